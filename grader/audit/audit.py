@@ -16,7 +16,7 @@ import numpy as np
 
 from grader.audit import coincide, matrix, right, text, trivial
 from grader.audit.search import Search
-from grader.audit.subjects import Seen, Subject, always_raised, is_certain, result_of, subjects
+from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
 from grader.evaluation.evaluation import BankFault
 from grader.evaluation.repeat import Unsteady, require_steady
 from grader.explain.naming import Failure, diagnose
@@ -25,12 +25,10 @@ from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Rema
 from grader.model.keys import Check
 from grader.model.question import Question
 from grader.model.report import CheckResult
-from grader.model.verdict import FINE
 from grader.session import GradingSession
 from grader.session.order import CheckSchedule
 
 Progress = Callable[[str], None]
-WHOLE_SEEDS = 20  # beyond them, wrong programs are only tried until one check stops them
 SLOW_SHARE = 0.4  # of an audit's CPU time: a check that takes more is worth a note
 SLOW_SECONDS = 1.0  # and takes this long: shares of nothing mean nothing
 
@@ -125,10 +123,7 @@ class _Audit:
                     break
                 self._say(f"seed {number} of {len(self.seeds)}, {subject.name}")
                 try:
-                    if number > WHOLE_SEEDS and subject.name != "reference":
-                        self._glimpse(session, subject, seed)
-                    else:
-                        self._examine(session, subject, seed)
+                    self._examine(session, subject, seed)
                 except BankFault as fault:
                     self.problems.append(f"seed {seed}, {subject.name}: {fault}")
                     return
@@ -183,10 +178,13 @@ class _Audit:
 
     def _examine(self, session: GradingSession, subject: Subject, seed: int) -> None:
         """Put a program through every check on one seed, and have it named."""
-        is_reference, checks = subject.name == "reference", self.question.spec.checks
-        evaluation = subject.examined(session, seed)
+        is_reference = subject.name == "reference"
+        evaluation = session.examine(
+            f"subject {subject.name}", subject.sources, seed,
+            called=subject.name, file=subject.file, parts=subject.parts,
+        )  # fmt: skip
         results: dict[str, CheckResult] = {}
-        for check in checks:
+        for check in self.question.spec.checks:
             with self._clocked(session, check.id):
                 results[check.id] = result_of(evaluation, check, timed=is_reference)
         graded, evaluation.parts_asked = as_graded(self.question, results)
@@ -199,25 +197,7 @@ class _Audit:
                 graded,
                 named=found.confused.union(n.id for n in found.named),
                 raised=None if is_reference else always_raised(evaluation, results),
-                certain=any(
-                    is_certain(evaluation, check, results[check.id])
-                    for check in checks
-                    if not check.stretch and results[check.id].verdict not in FINE
-                ),
             )
-        )
-
-    def _glimpse(self, session: GradingSession, subject: Subject, seed: int) -> None:
-        """Find out whether anything stops a wrong program on a seed, the likeliest check first."""
-        if any(seen.certain for seen in subject.seen):
-            subject.glimpsed[seed] = True
-            return
-        likely = Counter(r.id for seen in subject.seen for r in seen.stopping)
-        checks = [c for c in self.question.spec.checks if not c.stretch]
-        evaluation = subject.examined(session, seed)
-        subject.glimpsed[seed] = any(
-            result_of(evaluation, check).verdict not in FINE
-            for check in sorted(checks, key=lambda c: -likely[c.id])
         )
 
     @contextmanager

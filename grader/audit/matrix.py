@@ -32,8 +32,6 @@ def row(question: Question, subject: Subject) -> AuditRow:
         named=tuple(sorted(subject.named)),
         named_well=sum(seen.named == subject.expected for seen in subject.seen),
         seeds=len(subject.seen),
-        tried=len(subject.stopped),
-        stopped=len(subject.stopped) - len(subject.passing),
         claimed_by=subject.killers,
         passing_seeds={
             check: tuple(s.seed for s in subject.seen if s.results[check].verdict in FINE)
@@ -63,7 +61,7 @@ def problems(
     if faults := sentences(_of_reference(question, subjects[0]), len(seeds)):
         return faults  # what is not right itself says nothing of the others
     for subject in subjects[1:]:
-        if (passing := subject.passing) and len(passing) < len(subject.stopped):
+        if (passing := subject.passing) and len(passing) < len(subject.seen):
             stopped = f"{len(seeds) - len(passing)} of {len(seeds)} seeds"
             faults.append(
                 f"{subject.name} is stopped on {stopped}, and passes every check on "
@@ -135,7 +133,7 @@ def _of_wrong(spec: Spec, subject: Subject, twins: Sequence[Twins]) -> Iterator[
     partners = {b for t in twins for a, b in (t.ids, t.ids[::-1]) if a in subject.expected}
     for seen in subject.seen:
         if not seen.stopping:
-            if len(subject.passing) == len(subject.stopped):
+            if len(subject.passing) == len(subject.seen):
                 yield seen.seed, f"{subject.name} passes every check", ""
             if all(seen.results[k].verdict in FINE for k in subject.killers):
                 continue  # that no check claims it rightly, and that it has no name, follow

@@ -24,13 +24,12 @@ from grader.session import GradingSession
 from grader.session.locations import ACCEPTED, file_of, line_of, message_of
 
 FLOAT64 = "float64"
-NUMPY = {
+STYLES = {
     FLOAT64: "computed in float64 and cast back",
     "longdouble": "computed in long double and cast back",
     "reversed": "that adds from the last term to the first",
     "fortran": "in Fortran order",
 }
-TORCH = {FLOAT64: NUMPY[FLOAT64]}
 NO_FUNCTION = "what is called is no function"  # says the layer
 _LAYER = Path(__file__).parents[1] / "sandbox" / "worker" / "mutate" / "styles.py"
 
@@ -86,7 +85,7 @@ def hold_derived(
     """
     held, problems = list[Accepted](), list[str]()
     unmade: dict[str, list[str]] = {}  # styles by the reason
-    for name, about in (TORCH if session.question.spec.needs_torch else NUMPY).items():
+    for name, about in STYLES.items() if not session.question.spec.needs_torch else ():
         if name == FLOAT64 and not _has_narrow(session.question):
             continue
         progress(f"the reference {about}")

@@ -30,7 +30,6 @@ class Seen:
     graded: Mapping[str, CheckResult]  # the same as a grade reports them
     named: frozenset[str]  # misconceptions that diagnosis named
     raised: Raised | None  # of a program that raises on every case it fails
-    certain: bool = False  # whether it is stopped on every other seed too
 
     @property
     def stopping(self) -> list[CheckResult]:
@@ -53,21 +52,8 @@ class Subject:
     expected: set[str] = field(default_factory=set)  # misconceptions that diagnosis should name
     misconception: str | None = None
     killers: tuple[str, ...] = ()  # checks that are said to stop it
-    seen: list[Seen] = field(default_factory=list)  # one for each seed that was looked at whole
+    seen: list[Seen] = field(default_factory=list)  # one for each seed
     parts: int | None = None  # whose functions it has to define; all, if not given
-    # Seeds on which it was only tried whether a check stops it, and whether one does.
-    glimpsed: dict[int, bool] = field(default_factory=dict)
-
-    def examined(self, session: GradingSession, seed: int) -> Evaluation:
-        """The program in an evaluation of a seed.
-
-        Raises:
-            BankFault: it cannot be loaded.
-        """
-        return session.examine(
-            f"subject {self.name}", self.sources, seed,
-            called=self.name, file=self.file, parts=self.parts,
-        )  # fmt: skip
 
     @property
     def named(self) -> frozenset[str]:
@@ -75,14 +61,9 @@ class Subject:
         return frozenset.intersection(*(seen.named for seen in self.seen))
 
     @property
-    def stopped(self) -> dict[int, bool]:
-        """By seed, whether a check that decides does not pass it."""
-        return {seen.seed: bool(seen.stopping) for seen in self.seen} | self.glimpsed
-
-    @property
     def passing(self) -> list[int]:
         """The seeds on which every check passes it."""
-        return [seed for seed, stopped in self.stopped.items() if not stopped]
+        return [seen.seed for seen in self.seen if not seen.stopping]
 
 
 def subjects(question: Question) -> list[Subject]:

@@ -36,8 +36,6 @@ class AuditRow:
     claimed_by: tuple[str, ...] = ()  # checks that the spec says kill it
     # By a check that VARIES: the seeds on which the program passes it.
     passing_seeds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    tried: int = 0  # seeds, with those on which it was only tried whether anything stops it
-    stopped: int = 0  # of these, those on which something does
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,27 +95,7 @@ def test_a_wrong_idea_that_passes_on_some_seeds_is_told_with_those(tmp_path: Pat
     assert report.problems[0].startswith(
         f"open is stopped on {8 - len(lucky)} of 8 seeds, and passes every check on {seeds}: give"
     )
-    assert (report.programs[2].stopped, report.programs[2].tried) == (8 - len(lucky), 8)
     assert not any("killed by" in p or "diagnosed" in p for p in report.problems)
-
-
-def test_beyond_so_many_seeds_wrong_programs_are_only_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("grader.audit.audit.WHOLE_SEEDS", 2)
-    report = audited(
-        tmp_path,
-        seeds=range(24),
-        variants={"open": "def relu(x):\n    return x if x.size == 1 else np.maximum(x, 0)\n"},
-        cases={"one": {"x": {"normal": [1, 1]}}},
-        starter_holds=[],
-        begin="def relu(x):\n    return x - 7\n",
-    )
-    starter, wrong = report.programs[1:]
-    assert (starter.seeds, starter.tried, starter.stopped) == (2, 24, 24)
-    assert (wrong.seeds, wrong.tried) == (2, 24)
-    assert 4 < wrong.stopped < 20
-    assert any(f"open is stopped on {wrong.stopped} of 24 seeds" in p for p in report.problems)
 
 
 def test_a_claimed_check_that_another_forestalls_is_told_with_what_to_do(tmp_path: Path) -> None:

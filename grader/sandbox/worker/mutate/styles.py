@@ -1,4 +1,4 @@
-"""Right programs in another style: a layer over a reference, for audits.
+"""Right programs in another style: a layer over a reference in numpy, for audits.
 
 The audit executes a reference, then this file in a namespace of its own, and calls `install`.  Each
 function is replaced by one that calls the original, so that the result is right by construction;
@@ -8,24 +8,21 @@ only the precision, the order of sums or the layout differs:
     reversed              sums, products of matrices and einsums from the last term to the first
     fortran               arrays in Fortran order, taken and given
 
-What has no such style, a class or an object of one, stays as it is; tensors have `float64` alone.
+What has no such style, a class or an object of one, stays as it is.
 """
 
 from __future__ import annotations
 
 import copy
 import functools
-import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 Value = Any  # whatever a program takes or gives
-Change = Callable[[Value], Value]
 _WIDE = {"float64": np.float64, "longdouble": np.longdouble}
-_PAIR = 2
+_TWO = 2
 
 
 def install(style: str, names: Sequence[str], program: dict[str, Any]) -> None:
@@ -54,7 +51,7 @@ class OtherStyle:
 
         @functools.wraps(function)
         def call(*args: Value, **kwargs: Value) -> Value:
-            if self.inside or any(map(_has_gradient, (*args, *kwargs.values()))):
+            if self.inside:
                 return function(*args, **kwargs)
             self.inside = True
             try:
@@ -68,47 +65,36 @@ class OtherStyle:
         """What a function gives in this style; arrays that it changes are changed all the same."""
         form = None
         if self.style in _WIDE:  # whose types are those of the original's result
-            with _untracked():
-                args, kwargs = _mapped(given, _apart, copy.deepcopy)
-                form = function(*args, **kwargs)
+            args, kwargs = copy.deepcopy(given)
+            form = function(*args, **kwargs)
         taken: list[tuple[Value, Value, Value]] = []  # an array, its stand-in, a copy of that
 
         def take(array: Value) -> Value:
             made = self._in_style(array)
-            if made is not array:
-                taken.append((array, made, _apart(made)))
+            taken.append((array, made, made.copy()))
             return made
 
         args, kwargs = own = _mapped(given, take)
         found = function(*args, **kwargs)
         if _refilled(given, own):
             raise TypeError("what is changed is the list or dict of a caller")
-        with _untracked():
-            for array, made, before in taken:
-                if not _equal(made, before):
-                    array[...] = made
+        for array, made, before in taken:
+            if not np.array_equal(made, before, equal_nan=made.dtype.kind in "fc"):
+                array[...] = made
         return _mapped(found, self._given) if form is None else _like(found, form)
 
     def _in_style(self, array: Value) -> Value:
         """An argument, in this style."""
-        if not isinstance(array, np.ndarray):
-            wide = self.style == "float64" and array.is_floating_point()
-            return array.double() if wide else array
         if self.style in _WIDE:
-            wide = _WIDE[self.style]
-            narrow = array.dtype.kind == "f" and array.dtype.itemsize < np.dtype(wide).itemsize
+            wide = np.dtype(_WIDE[self.style])
+            narrow = array.dtype.kind == "f" and array.dtype.itemsize < wide.itemsize
             return array.astype(wide) if narrow else array
         return backwards(array) if self.style == "reversed" else array.copy(order="F")
 
     def _given(self, array: Value) -> Value:
         """A result, in this style."""
-        if not isinstance(array, np.ndarray):
-            return array
         plain = np.asarray(array)
         return np.asfortranarray(plain) if self.style == "fortran" and plain.ndim else plain
-
-
-# -- sums in reverse order -------------------------------------------------------------------------
 
 
 class Reversed(np.ndarray[Any, Any]):
@@ -136,7 +122,7 @@ class Reversed(np.ndarray[Any, Any]):
         if function is np.einsum and isinstance(args[0], str):
             operands = _in_reverse(args[0], [np.asarray(operand) for operand in args[1:]])
             return _mapped(np.einsum(args[0], *operands, **kwargs), backwards)
-        if function is np.dot and len(args) == _PAIR and all(0 < np.ndim(a) <= _PAIR for a in args):
+        if function is np.dot and len(args) == _TWO and all(0 < np.ndim(a) <= _TWO for a in args):
             return backwards(args[0]) @ args[1]
         return _mapped(super().__array_function__(function, types, args, kwargs), backwards)
 
@@ -165,20 +151,17 @@ def _in_reverse(subscripts: str, operands: list[Value]) -> list[Value]:
     ]
 
 
-# -- what a program takes and gives ----------------------------------------------------------------
-
-
-def _mapped(value: Value, change: Change, other: Change = lambda value: value) -> Value:
-    """The same with every array in it changed, in whatever holds them, and all else by `other`."""
-    if _is_array(value):
+def _mapped(value: Value, change: Callable[[Value], Value]) -> Value:
+    """The same with every array in it changed, in whatever holds them."""
+    if isinstance(value, np.ndarray):
         return change(value)
     if type(value) is dict:
-        return {key: _mapped(item, change, other) for key, item in value.items()}
+        return {key: _mapped(item, change) for key, item in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_mapped(item, change, other) for item in value))
+        return type(value)(*(_mapped(item, change) for item in value))
     if type(value) in {list, tuple}:
-        return type(value)(_mapped(item, change, other) for item in value)
-    return other(value)
+        return type(value)(_mapped(item, change) for item in value)
+    return value
 
 
 def _refilled(value: Value, given: Value) -> bool:
@@ -186,13 +169,13 @@ def _refilled(value: Value, given: Value) -> bool:
     if type(value) in {dict, list} or isinstance(value, tuple):
         pairs = (v.values() if type(v) is dict else v for v in (value, given))
         return len(value) != len(given) or any(map(_refilled, *pairs))
-    return not _is_array(value) and value is not given
+    return not isinstance(value, np.ndarray) and value is not given
 
 
 def _like(found: Value, form: Value) -> Value:
     """What was found, in the types of what the original gives."""
-    if _is_array(form):
-        return found.astype(form.dtype) if isinstance(form, np.ndarray) else found.to(form.dtype)
+    if isinstance(form, np.ndarray):
+        return found.astype(form.dtype)
     if isinstance(form, dict):
         return {key: _like(found[key], value) for key, value in form.items()}
     if isinstance(form, list | tuple):
@@ -201,33 +184,3 @@ def _like(found: Value, form: Value) -> Value:
     if isinstance(form, float | np.floating):
         return type(form)(found)
     return found if type(found) is type(form) else form
-
-
-def _apart(array: Value) -> Value:
-    """A copy of which nothing leads back."""
-    return array.copy() if isinstance(array, np.ndarray) else array.detach().clone()
-
-
-def _equal(one: Value, other: Value) -> bool:
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
-    return bool(((one == other) | one.isnan() & other.isnan()).all())
-
-
-def _has_gradient(value: Value) -> bool:
-    """Whether a tensor brings a gradient along, which no copy of it has."""
-    if isinstance(value, list | tuple):
-        return any(map(_has_gradient, value))
-    is_leaf = _is_array(value) and getattr(value, "is_leaf", False)
-    return is_leaf and value.grad is not None
-
-
-def _is_array(value: object) -> bool:
-    torch = sys.modules.get("torch")
-    return isinstance(value, np.ndarray if torch is None else (np.ndarray, torch.Tensor))
-
-
-def _untracked() -> Value:
-    """A context in which torch keeps no graph."""
-    torch = sys.modules.get("torch")
-    return nullcontext() if torch is None else torch.no_grad()
