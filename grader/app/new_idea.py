@@ -1,14 +1,14 @@
-"""What a class answered and no question knows yet becomes a misconception of the question.
+"""Equal answers of a class become a misconception of the question, audited like any other.
 
-The program is a stranger's.  It is shortened as text, graded like any submission, and copied into
-the bank; here nothing runs or reads it.
+The program is a stranger's: it is graded like any submission, shortened as text and copied into the
+bank; here nothing runs or reads it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,63 +17,63 @@ from grader.app import files
 from grader.app.auditing import Audited, audit, banks_for
 from grader.app.context import Context
 from grader.bank.storage import FOLDER, found_at, is_id
-from grader.classroom.results import Results
+from grader.classroom.results import EqualAnswers, Results
 from grader.forms import registry as forms
-from grader.model.classroom import HandIn
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import FINE, Verdict
-from grader.scaffold import idea
 from grader.session import GradingSession
 
-LEAST_DIGITS = 4  # of a digest, that name a group
 LEAST_LETTERS = 4  # of a student's name that is looked for: shorter ones are words of programs
-_DIGITS = re.compile(f"[0-9a-f]{{{LEAST_DIGITS},}}")
+TODO = "TODO what is wrong, why, and what to do instead"
+_DIGITS = re.compile("[0-9a-f]{4,}")
 _WORD = re.compile(r"[^\W\d_]+")
-SEEDS = range(1, 4)
-HEADER = "# From an answer of a class, in which so many files computed the same: {count}\n"
+_BLOCK = re.compile(r"\n(?=[^\s)\]}])")  # begins at the left margin
+_HEADER = "# From an answer of a class, in which so many files computed the same: {count}\n"
 _ELSEWHERE = "a new idea goes into a bank that you can write"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A program that stands for a group of equal answers."""
-
-    question: Question
-    outputs: str  # the group's digest
-    answers: int  # files that gave it
-    programs: int  # different ones
-    path: str  # of the file in the submissions
-    source: str  # as it was handed in
-    text: str  # what is to be written
-    layered: bool  # whether that is less than the whole program
-    checks: tuple[str, ...]  # those that stopped it
-    named: tuple[str, ...]  # ideas of the question that it shows already
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
+class NewIdea:
     """A misconception that was written, and what the audit of its question says."""
 
+    outputs: str  # the digest of the group
+    answers: int  # files that gave it
+    text: str  # of the program
+    checks: tuple[str, ...]  # those that stop it
+    known: tuple[str, ...]  # ideas of the question that it shows already
     program: Path
     spec: Path
-    todo: int  # the line of the spec with the feedback that is to be written
+    line: int  # of the spec, with the feedback that is to be written
     audited: Audited
 
 
-def find(ctx: Context, question_id: str, results: Path, group: str) -> Found:
-    """Return the program that stands for a group of equal answers: the shortest one.
+def new_idea(
+    ctx: Context,
+    question_id: str,
+    results: Path,
+    group: str,
+    name: str,
+    *,
+    progress: Callable[[str], None] = lambda _: None,
+) -> NewIdea:
+    """Write the shortest program of a group of equal answers into the question, and audit it.
+
+    Everything is written or nothing is.
 
     Args:
         ctx: Where the person is.
         question_id: The question that was asked.
         results: What `drill class grade` wrote.
         group: The first digits of `Report.outputs`.
+        name: What the idea is called.
+        progress: Is called with each step of the audit.
 
     Raises:
-        UsageError: There is no such group, none of its files can be used, or they are texts.
-        BankError: The question is broken.
+        UsageError: There is no such group, none of its programs can be used, the name is taken, or
+            the bank cannot be written.
+        BankError: The question is broken, or would be.
     """
     question = bank.load(banks_for(ctx, question_id), question_id)
     if forms.of(question.spec).is_text:
@@ -83,144 +83,118 @@ def find(ctx: Context, question_id: str, results: Path, group: str) -> Found:
         )
     if found_at(question.bank) != FOLDER:
         raise UsageError(f"{question.bank}: expected a bank that is a folder", hint=_ELSEWHERE)
+    if not is_id(name) or name in {*question.variants, "starter", "reference"}:
+        raise UsageError(
+            f"--name: expected lower-case words joined by hyphens that {question.id} does not have "
+            f"already, found {name!r}",
+            hint="say what is believed, as in copy-to-all",
+        )
     if _DIGITS.fullmatch(group) is None:
-        text = f"expected a group of {LEAST_DIGITS} hexadecimal digits or more, found {group!r}"
+        text = f"expected a group of 4 hexadecimal digits or more, found {group!r}"
         raise UsageError(text, hint="drill class report shows them")
     with Results(results) as read:
         equal = read.equal_answers(question.id, group)
-    handed = [one for one, _ in equal.answers]
-    programs: dict[str, HandIn] = {}
-    for one, program in equal.answers:
-        with suppress(UnicodeDecodeError):
-            programs.setdefault(program.decode("utf-8-sig"), one)
+    text, report = _shortest(question, equal)
+    checks = _stopping(report)
+    folder = question.bank / "drills" / question.id / "misconceptions"
+    program, spec = folder / f"{name.replace('-', '_')}.py", question.spec_path
+    before = spec.read_bytes()
+    after, line = with_entry(before.decode(), name, checks)
+    with ExitStack() as undo:
+        if not folder.is_dir():
+            files.refuse_link(folder)
+            folder.mkdir(parents=True)
+            undo.callback(folder.rmdir)
+        written = _HEADER.format(count=len(equal.answers)) + text
+        if not files.create(program, written.encode(), _ELSEWHERE):
+            raise UsageError(f"{program} is there already, and nothing is written over it")
+        undo.callback(program.unlink, missing_ok=True)
+        undo.callback(files.replace, spec, before, _ELSEWHERE)
+        files.replace(spec, after.encode(), _ELSEWHERE)
+        audited = _audited(ctx, question, progress)
+        undo.pop_all()
+    known = tuple(idea.id for idea in report.misconceptions)
+    return NewIdea(
+        equal.outputs, len(equal.answers), text, checks, known, program, spec, line, audited
+    )
+
+
+def _audited(ctx: Context, question: Question, progress: Callable[[str], None]) -> Audited:
+    from grader.audit.pool import Plan
+
+    (found,) = audit(replace(ctx, bank=question.bank), [question.id], Plan(), progress=progress)
+    if found.fault is not None:
+        raise found.fault
+    return found
+
+
+def _shortest(question: Question, equal: EqualAnswers) -> tuple[str, Report]:
+    """Return the shortest program that names nobody, and what a grade says of it."""
+    said = (f"{one.student} {one.name} {one.email}" for one, _ in equal.answers)
+    names = {w.casefold() for w in _WORD.findall(" ".join(said)) if len(w) >= LEAST_LETTERS}
+    programs = {program.decode("utf-8-sig", "replace") for _, program in equal.answers}
     with GradingSession(question) as session:
-        for source, one in sorted(programs.items(), key=lambda p: (len(p[0]), p[0])):
+        for source in sorted(programs, key=lambda text: (len(text), text)):
             report = session.grade(source.encode(), seed=equal.seed)
-            stopped = tuple(
-                c.id
-                for c in report.checks
-                if c.verdict not in {*FINE, Verdict.POLICY} and not c.stretch
-            )
-            text = _text(session, source, report, handed)
-            if stopped and report.outputs and text:
-                ideas = tuple(idea.id for idea in report.misconceptions)
-                return Found(
-                    question, equal.outputs, len(handed), len(programs), one.path, source, text,
-                    len(text) < len(source), stopped, ideas,
-                )  # fmt: skip
+            if not _stopping(report) or not report.outputs:
+                continue
+            reference = question.reference.decode()
+            own = _own_part(source, reference)
+            layered = session.grade(f"{reference}\n\n\n{own}".encode(), seed=equal.seed)
+            text = own if layered.outputs == report.outputs else source
+            if names.isdisjoint(word.casefold() for word in _WORD.findall(text)):
+                return text, report
     raise UsageError(
-        f"{results}: no program of the group {group} can be used: each passes by now, or has the "
-        "name of a student in it",
+        f"no program of the group {equal.outputs} can be used: each passes by now, or has the name "
+        "of a student in it",
         hint="write one by hand, in drills/ID/misconceptions",
     )
 
 
-def _text(session: GradingSession, source: str, report: Report, handed: Sequence[HandIn]) -> str:
-    """Return what is left of a program on top of the reference, nothing where it names somebody.
-
-    A shorter text has to be graded like the whole.
-    """
-    reference = session.question.reference.decode()
-    for text in idea.shortened(source, reference):
-        layered = session.grade(f"{reference}\n\n\n{text}".encode(), seed=report.seed)
-        if layered.outputs == report.outputs and not _names_one(text, handed):
-            return text
-    return "" if _names_one(source, handed) else source
+def _stopping(report: Report) -> tuple[str, ...]:
+    fine = {*FINE, Verdict.POLICY}
+    return tuple(c.id for c in report.checks if c.verdict not in fine and not c.stretch)
 
 
-def _names_one(text: str, handed: Sequence[HandIn]) -> bool:
-    """Return whether a text has a word of the names of those who handed it in."""
-    said = {word.casefold() for word in _WORD.findall(text)}
-    whose = (_WORD.findall(f"{one.student} {one.name} {one.email}") for one in handed)
-    names = {word.casefold() for words in whose for word in words if len(word) >= LEAST_LETTERS}
-    return not said.isdisjoint(names)
+def _own_part(source: str, reference: str) -> str:
+    """Return what the reference has not, by blocks at the left margin, without comments."""
+
+    def blocks(text: str) -> list[str]:
+        lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
+        return [block.strip() for block in _BLOCK.split("\n".join(lines))]
+
+    known = {"", *blocks(reference)}
+    return "\n\n\n".join(block for block in blocks(source) if block not in known) + "\n"
 
 
-def keep(
-    ctx: Context, found: Found, name: str, *, progress: Callable[[str], None] = lambda _: None
-) -> Kept:
-    """Write a misconception into the question and audit it; everything is written or nothing is.
+def with_entry(spec: str, name: str, checks: Sequence[str]) -> tuple[str, int]:
+    """Return a spec with one more misconception, and the number of the line with its feedback.
+
+    No other line is touched.
 
     Raises:
-        UsageError: The name is taken or none, or the bank cannot be written.
-        BankError: The question cannot be loaded with it; it is as it was.
+        UsageError: Its misconceptions stand in a form that no line can be added to.
     """
-    from grader.audit.pool import Plan
-    from grader.bank.loading import load_from
-
-    question = found.question
-    program = _free(question, name)
-    with ExitStack() as undo:
-        _make_folder(program.parent, undo)
-        text = HEADER.format(count=found.answers) + found.text
-        if not files.create(program, text.encode(), _ELSEWHERE):
-            raise UsageError(f"{program} is there already, and nothing is written over it")
-        undo.callback(program.unlink, missing_ok=True)
-        before = question.spec_path.read_bytes()
-        after = _entered(question, before, name, found.checks)
-        undo.callback(files.replace, question.spec_path, before, _ELSEWHERE)
-        files.replace(question.spec_path, after, _ELSEWHERE)
-        fresh = load_from(question.bank, question.id)
-        if not (_alike(question, fresh, name) and idea.only_added(before, after)):
-            raise UsageError(f"{question.spec_path}: more than {name} would change")
-        here = replace(ctx, bank=question.bank)
-        *_, audited = audit(here, [question.id], Plan(SEEDS), progress=progress)
-        if audited.fault is not None:
-            raise audited.fault
-        undo.pop_all()
-    lines = after.decode().splitlines()
-    return Kept(program, question.spec_path, _line_of(lines, name), audited)
-
-
-def _free(question: Question, name: str) -> Path:
-    """Return where the program of a new misconception goes."""
-    if not is_id(name):
+    end = "\r\n" if "\r\n" in spec else "\n"
+    lines = spec.splitlines()
+    at = next((n for n, line in enumerate(lines) if line.startswith("misconceptions:")), None)
+    if at is None:
+        lines += ["", "misconceptions:"]
+        at = len(lines) - 1
+    if rest := lines[at].removeprefix("misconceptions:").split("#")[0].strip():
         raise UsageError(
-            f"--name: expected lower-case words joined by hyphens, found {name!r}",
-            hint="say what is believed, as in copy-to-all",
+            f"misconceptions: expected a line for each key, found {rest} on line {at + 1}",
+            hint="write the keys below one another, two spaces in",
         )
-    if name in question.variants or name in {"starter", "reference"}:
-        raise UsageError(
-            f"--name: {question.id} has {name} already", hint="a name says one wrong idea"
-        )
-    folder = question.bank / "drills" / question.id / "misconceptions"
-    return folder / f"{name.replace('-', '_')}.py"
-
-
-def _make_folder(folder: Path, undo: ExitStack) -> None:
-    if folder.is_symlink() or not folder.resolve().is_relative_to(folder.parents[2].resolve()):
-        raise UsageError(f"{folder}: expected a folder of the bank, found a link out of it")
-    if not folder.is_dir():
-        try:
-            folder.mkdir(parents=True)
-        except OSError as fault:
-            raise UsageError(f"{folder}: cannot be made: {fault.strerror}", _ELSEWHERE) from fault
-        undo.callback(folder.rmdir)
-
-
-def _entered(question: Question, raw: bytes, name: str, checks: Sequence[str]) -> bytes:
-    from grader.bank import document
-
-    doc = document.parse(raw, question.spec_path)
-    return idea.with_idea(doc, raw, name, checks)
-
-
-def _alike(before: Question, after: Question, name: str) -> bool:
-    """Return whether two questions differ in one misconception and in nothing else."""
-    ideas = {key: one for key, one in after.spec.misconceptions.items() if key != name}
-    variants = {key: one for key, one in after.variants.items() if key != name}
-    spec = after.spec.model_copy(update={"misconceptions": ideas})
-    same = replace(
-        after, spec=before.spec, variants=variants, digest=before.digest, todos=before.todos
-    )
-    return (
-        spec == before.spec
-        and list(ideas) == list(before.spec.misconceptions)
-        and (same == replace(before, variants=dict(before.variants)))
-    )
-
-
-def _line_of(lines: Sequence[str], name: str) -> int:
-    """Return the number of the line on which the feedback is to be written."""
-    entry = next(n for n, line in enumerate(lines) if line.strip() == f"{name}:")
-    return entry + 3
+    last, indent = at, "  "
+    for number, line in enumerate(lines[at + 1 :], at + 1):
+        if line.strip() and not line.startswith((" ", "#")):
+            break
+        if line.startswith(" ") and line.strip():
+            if last == at or len(line) - len(line.lstrip()) < len(indent):
+                indent = line[: len(line) - len(line.lstrip())]
+            last = number
+    killers = checks[0] if len(checks) == 1 else f"[{', '.join(checks)}]"
+    entry = [f"{name}:", f"  killed_by: {killers}", f"  feedback: {TODO}"]
+    lines[last + 1 : last + 1] = [indent + line for line in entry]
+    return end.join(lines) + end, last + 4

@@ -42,7 +42,7 @@ def mutate(
     *,
     seeds: Sequence[int],
     at_most: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda _: None,
 ) -> MutationReport:
     """Try the mutants of a question's reference, or a sample of at most so many.
 
@@ -63,9 +63,8 @@ def mutate(
             trying.measure()
             chosen = sample(mutants, at_most)
             for number, mutant in enumerate(chosen, 1):
-                if progress is not None:
-                    alive = sum(t.fate is Fate.SURVIVED for t in trials)
-                    progress(f"{question.id}: mutant {number} of {len(chosen)}, {alive} survived")
+                alive = sum(t.fate is Fate.SURVIVED for t in trials)
+                progress(f"{question.id}: mutant {number} of {len(chosen)}, {alive} survived")
                 trials.append(trying.trial(mutant))
                 searched = trying.search.size
     except BankFault as fault:
@@ -80,17 +79,15 @@ def mutate(
         seeds=tuple(seeds),
         searched=searched,
         seconds=time.perf_counter() - began,
-        problems=(*faults, *_problems(question, mutants, trials, seeds, complete=complete)),
+        problems=(*faults, *_problems(question, mutants, trials, len(seeds), complete=complete)),
         interrupted=interrupted,
     )
 
 
 def sample(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
     """At most so many mutants, in the order of the source; the same ones each time."""
-    if at_most is None or at_most >= len(mutants):
-        return list(mutants)
-    taken = set(sorted(range(len(mutants)), key=lambda i: mutants[i].rank)[:at_most])
-    return [m for i, m in enumerate(mutants) if i in taken]
+    taken = sorted(range(len(mutants)), key=lambda i: mutants[i].rank)[:at_most]
+    return [mutants[i] for i in sorted(taken)]
 
 
 class _Trying:
@@ -118,9 +115,8 @@ class _Trying:
         Raises:
             BankFault: it does not pass.
         """
-        question = self.session.question
         for seed in self.seeds:
-            evaluation = self.session.examine("unchanged", [question.reference], seed)
+            evaluation = self.session.examine("unchanged", [self.session.question.reference], seed)
             for check in self.checks:
                 for case in evaluation.cases_of(check):
                     began = time.perf_counter()
@@ -134,31 +130,33 @@ class _Trying:
         """Try one mutant on every seed, and look further where no check kills it on any."""
         source = mutant.source(self.session.question.reference)
         killers: dict[int, str] = {}
+        passing: list[int] = []
         for seed in self.seeds:
+            likely = next(iter(killers.values()), "")
             try:
-                evaluation, killer, certain = self._tried(
-                    source, seed, next(iter(killers.values()), "")
-                )
+                evaluation, killer, certain = self._tried(source, seed, likely)
             except BankFault:
                 return Trial(mutant, Fate.KILLED, "loading", seed)
-            if killer is not None:
-                killers[seed] = killer
-            if certain:
+            if killer is None:
+                passing.append(seed)
+                continue
+            killers[seed] = killer
+            if certain:  # on every other seed too
+                passing.clear()
                 break
-        passing = () if certain else tuple(seed for seed in self.seeds if seed not in killers)
         because = self.explained.get(mutant.key) if passing else None
-        if not killers:
-            if because is not None:
-                return Trial(mutant, Fate.EXPLAINED, because=because)
+        if not killers and because is None:
             # An input that is not the question's may take long, on a busy machine longer yet.
             evaluation.submission.call_seconds = LOOKING * self.call_seconds
             found = self.search.difference(evaluation.submission)
             fate = Fate.EQUIVALENT if found is None else Fate.SURVIVED
             return Trial(mutant, fate, counterexample=found)
-        seed, killer = next(iter(killers.items()))
+        if not killers:
+            return Trial(mutant, Fate.EXPLAINED, because=because)
+        on, killer = next(iter(killers.items()))
         self.kills[killer] += 1
         fate = Fate.KILLED if not passing else Fate.FLAKY if because is None else Fate.EXPLAINED
-        return Trial(mutant, fate, killer, seed, passing, because)
+        return Trial(mutant, fate, killer, on, tuple(passing), because)
 
     def _tried(self, source: bytes, seed: int, likely: str) -> tuple[Evaluation, str | None, bool]:
         """The evaluation, the check that kills a mutant on one seed, and whether on all others too.
@@ -175,10 +173,7 @@ class _Trying:
         return evaluation, killer, certain
 
     def _killer(self, evaluation: Evaluation, likely: str = "") -> tuple[str | None, bool]:
-        """The check that the evaluation's program does not pass, looked for where it is likeliest.
-
-        And whether it does not on any seed.
-        """
+        """The check that the evaluation's program does not pass, and whether on every seed."""
 
         def order(check: Check) -> tuple[bool, bool, int]:
             slow = registry.get(check.kind).long_limit
@@ -191,34 +186,28 @@ class _Trying:
         return None, False
 
 
-def flaky(trial: Trial, seeds: int) -> str:
-    """What is wrong where a mutant is killed on some of so many seeds only."""
-    mutant, passing = trial.mutant, trial.passing_seeds
-    return (
-        f"the mutant of {mutant.scope}, line {mutant.line}, that reads {mutant.becomes!r}, is "
-        f"stopped on {seeds - len(passing)} of {seeds} seeds, and passes every check on "
-        f"{listed(passing)}: {SURER}"
-    )
-
-
 def _problems(
     question: Question,
     mutants: Sequence[Mutant],
     trials: Sequence[Trial],
-    seeds: Sequence[int],
+    seeds: int,
     *,
     complete: bool,
 ) -> Iterator[str]:
     if survivors := sum(t.fate is Fate.SURVIVED for t in trials):
         count = quantity(survivors, "wrong mutant passes", "wrong mutants pass")
         yield f"{count} every check: add a case or a check, or explain it"
-    for trial in trials:
-        if trial.fate is Fate.FLAKY:
-            yield flaky(trial, len(seeds))
-    known = {m.key for m in mutants}
     fates: dict[tuple[str, str, str], set[Fate]] = {}
     for trial in trials:
-        fates.setdefault(trial.mutant.key, set()).add(trial.fate)
+        mutant, passing = trial.mutant, trial.passing_seeds
+        fates.setdefault(mutant.key, set()).add(trial.fate)
+        if trial.fate is Fate.FLAKY:
+            yield (
+                f"the mutant of {mutant.scope}, line {mutant.line}, that reads "
+                f"{mutant.becomes!r}, is stopped on {seeds - len(passing)} of {seeds} seeds, and "
+                f"passes every check on {listed(passing)}: {SURER}"
+            )
+    known = {m.key for m in mutants}
     for index, item in enumerate(question.spec.survivors):
         where = f"survivors[{index}] ({item.scope}: {item.becomes})"
         wanted = key(item.scope, item.was, item.becomes)

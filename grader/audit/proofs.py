@@ -9,9 +9,11 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -33,16 +35,8 @@ MOST_BYTES = 1 << 18  # of a proof: the longest known takes 10 KB
 Word = Annotated[str, Field(max_length=60)]
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 DECIDING = (
-    "audit",
-    "bank",
-    "evaluation",
-    "cases",
-    "explain",
-    "kinds",
-    "model",
-    "sandbox",
-    "session",
-)
+    "audit", "bank", "cases", "evaluation", "explain", "forms", "kinds", "model", "sandbox", "session",
+)  # fmt: skip
 
 
 class Proof(BaseModel):
@@ -66,11 +60,6 @@ class Proof(BaseModel):
     killed: dict[str, Count]  # mutants, by the check that was seen to stop them
     equivalent: list[str]
     explained: list[str]
-
-    @property
-    def extent(self) -> str:
-        """How much was tried, in words."""
-        return f"{quantity(self.seeds, 'seed')}, {quantity(self.mutants, 'mutant')}"
 
     def text(self) -> bytes:
         """The file."""
@@ -126,22 +115,23 @@ def proof_of(question: Question, report: AuditReport, mutants: MutationReport) -
 def standing(question: Question, plan: Plan) -> Standing:
     """Read the proof of a question and hold it against the question, the program and a plan."""
     proof = _read(place(question))
-    if not isinstance(proof, Proof):
+    if isinstance(proof, str):
         return Standing(State.NONE, proof)
-    state, text = State.CURRENT, f"proved before: this question, this grader, {proof.extent}"
-    now = versions(question)
+    extent = f"{quantity(proof.seeds, 'seed')}, {quantity(proof.mutants, 'mutant')}"
     if (proof.question, proof.digest) != (question.id, question.digest):
         state, text = State.QUESTION, "the question has changed since its proof"
     elif proof.seeds <= max(plan.seeds):
         asked = len(plan.seeds)
-        state, text = State.LESS, f"proved with {proof.extent}, and {asked} seeds are asked for"
+        state, text = State.LESS, f"proved with {extent}, and {asked} seeds are asked for"
     elif plan.strict and proof.remarks:
         state, text = State.LESS, f"proved with {quantity(proof.remarks, 'remark')}"
     elif proof.grader != grader():
-        state, text = State.GRADER, f"the grader has changed since its proof ({proof.extent})"
-    elif proof.versions != now:
-        spoken = [f"{name} {version}" for name, version in proof.versions.items()]
-        state, text = State.LIBRARIES, f"proved with {', '.join(spoken)}, not with what is here"
+        state, text = State.GRADER, f"the grader has changed since its proof ({extent})"
+    elif proof.versions != versions(question):
+        said = ", ".join(f"{name} {version}" for name, version in proof.versions.items())
+        state, text = State.LIBRARIES, f"proved with {said}, not with what is here"
+    else:
+        state, text = State.CURRENT, f"proved before: this question, this grader, {extent}"
     return Standing(state, text, proof)
 
 
@@ -160,10 +150,8 @@ def versions(question: Question) -> dict[str, str]:
     """Those of Python and of the libraries that a question runs on, as far as they are known."""
     found = {"python": f"{sys.version_info.major}.{sys.version_info.minor}"}
     for name in sorted({"numpy", *question.spec.uses}):
-        try:
+        with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name).partition("+")[0]  # `+cpu` is a build's
-        except metadata.PackageNotFoundError:
-            continue
     return found
 
 
@@ -187,16 +175,15 @@ def _stopped(row: AuditRow, seeds: Sequence[int]) -> str:
 
 def _read(path: Path) -> Proof | str:
     """A proof, or why there is none."""
+    if not os.path.lexists(path):
+        return "no proof"
     try:
         content = read_regular(path, MOST_BYTES + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return "no proof"
+        if len(content) > MOST_BYTES:
+            return f"no proof: expected at most {MOST_BYTES:,} bytes in {path.name}, found more"
+        return Proof.model_validate_json(content)
     except OSError as error:
         what = "a symbolic link" if error.errno == errno.ELOOP else error.strerror
         return f"no proof: expected a file at {path.name}, found {what}"
-    if len(content) > MOST_BYTES:
-        return f"no proof: expected at most {MOST_BYTES:,} bytes in {path.name}, found more"
-    try:
-        return Proof.model_validate_json(content)
     except ValidationError:
         return f"no proof: {path.name} is damaged, or of another version of the program"

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from grader.cli import entrypoint, output
 from grader.cli.context import Id, Json, context
-
-if TYPE_CHECKING:
-    from grader.app.context import Context
-    from grader.app.new_idea import Found, Kept
-
-SHOWN = 60  # lines of a program
 
 
 def command(
@@ -33,65 +27,38 @@ def command(
     json: Json = False,
 ) -> int:
     """Make a misconception of equal answers, and audit it."""
-    from grader.app.new_idea import find, keep
-
-    here = context(ctx)
-    found = find(here, question, results, group)
-    if not json:
-        _show(found)
-    with output.waiting() as step:
-        kept = keep(here, found, name, progress=step)
-    if json:
-        _write_json(found, kept)
-    else:
-        _sum_up(here, kept, name)
-    return 0 if kept.audited.ready(strict=False) else entrypoint.EXIT_BANK_FAULT
-
-
-def _show(found: Found) -> None:
+    from grader.app.new_idea import new_idea
     from grader.model.numerals import quantity
-    from grader.reports.inert import harmless
-
-    different = quantity(found.programs, "different program")
-    output.write(f"{found.outputs}: {quantity(found.answers, 'file')}, {different}")
-    output.write(f"the shortest is {harmless(found.path)}, stopped by {', '.join(found.checks)}")
-    if found.named:
-        output.write(f"the question knows {', '.join(found.named)}, which computes the same")
-    what = "what differs from the reference" if found.layered else "the whole program"
-    output.write(f"{what}:\n")
-    lines = harmless(found.text).splitlines()
-    for line in lines[:SHOWN]:
-        output.write(f"  {line}".rstrip())
-    if len(lines) > SHOWN:
-        output.write(f"  ... ({len(lines) - SHOWN} more lines)")
-    output.write()
-    output.info("a stranger wrote this: read it before you keep it in your bank")
-
-
-def _sum_up(ctx: Context, kept: Kept, name: str) -> None:
     from grader.reports.audit import audit_page
-
-    if kept.audited.report is not None:
-        output.show(audit_page(kept.audited.report))
-        output.write()
-    output.write(ctx.near(kept.program))
-    output.write(f"{ctx.near(kept.spec)}:{kept.todo}")
-    output.write(f"\nNext: read the program, and write the feedback of {name} where TODO stands")
-
-
-def _write_json(found: Found, kept: Kept) -> None:
+    from grader.reports.inert import harmless
     from grader.reports.json import audit_to_json
 
-    output.document(
-        question=found.question.id,
-        group=found.outputs,
-        files=found.answers,
-        programs=found.programs,
-        path=found.path,
-        layered=found.layered,
-        checks=found.checks,
-        known=found.named,
-        written=[kept.program, kept.spec],
-        todo=kept.todo,
-        audit=audit_to_json(kept.audited.report) if kept.audited.report else None,
-    )
+    here = context(ctx)
+    with output.waiting() as step:
+        made = new_idea(here, question, results, group, name, progress=step)
+    report = made.audited.report
+    if json:
+        output.document(
+            question=question,
+            group=made.outputs,
+            files=made.answers,
+            checks=made.checks,
+            known=made.known,
+            written=[made.program, made.spec],
+            todo=made.line,
+            audit=audit_to_json(report) if report else None,
+        )
+        return 0 if made.audited.ready(strict=False) else entrypoint.EXIT_BANK_FAULT
+    files = quantity(made.answers, "file")
+    output.write(f"{made.outputs}: {files}, stopped by {', '.join(made.checks)}")
+    if made.known:
+        output.write(f"the question knows {', '.join(made.known)}, which computes the same")
+    output.write("\n" + "\n".join(f"  {line}" for line in harmless(made.text).splitlines()) + "\n")
+    if report is not None:
+        output.blocks(audit_page(report))
+        output.write()
+    output.write(here.near(made.program))
+    output.write(f"{here.near(made.spec)}:{made.line}")
+    output.info("a stranger wrote this: read it before you keep it in your bank")
+    output.write(f"\nNext: read the program, and write the feedback of {name} where TODO stands")
+    return 0 if made.audited.ready(strict=False) else entrypoint.EXIT_BANK_FAULT

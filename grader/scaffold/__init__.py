@@ -1,1 +1,0 @@
-"""What `bank new` writes for an author to begin from."""
