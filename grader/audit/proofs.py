@@ -35,7 +35,8 @@ MOST_BYTES = 1 << 18  # of a proof: the longest known takes 10 KB
 Word = Annotated[str, Field(max_length=60)]
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 DECIDING = (
-    "audit", "bank", "cases", "evaluation", "explain", "forms", "kinds", "model", "sandbox", "session",
+    "audit", "bank", "cases", "evaluation", "explain", "forms", "kinds", "model", "sandbox",
+    "session",
 )  # fmt: skip
 
 

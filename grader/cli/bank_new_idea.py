@@ -55,7 +55,7 @@ def command(
         output.write(f"the question knows {', '.join(made.known)}, which computes the same")
     output.write("\n" + "\n".join(f"  {line}" for line in harmless(made.text).splitlines()) + "\n")
     if report is not None:
-        output.blocks(audit_page(report))
+        output.show(audit_page(report))
         output.write()
     output.write(here.near(made.program))
     output.write(f"{here.near(made.spec)}:{made.line}")

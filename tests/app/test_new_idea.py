@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from grader import bank
-from grader.app import new_idea
 from grader.app.classes import ClassPlan, grade_class
 from grader.app.context import Context
+from grader.app.new_idea import NewIdea, new_idea, with_entry
 from grader.classroom.results import Results
 from grader.cli.app import run
 from grader.model.errors import BankError, UsageError
@@ -77,85 +77,70 @@ def files(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in paths}
 
 
-def test_equal_answers_share_a_group_and_the_shortest_stands_for_it(
+def made(graded: Path, here: Context, student: str, name: str) -> NewIdea:
+    """Keep what a student answered as an idea."""
+    return new_idea(here, "deviations", graded / "out", digests(graded)[student], name)
+
+
+def test_the_shortest_of_equal_answers_is_written_and_nothing_else_of_the_question_changes(
     graded: Path, here: Context
 ) -> None:
     known = digests(graded)
     assert known["wilhelmina"] == known["bartholomew"] != known["constanze"]
-    found = new_idea.find(here, "deviations", graded / "out", known["wilhelmina"][:6])
-    assert (found.answers, found.programs, found.path) == (2, 2, "wilhelmina/deviations.py")
-    assert found.text.split("\n", 1)[0] == "def spread(x):"
-    assert found.layered
-    assert found.checks == ("total",)
-    assert found.named == ()
-
-
-def test_it_is_written_and_nothing_else_of_the_question_changes(
-    graded: Path, here: Context
-) -> None:
     before = bank.load([here.here() / "bank"], "deviations")
-    found = new_idea.find(here, "deviations", graded / "out", digests(graded)["bartholomew"])
-    kept = new_idea.keep(here, found, "sum-of-squares")
+    kept = made(graded, here, "bartholomew", "sum-of-squares")
+    assert (kept.answers, kept.checks, kept.known) == (2, ("total",), ())
+    assert kept.text == "def spread(x):\n    return float((_centred(x) ** 2).sum())\n"
     assert kept.program == here.here() / "bank/drills/deviations/misconceptions/sum_of_squares.py"
     assert kept.audited.report is not None
     assert not [one for one in kept.audited.report.problems if "sum-of-squares" in one]
     after = bank.load([here.here() / "bank"], "deviations")
     assert list(after.variants) == [*before.variants, "sum-of-squares"]
     assert after.spec.misconceptions["sum-of-squares"].killers == ("total",)
-    old, new = before.spec_path, kept.spec
-    lines = new.read_text().splitlines()
-    assert lines[kept.todo - 1].startswith("    feedback: TODO")
-    assert [line for line in lines if line not in lines[kept.todo - 3 : kept.todo]] == (
+    lines = kept.spec.read_text().splitlines()
+    assert lines[kept.line - 1].startswith("    feedback: TODO")
+    assert [line for line in lines if line not in lines[kept.line - 3 : kept.line]] == (
         (graded / "bank/questions/deviations.yaml").read_text().splitlines()
-    ), old
+    )
     written = "".join(content.decode() for content in files(here.here() / "bank").values())
     assert not [name for name in CLASS if name in written.casefold()]
     # Another idea of the same class can still be taken in: its question is another one by now.
-    other = new_idea.find(here, "deviations", graded / "out", digests(graded)["constanze"])
-    assert new_idea.keep(here, other, "half-the-spread").audited.report is not None
+    assert made(graded, here, "constanze", "half-the-spread").audited.report is not None
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("Sum", "lower-case words"),
-        ("../escape", "lower-case words"),
-        ("forgot-weight", "has forgot-weight already"),
-        ("starter", "already"),
-    ],
-)
+@pytest.mark.parametrize("name", ["Sum", "../escape", "forgot-weight", "starter"])
 def test_a_name_that_is_none_or_taken_changes_nothing(
-    name: str, said: str, graded: Path, here: Context
+    name: str, graded: Path, here: Context
 ) -> None:
-    found = new_idea.find(here, "deviations", graded / "out", digests(graded)["constanze"])
     before = files(here.here())
-    with pytest.raises(UsageError, match=said):
-        new_idea.keep(here, found, name)
+    with pytest.raises(UsageError, match="lower-case words joined by hyphens"):
+        made(graded, here, "constanze", name)
     assert files(here.here()) == before
 
 
 def test_what_cannot_be_loaded_is_taken_back(
     graded: Path, here: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = new_idea.find(here, "deviations", graded / "out", digests(graded)["constanze"])
     before = files(here.here())
-    with pytest.raises(BankError, match="nothing-like-this"):
-        new_idea.keep(here, replace(found, checks=("nothing-like-this",)), "half")
+    with monkeypatch.context() as patch:
+        patch.setattr("grader.app.new_idea._stopping", lambda _: ("nothing-like-this",))
+        with pytest.raises(BankError, match="nothing-like-this"):
+            made(graded, here, "constanze", "half")
     assert files(here.here()) == before
 
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(new_idea, "audit", stop)
+    monkeypatch.setattr("grader.app.new_idea.audit", stop)
     with pytest.raises(KeyboardInterrupt):
-        new_idea.keep(here, found, "half")
+        made(graded, here, "constanze", "half")
     assert files(here.here()) == before
 
 
 def test_a_group_that_is_none_or_several_is_refused(graded: Path, here: Context) -> None:
     for group, said in (("abc", "4 hex"), ("XYZW", "4 hex"), ("0000", "found none")):
         with pytest.raises(UsageError, match=said):
-            new_idea.find(here, "deviations", graded / "out", group)
+            new_idea(here, "deviations", graded / "out", group, "any")
 
 
 def test_a_program_with_its_author_in_it_stays_out_of_the_bank(
@@ -168,7 +153,7 @@ def test_a_program_with_its_author_in_it_stays_out_of_the_bank(
     plan = ClassPlan(tmp_path / "in", ("deviations",), tmp_path / "out", 3, level="process", jobs=1)
     list(grade_class(here, plan))
     with pytest.raises(UsageError, match="the name of a student"):
-        new_idea.find(here, "deviations", tmp_path / "out", digests(tmp_path)["constanze"])
+        made(tmp_path, here, "constanze", "half")
 
 
 def test_the_command_shows_the_program_and_says_whose_it_is(
@@ -181,8 +166,52 @@ def test_the_command_shows_the_program_and_says_whose_it_is(
     run(arguments)
     shown = capsys.readouterr()
     assert "return 0.5 * float(" in shown.out
-    assert "constanze/deviations.py, stopped by total" in shown.out
+    assert "1 file, stopped by total" in shown.out
     assert "a stranger wrote this" in shown.err
     assert "half_the_spread.py" in shown.out
     assert run(arguments) == 2
-    assert "has half-the-spread already" in capsys.readouterr().err
+    assert "does not have already" in capsys.readouterr().err
+
+
+HEAD = """\
+title: A
+misconceptions:
+  # the first
+  one:
+    killed_by: x
+    feedback: >-
+      No.
+
+      Never.
+"""
+PLACES = {
+    "at the end": (HEAD, ""),
+    "before another key": (HEAD, "\n# what helps\nhints:\n  - Look.\n"),
+    "after a comment of its own": (HEAD + "  # more to come\n", "hints: [Look.]\n"),
+    "before a comment at the margin": (HEAD, "# the end\n"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_an_entry_comes_after_the_last_one(place: str, end: str) -> None:
+    before, after = (text.replace("\n", end) for text in PLACES[place])
+    found, line = with_entry(before + after, "two", ["x"])
+    assert found.startswith(before)
+    assert found.endswith(after)
+    assert "\n" not in found.replace(end, "")
+    assert "TODO" in found.split(end)[line - 1]
+    old, new = (yaml.safe_load(text) for text in (before + after, found))
+    entry = new["misconceptions"].pop("two")
+    assert entry["killed_by"] == "x"
+    assert new == old
+
+
+def test_it_stands_as_far_in_as_the_others_or_gets_the_key() -> None:
+    text = "misconceptions:\n    one: {killed_by: x, feedback: No.}\n"
+    found, _ = with_entry(text, "two", ["x", "y"])
+    assert "\n    two:\n      killed_by: [x, y]\n" in found
+    alone, _ = with_entry("title: A\n", "two", ["x"])
+    assert yaml.safe_load(alone)["misconceptions"]["two"]["killed_by"] == "x"
+    with pytest.raises(UsageError, match="a line for each key"):
+        with_entry("misconceptions: {a: {b: c}}\n", "two", ["x"])
