@@ -249,35 +249,6 @@ def test_grades_in_a_forked_pool_also_after_grading_in_the_parent(tmp_path: Path
     assert said.split() == ["strong"]
 
 
-def test_grades_in_a_dask_worker(tmp_path: Path) -> None:
-    """Its workers are processes with threads, an event loop and signal handlers of their own."""
-    said = host(
-        """
-        def task(seed):
-            sys.path.insert(0, os.environ["PYTHONPATH"])
-            from pathlib import Path
-            from grader import bank
-            from grader.session import grade
-            question = bank.load([Path(BANK)], "deviations")
-            report = grade(question, question.reference, seed=seed)
-            return os.getpid(), str(report.verdict), report.isolation
-
-        if __name__ == "__main__":
-            import distributed
-            BANK = str(QUESTION.spec_path.parents[1])
-            with distributed.LocalCluster(
-                n_workers=1, threads_per_worker=2, processes=True, dashboard_address=None
-            ) as cluster, distributed.Client(cluster) as client:
-                done = client.gather(client.map(task, range(2)))
-            pids = {pid for pid, *_ in done}
-            assert len(pids) == 1 and os.getpid() not in pids
-            print(*{word for _, *words in done for word in words})
-        """.replace("Path(BANK)", f"Path({str(MINI)!r})"),
-        folder=tmp_path,
-    )
-    assert sorted(said.split()) == ["pass", "strong"]
-
-
 def test_a_host_that_is_killed_leaves_nothing_though_a_fork_of_it_lives(tmp_path: Path) -> None:
     """The fork holds the sockets open; the supervisor sees that its parent is another now."""
     script = tmp_path / "host.py"
@@ -305,26 +276,6 @@ def test_a_host_that_is_killed_leaves_nothing_though_a_fork_of_it_lives(tmp_path
             assert select.select([handle], [], [], 30)[0] == [handle]
             os.close(handle)
         os.kill(fork, signal.SIGKILL)
-
-
-def test_a_host_that_ignores_its_children_s_ends_may_grade_as_often_as_it_likes(
-    tmp_path: Path,
-) -> None:
-    host(
-        """
-        from grader.session import GradingSession
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        with GradingSession(QUESTION) as session:
-            for text, verdict in (
-                (QUESTION.reference, "pass"),
-                (b"import os; os._exit(3)", "error"),
-                (QUESTION.reference, "pass"),
-            ):
-                assert session.grade(text, seed=3).verdict == verdict
-        assert signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
-        """,
-        folder=tmp_path,
-    )
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root has what is taken from it")

@@ -88,13 +88,3 @@ def test_what_is_written_to_a_layout_reaches_its_own_memory_only() -> None:
         first[...] = -1
         assert (first == -1).all()
         assert np.array_equal(second, GRID)
-
-
-def test_a_readonly_input_cannot_be_made_writable_unnoticed() -> None:
-    with pytest.raises(ValueError, match="read-only"):
-        made(GRID, "readonly")[0] = 1
-
-
-@pytest.mark.parametrize("value", [None, 3, True, 1.5, "text", [1, 2]])
-def test_what_is_no_array_is_handed_on_as_it_is(value: object) -> None:
-    assert layouts.build(Input(value, "fortran")) is value

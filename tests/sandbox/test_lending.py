@@ -142,17 +142,6 @@ def test_the_judge_sees_what_the_worker_does_not_say(liar: RemoteProgram, progra
     assert [one.changed for one in seen(liar, program)] == [changed, changed]
 
 
-def test_a_plain_run_shows_what_becomes_of_its_inputs(liar: RemoteProgram) -> None:
-    asked = steps("y, z = plain(x, w)", "y, z = change(x, w)")
-    assert liar.run(asked, TWO, ["y"]).changed == ((1, "x"),)
-    assert liar.run(asked[:1], TWO, ["y"]).changed == ()
-
-
-def test_a_program_has_no_other_way_to_the_memory(liar: RemoteProgram) -> None:
-    found = liar.run(steps("y, z = descriptors(x, w)"), TWO, ["y"]).values["y"]
-    assert not [name for name in found if "memfd" in name]
-
-
 def test_a_trusted_program_is_sent_its_inputs(liar: RemoteProgram) -> None:
     worker: WorkerClient = liar.worker
     assert worker.lending is not None

@@ -35,19 +35,6 @@ def test_psutil_says_of_a_waiting_worker_what_proc_says(monkeypatch: pytest.Monk
         assert abs(spent - exact) <= 2 * TICK  # user's and system's, each cut off
 
 
-@pytest.mark.parametrize("proc", [probes.PROC, False])
-def test_nothing_is_known_of_a_process_that_is_not_there(
-    monkeypatch: pytest.MonkeyPatch, proc: bool
-) -> None:
-    monkeypatch.setattr(probes, "PROC", proc)
-    assert probes.resident_bytes(NO_SUCH) is None
-    assert probes.written_bytes(NO_SUCH) is None
-    assert probes.cpu_nanoseconds(NO_SUCH) is None
-    assert probes.peak_bytes(NO_SUCH) is None
-    assert probes.occupied_bytes(NO_SUCH, "/nowhere") is None
-    assert not probes.forget_peak(NO_SUCH)
-
-
 @pytest.mark.skipif(not probes.PROC, reason="nothing is known of files without /proc")
 def test_files_are_counted_however_deep_they_lie(tmp_path: Path) -> None:
     deepest, depth = tmp_path, 990  # of 1,000 calls that Python allows by default

@@ -188,41 +188,6 @@ def test_jumps_stay_inside_the_program_and_every_path_ends(machine: str) -> None
             assert code[at][3] < 64
 
 
-# Calls of x86_64 that are let through, each looked at: they act on this process, on files that
-# Landlock names, or only tell something.  A call that a newer table adds is on neither list.
-_WORDS = """
-    read write open close stat fstat lstat poll lseek mprotect munmap brk rt_sigaction
-    rt_sigprocmask rt_sigreturn pread64 pwrite64 readv writev access pipe select sched_yield
-    mremap msync mincore madvise dup dup2 pause nanosleep getitimer alarm setitimer getpid
-    sendfile sendto recvfrom sendmsg recvmsg shutdown getsockname getpeername setsockopt
-    getsockopt exit wait4 uname shmdt flock fsync fdatasync ftruncate getdents getcwd chdir
-    fchdir rename mkdir rmdir creat link unlink symlink readlink umask gettimeofday getrlimit
-    getrusage sysinfo times getuid getgid geteuid getegid getppid getpgrp getgroups getresuid
-    getresgid getpgid getsid capget rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack
-    uselib ustat statfs fstatfs sysfs getpriority sched_getparam sched_getscheduler
-    sched_get_priority_max sched_get_priority_min sched_rr_get_interval mlock munlock mlockall
-    munlockall modify_ldt _sysctl arch_prctl create_module get_kernel_syms query_module
-    nfsservctl getpmsg putpmsg afs_syscall tuxcall security gettid readahead fgetxattr
-    flistxattr time futex sched_getaffinity set_thread_area io_destroy io_getevents io_cancel
-    get_thread_area epoll_create epoll_ctl_old epoll_wait_old remap_file_pages getdents64
-    set_tid_address restart_syscall fadvise64 timer_create timer_settime timer_gettime
-    timer_getoverrun timer_delete clock_gettime clock_getres clock_nanosleep exit_group
-    epoll_wait epoll_ctl vserver mbind set_mempolicy get_mempolicy waitid ioprio_get
-    inotify_rm_watch openat mkdirat newfstatat unlinkat renameat linkat symlinkat readlinkat
-    faccessat pselect6 ppoll set_robust_list sync_file_range epoll_pwait signalfd timerfd_create
-    eventfd timerfd_settime timerfd_gettime signalfd4 eventfd2 epoll_create1 dup3 pipe2 preadv
-    pwritev recvmmsg sendmmsg getcpu sched_getattr renameat2 getrandom membarrier mlock2
-    copy_file_range preadv2 pwritev2 pkey_mprotect pkey_alloc pkey_free statx rseq close_range
-    openat2 faccessat2 epoll_pwait2 landlock_add_rule landlock_restrict_self futex_waitv
-    set_mempolicy_home_node cachestat map_shadow_stack futex_wake futex_wait futex_requeue
-    statmount listmount lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal
-"""
-LET_THROUGH = set(_WORDS.split())
-# The same by the names of aarch64, and its own.
-LET_THROUGH_GENERIC = LET_THROUGH | {"fstatat", "sync_file_range2", "arch_specific_syscall"}
-NO_CALLS = {"syscalls", "arch_specific_syscall"}
-
-
 def headers(machine: str) -> dict[str, int]:
     """Numbers of calls in this system's headers; empty where there are none."""
     if machine == "x86_64":
@@ -247,28 +212,6 @@ def test_numbers_are_those_of_the_systems_headers(machine: str) -> None:
         pytest.skip("there are no kernel headers here")
     for name, number in numbers.items():
         assert known.get(name, number) == number, name
-    # Generic headers leave those out that a machine must ask for: fstatat and its kind.
-    missing = {n for n in numbers if n not in known and number_is_old(n, numbers, known)}
-    assert missing <= {"name_to_handle_at", "open_by_handle_at"}
-
-
-def number_is_old(name: str, numbers: Mapping[str, int], known: Mapping[str, int]) -> bool:
-    """Whether these headers are new enough to know the call."""
-    return numbers[name] <= max(known.values())
-
-
-@machines
-def test_no_call_is_let_through_that_nobody_looked_at(machine: str) -> None:
-    known, (_, numbers) = headers(machine), MACHINES[machine]
-    if not known:
-        pytest.skip("there are no kernel headers here")
-    reviewed = LET_THROUGH if machine == "x86_64" else LET_THROUGH_GENERIC | NO_CALLS
-    for name, number in known.items():
-        narrow = machine == "aarch64" and (
-            name.endswith("time64") or (name.endswith("64") and 403 <= number < 424)
-        )
-        if number <= syscalls.NEWEST and name not in numbers and not narrow:
-            assert name in reviewed, f"{name} ({number}) is neither refused nor looked at"
 
 
 def test_numbers_are_not_given_twice() -> None:
