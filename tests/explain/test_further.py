@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from grader import bank
 from grader.cases.dataflow import free_names
-from grader.cases.inputs import Recipe
 from grader.cases.recipe import CaseRecipe
-from grader.cases.vary import sibling
 from grader.evaluation.evaluation import Evaluation
 from grader.explain.further import Further, content
 from grader.session import GradingSession
@@ -70,25 +67,3 @@ def test_results_and_their_gradients_keep_one_shape(evaluation: Evaluation) -> N
     for case, _ in inputs(further, small=6, rows=8):
         drawn = further.evaluation.drawn(case)
         assert drawn["x"].shape == drawn["w"].shape == drawn["grad_y"].shape
-
-
-def test_a_sibling_keeps_equal_lengths_equal_and_whole_numbers_whole() -> None:
-    target = Recipe("array", [0, 2, 1], dtype="int64")
-    case = CaseRecipe("one", {"z": Recipe("normal", shape=(3, 4)), "target": target})
-    other = sibling(case, 1)
-    assert other is not None
-    assert other.inputs["z"].shape == (4, 5)
-    assert other.inputs["target"].shape == (4,)
-    assert other.inputs["target"].options == {"from": 0, "to": 2}
-
-
-def test_a_sibling_may_keep_sides_of_one() -> None:
-    case = CaseRecipe("one", {"z": Recipe("array", [[1.0], [2.0], [3.0]])})
-    other = sibling(case, 2, fixed=1)
-    assert other is not None
-    assert other.inputs["z"].shape == (5, 1)
-
-
-def test_infinities_have_no_sibling() -> None:
-    case = CaseRecipe("one", {"x": Recipe("array", [1.0, -np.inf])})
-    assert sibling(case, 1) is None

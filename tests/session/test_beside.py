@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from grader.bank import load
-from grader.model.errors import BankError
 from grader.model.question import Question
 from grader.model.verdict import Verdict
 from grader.session import GradingSession, grade
@@ -81,48 +80,3 @@ def test_what_a_helper_raises_has_its_file_and_line(tmp_path: Path) -> None:
     report = grade(asked(tmp_path, files), USES_IT.encode(), seed=1)
     assert report.verdict is Verdict.INVALID
     assert report.message.endswith("in blocks.py:3: return x['n']")
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"helpers": ["random"]}, "expected a name that no other module has, found random"),
-        ({"helpers": ["numpy"]}, "expected a name that no other module has, found numpy"),
-        ({"helpers": ["driver"]}, "expected a name that no other module has, found driver"),
-        ({"helpers": ["submission"]}, "expected a name that no other module has, found submission"),
-        ({"helpers": ["../x"]}, "helpers[0]: expected a name (letters, digits, _), found the text"),
-        ({"helpers": ["blocs"]}, "No such file or directory; did you mean blocks.py?"),
-        ({"helpers": []}, "/drills/gate/blocks.py, which nothing in the question uses"),
-    ],
-)
-def test_names_that_are_none_are_faults(
-    tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(BankError) as raised:
-        asked(tmp_path, **changes)
-    (problem,) = raised.value.problems
-    assert message in problem
-
-
-@pytest.mark.parametrize(
-    ("file", "message"),
-    [
-        ("misconceptions/opne.py", "expected the program of one of the misconceptions, found "),
-        ("old.py", "expected a program, or name it under helpers, found "),
-        ("driver.py", "run: expected a step that calls driver.NAME, or no driver, found none"),
-    ],
-)
-def test_a_file_that_nothing_uses_is_a_fault(tmp_path: Path, file: str, message: str) -> None:
-    files = {"blocks.py": BLOCKS.encode(), file: b"x = 1\n"}
-    with pytest.raises(BankError) as raised:
-        asked(tmp_path, files)
-    (problem,) = raised.value.problems
-    assert message in problem
-
-
-@pytest.mark.parametrize(
-    "file", [".notes", "README.md", "reference.py~", "__pycache__", "misconceptions/.DS_Store"]
-)
-def test_what_tools_and_people_leave_is_none_of_them(tmp_path: Path, file: str) -> None:
-    found = asked(tmp_path, {"blocks.py": BLOCKS.encode(), file: b""})
-    assert found.helpers

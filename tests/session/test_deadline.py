@@ -14,7 +14,6 @@ from grader import bank, kinds
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report
 from grader.model.verdict import Verdict
-from grader.sandbox import remote, replies
 from grader.sandbox.client import WorkerClient
 from grader.session import GradingSession
 from tests.audit.audits import question as small
@@ -84,31 +83,6 @@ def test_what_was_found_before_the_deadline_is_still_reported(
     assert report.verdict is Verdict.FAIL
     assert report.note == "the deadline left no time to look for the idea behind it"
     assert report.misconceptions == ()
-
-
-def test_reading_an_answer_is_the_time_of_the_one_who_gave_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    question = load("maxpool-routing")
-    now = [0.0]
-    asking = [""]
-    ask = remote.RemoteProgram._ask
-
-    def asks(self: remote.RemoteProgram, *asked: Any, **limits: Any) -> Any:
-        asking[0] = self.name
-        return ask(self, *asked, **limits)
-
-    def reads(*what: Any, **how: Any) -> Any:
-        if asking[0] == "submission":
-            now[0] += STEP
-        return replies.answer(*what, **how)
-
-    monkeypatch.setattr(remote.RemoteProgram, "_ask", asks)
-    monkeypatch.setattr("grader.sandbox.remote.answer", reads)
-    with GradingSession(question, clock=lambda: now[0]) as session:
-        report = session.grade(question.reference, seed=1)
-    assert report.verdict is Verdict.LIMIT
-    assert "your code was still running at the deadline" in {c.message[:43] for c in report.checks}
 
 
 @pytest.mark.parametrize(("wrong", "verdict"), [(True, Verdict.FAIL), (False, Verdict.INVALID)])
@@ -217,26 +191,3 @@ def test_what_the_reference_cannot_do_either_is_the_bank_s_fault(
         assert report == replace(
             session.grade(dedent(submission).encode(), seed=1), seconds=report.seconds
         )
-
-
-def test_what_only_a_layout_breaks_in_both_is_the_bank_s_fault(tmp_path: Path) -> None:
-    refuses = """
-        import numpy as np
-
-        def relu(x):
-            if not x.flags.c_contiguous:
-                raise ValueError("strides")
-            return np.where(x > 0, x, 0).astype(x.dtype)
-    """
-    question = small(
-        tmp_path,
-        reference=refuses,
-        checks=[
-            {"id": "gate", "kind": "outputs", "of": "y"},
-            {"id": "manners", "kind": "side-effects", "of": "y", "layouts": ["reversed"]},
-        ],
-    )
-    with GradingSession(question) as session:
-        report = session.grade(question.reference, seed=1)
-    assert report.verdict is Verdict.INVALID
-    assert "the reference fails on case" in report.message

@@ -356,21 +356,6 @@ def test_a_fault_of_another_kind_hides_no_idea(body: str, graded: Grading) -> No
     assert "eq-mask-ties" in exact(report)
 
 
-@pytest.mark.parametrize(
-    ("question_id", "ideas"),
-    [
-        (POOL, ("assign-overlap", "pad-offset-kept")),
-        (CONV, ("kernel-flipped-gx", "overwrite-last-step")),
-        (SOFTMAX, ("divide-by-batch", "log-after-softmax")),
-    ],
-)
-def test_two_listed_ideas_at_once_are_both_named(question_id: str, ideas: tuple[str, str]) -> None:
-    with GradingSession(bank.load([ROOT], question_id)) as session:
-        report = session.grade(variant(question_id, *ideas).encode(), seed=3)
-    assert {m.id for m in report.misconceptions} == set(ideas)
-    assert len(exact(report)) == 2 or kinds(report)[0] == "pair"
-
-
 def test_what_is_kept_is_known_by_its_values_and_not_by_its_bytes(graded: Grading) -> None:
     recomputed = """
 

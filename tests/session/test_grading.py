@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,12 +15,10 @@ from grader import bank
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report
 from grader.model.verdict import Verdict
-from grader.reports.json import dumps
-from grader.session import GradingSession, Workers, grade
+from grader.session import GradingSession, grade
 from grader.session.order import overall
 from grader.session.session import SHOWN_OUTPUT
 from tests.pages import page_of
-from tests.reports.decoding import from_json
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -170,29 +167,6 @@ def test_nobody_fails_for_a_stretch_or_for_noise() -> None:
     assert overall([good, missing_device], {1}) is Verdict.PASS
 
 
-def test_what_was_never_tried_because_of_a_fault_is_no_pass() -> None:
-    stopped = found("a", Verdict.LIMIT, stretch=True)
-    untried = found("b", Verdict.SKIPPED, by="a")
-    later = found("c", Verdict.SKIPPED, by="b")
-    assert overall([stopped, untried], {1}) is Verdict.LIMIT
-    assert overall([stopped, untried, later], {1}) is Verdict.LIMIT
-    assert (
-        overall([stopped, found("b", Verdict.SKIPPED, stretch=True, by="a")], {1}) is Verdict.PASS
-    )
-
-
-def test_slow_and_right_passes_and_says_that_it_is_slow() -> None:
-    question = load("conv1d-per-step")
-    slow = ROOT / "tests" / "solutions" / question.id / "right" / "plain_loops.py"
-    report = grade(question, slow.read_bytes(), seed=2)
-    speed = next(c for c in report.checks if c.kind == "performance")
-    assert (report.verdict, speed.verdict, speed.stretch) == ("pass", "fail", True)
-    assert "the reference's CPU time" in speed.message
-    assert report.misconceptions == ()
-    assert report.follow_up
-    assert "speed" in shown(report)
-
-
 def test_the_end_of_what_is_printed_is_kept() -> None:
     question = replace(load("adam-7b-memory"), variants={})
     source = question.reference + b"\nprint('first ' + 'x' * 10_000)\nprint('last')\n"
@@ -221,36 +195,6 @@ def test_a_broken_question_is_not_blamed_on_the_submission() -> None:
         assert "questions/adam-7b-memory.yaml: " in report.message
         assert "\n" not in report.message
         assert "Traceback" not in shown(report)
-
-
-@pytest.mark.parametrize("question_id", NUMPY)
-def test_a_report_survives_json_and_shows_nothing_that_acts(
-    question_id: str, graded: Graded
-) -> None:
-    question = load(question_id)
-    sources = [
-        question.starter,
-        question.reference,
-        b"(",
-        b"import nothing",
-        b"raise ValueError('\x1b')",
-    ]
-    reports = [graded(question_id, source, 4) for source in sources]
-    for report in reports:
-        assert from_json(json.loads(dumps(report, whole=True))) == report
-        for width in (40, 80, 120):
-            text = shown(report, width)
-            assert all(c.isprintable() or c == "\n" for c in text)
-
-
-def test_workers_started_ahead_are_used_and_end_with_the_session() -> None:
-    question = replace(load("adam-7b-memory"), variants={})
-    with Workers(torch=False) as workers:
-        early = list(workers._early.values())
-        assert grade(question, question.reference, seed=0, workers=workers).verdict == "pass"
-        assert workers._early == {}
-        assert all(worker.process.ended for worker in early)
-        assert grade(question, question.reference, seed=0, workers=workers).verdict == "pass"
 
 
 def test_nothing_is_said_about_isolation_where_nothing_was_run() -> None:

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank import load
-from grader.model.errors import BankError
 from grader.model.verdict import Verdict
 from grader.sandbox.client import Limits
 from grader.sandbox.remote import CallLimits
-from tests.kinds.one_file import graded, of, opened, written
+from tests.kinds.one_file import graded, of, opened
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -90,19 +88,3 @@ def test_what_repeats_a_call_has_more_of_it() -> None:
     assert limits.of(60) == Limits(720, 1440, limits.set_by)
     assert CallLimits(None, 40, "").of(5) == Limits(5, 40)
     assert CallLimits(2, None, "").of(5) == Limits(2, 27)
-
-
-@pytest.mark.parametrize(
-    ("own", "said"),
-    [
-        ("limits: {cpu_seconds: 0}", "expected a number above 0 and up to 600, found 0"),
-        ("limits: {cpu_seconds: 1000}", "expected a number above 0 and up to 600, found 1000"),
-        ("limits: {cpu_second: 9}", "found the key 'cpu_second'; did you mean 'cpu_seconds'?"),
-        ("limits: 60", "expected cpu_seconds or wall_seconds, found 60"),
-        ("limits: {wall_seconds: 300}", "expected at most the deadline, 120, found 300"),
-    ],
-)
-def test_limits_that_make_no_sense_are_refused(tmp_path: Path, own: str, said: str) -> None:
-    with pytest.raises(BankError) as refused:
-        load([written(tmp_path, REST.replace("LIMITS", own), REFERENCE)], "one")
-    assert said in refused.value.message

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from grader.bank import load
 from grader.model.report import CheckResult, Report
 from grader.model.verdict import FINE, Verdict
-from grader.reports.json import to_json
 from grader.session import GradingSession
-from grader.session.order import counting, overall, part_results, unreached
+from grader.session.order import counting, overall, part_results
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -63,14 +62,6 @@ def test_the_starter_is_asked_the_first_part_only(session: GradingSession) -> No
     assert (report.parts_passed, report.follow_up) == (0, "")
 
 
-def test_what_a_part_that_is_not_asked_would_say_is_no_contradiction(
-    session: GradingSession,
-) -> None:
-    """The idea is wrong in part 3 as well, where the submission is right."""
-    report = session.grade(QUESTION.starter + b"\n\n" + SPREAD.encode(), seed=1)
-    assert [m.id for m in report.misconceptions] == ["sums"]
-
-
 def test_the_second_part_is_asked_when_the_first_passes(session: GradingSession) -> None:
     report = session.grade(MEAN.encode(), seed=1)
     assert report.verdict is Verdict.FAIL
@@ -93,22 +84,6 @@ def test_a_function_of_a_later_part_may_be_missing_until_it_is_asked(
     assert by_id(near)["spread"].message.endswith("; is sprad meant to be spread?")
     uncallable = session.grade(f"{WHOLE_MEAN}\nspread = 3\n".encode(), seed=1)
     assert by_id(uncallable)["spread"].message == "expected a function called spread, found an int"
-
-
-def test_one_of_the_first_part_is_missing_at_once(session: GradingSession) -> None:
-    report = session.grade(SPREAD.encode(), seed=1)
-    assert report.message == "expected mean, found spread"
-    assert (report.verdict, verdicts(report)) == (Verdict.ERROR, ["error", "skipped", "skipped"])
-    empty = session.grade(b"", seed=1)
-    assert empty.message == "the file is empty; expected mean"
-    assert verdicts(empty) == ["error", "skipped", "skipped"]
-
-
-def test_who_is_right_only_later_has_not_got_there(session: GradingSession) -> None:
-    wrong = "def mean(x):\n    return float(x.sum()) if x.size else 0.0\n"
-    report = session.grade((wrong + SPREAD).encode(), seed=1)
-    assert verdicts(report) == ["fail", "skipped", "skipped"]
-    assert sum(part.points for part in report.parts) == 0
 
 
 def test_a_process_that_ends_in_the_second_part_has_passed_the_first(
@@ -199,15 +174,6 @@ def test_there_are_no_other_parts(parts: list[int]) -> None:
         GradingSession(QUESTION, parts=parts)
 
 
-def test_json_has_the_parts(session: GradingSession) -> None:
-    plain = to_json(session.grade(MEAN.encode(), seed=1))
-    assert plain["parts"] == [
-        {"id": "1", "verdict": "pass", "points": 50, "of": 50},
-        {"id": "2", "verdict": "fail", "points": 0, "of": 30},
-        {"id": "spread", "verdict": "skipped", "points": 0, "of": 20},
-    ]
-
-
 VERDICTS = st.sampled_from(["pass", "fail", "error", "limit", "skipped", "inconclusive"])
 
 
@@ -227,13 +193,6 @@ def test_points_and_verdicts_agree(given_: list[tuple[str, bool]], parts: Collec
         assert one.points == (one.of if one.verdict is Verdict.PASS else 0)
     own = [found[number - 1].verdict for number in sorted(parts)]
     assert whole is next((v for v in own if v not in FINE), Verdict.PASS)
-
-
-def test_a_grade_that_comes_to_no_check_earns_nothing() -> None:
-    for parts in ({1, 2, 3}, {2}):
-        found = unreached(QUESTION.spec, Verdict.LIMIT, parts)
-        assert [p.points for p in found] == [0, 0, 0]
-        assert found[min(parts) - 1].verdict is Verdict.LIMIT
 
 
 def test_a_question_without_parts_is_one_of_a_hundred_points() -> None:

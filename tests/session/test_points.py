@@ -17,7 +17,7 @@ from grader.model.verdict import Verdict
 from grader.reports.json import to_json
 from grader.session import GradingSession
 from grader.session.order import credited, part_results
-from tests.bank.test_parts import BANK, SPEC, said
+from tests.bank.test_parts import BANK, SPEC
 from tests.pages import page_of
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -110,35 +110,3 @@ def _shared_once(factory: pytest.TempPathFactory) -> Question:
     if not _ONCE:
         _ONCE.append(shared(factory.mktemp("shared")))
     return _ONCE[0]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        (
-            "{id: far, run", "{points: 5, id: far, run",
-            "39:18: parts[2].checks: expected points that add up to the part's 20, found 5",
-        ),
-        ("{id: mean, kind", "{points: 0, id: mean, kind", "expected a number above 0"),
-        ("{id: mean, kind", "{points: 1.5, id: mean, kind", "expected a whole number"),
-        (
-            "{id: mean, kind", "{points: 50, stretch: true, id: mean, kind",
-            "17:18: parts[0].checks[0].points: expected no points of a stretch, found 50",
-        ),
-    ],
-)  # fmt: skip
-def test_points_that_do_not_add_up_have_a_place(
-    tmp_path: Path, old: str, new: str, problem: str
-) -> None:
-    found = said(tmp_path, old, new)
-    assert any(problem in one for one in found), found
-
-
-def test_points_that_add_up_are_no_fault(tmp_path: Path) -> None:
-    assert said(tmp_path, "{id: mean, kind", "{points: 50, id: mean, kind") == []
-    edits = ("{id: spread, run", "{points: 9, id: spread, run", "{id: far, run",
-             "{points: 9, id: far, run")  # fmt: skip
-    found = said(tmp_path, *edits)
-    assert found == [
-        "38:18: parts[2].checks: expected points that add up to the part's 20, found 9 + 9 = 18"
-    ]

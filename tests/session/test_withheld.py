@@ -10,7 +10,6 @@ import pytest
 from grader.bank import load
 from grader.model.report import Report
 from grader.reports.json import dumps
-from grader.reports.withheld import withheld
 from grader.session import GradingSession
 from tests.pages import page_of
 
@@ -63,7 +62,6 @@ WRONG = {
     "parts": 'def held(n): return {"weights": 7 * n, "gradients": 2 * n}',
     "sum": "def total(n): return 9 * n",
 }
-LINES = "def twice(n): return 3 * n"
 
 
 @pytest.fixture(scope="module")
@@ -107,12 +105,6 @@ def test_one_of_two_words_is_kept_back_too(session: GradingSession) -> None:
     check = next(c for c in json.loads(dumps(report))["checks"] if c["id"] == "fits")
     assert check["mismatch"]["expected"] == ""
     assert not json.loads(dumps(report))["explanations"]
-
-
-def test_what_needs_no_estimate_is_shown(session: GradingSession) -> None:
-    report = graded(session, LINES)
-    assert withheld(report) is report
-    assert "2,426" in page_of(report).replace("2426", "2,426")
 
 
 def test_of_the_wrong_type_it_says_which_is_right(session: GradingSession) -> None:
