@@ -35,8 +35,8 @@ EVERYTHING = 10**6
 INDENT = 4  # cells before what belongs to a heading
 _LABEL_LIMIT = 28
 _VALUE_LIMIT = 24
-_LONGEST_BAR = 34
-_SHORTEST_BAR = 8
+_LONGEST_BAR = 20
+_KEPT = "kept by yours"
 _POINTS = 5  # of a curve
 _GAP = 4  # cells between two panels
 _FEWEST_COLUMNS = 3  # panels are set below one another before fewer are shown
@@ -68,9 +68,7 @@ def figure(
         case Breakdown():
             yield from _breakdown(exhibit, most, hidden=hidden)
         case Bars():
-            said = [f"{bar.label}: {bar.text}." for bar in exhibit.bars]
-            said += [f"Kept by yours: {detail}." for detail in exhibit.details]
-            yield Figure(partial(bar_lines, exhibit, most=most), tuple(said))
+            yield from _bars(exhibit, most)
         case Curve():
             yield from _curve(exhibit)
 
@@ -136,31 +134,23 @@ def _fall(values: Sequence[float]) -> str:
     return f"{number(100 * share, 2)} %" if share > 0 else ""
 
 
-def bar_lines(bars: Bars, width: int, *, most: int) -> Iterator[Line]:
-    """One line per bar, the largest filling the width there is; then what was kept."""
-    width = min(width, sheet.WIDEST)
+def _bars(bars: Bars, most: int) -> Iterator[Block]:
+    """One bar below the other, the largest in full; then what was kept."""
     drawn = [b for b in bars.bars if b.label != "reference" or len(bars.bars) < 3]
-    texts = [(cut(inert(b.label), _LABEL_LIMIT), cut(inert(b.text), _LABEL_LIMIT)) for b in drawn]
-    kept = "kept by yours" if bars.details else ""
-    across = max(map(cells, (kept, *(label for label, _ in texts)))) + 3
-    right = max((cells(value) for _, value in texts), default=0)
-    longest = max(min(width - INDENT - 3 - across - right, _LONGEST_BAR), _SHORTEST_BAR)
     largest = max((b.value for b in drawn if math.isfinite(b.value)), default=0.0)
-    for bar, (label, value) in zip(drawn, texts, strict=True):
-        line = padded(label, across) + padded("#" * _length(bar.value, largest, longest), longest)
-        yield " " * INDENT + line + "   " + padded(value, right, right=True)
-    for number_, detail in enumerate(bars.details[:most]):
-        first = " " * INDENT + padded("" if number_ else kept, across)
-        yield first + inert(detail)
+    rows = tuple((b.label, "#" * _length(b.value, largest), b.text) for b in drawn)
+    yield Table(("", " ", "  "), rows, ("  ",), indent=INDENT)
+    for at, detail in enumerate(bars.details[:most]):
+        yield Item(detail, " " * len(_KEPT) if at else _KEPT, INDENT)
     if (more := len(bars.details) - most) > 0:
-        yield " " * (INDENT + across) + f"... and {more} more"
+        yield Paragraph(f"... and {more} more", indent=INDENT + len(_KEPT) + 1)
 
 
-def _length(value: float, largest: float, longest: int) -> int:
+def _length(value: float, largest: float) -> int:
     """Cells of a bar: at least one for anything above zero, all of them for what has no end."""
     if value == math.inf:
-        return longest
-    return max(1, round(longest * (value / largest))) if value > 0 else 0  # NaN: 0
+        return _LONGEST_BAR
+    return max(1, round(_LONGEST_BAR * (value / largest))) if value > 0 else 0  # NaN: 0
 
 
 def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Line]:
@@ -185,24 +175,18 @@ def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Line]:
 
 
 def _arranged(panels: Sequence[Panel], width: int) -> list[list[Drawn]]:
-    """Rows of panels: as much of each, and as many in a row, as the width allows.
-
-    Everything below one another is best when that is short; else the most columns that
-    bring the panels into one row; else the most that bring yours and expected into one.
-    """
-    widest = max((len(row) for p in panels for row in p.rows), default=0)
-    best: list[list[Drawn]] = []
-    for columns in range(max(widest, 1), 0, -1):
-        if best and columns < _FEWEST_COLUMNS:
-            break
+    """Rows of panels with as many columns as fit, fewer of them where that is too tall."""
+    rows: list[list[Drawn]] = []
+    for columns in range(max((len(r) for p in panels for r in p.rows), default=0) or 1, 0, -1):
         drawn = [_drawn(p, shown_columns(p, panels, columns), width) for p in panels]
-        packed = _packed(drawn, width)
-        fits = columns == 1 or all(_across(panel) <= width for panel in drawn)
-        if fits and (not best or len(packed) < len(best)):
-            best = packed
-        if columns == widest and fits and sum(max(map(len, row)) + 1 for row in best) <= _TALL:
+        rows = _packed(drawn, width)
+        tall = sum(max(map(len, row)) + 1 for row in rows) > _TALL
+        apart = len(panels) > 1 and len(rows[-1]) == 1  # yours and expected
+        if all(_across(panel) <= width for panel in drawn) and (
+            columns <= _FEWEST_COLUMNS or not (tall or apart)
+        ):
             break
-    return best
+    return rows
 
 
 def _packed(drawn: Sequence[Drawn], width: int) -> list[list[Drawn]]:

@@ -146,7 +146,7 @@ def columns(
         shown = (padded(row[n], widths[n], right=head[n] in right) for n in kept)
         return " " * indent + "  ".join(shown).rstrip()
 
-    lines: list[Line] = [bold(laid(head))]
+    lines: list[Line] = [bold(laid(head))] if any(map(str.strip, head)) else []
     for row in rows:
         text = laid(row) if len(row) == len(head) else row[0]
         lines.append(((text, style(row)),) if style(row) else text)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from grader.model.report import Bar, Bars, Breakdown, Grids, Panel, Row
 from grader.reports import sheet
 from grader.reports.blocks import render_terminal
-from grader.reports.figures import bar_lines, figure, grid_lines, shown_columns
+from grader.reports.figures import figure, grid_lines, shown_columns
 from grader.reports.sheet import Line
 
 
@@ -19,7 +19,7 @@ def plain(lines: Iterable[Line]) -> list[str]:
     return [sheet.plain(line).rstrip() for line in lines]
 
 
-def table(breakdown: Breakdown, *, most: int = 9, hidden: bool = False) -> list[str]:
+def table(breakdown: Breakdown | Bars, *, most: int = 9, hidden: bool = False) -> list[str]:
     return plain(render_terminal([*figure(breakdown, most=most, hidden=hidden)], 80))
 
 
@@ -125,14 +125,14 @@ def test_what_is_right_of_an_estimate_is_hidden() -> None:
 def test_bars_are_in_proportion_and_survive_strange_values() -> None:
     values = {"a": 100.0, "b": 50.0, "c": 0.001, "d": 0.0, "e": float("nan"), "f": float("inf")}
     bars = Bars(tuple(Bar(name, value, str(value)) for name, value in values.items()))
-    counts = [line.count("#") for line in plain(bar_lines(bars, 80, most=8))]
-    assert counts == [34, 17, 1, 0, 0, 34]
-    assert plain(bar_lines(Bars(()), 80, most=8)) == []
-    assert plain(bar_lines(Bars((Bar("a", 0.0, "0"),)), 80, most=8))[0].count("#") == 0
+    counts = [line.count("#") for line in table(bars)]
+    assert counts == [20, 10, 1, 0, 0, 20]
+    assert table(Bars(())) == []
+    assert table(Bars((Bar("a", 0.0, "0"),)))[0].count("#") == 0
 
 
 def test_many_details_are_counted() -> None:
-    lines = plain(bar_lines(Bars((), tuple(f"tensor {n}" for n in range(20))), 80, most=8))
+    lines = table(Bars((), tuple(f"tensor {n}" for n in range(20))), most=8)
     assert lines[-1].strip() == "... and 12 more"
 
 
