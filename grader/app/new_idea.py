@@ -22,7 +22,7 @@ from grader.forms import registry as forms
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.model.report import Report
-from grader.model.verdict import FINE, Verdict
+from grader.model.verdict import FINE
 from grader.session import GradingSession
 
 LEAST_LETTERS = 4  # of a student's name that is looked for: shorter ones are words of programs
@@ -152,7 +152,7 @@ def _shortest(question: Question, equal: EqualAnswers) -> tuple[str, Report]:
 
 
 def _stopping(report: Report) -> tuple[str, ...]:
-    fine = {*FINE, Verdict.POLICY}
+    fine = FINE
     return tuple(c.id for c in report.checks if c.verdict not in fine and not c.stretch)
 
 

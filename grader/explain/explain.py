@@ -33,7 +33,7 @@ from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.replies import ProgramError
 
-WRONG = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT, Verdict.POLICY}
+WRONG = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}
 LATE = "the deadline left no time to look for the idea behind it"
 MOST = 6  # explanations of one grade
 LONGEST = 120  # characters of an exception's message that are worth repeating

@@ -12,7 +12,6 @@ class Verdict(StrEnum):
     FAIL = "fail"  # it ran and is wrong
     ERROR = "error"  # it raised, died, or broke the protocol
     LIMIT = "limit"  # time, memory or output
-    POLICY = "policy"  # flagged for review: a person should look at it
     SKIPPED = "skipped"  # checks only: something it needs did not pass
     INCONCLUSIVE = "inconclusive"  # checks only: a measurement too noisy to decide; fails nobody
     INVALID = "invalid"  # the question bank is at fault

@@ -330,7 +330,7 @@ def test_no_program_and_no_grade_are_errors_of_different_types() -> None:
 
 @pytest.mark.parametrize(
     ("verdict", "tag"),
-    [(Verdict.ERROR, "error"), (Verdict.LIMIT, "error"), (Verdict.POLICY, "failure")],
+    [(Verdict.ERROR, "error"), (Verdict.LIMIT, "error")],
 )
 def test_what_is_of_no_check_is_a_case_too(verdict: Verdict, tag: str) -> None:
     found: Report = replace(report(), verdict=verdict, checks=(), message="it does not parse")

@@ -19,7 +19,7 @@ SUBMISSION = Path("double-trouble/submission.py")
 @pytest.mark.parametrize(
     ("verdict", "status"),
     [
-        *(("pass", 0), ("fail", 1), ("error", 1), ("limit", 1), ("policy", 1)),
+        *(("pass", 0), ("fail", 1), ("error", 1), ("limit", 1)),
         *(("invalid", 3), ("internal", 4)),
     ],
 )

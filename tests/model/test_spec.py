@@ -116,6 +116,6 @@ def test_errors_carry_whose_fault_they_are() -> None:
 
 def test_verdicts_are_the_words_of_the_documents() -> None:
     assert [str(v) for v in Verdict] == [
-        "pass", "fail", "error", "limit", "policy", "skipped", "inconclusive", "invalid",
+        "pass", "fail", "error", "limit", "skipped", "inconclusive", "invalid",
         "internal",
     ]  # fmt: skip

@@ -116,23 +116,6 @@ timed_out = replace(
         check("routing", "outputs", SKIPPED, "not reached", blocked_by="forward"),
     ),
 )
-policy = replace(
-    ONE_PART,
-    question="vram-bottleneck",
-    verdict=Verdict.POLICY,
-    checks=(
-        *passing("gradients", "values"),
-        check(
-            "own",
-            "graph",
-            Verdict.POLICY,
-            "flagged for review: your code calls torch.utils.checkpoint.checkpoint (case wide)",
-            cases=("wide",),
-            failing=("wide",),
-            inputs={"x": "(480, 64) float32"},
-        ),
-    ),
-)
 memory = replace(
     ONE_PART,
     question="vram-bottleneck",
