@@ -2,7 +2,7 @@
 
 A check asks the evaluation for results and compares them; the evaluation draws inputs, calls each
 program once for every run and case, and remembers.  What the submission does is remembered as long
-as its evaluation lives; what the bank's own programs do may be shared by many (`Remembered`).
+as its evaluation lives; what the bank's own programs do may be shared by many (`Bank.memory`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import contextlib
 import copy
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -20,8 +19,8 @@ from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, every_draw, read_cases
 from grader.evaluation.encoding import NATIVE, NUDGES, encoded
-from grader.evaluation.results import Value, array_of
-from grader.model.keys import Check, Limits
+from grader.evaluation.results import array_of
+from grader.model.keys import Check
 from grader.model.question import Question, Step
 from grader.sandbox.client import TooSlow, WorkerError
 from grader.sandbox.remote import CallLimits, RemoteProgram
@@ -33,9 +32,8 @@ T = TypeVar("T")
 SMALL = 4096  # entries of a case: what is larger takes long enough to be asked for by itself
 AT_ONCE = 32  # inputs of one request
 MOST_RUNS = 64  # runs of several programs in one request
+_ALONE = ("reference", "alone")  # remembered where asking it for much at once has failed
 FIRST_SECRET = 2  # draws below are the same for everybody who has the seed
-MOST_BYTES = 64 << 20  # remembered of the bank's programs
-ENTRY_BYTES = 500  # of an entry's key and of the objects in it that are no arrays, about
 
 
 class BankFault(Exception):
@@ -60,7 +58,7 @@ def blame_bank(what: str) -> Iterator[None]:
 class Bank(Protocol):
     """What evaluations share: the bank's own programs, and what they compute."""
 
-    memory: Remembered
+    memory: dict[tuple[Hashable, ...], Any]  # by key, of which the seed comes first
 
     def variant(self, name: str, index: int) -> RemoteProgram:
         """The program of a misconception."""
@@ -70,41 +68,6 @@ class Bank(Protocol):
 
     def revive(self, name: str) -> None:
         """Load a program of the bank again, whose process has ended."""
-
-
-class Remembered(dict[Hashable, Any]):
-    """What is known of the bank's programs; when it takes too much room, all of it is forgotten."""
-
-    most_bytes = MOST_BYTES
-    bytes = 0
-
-    def add(self, key: Hashable, value: Value) -> None:
-        """Remember one value."""
-        size = ENTRY_BYTES + _array_bytes(value)
-        if self.bytes + size > self.most_bytes:
-            self.clear()
-            self.bytes = 0
-        self.bytes += size
-        self[key] = value
-
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of a key, made if it is not known; what `make` raises is not remembered."""
-        if key in self:
-            known: T = self[key]
-            return known
-        made = make()
-        self.add(key, made)
-        return made
-
-
-class _DrawNeeds(Exception):
-    """A draw needs the shape of a result."""
-
-    def __init__(self, name: str, drawn: Mapping[str, Any]) -> None:
-        """Remember of which, and what was drawn before."""
-        super().__init__(name)
-        self.name = name
-        self.drawn = dict(drawn)
 
 
 class Evaluation:
@@ -132,8 +95,9 @@ class Evaluation:
         self.parts_asked = len(question.spec.parts)
         self._wanted: dict[int, dict[str, tuple[str, ...]]] = {}  # by number of parts asked
         self.bank = bank
-        self._shared = Remembered() if bank is None else bank.memory
-        self._own: dict[Hashable, Any] = {}  # of the submission: asked again, it may differ
+        self._shared = {} if bank is None else bank.memory
+        # Of the submission: asked again, it may do something else.
+        self._own: dict[tuple[Hashable, ...], Any] = {}
         # What the submission was run on so far: run, case, mode, number of the draw.
         self.called: list[tuple[str, CaseRecipe, str, int]] = []
 
@@ -181,10 +145,10 @@ class Evaluation:
         if died and self.bank is not None and self._is_of_bank(program):
             self.bank.revive(program.name)
             found = make()
-        _put(memory, whole, found)
+        memory[whole] = found
         return found
 
-    def _memory(self, program: RemoteProgram, draw_index: int = 0) -> dict[Hashable, Any]:
+    def _memory(self, program: RemoteProgram, draw_index: int) -> dict[tuple[Hashable, ...], Any]:
         """Where it is remembered; what follows from a secret draw is of no use to anybody later."""
         shared = self._is_of_bank(program) and draw_index < FIRST_SECRET
         return self._shared if shared else self._own
@@ -244,21 +208,29 @@ class Evaluation:
         """What follows from a draw; a secret one is of no use to anybody later."""
         if draw_index >= FIRST_SECRET:
             return make()
-        return self._shared.once((self.seed, *key, draw_index), make)
+        return self.shared((self.seed, *key, draw_index), make)
+
+    def shared(self, key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
+        """Something that all evaluations of a session share, made once."""
+        if key not in self._shared:
+            made = make()
+            self._shared[key] = made
+            return made
+        known: T = self._shared[key]
+        return known
 
     def _reference_shape(
         self, case: CaseRecipe, name: str, drawn: Mapping[str, Any], draw_index: int
     ) -> tuple[int, ...]:
         """The shape of a result of the reference on inputs drawn so far."""
-        key = (self.seed, "shape", case.name, name)
-        if draw_index == 0:
-            done = ("shapes", self.seed, len(self.cases))
-            if done not in self._shared and case.name in self.cases:
-                self._shared.add(done, None)
-                self.find_shapes(self.cases.values())
-            if key in self._shared:
-                known: tuple[int, ...] = self._shared[key]
-                return known
+        key, asked = (self.seed, "shape", case.name, name), (self.seed, "shapes", len(self.cases))
+        plain = draw_index == 0 and _ALONE not in self._shared
+        if plain and asked not in self._shared and case.name in self.cases:
+            self._shared[asked] = True
+            self.find_shapes(self.cases.values())
+        if draw_index == 0 and key in self._shared:
+            known: tuple[int, ...] = self._shared[key]
+            return known
         steps, inputs = self._towards(case, name, drawn)
         if not steps:
             raise DrawError(f"no run gives {name} from the inputs that come before it")
@@ -268,26 +240,28 @@ class Evaluation:
 
     def find_shapes(self, cases: Iterable[CaseRecipe]) -> None:
         """Ask the reference at once for the shapes of results that draws of small cases need."""
-        if "alone" in self._shared:
-            return
         asked: dict[tuple[tuple[Step, ...], str], list[tuple[str, Inputs]]] = {}
+        needed: list[tuple[CaseRecipe, str, dict[str, Any]]] = []
         for case in cases:
-            try:
-                if self.is_plain(case):
-                    draw(case, self.seed, _need)
-            except _DrawNeeds as needed:
-                steps, inputs = self._towards(case, needed.name, needed.drawn)
-                if steps and (self.seed, "shape", case.name, needed.name) not in self._shared:
-                    asked.setdefault((steps, needed.name), []).append((case.name, inputs))
-            except (DrawError, ValueError):
-                continue  # it is said where the case itself is drawn
+
+            def need(name: str, drawn: Mapping[str, Any], of: CaseRecipe = case) -> tuple[int, ...]:
+                needed.append((of, name, dict(drawn)))
+                raise DrawError("as far as this")
+
+            if self.is_plain(case):
+                with contextlib.suppress(DrawError, ValueError):  # said where the case is drawn
+                    draw(case, self.seed, need)
+        for case, name, drawn in needed:
+            steps, inputs = self._towards(case, name, drawn)
+            if steps and (self.seed, "shape", case.name, name) not in self._shared:
+                asked.setdefault((steps, name), []).append((case.name, inputs))
         for (steps, name), given in asked.items():
-            with self._for_reference_alone():
+            with self._at_once():
                 found = self.reference.several(steps, [inputs for _, inputs in given], [name])
                 for (of, _), one in zip(given, found, strict=True):
                     if isinstance(one, Outcome) and name in one.values:
                         shape = tuple(array_of(one.values[name]).shape)
-                        self._shared.add((self.seed, "shape", of, name), shape)
+                        self._shared[self.seed, "shape", of, name] = shape
 
     def _towards(
         self, case: CaseRecipe, name: str, drawn: Mapping[str, Any]
@@ -326,7 +300,14 @@ class Evaluation:
 
     def limits_of(self, case: CaseRecipe) -> CallLimits | None:
         """What a case and its question say of how long a call may take; None where they do not."""
-        return _limits(self.question.spec.limits, case)
+        usual, own = self.question.spec.limits, case.limits
+        cpu = usual.cpu_seconds if own.cpu_seconds is None else own.cpu_seconds
+        wall = usual.wall_seconds if own.wall_seconds is None else own.wall_seconds
+        if cpu is None and wall is None:
+            return None
+        of_case = own.cpu_seconds is not None or own.wall_seconds is not None
+        where = f"limits of case {case.name}" if of_case else "limits of the question"
+        return CallLimits(cpu, wall, where)
 
     @contextlib.contextmanager
     def limited(self, case: CaseRecipe) -> Iterator[None]:
@@ -450,7 +431,7 @@ class Evaluation:
             for number, one in enumerate(found):
                 program, (case, mode) = programs[number // len(asked)], asked[number % len(asked)]
                 key = self._of(program, run, case, mode, draw_index)
-                _put(self._memory(program, draw_index), key, one)
+                self._memory(program, draw_index)[key] = one
             programs = programs[len(found) // len(asked) :]
 
     def _of(
@@ -475,12 +456,12 @@ class Evaluation:
         known = self._memory(self.reference, draw_index)
         key = self._of(self.reference, run, case, mode, draw_index)
         nudged = mode in NUDGES
-        together = self.bank is not None and "alone" not in self._shared
+        together = self.bank is not None and _ALONE not in self._shared
         if key not in known and together and (nudged or draw_index == 0):
             small = [case] if nudged else self._cases_of_run(run, mode)
             modes = NUDGES if nudged else (mode,)
             small = [c for c in small if self.is_plain(c) and self._is_drawn(c, draw_index)]
-            with self._for_reference_alone():
+            with self._at_once():
                 self.values([self.reference], run, small, modes=modes, draw_index=draw_index)
         with blame_bank(f"the reference fails on case {case.name}"):
             return self.outcome(self.reference, run, case, draw_index=draw_index, mode=mode)
@@ -505,7 +486,7 @@ class Evaluation:
         return True
 
     @contextlib.contextmanager
-    def _for_reference_alone(self) -> Iterator[None]:
+    def _at_once(self) -> Iterator[None]:
         """Ask the reference for much at once; not again where its process does not survive it."""
         usual, self.reference.limits = self.reference.limits, None
         try:
@@ -513,7 +494,7 @@ class Evaluation:
         except ProgramError:
             pass
         except WorkerError:
-            self._shared["alone"] = True
+            self._shared[_ALONE] = True
             if self.bank is not None:
                 self.bank.revive(self.reference.name)
         finally:
@@ -555,40 +536,3 @@ def entries(case: CaseRecipe) -> int:
         elif recipe.shape is not None:
             found += int(np.prod(recipe.shape))
     return found
-
-
-def _need(name: str, drawn: Mapping[str, Any]) -> tuple[int, ...]:
-    raise _DrawNeeds(name, drawn)
-
-
-def _put(memory: dict[Hashable, Any], key: Hashable, value: Value) -> None:
-    """Remember a value; bytes count where there is a limit to them."""
-    if isinstance(memory, Remembered):
-        memory.add(key, value)
-    else:
-        memory[key] = value
-
-
-def _array_bytes(value: Value) -> int:
-    """Bytes of the arrays and texts in plain data, wherever they are in it."""
-    if isinstance(value, (bytes, str)):
-        return len(value)
-    if isinstance(value, Mapping):
-        return sum(map(_array_bytes, value.values()))
-    if isinstance(value, (list, tuple)):
-        return 8 * len(value) + sum(map(_array_bytes, value))
-    if is_dataclass(value):
-        return sum(_array_bytes(getattr(value, f.name)) for f in fields(value))
-    return int(getattr(value, "nbytes", 0))
-
-
-def _limits(usual: Limits, case: CaseRecipe) -> CallLimits | None:
-    """What a case and its question say of how long a call may take; None where they do not."""
-    own = case.limits
-    cpu = usual.cpu_seconds if own.cpu_seconds is None else own.cpu_seconds
-    wall = usual.wall_seconds if own.wall_seconds is None else own.wall_seconds
-    if cpu is None and wall is None:
-        return None
-    of_case = own.cpu_seconds is not None or own.wall_seconds is not None
-    where = f"limits of case {case.name}" if of_case else "limits of the question"
-    return CallLimits(cpu, wall, where)

@@ -63,8 +63,8 @@ def smaller(evaluation: Evaluation, result: CheckResult) -> CheckResult:
     if sum(np.size(value) for value in evaluation.drawn(origin).values()) <= READABLE:
         return result
     # What is shown follows from the seed, as the cases do.
-    key = ("smaller", evaluation.seed, evaluation.parts_asked)
-    made = evaluation.bank.memory.once(key, lambda: Further(evaluation, evaluation.seed))
+    key = (evaluation.seed, "smaller", evaluation.parts_asked)
+    made = evaluation.shared(key, lambda: Further(evaluation, evaluation.seed))
     program = replace(evaluation.submission, call_seconds=CALL_SECONDS)
     theirs = made.evaluation.with_submission(program, evaluation.seed)
     best: tuple[CaseRecipe, Finding] | None = None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
+from typing import Any
 
-from grader.evaluation.evaluation import BankFault, Evaluation, Remembered
+from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.model.nearest import did_you_mean
 from grader.model.question import Question
 from grader.sandbox.client import WorkerClient, WorkerError
@@ -18,6 +19,7 @@ from grader.session.workers import BANK_CPU_SECONDS, Workers
 
 MOST_SPENT = BANK_CPU_SECONDS * 10**9 // 2  # nanoseconds of CPU time: far from the worker's limit
 MOST_GROWN = {False: 128 << 20, True: 512 << 20}  # bytes that it may hold more, by torch
+MOST_SEEDS = 4  # of which is remembered what the bank's programs compute
 
 
 class BankPrograms(Closing):
@@ -30,7 +32,8 @@ class BankPrograms(Closing):
     def __init__(self, question: Question, workers: Workers) -> None:
         """Load nothing yet."""
         self.question = question
-        self.memory = Remembered()
+        self.memory: dict[tuple[Hashable, ...], Any] = {}
+        self._seeds: list[int] = []  # of which something is remembered, the latest last
         self._supply = workers
         # For the reference, variants, and what is examined.
         self._workers: dict[str, WorkerClient] = {}
@@ -120,6 +123,10 @@ class BankPrograms(Closing):
         Raises:
             BankFault: the reference cannot be loaded.
         """
+        if seed not in self._seeds:
+            old, self._seeds = self._seeds[: 1 - MOST_SEEDS], [*self._seeds[1 - MOST_SEEDS :], seed]
+            for key in [key for key in self.memory if key[0] in old]:
+                del self.memory[key]
         return self._evaluation.with_submission(program, seed)
 
     @cached_property
