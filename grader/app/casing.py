@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.app import files, requirements
 from grader.app.context import Context
@@ -15,6 +14,9 @@ from grader.app.history import history
 from grader.app.resolve import Choice, resolve
 from grader.model.errors import BankError, UsageError
 from grader.model.nearest import closest
+
+if TYPE_CHECKING:
+    from grader.reports.script import Script
 
 FOLDER = "cases"
 _LATEST = 100  # attempts that are looked through for the last try
@@ -43,9 +45,7 @@ class Case:
     other_runs: tuple[str, ...]
     seed: int
     drawn: bool  # whether the seed decides what its inputs are
-    text: str  # the whole script
-    body: str  # what there is to read of it
-    first_call: int  # line of the text
+    script: Script
     path: Path | None  # None: it could not be written
     kept: Path | None  # the copy of a script that somebody had changed
 
@@ -147,13 +147,10 @@ def case(
     made = script(question, run, inputs, list(results), f"{remark}: {about}" if about else remark)
     path, kept = None, None
     if choice.workspace is not None:
-        driver = question.driver if made.driver else None
-        path, kept = _written(ctx, choice.workspace.folder, name, made.text, made.arrays, driver)
-    return Case(
-        choice, name, about, tuple(use.check for use in uses), run,
-        tuple(other for other in runs if other != run), seed, drawn,
-        made.text, made.body, made.first_call, path, kept,
-    )  # fmt: skip
+        path, kept = _written(ctx, choice.workspace.folder, name, made, question.driver)
+    others = tuple(other for other in runs if other != run)
+    checks = tuple(use.check for use in uses)
+    return Case(choice, name, about, checks, run, others, seed, drawn, made, path, kept)
 
 
 def _last(ctx: Context, choice: Choice) -> tuple[int | None, frozenset[tuple[str, str]]]:
@@ -172,12 +169,7 @@ def _last(ctx: Context, choice: Choice) -> tuple[int | None, frozenset[tuple[str
 
 
 def _written(
-    ctx: Context,
-    workspace: Path,
-    name: str,
-    text: str,
-    arrays: Mapping[str, Any],
-    driver: bytes | None,
+    ctx: Context, workspace: Path, name: str, made: Script, driver: bytes | None
 ) -> tuple[Path | None, Path | None]:
     """Write the script and what it needs.
 
@@ -189,21 +181,26 @@ def _written(
 
     folder = workspace / FOLDER
     path = folder / f"{module_name(name)}.py"
-    stamp = hashlib.sha256(text.encode()).hexdigest()[:16]
-    content = f"{text}# {stamp}\n".encode()
+    kept = None
     try:
         files.refuse_link(folder)
         folder.mkdir(exist_ok=True)
-        kept = _kept(path) if path.exists() else None
-        if arrays:
+        if path.exists():
+            before, _ = files.read_regular(path, _MOST_BYTES)
+            text, _, stamp = before.rpartition(b"# ")
+            if _stamp(text) != stamp.strip():
+                kept = files.keep_copy(path, before, "{stem}.before-{n}{suffix}")
+        if made.arrays:
             import numpy as np
 
             packed = io.BytesIO()
+            arrays: dict[str, Any] = dict(made.arrays)
             np.savez(packed, **arrays)
             files.replace(path.with_suffix(".npz"), packed.getvalue())
-        if driver is not None:
+        if made.driver and driver is not None:
             files.replace(folder / "driver.py", driver.lstrip(b"\n"))
-        files.replace(path, content)
+        text = made.text.encode()
+        files.replace(path, b"%b# %b\n" % (text, _stamp(text)))
     except (OSError, UsageError) as fault:
         reason = fault.message if isinstance(fault, UsageError) else f"{folder}: {fault.strerror}"
         ctx.warn(f"the script is not written: {reason}")
@@ -211,10 +208,6 @@ def _written(
     return path, kept
 
 
-def _kept(path: Path) -> Path | None:
-    """Keep a copy of a script that is not as it was written; None where it is."""
-    before, _ = files.read_regular(path, _MOST_BYTES)
-    text, _, stamp = before.rpartition(b"# ")
-    if hashlib.sha256(text).hexdigest()[:16].encode() == stamp.strip():
-        return None
-    return files.keep_copy(path, before, "{stem}.before-{n}{suffix}")
+def _stamp(text: bytes) -> bytes:
+    """What stands at the end of a script as it was written."""
+    return hashlib.sha256(text).hexdigest()[:16].encode()

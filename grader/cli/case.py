@@ -71,7 +71,7 @@ def command(
         output.document(
             question=made.choice.question.id, case=made.case, about=made.about,
             checks=made.checks, run=made.run, other_runs=made.other_runs, seed=made.seed,
-            drawn=made.drawn, script=made.text, path=made.path, kept=made.kept,
+            drawn=made.drawn, script=made.script.text, path=made.path, kept=made.kept,
         )  # fmt: skip
         return
     if debug and made.path is not None:
@@ -84,12 +84,9 @@ def _page(here: Context, made: Case) -> Iterator[sheet.Line]:
     about = f": {made.about}" if made.about else ""
     seed = f" Seed {made.seed}." if made.drawn else ""
     other = f" Other calls: --run {' or '.join(made.other_runs)}." if made.other_runs else ""
-    yield from sheet.wrapped(
-        f"{made.case}{about}. Checked by: {', '.join(made.checks)}.{other}{seed}",
-        output.measure(),
-        indent="    ",
-    )
-    lines = made.body.rstrip("\n").split("\n")
+    said = f"{made.case}{about}. Checked by: {', '.join(made.checks)}.{other}{seed}"
+    yield from sheet.wrapped(said, output.measure(), indent="    ")
+    lines = made.script.body.rstrip("\n").split("\n")
     most = MOST_LINES if made.path is not None else len(lines)
     yield from (f"  {line}" for line in lines[:most])
     if len(lines) > most:
@@ -106,5 +103,5 @@ def _page(here: Context, made: Case) -> Iterator[sheet.Line]:
 
 def _debug(made: Case) -> None:
     """Become pdb, which stops where the first function is entered."""
-    words = ["-m", "pdb", "-c", f"until {made.first_call}", "-c", "step", "-c", "step"]
+    words = ["-m", "pdb", "-c", f"until {made.script.first_call}", "-c", "step", "-c", "step"]
     os.execv(sys.executable, [sys.executable, *words, str(made.path)])

@@ -9,7 +9,6 @@ import typer
 from grader.cli import output
 from grader.cli.context import Json, SomeId, context
 from grader.model.numerals import quantity
-from grader.reports import sheet
 
 
 def command(
@@ -39,8 +38,7 @@ def command(
     if given.left:
         # Where nothing can be recorded, the next one has to be asked for.
         which = "" if given.counted else f" --number {given.shown[-1][0] + 1}"
-        said, command = quantity(given.left, "more hint"), f"drill hint{argument}{which}"
+        output.steps(f"drill hint{argument}{which}", after=quantity(given.left, "more hint"))
     else:
         said = "these were all the hints" if given.all else "that was the last hint"
-        command = f"drill solution{argument} --give-up"
-    output.lines([((said + sheet.GAP, ""), *sheet.steps(command))])
+        output.steps(f"drill solution{argument} --give-up", after=said)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from grader.app.history import Row
 
 MOST = 100  # rows, unless all are wanted
+_HEAD = ("no.", "question", "when", "part", "verdict", "idea, or what failed first", "hints")
 
 
 def command(
@@ -52,21 +53,19 @@ def command(
         output.write(f"no attempt{f' of{which}' if which else ''} yet; drill grade makes one")
         return
     shown = list(found) if all_ else changes(found)
-    head = ("no.", "question", "when", "part", "verdict", "idea, or what failed first", "hints")
-    narrow = output.measure() < sheet.WIDEST
-    dropped = {"question"} if question else set()
-    dropped |= {"when", "hints"} if narrow else set()
-    kept = [n for n, name in enumerate(head) if name not in dropped]
-    table = [[_cells(row)[n] for n in kept] for row in shown]
-    output.lines(
-        [
-            *sheet.columns(
-                [head[n] for n in kept], table, right=("no.",), plain=output.style.plain
-            ),
-            *_ending(len(shown), len(found) + earlier, f"{which}{here.option}", shown),
-        ],
-        paged=all_,
-    )
+    every = [_cells(row) for row in shown]
+    dropped = {1} if question else set()
+    dropped |= {2, 6} if output.measure() < sheet.WIDEST else set()
+    kept = [n for n, _ in enumerate(_HEAD) if n not in dropped]
+    head, table = [_HEAD[n] for n in kept], [[row[n] for n in kept] for row in every]
+    lines = sheet.columns(head, table, right=("no.",), plain=output.style.plain)
+    output.lines(lines, paged=all_)
+    restore, of = f"drill history restore {shown[-1].attempt.id}", len(found) + earlier
+    if len(shown) == of:
+        output.steps(restore)
+    else:
+        every = f"drill history{which}{here.option} --all"
+        output.steps(every, restore, after=f"{len(shown):,} of {of:,} tries")
 
 
 def changes(rows: tuple[Row, ...]) -> list[Row]:
@@ -86,14 +85,5 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.part} of {row.of}" if row.of > 1 else "",
         f"{state} (a file)" if attempt.kind == "review" else state,
         sheet.cut(row.believed, 38),
-        str(row.hints) if row.hints else "",
+        str(row.hints or ""),
     )
-
-
-def _ending(shown: int, of: int, which: str, rows: list[Row]) -> list[sheet.Line]:
-    """How many there are, and what to type next."""
-    restore = f"drill history restore {rows[-1].attempt.id}"
-    if shown == of:
-        return [sheet.steps(restore)]
-    count = f"{shown:,} of {of:,} tries{sheet.GAP}"
-    return [((count, ""), *sheet.steps(f"drill history{which} --all", restore))]

@@ -12,7 +12,7 @@ from grader.model.numerals import quantity
 from grader.reports import sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from grader.model.question import Header
     from grader.records.progress import Progress
@@ -49,35 +49,34 @@ def command(
         ]
         output.document(questions=rows)
     elif found:
-        output.lines([*_table(found), *_summary(found, here.option)], paged=True)
+        passed = sum(yours.passed for _, yours in found)
+        output.lines(_table(found), paged=True)  # the summary last: it stays in sight
+        output.steps(f"drill next{here.option}", after=f"{passed} of {len(found)} passed")
     elif track or level or new:
-        output.lines(["no such questions", sheet.steps(f"drill list{here.option}")])
+        output.steps(f"drill list{here.option}", after="no such questions")
     else:
         output.write("no questions: the banks that were found hold none")
 
 
-def _table(found: Sequence[tuple[Header, Progress]]) -> Iterator[sheet.Line]:
+def _table(found: Sequence[tuple[Header, Progress]]) -> list[sheet.Line]:
     """The questions as a table, a heading for each track."""
     wide = output.width() >= _LEVEL_FROM
     width = _LEVEL_FROM if wide else output.measure()
     dropped = set() if wide else {"level"}
     dropped |= {"min"} if width < sheet.WIDEST else set()
     kept = [n for n, name in enumerate(_HEAD) if name not in dropped]
-    cells = {header.called: _cells(header, yours) for header, yours in found}
-    others = (n for n in kept if n != 1)
-    taken = sum(max(map(sheet.cells, (_HEAD[n], *(c[n] for c in cells.values())))) for n in others)
-    room = width - taken - 2 * (len(kept) - 1)
+    every = [_HEAD, *(_cells(header, yours) for header, yours in found)]
+    taken = sum(max(sheet.cells(row[n]) for row in every) + 2 for n in kept if n != 1)
     rows: list[list[str]] = []
     track = None
-    for header, _ in found:
+    for (header, _), (called, title, *cells) in zip(found, every[1:], strict=True):
         if header.track != track:
             track = header.track
             rows.append([track])
-        row = [*cells[header.called]]
-        row[1] = sheet.cut(row[1], max(room, 8))
+        row = [called, sheet.cut(title, max(width - taken, 8)), *cells]
         rows.append([row[n] for n in kept])
     head = [_HEAD[n] for n in kept]
-    yield from sheet.columns(head, rows, right=("min",), plain=output.style.plain)
+    return sheet.columns(head, rows, right=("min",), plain=output.style.plain)
 
 
 def _cells(header: Header, yours: Progress) -> tuple[str, ...]:
@@ -89,9 +88,3 @@ def _cells(header: Header, yours: Progress) -> tuple[str, ...]:
         str(header.minutes),
         quantity(yours.tries, "try", "tries") if yours.state == "tried" else yours.state,
     )
-
-
-def _summary(found: Sequence[tuple[Header, Progress]], option: str) -> Iterator[sheet.Line]:
-    """How much is done, last: what remains in sight when a long list has scrolled."""
-    passed = sum(yours.passed for _, yours in found)
-    yield ((f"{passed} of {len(found)} passed{sheet.GAP}", ""), *sheet.steps(f"drill next{option}"))

@@ -146,6 +146,11 @@ def _styled(line: sheet.Line, *, styled: bool) -> str:
     )
 
 
+def steps(*commands: str, after: str = "") -> None:
+    """Write what to type next, on a line after other words if there are any."""
+    lines([((f"{after}{sheet.GAP}" if after else "", ""), *sheet.steps(*commands))])
+
+
 def heading(text: str) -> None:
     """Write a line that stands out where the terminal can do that."""
     lines([sheet.bold(text)])

@@ -20,7 +20,7 @@ def command(
 ) -> int:
     """Run the script of a diagnosis once: 0 it ends, 1 it does not."""
     from grader.app.experiments import run
-    from grader.reports import runs, sheet
+    from grader.reports import runs
 
     begun: list[str] = []
 
@@ -46,7 +46,6 @@ def command(
     head = f"run {made.number} of {asked.budget}" if made.number else "run, not counted"
     output.show(runs.page(ran, f"{head}, seed {seed}", filename=name))
     left = asked.budget - made.used
-    again = f"drill run{made.choice.argument}" if left else ""
-    said = f"{left} left{sheet.GAP}"
-    output.lines([((said, ""), *sheet.steps(again, f"drill grade{made.choice.argument}"))])
+    again = [f"drill run{made.choice.argument}"] if left else []
+    output.steps(*again, f"drill grade{made.choice.argument}", after=f"{left} left")
     return status

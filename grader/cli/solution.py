@@ -12,9 +12,9 @@ from grader.model.numerals import quantity
 from grader.reports import sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from grader.app.hints import Change, Solution
+    from grader.app.hints import Solution
     from grader.model.spec import Spec
 
 _SAID = {"-": "goes", "+": "comes", " ": "stays"}  # of a line, where no sign is to be read
@@ -54,48 +54,34 @@ def command(
         lines += [*found.full.rstrip("\n").split("\n"), *_sources(spec)]
     if follow_ups:
         lines += _follow_ups(spec)
-    if mine:
-        lines += _mine(found)
-    elif not (full or follow_ups):
-        lines += _repair(found)
+    if mine or not (full or follow_ups):
+        lines += _compared(found, mine=mine)
     output.lines(lines, paged=True)
 
 
-def _repair(found: Solution) -> Iterator[sheet.Line]:
-    """The starter and the right solution nearest to it."""
-    comes = quantity(sum(c.sign == "+" and bool(c.text.strip()) for c in found.repair), "line")
-    name = found.choice.question.id
-    yield f"{name}: the smallest repair of the starter (-), {comes} (+)"
-    yield from _diff(found.repair)
-    words = f"drill solution{found.choice.argument}"
-    more = ("--mine" if found.mine is not None else "", "--full")
-    asks = "--follow-ups" if found.choice.question.spec.follow_ups else ""
-    yield sheet.steps(*(f"{words} {option}" for option in (*more, asks) if option))
-
-
-def _mine(found: Solution) -> Iterator[sheet.Line]:
-    """One's own file and the right solution nearest to it."""
+def _compared(found: Solution, *, mine: bool) -> Iterator[sheet.Line]:
+    """The starter, or one's own file, and the right solution nearest to it."""
     name, words = found.choice.question.id, f"drill solution{found.choice.argument}"
-    of = f"the nearest of {found.solutions} right files" if found.solutions > 1 else "a right file"
-    if found.mine is None:
-        yield f"{name}: there is no file of yours"
-    elif not found.mine:
-        yield f"{name}: yours is {of}, line by line"
+    if not mine:
+        comes = sum(sign == "+" and bool(text.strip()) for sign, text in found.repair)
+        said = f"the smallest repair of the starter (-), {quantity(comes, 'line')} (+)"
+    elif found.mine is None:
+        said = "there is no file of yours"
     else:
-        yield f"{name}: yours (-) and {of} (+)"
-        yield from _diff(found.mine)
-    yield sheet.steps(words, f"{words} --full")
-
-
-def _diff(changes: Sequence[Change]) -> Iterator[sheet.Line]:
+        many = found.solutions > 1
+        of = f"the nearest of {found.solutions} right files" if many else "a right file"
+        said = f"yours (-) and {of} (+)" if found.mine else f"yours is {of}, line by line"
+    yield f"{name}: {said}"
     styles = {"-": sheet.RED, "+": sheet.GREEN}
-    for sign, text in changes:
+    for sign, text in (found.mine or ()) if mine else found.repair:
         if output.style.plain:
             yield f"{_SAID[sign]}: {text}" if sign in _SAID else "lines that stay are left out"
-        elif sign == "...":
-            yield "     ..."
         else:
-            yield ((sign, styles.get(sign, "")), (text, ""))
+            yield "     ..." if sign == "..." else ((sign, styles.get(sign, "")), (text, ""))
+    options = [""] if mine else ["--mine"] * (found.mine is not None)
+    options += ["--full"]
+    options += ["--follow-ups"] * bool(found.choice.question.spec.follow_ups and not mine)
+    yield sheet.steps(*(f"{words} {option}".rstrip() for option in options))
 
 
 def _follow_ups(spec: Spec) -> Iterator[sheet.Line]:
@@ -110,7 +96,6 @@ def _follow_ups(spec: Spec) -> Iterator[sheet.Line]:
 
 def _sources(spec: Spec) -> Iterator[sheet.Line]:
     if spec.sources:
-        yield ""
-        yield sheet.bold("Sources")
+        yield from ("", sheet.bold("Sources"))
     for source in spec.sources:
         yield from sheet.wrapped(" ".join(source.split()), output.measure(), first="- ")
