@@ -57,7 +57,7 @@ def command(
     dropped = {1} if question else set()
     dropped |= {2, 6} if output.measure() < sheet.WIDEST else set()
     kept = [n for n, _ in enumerate(_HEAD) if n not in dropped]
-    head, table = [_HEAD[n] for n in kept], [[row[n] for n in kept] for row in whole]
+    head, table = [_HEAD[n] for n in kept], [[row[n] for n in kept] for row in every]
     lines = sheet.columns(head, table, right=("no.",), plain=output.style.plain)
     output.lines(lines, paged=all_)
     restore, of = f"drill history restore {shown[-1].attempt.id}", len(found) + earlier
