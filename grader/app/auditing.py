@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 from grader import bank
 from grader.app import files, requirements
-from grader.app.authoring import id_fault
 from grader.app.context import Context
 from grader.bank import locate
-from grader.bank.storage import FOLDER, found_at, nearest_id
-from grader.model.audit import AuditReport, Remark
+from grader.bank.storage import FOLDER, found_at
+from grader.model.audit import AuditReport
 from grader.model.errors import BankError, UsageError
 from grader.model.mutation import MutationReport
 from grader.model.question import Question
@@ -102,9 +101,7 @@ def audit(
             due.append((question, standing))
     reports = audited([question for question, _ in due], plan, progress)
     for (question, standing), (report, mutants) in zip(due, reports, strict=True):
-        done = Audited(
-            question.id, standing=standing, report=_with_id_remark(report), mutants=mutants
-        )
+        done = Audited(question.id, standing=standing, report=report, mutants=mutants)
         if plan.mutants and mutants is None:
             ctx.warn(f"the mutants of {done.name} are not tried: its audit has problems")
         if mutants is not None and not mutants.interrupted and done.ready(strict=plan.strict):
@@ -155,15 +152,6 @@ def _recorded(ctx: Context, question: Question, done: Audited, plan: Plan) -> st
             "--write-proofs writes it anew",
         )
     return ""
-
-
-def _with_id_remark(report: AuditReport) -> AuditReport:
-    """Return the report, with a remark where the name of the spec is not what an id is to be."""
-    if not (fault := id_fault(report.question)):
-        return report
-    better = nearest_id(report.question) or "one"
-    remark = Remark("id", f"{fault}; rename its files to {better}")
-    return replace(report, remarks=(*report.remarks, remark))
 
 
 def banks_for(ctx: Context, name: str) -> list[Path]:

@@ -7,21 +7,18 @@ known; what a grade would have skipped is worked out afterwards.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.audit import coincide, matrix, right, text, trivial
-from grader.audit.search import Search
+from grader.audit import matrix, right, text, trivial
 from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
 from grader.evaluation.evaluation import BankFault
 from grader.evaluation.repeat import Unsteady, require_steady
 from grader.explain.naming import Failure, diagnose
 from grader.kinds import registry
-from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
+from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Trivial
 from grader.model.keys import Check
 from grader.model.question import Question
 from grader.model.report import CheckResult
@@ -29,8 +26,6 @@ from grader.session import GradingSession
 from grader.session.order import CheckSchedule
 
 Progress = Callable[[str], None]
-SLOW_SHARE = 0.4  # of an audit's CPU time: a check that takes more is worth a note
-SLOW_SECONDS = 1.0  # and takes this long: shares of nothing mean nothing
 
 
 def audit(
@@ -52,13 +47,12 @@ def audit(
     checks = tuple(found.facts(check, rows) for check in question.spec.checks)
     problems, remarks = found.problems, list(text.remarks(question))
     if not problems:
-        problems = matrix.problems(question, found.subjects, seeds, found.twins)
+        problems = matrix.problems(question, found.subjects, seeds)
         if found.is_sound:
             problems += found.rejected
             problems += matrix.idle(question, rows, found.subjects)
             problems += trivial.problems(found.trivial)
         remarks += matrix.remarks(question, rows, found.subjects)
-        remarks += found.alike
         remarks += trivial.remarks(question, found.trivial)
         remarks += text.remarks_on_a_sound_one(question)
     return AuditReport(
@@ -70,9 +64,8 @@ def audit(
         programs=rows,
         problems=tuple(problems),
         remarks=tuple(remarks),
-        notes=tuple(found.notes(checks)),
+        notes=tuple(found.notes()),
         trivial=tuple(found.trivial),
-        twins=tuple(found.twins),
         accepted=tuple(found.accepted),
     )
 
@@ -85,12 +78,9 @@ class _Audit:
     seeds: Sequence[int]
     progress: Progress
     subjects: list[Subject]
-    spent: Counter[str] = field(default_factory=Counter)  # nanoseconds, by check
     trivial: list[Trivial] = field(default_factory=list)
-    twins: list[Twins] = field(default_factory=list)
     accepted: list[Accepted] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)  # right programs, a sentence each
-    alike: list[Remark] = field(default_factory=list)  # ideas that cases make one
     unmade: list[str] = field(default_factory=list)  # styles that the reference has not
     problems: list[str] = field(default_factory=list)
 
@@ -129,43 +119,30 @@ class _Audit:
                     return
 
     def look_further(self, session: GradingSession) -> None:
-        """Other right programs; and what one seed is enough for: trivial answers, and twins."""
+        """Other right programs; and trivial answers, for which one seed is enough."""
         own, rejected = right.hold_written(session, self.seeds, self._say)
         (others, turned_down), self.unmade = right.hold_derived(session, self.seeds, self._say)
         self.accepted, self.rejected = own + others, rejected + turned_down
         self.rejected += text.faulty_log(self.question)
-        self.alike = coincide.remarks(session, self.seeds[-1])
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])
-        search = Search(session)
-        for one, other in matrix.pairs(self.subjects):
-            self._say(f"a case to tell {one} from {other}")
-            self.twins.append(search.tell_apart(one, other))
 
     def facts(self, check: Check, rows: Sequence[AuditRow]) -> CheckFacts:
         """What is known of a check in the end."""
-        total = self.spent.total()
-        spent = self.spent.get(check.id) if total else None
         return CheckFacts(
             id=check.id,
             kind=check.kind,
             stretch=check.stretch,
             stops=matrix.stops(rows, check.id),
             first=matrix.first(self.question, rows, check.id),
-            cpu_seconds=None if spent is None else spent / 1e9,
-            share=None if spent is None else spent / total,
             lets_through=tuple(t.name for t in self.trivial if t.made and check.id in t.passes),
         )
 
-    def notes(self, checks: Sequence[CheckFacts]) -> Iterator[str]:
-        """What was left out, and what takes long."""
-        for c in checks:
-            if registry.get(c.kind).timed:
-                yield f"{c.id} was run on the reference only"
-        for c in checks:
-            share, seconds = c.share or 0, c.cpu_seconds or 0
-            if share > SLOW_SHARE and seconds > SLOW_SECONDS:
-                yield f"{c.id} takes {share:.0%} of the audit's CPU time, {seconds:.1f} s"
+    def notes(self) -> Iterator[str]:
+        """What was left out."""
+        for check in self.question.spec.checks:
+            if registry.get(check.kind).timed:
+                yield f"{check.id} was run on the reference only"
         yield from self.unmade
         if unmade := ", ".join(t.name for t in self.trivial if not t.made):
             yield (
@@ -185,11 +162,9 @@ class _Audit:
         )  # fmt: skip
         results: dict[str, CheckResult] = {}
         for check in self.question.spec.checks:
-            with self._clocked(session, check.id):
-                results[check.id] = result_of(evaluation, check, timed=is_reference)
+            results[check.id] = result_of(evaluation, check, timed=is_reference)
         graded, evaluation.parts_asked = as_graded(self.question, results)
-        with self._clocked(session, ""):
-            found = diagnose(Failure.of(evaluation, tuple(graded.values())))
+        found = diagnose(Failure.of(evaluation, tuple(graded.values())))
         subject.seen.append(
             Seen(
                 seed,
@@ -199,15 +174,6 @@ class _Audit:
                 raised=None if is_reference else always_raised(evaluation, results),
             )
         )
-
-    @contextmanager
-    def _clocked(self, session: GradingSession, name: str) -> Iterator[None]:
-        """Count the CPU time that the workers spend meanwhile."""
-        before = session.bank.cpu_nanoseconds()
-        try:
-            yield
-        finally:  # what a worker that has ended spent is not known
-            self.spent[name] += max(0, session.bank.cpu_nanoseconds() - before)
 
 
 def as_graded(

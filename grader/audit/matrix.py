@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from grader.audit.subjects import Seen, Subject
 from grader.forms import registry as forms
 from grader.kinds import registry
-from grader.model.audit import AuditRow, Cell, Remark, Twins
+from grader.model.audit import AuditRow, Cell, Remark
 from grader.model.question import Question
 from grader.model.spec import Spec
 from grader.model.verdict import FINE, Verdict
 from grader.session.locations import file_of, line_of, message_of
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
+Pairs = list[tuple[str, str]]
 Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
 SURER = "give the case more draws, or numbers that are written out"
 SHOWN = 8  # seeds of a longer list
@@ -55,11 +56,11 @@ def problems(
     question: Question,
     subjects: Sequence[Subject],
     seeds: Sequence[int],
-    twins: Sequence[Twins],
 ) -> list[str]:
     """What the matrix must say and does not; each cause once, without what follows from it."""
     if faults := sentences(_of_reference(question, subjects[0]), len(seeds)):
         return faults  # what is not right itself says nothing of the others
+    twins = pairs(subjects)
     for subject in subjects[1:]:
         if (passing := subject.passing) and len(passing) < len(subject.seen):
             stopped = f"{len(seeds) - len(passing)} of {len(seeds)} seeds"
@@ -69,14 +70,15 @@ def problems(
             )
         faults += sentences(_of_wrong(question.spec, subject, twins), len(subject.seen))
     shared = [
-        f"{' and '.join(t.ids)} compute the same on every case: nobody can know which they hold"
-        for t in twins
+        f"{' and '.join(ids)} cannot be told apart on any case: add one on which they differ, or "
+        "make them variants of one misconception"
+        for ids in twins
     ]
     faults += [remark.text for remark in _breaking(question, subjects) if remark.about == _CRASH]
     return shared + faults
 
 
-def pairs(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
+def pairs(subjects: Iterable[Subject]) -> Pairs:
     """Misconceptions that go by each other's names on every seed."""
     found = {
         (min(own, other), max(own, other))
@@ -128,9 +130,9 @@ def _of_reference(question: Question, subject: Subject) -> Iterator[Fault]:
             yield seen.seed, f"the reference does not pass {r.id}", f": {sentence}"
 
 
-def _of_wrong(spec: Spec, subject: Subject, twins: Sequence[Twins]) -> Iterator[Fault]:
+def _of_wrong(spec: Spec, subject: Subject, twins: Pairs) -> Iterator[Fault]:
     """What stops a wrong program not at all, not as claimed, or under another name."""
-    partners = {b for t in twins for a, b in (t.ids, t.ids[::-1]) if a in subject.expected}
+    partners = {b for t in twins for a, b in (t, t[::-1]) if a in subject.expected}
     for seen in subject.seen:
         if not seen.stopping:
             if len(subject.passing) == len(subject.seen):

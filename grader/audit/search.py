@@ -3,27 +3,26 @@
 The inputs are those of the question's cases: drawn again from other seeds; in other sizes, dtypes
 and layouts; with other numbers, out of what the cases give each name.  What the reference itself
 does not take is left out.  They are tried from the smallest on, so that a counterexample can be
-read.  The same inputs may tell two wrong ideas apart.
+read.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from grader.cases.dataflow import case_names, free_names
+from grader.cases.dataflow import free_names
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.cases.vary import written
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.evaluation.results import Value, same_value
+from grader.evaluation.results import Value
 from grader.explain.further import Domain, content, variants
 from grader.kinds import registry
-from grader.model.audit import Twins
 from grader.model.mutation import Counterexample, Reach
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
@@ -115,19 +114,6 @@ class Search:
                 return self._counterexample(given, *found)
         return None
 
-    def tell_apart(self, one: str, other: str) -> Twins:
-        """Look for a case on which two misconceptions compute different results."""
-        first, second = (
-            [self.session.bank.variant(name, i) for i in range(len(self.question.variants[name]))]
-            for name in (one, other)
-        )
-        made = [given for given in self._inputs if given.reach is not Reach.SAME]
-        found = next((given for given in made if _apart(given, first, second)), None)
-        if found is None:
-            return Twins((one, other), tried=len(made))
-        lines = written(found.case, found.case.inputs)
-        return Twins((one, other), tuple(lines), made.index(found) + 1, found.run)
-
     def _evaluation(self, seed: int, cases: dict[str, CaseRecipe]) -> Evaluation:
         reference = self.session.bank.reference
         evaluation = Evaluation(self.question, seed, reference, reference)
@@ -190,42 +176,16 @@ class Search:
 
     def _advice(self, given: _Input, result: str | None) -> str:
         checks = [
-            c
+            c.id
             for c in self.question.spec.checks
             if c.run == given.run and not c.stretch and (not result or result in c.compared)
         ]
-        names = [c.id for c in checks]
+        names = " or ".join(checks[:3]) or "a new check"
         if (given.run, result) in self._loose:
-            return (
-                f"{' and '.join(names)} only asks where the curve ends: compare {result}, or what "
-                "makes it, by a check of kind outputs"
-            )
-        listed = " or ".join(names[:3]) or "a new check"
+            return f"{names} only asks where the curve ends: compare {result} by kind outputs"
         if given.reach is not Reach.SAME:
-            return f"add this case, and let {listed} look at it"
-        runs, origin = self.question.runs, given.origin
-        if any(origin in case_names(c, runs[c.run], self._own) for c in checks):
-            return (
-                f"{listed} sees it on some seeds only: give the case {origin} more entries, "
-                "or write them out"
-            )
-        return f"no check that decides compares it there: let {listed} look at {origin} too"
-
-
-def _apart(given: _Input, first: Sequence[RemoteProgram], second: Sequence[RemoteProgram]) -> bool:
-    """Whether every program of the one sort computes something else than any of the other."""
-    evaluation, run, case = given.evaluation, given.run, given.case
-    try:
-        left, right = (
-            [evaluation.outcome(p, run, case).values for p in ps] for ps in (first, second)
-        )
-    except (ProgramError, WorkerError):
-        return False  # outside of what these programs take
-    return all(
-        any(not same_value(value, b[name], case.dtype) for name, value in a.items())
-        for a in left
-        for b in right
-    )
+            return f"add this case, and let {names} look at it"
+        return f"let {names} look at {given.origin}, with more draws or numbers that are written"
 
 
 def _course(result: str, observed: Value, wanted: Value) -> str | None:

@@ -47,8 +47,6 @@ class CheckFacts:
     stretch: bool
     stops: int  # wrong programs that it does not pass on every seed, needs or no needs
     first: int  # those of them that no check before it stops
-    cpu_seconds: float | None = None  # time of the workers; None where there is no such clock
-    share: float | None = None  # of the whole audit's
     lets_through: tuple[str, ...] = ()  # trivial answers that pass it
 
 
@@ -74,21 +72,10 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
-class Twins:
-    """Two misconceptions that compute the same on every case."""
-
-    ids: tuple[str, str]
-    case: tuple[str, ...] = ()  # lines of YAML of a case that tells them apart; empty: none found
-    tried: int = 0  # random cases that were tried
-    run: str = "main"  # of which the results differ on that case
-
-
-@dataclass(frozen=True, slots=True)
 class Remark:
     """What would make the question better."""
 
-    # redundant, flaky, raising, starter, alike, trivial, hints, parts, id, todo,
-    # unused, prerequisites
+    # redundant, flaky, raising, starter, trivial, parts, todo, unused, prerequisites
     about: str
     text: str
 
@@ -107,7 +94,6 @@ class AuditReport:
     remarks: tuple[Remark, ...] = ()
     notes: tuple[str, ...] = ()  # what was left out, and what takes long
     trivial: tuple[Trivial, ...] = ()
-    twins: tuple[Twins, ...] = ()
     accepted: tuple[Accepted, ...] = ()
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from grader.model.audit import AuditReport, AuditRow, Cell, Twins
+from grader.model.audit import AuditReport, AuditRow, Cell
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial
 from grader.model.numerals import duration, quantity
 from grader.reports.blocks import Block, Code, Figure, Gap, Heading, Paragraph, Table
@@ -44,17 +44,8 @@ def audit_page(report: AuditReport) -> Iterator[Block]:
         key = (f"{s.strip() or 'blank'} {_MEANINGS[s][0]}" for s in _MEANINGS if s in used)
         yield Paragraph(", ".join(key), indent=2)
         yield Gap()
-    rows = [
-        (
-            f"  {check.id}",
-            str(check.stops),
-            str(check.first),
-            "" if check.share is None else f"{check.share:.0%}",
-        )
-        for check in report.checks
-    ]
-    if rows:
-        yield Table(("", "stops", "first", "time"), tuple(rows), right=("stops", "first", "time"))
+    if rows := [(f"  {c.id}", str(c.stops), str(c.first)) for c in report.checks]:
+        yield Table(("", "stops", "first"), tuple(rows), right=("stops", "first"))
         yield Gap()
     made = [t for t in report.trivial if t.made]
     if stopped := ", ".join(t.name for t in made if not t.accepted):
@@ -64,9 +55,6 @@ def audit_page(report: AuditReport) -> Iterator[Block]:
             yield Paragraph(f"{answer.name}, {answer.about}", "  trivial answer accepted:")
     if passed := ", ".join(a.name for a in report.accepted if a.passed == a.seeds):
         yield Paragraph(f"right solutions passed: {passed}", indent=2)
-    for twins in report.twins:
-        yield Gap()
-        yield from _twins(twins)
     yield Gap()
     for note in report.notes:
         yield Paragraph(note, "note   ", "", indent=2, hang=8)
@@ -127,20 +115,6 @@ def _named(row: AuditRow) -> str:
     if row.misconception is not None:
         return f"{row.named_well} of {row.seeds}"
     return (", ".join(row.named) or "nothing") if row.name == "starter" else ""
-
-
-def _twins(twins: Twins) -> Iterator[Block]:
-    text = f"{' and '.join(twins.ids)} cannot be told apart on any case"
-    if twins.case:
-        run = "" if twins.run == "main" else f" (run {twins.run})"
-        yield Paragraph(f"{text}; on this one they can{run}, if the contract allows it:", indent=2)
-        yield Code(tuple(twins.case), indent=6)
-    else:
-        text += (
-            f", nor on {twins.tried} random ones: are they one idea? Then make them "
-            "variants of one misconception"
-        )
-        yield Paragraph(text, indent=2)
 
 
 def _summary(report: AuditReport) -> str:

@@ -139,11 +139,6 @@ class BankPrograms(Closing):
         for worker in self._workers.values():
             worker.deadline = deadline
 
-    def cpu_nanoseconds(self) -> int:
-        """CPU time of all workers that there are now, where there is such a clock."""
-        living = [worker for worker in self._workers.values() if worker.failure is None]
-        return sum(worker.cpu_nanoseconds() or 0 for worker in living)
-
     def close(self) -> None:
         """End the workers."""
         for use in list(self._workers):

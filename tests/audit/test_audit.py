@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from grader.audit.audit import as_graded, audit
+from grader.audit.matrix import pairs
+from grader.audit.subjects import Seen, Subject
 from grader.bank import load
 from grader.model.audit import AuditReport, Cell
 from grader.model.report import CheckResult
@@ -91,16 +91,6 @@ def test_a_verdict_that_depends_on_the_seed_is_remarked_on_with_the_seeds(tmp_pa
     assert any(t.startswith(f"late passes open on seeds {seeds}") for t in said(report, "flaky"))
 
 
-def test_the_cpu_time_of_the_workers_is_shared_out(deviations: AuditReport) -> None:
-    shares = [f.share for f in deviations.checks if f.share is not None]
-    if shares:  # there is such a clock
-        assert len(shares) == len(deviations.checks)
-        assert 0 < sum(shares) <= 1
-
-
-arrays = st.lists(st.floats(-10, 10), min_size=3, max_size=3).map(np.array)
-
-
 @pytest.mark.parametrize(
     ("verdict", "then"),
     [
@@ -123,3 +113,50 @@ def test_what_is_too_close_to_call_blocks_no_check(verdict: Verdict, then: Verdi
     }
     graded, _ = as_graded(with_checks(question, checks), results)
     assert [result.verdict for result in graded.values()] == [verdict, then]
+
+
+# Ideas that no case tells apart.
+
+SUMS = """
+    import numpy as np
+
+    def total(x, k):
+        return x[:k].sum()
+"""
+IDEAS = {
+    "all": "def total(x, k):\n    return x.sum()\n",
+    "one-more": "def total(x, k):\n    return x[:k + 1].sum()\n",
+}
+
+
+def sums(folder: Path, ideas: dict[str, str]) -> AuditReport:
+    return audited(
+        folder,
+        reference=SUMS,
+        variants=ideas,
+        interface="def total(x, k):  # x (N,) float64 -> a float",
+        run=["s = total(x, k)"],
+        # One entry more than k is the same as all entries, on both cases.
+        cases={"two": {"x": [1.0, 2.0], "k": 1}, "some": {"x": {"normal": [4]}, "k": 3}},
+        checks=[{"id": "gate", "kind": "outputs", "of": "s"}],
+        misconceptions={n: {"killed_by": "gate", "feedback": "Wrong."} for n in ideas},
+        starter_holds=[],
+    )
+
+
+def test_ideas_that_no_case_tells_apart_are_a_fault(tmp_path: Path) -> None:
+    assert sums(tmp_path, IDEAS).problems == (
+        "all and one-more cannot be told apart on any case: add one on which they differ, or make "
+        "them variants of one misconception",
+    )
+
+
+def test_twins_go_by_each_others_names_on_every_seed() -> None:
+    def named(misconception: str | None, *seeds: tuple[str, ...]) -> Subject:
+        seen = [Seen(0, {}, {}, frozenset(names), None) for names in seeds]
+        return Subject("any", [], "", misconception=misconception, seen=seen)
+
+    both = ("a", "b")
+    assert pairs([named("a", both, both), named("b", both, ("b",))]) == [("a", "b")]
+    assert pairs([named("a", both, ("a",)), named(None, both), named("c", ())]) == []
+    assert pairs([named("a", ("b",), ("b",))]) == []  # misnamed, which is another fault

@@ -160,7 +160,7 @@ def test_a_case_that_no_check_compares_is_named(tmp_path: Path) -> None:
     assert found.counterexample is not None
     assert found.counterexample.reach is Reach.SAME
     assert found.counterexample.advice == (
-        "no check that decides compares it there: let gate look at zeros too"
+        "let gate look at zeros, with more draws or numbers that are written"
     )
 
 

@@ -1,4 +1,4 @@
-"""What the text of a question promises: hints that tell too much, cases that nothing looks at."""
+"""What is said of a question before anything is run."""
 
 from __future__ import annotations
 
@@ -8,49 +8,9 @@ from pathlib import Path
 import pytest
 
 from grader.audit.audit import audit
-from grader.audit.text import remarks_on_a_sound_one
 from tests.audit.audits import audited, question, said
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
-
-
-def holds(folder: Path, *told: str) -> list[str]:
-    reference = """
-        import numpy as np
-
-        def relu(x):
-            # The mask is what matters here, so take it first of all.
-            open_gate = np.greater(x, 0)
-            return (x * open_gate).astype(x.dtype) + np.maximum.reduce([0 * x, 0 * x])
-    """
-    begin = "def relu(x):\n    return x.copy()\n"
-    asked = question(folder, reference=reference, begin=begin, hints=list(told))
-    return [r.text for r in remarks_on_a_sound_one(asked)]
-
-
-def test_a_line_of_the_reference_in_an_early_hint_is_remarked_on(tmp_path: Path) -> None:
-    found = holds(tmp_path, "Write (x * open_gate).astype(x.dtype) then.", "Anything.")
-    assert found == [
-        "hint 1 of 2 holds ( x * open_gate ) . astype ( x . dtype ) of the reference: "
-        "only the last may give the answer away; ask a question instead"
-    ]
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        "Which entries of x does the gate let through, and what is x.dtype?",
-        "The mask is what matters here, so take it first of all.",  # a comment, not code
-        "What does relu(x) do at x = 0 (and at x = -1), so that y is 0?",
-    ],
-)
-def test_prose_gives_nothing_away(tmp_path: Path, told: str) -> None:
-    # The starter is given, and what is in it too.
-    assert holds(tmp_path, told, "The last.") == []
-
-
-def test_the_last_hint_may_say_it(tmp_path: Path) -> None:
-    assert holds(tmp_path, "Look closely.", "Write (x * open_gate).astype(x.dtype).") == []
 
 
 def test_a_case_that_no_check_looks_at_is_remarked_on_with_its_place(tmp_path: Path) -> None:

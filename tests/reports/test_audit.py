@@ -29,10 +29,8 @@ def test_a_page_says_what_was_found() -> None:
     assert "trivial answer accepted: ones" in text
     assert re.search(r"^  pad-offset-kept .*!", text, re.MULTILINE)
     assert "2 problems: the question is not ready" in text
-    assert "assign-overlap and pad-offset-kept cannot be told apart on any case; on this" in text
-    assert "      kernel: 2" in text
     assert "X stopped by a check that claims it, x stopped, - stopped before" in text
-    assert re.search(r"^  border +4 +0 +0%$", text, re.MULTILINE)
+    assert re.search(r"^  border +4 +0$", text, re.MULTILINE)
     assert "no check is idle; 2 remarks" in page(PROVED, 80)
 
 
@@ -61,9 +59,7 @@ def test_where_a_page_is_read_aloud_programs_are_told_in_words() -> None:
 
 
 def test_without_programs_there_is_no_picture() -> None:
-    nothing = replace(
-        FAULTY, programs=(), checks=(), twins=(), trivial=(), problems=("it is broken",)
-    )
+    nothing = replace(FAULTY, programs=(), checks=(), trivial=(), problems=("it is broken",))
     assert "X stopped" not in page(nothing, 80)
     assert "FAULT   it is broken" in page(nothing, 80)
 
