@@ -30,6 +30,15 @@ from grader.model.keys import (
     Value,
 )  # fmt: skip
 
+Path = tuple[str | int, ...]  # of keys
+Word = Literal["exp", "log", "sum", "d"]  # of a formula
+FORMS = Literal["fix", "estimate", "predict", "derive", "review", "diagnose", "write-the-test"]
+MOST_PARTS = 9
+OF_A_PART = ("minutes", "prompt", "interface", "contract", "checks", "hints", "follow_ups")
+AnswerName = Annotated[
+    str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\[\d{1,4}(,\d{1,4}){0,3}\])?$", max_length=60)
+]
+
 
 class Code(Keys):
     """The programs of a question, written into its spec; each may be a file instead."""
@@ -39,31 +48,25 @@ class Code(Keys):
     )
     starter: Source = Field(
         default="",
-        description="What the candidate receives: it runs, looks plausible, and is wrong; else "
-        "drills/ID/starter.py.",
+        description="What the candidate gets, plausible and wrong; else drills/ID/starter.py.",
     )
     driver: Source = Field(
         default="",
         description="Functions that steps call as driver.NAME; else drills/ID/driver.py.",
     )
     accepted: dict[Name, Source] = Field(
-        default={}, description="Other right solutions, whole, by name; `accepted` names files."
+        default={}, description="Other right solutions, whole, by name."
     )
 
 
 class Misconception(Keys):
     """A named wrong idea. Its code is here, or in `drills/ID/misconceptions/`."""
 
-    killed_by: str | list[str] = Field(
-        description="The check, or each of the checks, that has to stop it."
-    )
-    feedback: Text = Field(
-        description="What is said to a person who holds it: what is wrong, why, and what to do."
-    )
+    killed_by: str | list[str] = Field(description="The check, or each check, that has to stop it.")
+    feedback: Text = Field(description="What is wrong, why, and what to do; said to who holds it.")
     variants: list[Name] = Field(
         default=[],
-        description="Its files in drills/ID/misconceptions/, without .py, where it has several "
-        "variants; otherwise the one of its own name.",
+        description="Its files, without .py, where it has several or one of another name.",
     )
     parameters: dict[Name, Annotated[list[Value], Field(min_length=1, max_length=12)]] = Field(
         default={},
@@ -72,8 +75,7 @@ class Misconception(Keys):
     )
     code: Source | Sources = Field(
         default="",
-        description="Its program, executed on top of the reference; a list where it has several "
-        "variants. Otherwise it is a file.",
+        description="Its program, on top of the reference; a list where it has variants.",
     )
 
     @property
@@ -114,15 +116,12 @@ class Answer(Keys):
         "number; any of the same sort may be written, as GiB or ms.",
     )
     over: list[Name] = Field(
-        default=[],
-        description="Of a line to derive: its indices, two at most; each runs over all entries.",
+        default=[], description="Of a line to derive: its indices, two at most."
     )
-    must_use: list[Literal["exp", "log", "sum", "d"]] = Field(
+    must_use: list[Word] = Field(
         default=[], description="Of a line to derive: what has to stand in it."
     )
-    may_not_use: list[Literal["exp", "log", "sum", "d"]] = Field(
-        default=[], description="Of a line to derive: what must not."
-    )
+    may_not_use: list[Word] = Field(default=[], description="Of a line to derive: what must not.")
 
 
 class Experiments(Keys):
@@ -136,7 +135,7 @@ class Experiments(Keys):
     )
     budget: Annotated[int, Field(ge=1, le=99)] = Field(description="How many runs there are.")
     seconds: Annotated[float, Field(gt=0, le=60)] = Field(
-        default=10, description="Of CPU time that one run may take; 10 if not given."
+        default=10, description="Of CPU time that one run may take."
     )
 
 
@@ -151,21 +150,11 @@ class Survivor(Keys):
     """A mutant of the reference that every check passes, and why that is right."""
 
     scope: str = Field(
-        alias="in",
-        min_length=1,
-        max_length=200,
-        description="The function that is changed, or module.",
+        alias="in", min_length=1, max_length=200, description="The changed function, or module."
     )
     was: Text = Field(description="The code before, as drill bank audit --mutants prints it.")
     becomes: Text = Field(description="The code after.")
     because: Text = Field(description="Why nothing is wrong with it.")
-
-
-MOST_PARTS = 9
-OF_A_PART = ("minutes", "prompt", "interface", "contract", "checks", "hints", "follow_ups")
-AnswerName = Annotated[
-    str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\[\d{1,4}(,\d{1,4}){0,3}\])?$", max_length=60)
-]
 
 
 class Part(Keys):
@@ -175,9 +164,7 @@ class Part(Keys):
     """
 
     id: Slug = Field(default="", description="Its name; its number if not given.")
-    points: int = Field(
-        gt=0, le=100, description="What it is worth; those of all parts add up to 100."
-    )
+    points: int = Field(gt=0, le=100, description="Those of all parts add up to 100.")
     minutes: int = Field(gt=0, le=480, description="How long a good candidate takes.")
     prompt: Text = Field(
         description="The interviewer's words: the symptom, and not the cause; at most 90 words in "
@@ -195,7 +182,7 @@ class Part(Keys):
     )
     checks: list[Check] = Field(min_length=1, description="What is measured, in this order.")
     hints: list[Text] = Field(
-        default=[], description="From a nudge to nearly the answer; shown one at a time."
+        default=[], description="From a nudge to nearly the answer, one at a time."
     )
     follow_ups: list[FollowUp] = Field(default=[], description="To think about after a pass.")
 
@@ -204,20 +191,10 @@ class Spec(Keys):
     """One question, as its YAML says it."""
 
     format: Literal[2] = Field(description="The version of the format.")
-    title: str = Field(
-        min_length=1, max_length=80, description="What the question is called in lists."
-    )
-    form: Literal[  # of `grader.forms.registry`
-        "fix",
-        "estimate",
-        "predict",
-        "derive",
-        "review",
-        "diagnose",
-        "write-the-test",
-    ] = Field(
+    title: str = Field(min_length=1, max_length=80, description="What it is called in lists.")
+    form: FORMS = Field(
         default="fix",
-        description="What is handed in: code that was mended, or answers in a text file: numbers "
+        description="What is handed in: code that was fixed, or answers in a text file: numbers "
         "with units, numbers by hand, formulas, or lines of a diff; or code, and its faults; or a "
         "test, which is tried on what is right and what is wrong. docs/forms.md has all.",
     )
@@ -227,31 +204,26 @@ class Spec(Keys):
     diff: str = Field(
         default="",
         max_length=8000,
-        description="Of a review: a line each, which begins with a space, + or -.",
+        description="Of a review: lines that begin with a space, + or -.",
     )
     reasons: dict[Slug, Text] = Field(
         default={}, description="Of a review: why a line may be wrong, by name."
     )
     causes: dict[Slug, Text] = Field(
         default={},
-        description="Of a diagnosis: what may have been wrong, by name, in the order shown; some "
-        "are innocent.",
+        description="Of a diagnosis: what may have been wrong, by name; some are innocent.",
     )
     log: str = Field(
         default="",
         max_length=8000,
-        description="Of a diagnosis: what the starter prints in a run with seed 0.",
+        description="Of a diagnosis: what the starter prints with seed 0.",
     )
     experiments: Experiments | None = Field(
         default=None, description="Of a diagnosis: the runs that the candidate may make."
     )
-    track: Slug = Field(
-        description="The subject it belongs to: lower-case words joined by hyphens."
-    )
+    track: Slug = Field(description="Its subject: lower-case words joined by hyphens.")
     prerequisites: Annotated[list[Slug], Field(max_length=9)] = Field(
-        default=[],
-        description="Questions of the bank that are better passed before this one; give them above "
-        "`uses`.",
+        default=[], description="Questions of the bank that are better passed before; above `uses`."
     )
     then: Slug | Literal[""] = Field(
         default="", description="Of a prediction: the question to begin once it was graded."
@@ -278,8 +250,7 @@ class Spec(Keys):
         "which it gives an input itself.",
     )
     display: Show | None = Field(
-        default=None,
-        description="What to print next to the mismatches of every check that has no `show`.",
+        default=None, description="What to print with the mismatches of checks that have no `show`."
     )
     cases: dict[Slug, dict[str, Any]] = Field(
         description="The inputs by the name of the case; docs/keys.md lists what may stand there."
@@ -298,7 +269,7 @@ class Spec(Keys):
     accepted: list[Name] = Field(
         default=[],
         description="Right solutions in other styles, drills/ID/accepted/NAME.py each: the audit "
-        "holds that every check passes them.",
+        "proves that every check passes them.",
     )
     survivors: list[Survivor] = Field(
         default=[], description="Mutants of the reference that are right to pass."
@@ -307,7 +278,7 @@ class Spec(Keys):
         default=[], description="The misconceptions that the starter must be diagnosed as."
     )
     sources: list[Text] = Field(
-        default=[], description="Where it comes from: papers, documentation, incidents."
+        default=[], description="Papers, documentation, incidents it comes from."
     )
 
     @property
@@ -380,9 +351,6 @@ class Spec(Keys):
     def needs_torch(self) -> bool:
         """Whether the worker has to import torch."""
         return "torch" in self.uses
-
-
-Path = tuple[str | int, ...]  # of keys
 
 
 def unified(data: Mapping[str, Any]) -> dict[str, Any]:
