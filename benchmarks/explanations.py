@@ -22,7 +22,7 @@ from grader.session import GradingSession
 
 ROOT = Path(__file__).parents[1]
 SEED = 8121
-KINDS = ("state", "pair", "rule", "class", "check")
+KINDS = ("state", "pair", "rule", "class", "before")
 
 
 def counted(report: Report) -> set[str]:

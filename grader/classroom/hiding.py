@@ -28,7 +28,7 @@ from grader.model.report import (
 from grader.model.verdict import FINE, Verdict
 from grader.reports.words import deciding, smallest
 
-_ABOUT_ALL = {"class", "check"}  # explanations that speak of cases besides those they name
+_ABOUT_ALL = {"class", "before"}  # explanations that speak of cases besides those they name
 _COUNT = re.compile(
     r"(\d[\d,]*(?: of \d[\d,]*)?|both|all|every|other|no)\b[\w ]{0,24}\bcases?\b", re.IGNORECASE
 )

@@ -2,14 +2,12 @@
 
 What is remembered between calls comes first and makes every comparison of values worthless.  Then
 come the misconceptions that compute the same, rules that the results follow, the cases on which
-they are wrong, and what the check says where that is more than a count.
+they are wrong, and what was wrong before a call raised.
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,8 +22,6 @@ from grader.explain.observation import Looked, Observation, looked_at, observati
 from grader.explain.pairs import pair
 from grader.explain.rules import propose
 from grader.explain.statements import ResultObservations, statements, to_sentences
-from grader.kinds import registry
-from grader.model.keys import Check
 from grader.model.numerals import quantity
 from grader.model.report import STATE, CheckResult, Explanation, Named
 from grader.model.verdict import Verdict
@@ -36,16 +32,9 @@ from grader.sandbox.replies import ProgramError
 WRONG = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}
 LATE = "the deadline left no time to look for the idea behind it"
 MOST = 6  # explanations of one grade
-LONGEST = 120  # characters of an exception's message that are worth repeating
 MOST_RERUN = 12  # cases that are run anew
 # Further inputs of one run: from each case that fails and each that does not, and of all.
 FROM_FAILING, FROM_OTHERS, MOST_FAILING, MOST_OTHERS = 8, 3, 48, 40
-# What a check says where it only counts, or shows one number.
-_COUNT = re.compile(
-    r"differs in |(is|are) wrong in case|disagrees with differences .* in |"
-    r"^\S+ is [-\d.]\S*, expected"
-)
-_AGAIN = " is wrong on fresh inputs of "  # in the sentence of a check that measures
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +72,7 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
                 own = observations(evaluation, looked, roots)
                 found += _state(evaluation, [seen for seen in own if not seen.ok])
         if found:
-            return Explained((), (*found, *_of_check(evaluation, failed, found)), "", outputs)
+            return Explained((), tuple(found), "", outputs)
         try:
             named = diagnose(failure).named
         except OutOfTime:
@@ -92,10 +81,7 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
             if own and worker.failure is None:
                 for one in _of_values(evaluation, named, (looked, roots, own)):
                     found.append(one)  # so that a deadline leaves what there is
-        found = [*found[: MOST - 1], *_of_check(evaluation, failed, found)]
-        if not found and not named:
-            with _until_it_ends():
-                found += _direction(evaluation, failed)
+                found[MOST - 1 :] = _before_it_raised(evaluation, failed)
         both = None
         if not note and not _is_whole(named) and evaluation.question.variants:
             with _until_it_ends():
@@ -155,111 +141,22 @@ def _state(evaluation: Evaluation, failing: Sequence[Observation]) -> Iterator[E
     yield Explanation(STATE, text, cases)
 
 
-# -- what the check says --------------------------------------------------------------------------
-
-
-def _of_check(
-    evaluation: Evaluation, failed: Sequence[CheckResult], found: Sequence[Explanation]
-) -> list[Explanation]:
-    """The sentence of the first check that says more than what was found."""
-    remembered = {case for one in found if one.kind == STATE for case in one.cases}
-    informative = (
-        check
-        for check in failed
-        if is_informative(check)
-        and not _is_seen_elsewhere(check, failed)
-        and not remembered.issuperset(_cases(check) or ("",))
-    )
-    check = next(informative, None)
-    if check is None:
-        return []
-    call = f"`{check.raised.step}`" if check.raised is not None else ""
-    if any(len(call) > 2 and call in one.text for one in found):
-        return []
-    text, worst = check.message, check.mismatch
-    if worst is not None and _COUNT.search(text) and worst.observed not in text:
-        text = f"{worst.result} is {worst.observed}, expected {worst.expected}"
-    with _until_it_ends():
-        if check.raised is not None and evaluation.submission.worker.failure is None:
-            text = _where_it_raised(evaluation, check)
-    return [Explanation("check", f"{text.strip().rstrip('.')}.", _cases(check))]
-
-
-def _where_it_raised(evaluation: Evaluation, check: CheckResult) -> str:
-    """The sentence of a check that failed by an exception, with the call and its message.
-
-    A result of an earlier step that is wrong comes first: the step that raised may have been given
-    nothing that it could work with.
+def _before_it_raised(
+    evaluation: Evaluation, failed: Sequence[CheckResult]
+) -> Iterator[Explanation]:
+    """What was wrong before a call raised: it may have been given nothing that it can work with.
 
     Raises:
         WorkerError: the submission's process did not survive being asked for that result.
     """
-    raised, case = check.raised, next(iter(check.failing), "")
-    assert raised is not None
-    text = check.message.strip().rstrip(".")
-    run = next(c.run for c in evaluation.question.spec.checks if c.id == check.id)
-    if case in evaluation.cases and (
-        already := wrong_before(evaluation, run, evaluation.cases[case])
-    ):
-        return f"{already} in case {case}; after that {text}"
-    message = " ".join(raised.message.split())
-    message = message if len(message) <= LONGEST else f"{message[:LONGEST]} [...]"
-    if message and message not in text:
-        text += f": {message}"
-    return text if not raised.step or raised.step in text else f"{text}, in `{raised.step}`"
-
-
-def is_informative(check: CheckResult) -> bool:
-    """Whether the sentence of a check says more than how many entries are wrong, or one number."""
-    counts = check.verdict is Verdict.FAIL and _COUNT.search(check.message) is not None
-    return not counts or (check.mismatch is not None and not _is_number(check.mismatch.observed))
-
-
-def _is_seen_elsewhere(check: CheckResult, failed: Sequence[CheckResult]) -> bool:
-    """Whether a check measures, and says of results only that they are wrong, as others do."""
-    others = (registry.get(one.kind).judges_values for one in failed if one is not check)
-    return _AGAIN in check.message and any(others)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text.split(" ")[0].replace(",", "")))
-    except ValueError:
-        return False
-
-
-def _cases(check: CheckResult) -> tuple[str, ...]:
-    """The case that the sentence of a check is about; others fail in their own way."""
-    return (check.mismatch.case,) if check.mismatch else check.failing[:1]
-
-
-def _direction(evaluation: Evaluation, failed: Sequence[CheckResult]) -> list[Explanation]:
-    """In which direction a number is off, where it is the same one in all failing cases.
-
-    On other inputs it may be the other: it is said of these, and only where nothing else is said.
-    """
-    for result in failed:
-        check = next(one for one in evaluation.checks if one.id == result.id)
-        if result.estimate or len(result.failing) < 2:  # of an estimate, that says too much
-            continue
-        for name in check.compared:
-            off = [_difference(evaluation, check, case, name) for case in result.failing]
-            if min(off) > 0 or max(off) < 0:
-                many = "both" if len(off) == 2 else f"all {len(off)}"
-                side = "large" if off[0] > 0 else "small"
-                text = f"{name} is too {side} in {many} failing cases."
-                return [Explanation("check", text, result.failing)]
-    return []
-
-
-def _difference(evaluation: Evaluation, check: Check, case: str, name: str) -> float:
-    """By how much one number is off; 0 where it is none."""
-    observed = evaluation.observed(check.run, evaluation.cases[case]).values.get(name)
-    right = evaluation.truth(check.run, evaluation.cases[case]).values[name]
-    if any(isinstance(v, bool) or not isinstance(v, (int, float)) for v in (observed, right)):
-        return 0.0
-    off = float(observed) - float(right)  # type: ignore[arg-type]
-    return off if math.isfinite(off) else 0.0
+    check = next((one for one in failed if one.raised is not None and one.failing), None)
+    if check is None or check.failing[0] not in evaluation.cases:
+        return
+    run = next(c.run for c in evaluation.checks if c.id == check.id)
+    case = check.failing[0]
+    if wrong := wrong_before(evaluation, run, evaluation.cases[case]):
+        text = f"{wrong} in case {case}; after that {check.message.strip().rstrip('.')}."
+        yield Explanation("before", text, (case,))
 
 
 # -- what holds of the values ---------------------------------------------------------------------

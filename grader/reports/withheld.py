@@ -13,7 +13,7 @@ from grader.model.report import Breakdown, CheckResult, Report, Row
 from grader.model.verdict import FINE
 
 _FIGURE = re.compile(r"(the (number|text) )?[-+.\d]|NaN|infinity|True|False|None")
-_DIFFERENCES = {"rule", "check"}  # explanations that say how far off a number is
+_DIFFERENCES = {"rule", "before"}  # explanations that say how far off a number is
 
 
 def hides(check: CheckResult) -> bool:

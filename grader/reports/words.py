@@ -250,10 +250,7 @@ def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
     for one in report.explanations:
         if one.kind in _RULES:
             found.append(Idea("Rule:", one.text + _not_shown(one.cases, report)))
-        # What was wrong before something raised is more than the check's line says.
-        elif one.kind == "check" and any(
-            f"; after that {check.message}" in one.text for check in report.checks
-        ):
+        elif one.kind == "before":
             found.append(Idea("Facts:", one.text))
     if pair is None:
         found += [_unsure(idea, report, measured) for idea in named if not idea.exact]

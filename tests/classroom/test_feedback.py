@@ -226,7 +226,7 @@ KNOWN = {
     "explanations": (
         rule(f"{SECRET} is twice.", f"{SECRET}-case", "tied"),
         Explanation("class", f"Wrong in tied, right in the other 7 ({SECRET}).", ("tied",)),
-        Explanation("check", f"{SECRET} differs; after that {SECRET}.", ("tied",)),
+        Explanation("before", f"{SECRET} differs; after that {SECRET}.", ("tied",)),
         Explanation("pair", SECRET, ("tied",)),
         Explanation("state", f"{SECRET} is remembered.", ()),
         rule(f"as in {SECRET}-check", "tied"),

@@ -108,7 +108,7 @@ def test_a_measure_does_not_say_what_a_check_of_values_says(tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["padding_capped", "same_padding_by_default"])
 def test_what_is_wrong_before_an_exception_comes_first(name: str, conv: GradingSession) -> None:
     report = explained(conv, name)
-    (text,) = [e.text for e in report.explanations if e.kind == "check"]
+    (text,) = [e.text for e in report.explanations if e.kind == "before"]
     assert text.startswith("y has shape (")
     assert "after that your conv1d_backward raised ValueError" in text
     page = " ".join(idea.text for idea in ideas(report))

@@ -166,11 +166,6 @@ def test_an_idea_of_other_cases_than_the_one_above_it_names_them() -> None:
     assert "This is about a, b and 2 more, not about tied above." in words_of(ruled)
 
 
-def test_what_a_check_says_is_not_said_again() -> None:
-    said = Explanation("check", "y is a list.", ("overlap",))
-    assert "y is a list" not in text_of(replace(wrong_values.no_idea, explanations=(said,)))
-
-
 def test_a_stretch_goal_that_was_missed_is_not_the_failure_shown() -> None:
     stretch = replace(wrong_values.maxpool_fail.checks[1], id="extra", stretch=True)
     checks = (stretch, *wrong_values.maxpool_fail.checks[1:])

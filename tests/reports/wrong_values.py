@@ -205,7 +205,6 @@ rule = replace(
             "Of w - w_new and b - b_new, each is 0.5000 times the right one.",
             ("sgd-by-hand", "batch", "strided"),
         ),
-        Explanation("check", "w_new differs in 3 of 3 cases.", ("sgd-by-hand",)),
     ),
 )
 no_idea = replace(named_idea, misconceptions=())
