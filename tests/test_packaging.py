@@ -135,7 +135,8 @@ def test_the_wheel_installs_one_package_which_carries_the_bank(dist: Path) -> No
     carried = {n.removeprefix(prefix): data for n, data in held.items() if n.startswith(prefix)}
     assert carried == BANK
     assert "grader/py.typed" in held
-    pages = (ROOT / "grader" / "reports" / "templates").iterdir()
+    pages = [*(ROOT / "grader").rglob("templates/*")]
+    assert pages
     assert {path.relative_to(ROOT).as_posix() for path in pages} <= held.keys()
 
 
