@@ -148,7 +148,7 @@ class RemoteProgram:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
         before = self.worker.cpu_nanoseconds()
         outcome = self._ask(
-            self._about(protocol.Time, steps, inputs, want), Outcome, steps, [inputs]
+            self._about(protocol.Do, steps, inputs, want, how="time"), Outcome, steps, [inputs]
         )
         after = self.worker.cpu_nanoseconds()
         seen = None if before is None or after is None else after - before
@@ -195,12 +195,12 @@ class RemoteProgram:
 
         Without inputs, what is paused stays as it is.
         """
-        request = self._about(protocol.Pause, steps, inputs, keep)
-        self._ask(request, protocol.Done, steps, [inputs], seconds=60)
+        request = self._about(protocol.Do, steps, inputs, keep, how="pause")
+        self._ask(request, Outcome, steps, [inputs], seconds=60)
 
     def resume(self, steps: Steps, inputs: Inputs, want: Names, *, room: int = 0) -> Outcome:
         """Go on with the run that was paused last; `room` is the bytes of its inputs so far."""
-        request = self._about(protocol.Resume, steps, inputs, want)
+        request = self._about(protocol.Do, steps, inputs, want, how="resume")
         return self._ask(request, Outcome, steps, [inputs], seconds=60, room=room)
 
     def has_cuda(self) -> bool:

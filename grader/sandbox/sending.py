@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from grader.model.question import Argument, Step
 from grader.sandbox.worker import protocol
-from grader.sandbox.worker.protocol import Input
 from grader.sandbox.worker.wire import Encoded
 
 Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `protocol.Input`
@@ -23,10 +22,10 @@ class EncodedInput(dict[str, Any]):
     @cached_property
     def sent(self) -> Encoded:
         """What is sent."""
-        return Encoded(Input(**self), _INPUT_DEPTH)
+        return Encoded(protocol.Input(**self), _INPUT_DEPTH)
 
 
-def as_sent(steps: Steps) -> tuple[protocol.Step, ...]:
+def as_sent(steps: Steps) -> protocol.Steps:
     """The steps of a question as a worker takes them."""
     return tuple(
         protocol.Step(s.targets, s.unpack, s.owner, s.function, tuple(map(_argument, s.arguments)))
@@ -35,14 +34,14 @@ def as_sent(steps: Steps) -> tuple[protocol.Step, ...]:
 
 
 def _argument(a: Argument) -> protocol.Argument:
-    items = None if a.items is None else tuple(protocol.Item(i.name, i.literal) for i in a.items)
+    items = None if a.items is None else tuple(map(_argument, a.items))
     return protocol.Argument(a.name, a.literal, a.keyword, items)
 
 
 @lru_cache(maxsize=256)
-def encoded_steps(steps: tuple[Step, ...]) -> tuple[protocol.Step, ...]:
+def encoded_steps(steps: tuple[Step, ...]) -> protocol.Steps:
     """What is sent for steps, encoded once however often they are."""
-    return cast(tuple[protocol.Step, ...], Encoded(as_sent(steps), _STEPS_DEPTH))
+    return cast(protocol.Steps, Encoded(as_sent(steps), _STEPS_DEPTH))
 
 
 def array_bytes(inputs: Inputs) -> int:
@@ -51,11 +50,7 @@ def array_bytes(inputs: Inputs) -> int:
     return sum(int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values)
 
 
-def sent_inputs(inputs: Inputs, lent: protocol.Inputs | None = None) -> protocol.Inputs:
+def sent_inputs(inputs: Inputs, lent: Mapping[str, protocol.Input] | None = None) -> Any:  # noqa: ANN401 `protocol.Inputs`, some of them encoded
     """What is sent for inputs; an encoded one stands for itself until it is on the wire."""
-    lent = lent or {}
-    return {name: lent[name] if name in lent else _input(spec) for name, spec in inputs.items()}
-
-
-def _input(spec: Mapping[str, Any]) -> Input:
-    return cast(Input, spec.sent) if isinstance(spec, EncodedInput) else Input(**spec)
+    sent = {n: getattr(s, "sent", None) or protocol.Input(**s) for n, s in inputs.items()}
+    return {**sent, **(lent or {})}

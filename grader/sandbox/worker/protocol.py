@@ -32,15 +32,6 @@ class _Bounded:
 
 Count = Annotated[int, _Bounded()]
 
-# -- parts of requests ------------------------------------------------------------------------
-
-
-class Item(NamedTuple):
-    """An item of a list among arguments: a name to look up, or a literal."""
-
-    name: str | None
-    literal: Any = None
-
 
 class Argument(NamedTuple):
     """An argument of a step: a name to look up, a literal, or a list of these."""
@@ -48,7 +39,7 @@ class Argument(NamedTuple):
     name: str | None
     literal: Any = None
     keyword: str | None = None
-    items: tuple[Item, ...] | None = None
+    items: tuple[Argument, ...] | None = None  # of a list
 
 
 class Step(NamedTuple):
@@ -96,9 +87,6 @@ class File(NamedTuple):
     content: Array
 
 
-# -- requests ---------------------------------------------------------------------------------
-
-
 class Walls(NamedTuple):
     """What was refused to this process when it tried: `Tried`."""
 
@@ -139,9 +127,15 @@ class Several(NamedTuple):
     want: Names = ()
 
 
-class Time(NamedTuple):
-    """Run steps and look at CPU time only: `Outcome`."""
+class Do(NamedTuple):
+    """Run steps on inputs and look at nothing else: `Outcome`.
 
+    - `time` tells the CPU time, too;
+    - `pause` keeps what is wanted alive; without inputs, what is alive stays so;
+    - `resume` goes on with the run that was paused last.
+    """
+
+    how: str
     program: str
     steps: Steps
     inputs: Inputs
@@ -178,24 +172,6 @@ class Measure(NamedTuple):
     quantity: str
     of: str = ""
     without: Names = ()  # inputs that are not counted
-
-
-class Pause(NamedTuple):
-    """Run steps and keep some names alive; without inputs, keep what is alive: `Done`."""
-
-    program: str
-    steps: Steps
-    inputs: Inputs
-    want: Names
-
-
-class Resume(NamedTuple):
-    """Go on with the run that was paused last: `Outcome`."""
-
-    program: str
-    steps: Steps
-    inputs: Inputs
-    want: Names
 
 
 class Mutants(NamedTuple):
@@ -255,10 +231,6 @@ class Found(NamedTuple):
     """What a process has."""
 
     cuda: bool
-
-
-class Done(NamedTuple):
-    """Nothing to say."""
 
 
 class Raised(NamedTuple):

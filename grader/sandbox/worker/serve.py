@@ -31,12 +31,10 @@ if TORCH:
 ON_PROGRAMS: Mapping[type[NamedTuple], Callable[[LoadedModule, Any], NamedTuple]] = (
     MappingProxyType(
         {
-            protocol.Time: stepping.timed,
+            protocol.Do: stepping.do,
             protocol.Differentiate: differences.gradients,
             protocol.State: reach.state,
             protocol.Measure: autograd.measure if TORCH else reach.allocated,
-            protocol.Pause: stepping.pause,
-            protocol.Resume: stepping.resume,
         }
     )
 )

@@ -17,22 +17,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from . import layouts, values
+from . import layouts, protocol, values
 from .namespace import LoadedModule
-from .protocol import (
-    Argument,
-    Done,
-    Inputs,
-    Item,
-    Outcome,
-    Outcomes,
-    Pause,
-    Raised,
-    Resume,
-    Run,
-    Step,
-    Time,
-)  # fmt: skip
+from .protocol import Argument, Inputs, Outcome, Outcomes, Raised, Run, Step
 from .walls import kernel
 from .wire import type_name
 
@@ -78,9 +65,9 @@ def perform(program: LoadedModule, step: Step, names: Names) -> Names:
     return assigned
 
 
-def _given(argument: Argument | Item, names: Names) -> Any:  # noqa: ANN401 whatever it is
+def _given(argument: Argument, names: Names) -> Any:  # noqa: ANN401 whatever it is
     """The value of an argument; a list is a new one for each call."""
-    if isinstance(argument, Argument) and argument.items is not None:
+    if argument.items is not None:
         return [_given(item, names) for item in argument.items]
     return argument.literal if argument.name is None else names[argument.name]
 
@@ -114,51 +101,36 @@ def perform_all(program: LoadedModule, steps: Sequence[Step], names: Names) -> N
             raise Stopped(index, error) from None
 
 
-def timed(program: LoadedModule, asked: Time) -> Outcome:
-    """Run the steps without looking at inputs; the results may be compared afterwards."""
-    names = build(asked.inputs)
-    start = time.process_time_ns()
-    perform_all(program, asked.steps, names)
-    spent = time.process_time_ns() - start
-    return Outcome(_wanted(names, asked.want), spent=spent)
-
-
-paused: dict[str, Any] = {}  # what is alive of the run that was paused last
+paused: Names = {}  # what is alive of the run that was paused last
 # C's way of giving free memory back, if any; taken before a program could put another in place.
 _trim = functools.partial(
     getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0), ctypes.c_size_t(0)
 )
 
 
-def pause(program: LoadedModule, asked: Pause) -> Done:
-    """Run the steps, keep what is wanted alive and nothing else of ours, and free the rest.
-
-    Without inputs, what was paused last stays: memory is given back.
-    """
-    if asked.inputs:
+def do(program: LoadedModule, asked: protocol.Do) -> Outcome:
+    """Run the steps without looking at inputs, halfway perhaps, or from there."""
+    pausing = asked.how == "pause"
+    if pausing and asked.inputs:
         paused.clear()
         if sys.platform == "linux":
             with contextlib.suppress(OSError):  # memory by 2 MB would round up what is held
                 kernel.prctl(kernel.PR_SET_THP_DISABLE, 1)
-        names = build(asked.inputs)
+    names = build(asked.inputs)
+    if asked.how == "resume":
+        names |= paused
+        paused.clear()
+    start = time.process_time_ns()
+    if not pausing or asked.inputs:
         perform_all(program, asked.steps, names)
-        paused.update({name: names[name] for name in asked.want})
-        del names
+    spent = time.process_time_ns() - start
+    if not pausing:
+        return Outcome({n: values.snapshot(names[n]) for n in asked.want}, spent=spent)
+    paused.update({name: names[name] for name in asked.want if name in names})
+    del names  # nothing else of ours stays
     gc.collect()
     _trim()
-    return Done()
-
-
-def resume(program: LoadedModule, asked: Resume) -> Outcome:
-    """Go on with the run that was paused last."""
-    names = paused | build(asked.inputs)
-    paused.clear()
-    perform_all(program, asked.steps, names)
-    return Outcome(_wanted(names, asked.want))
-
-
-def _wanted(names: Names, want: Sequence[str]) -> Names:
-    return {name: values.snapshot(names[name]) for name in want}
+    return Outcome({})
 
 
 def run(program: LoadedModule, asked: Run) -> Outcomes:
