@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.sandbox.client import (
@@ -95,24 +95,17 @@ class TesterProgram(RemoteProgram):
     @contextlib.contextmanager
     def _anew(self) -> Iterator[RemoteProgram]:
         """The program, loaded where it has not run; that process ends with it."""
-        tester: RemoteProgram = self
-        if self.so_far.used:
-            worker = self.so_far.ahead.pop() if self.so_far.ahead else self.start()
+        so_far, tester = self.so_far, self
+        if so_far.used:
+            worker = so_far.ahead.pop() if so_far.ahead else self.start()
             worker.deadline = self.worker.deadline
-            tester = RemoteProgram(
-                worker,
-                self.name,
-                self.sources,
-                self.support,
-                self.filename,
-                untrusted=True,
-            )
-        if not self.so_far.ahead:
-            self.so_far.ahead.append(self.start())
-        self.so_far.used, tester.limits = True, self.limits
+            tester = replace(self, worker=worker)
+        if not so_far.ahead:
+            so_far.ahead.append(self.start())
         try:
-            if tester is not self:
+            if so_far.used:
                 tester.load(self.functions)
+            so_far.used = True
             yield tester
         finally:
             if tester is not self:
@@ -132,13 +125,8 @@ class _Relay:
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """Have the driver run the steps, and hand on what is said until it is done."""
-        request = Run(
-            self.driver,
-            encoded_steps(tuple(steps)),
-            (sent_inputs(inputs),),
-            tuple(want),
-            apart=True,
-        )
+        sent = (sent_inputs(inputs),)
+        request = Run(self.driver, encoded_steps(tuple(steps)), sent, tuple(want), apart=True)
         found = self._driven({"op": "run", **fields(request)})
         while "said" in found:
             found = self._driven(fields(self._tested(_said(found))), within=True)

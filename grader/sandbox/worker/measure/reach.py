@@ -93,7 +93,7 @@ def reachable(root: object, arrays: list[Any] | None = None) -> tuple[int, int]:
     while pending:
         item = pending.pop()
         kind = type(item)  # not isinstance: an object may lie about its class
-        if item is None or item is Ellipsis or issubclass(kind, _SKIP):
+        if item is None or issubclass(kind, _SKIP):
             continue
         if not issubclass(kind, (bool, int, float, complex, np.generic)) and id(item) in seen:
             continue
@@ -122,10 +122,10 @@ def _object_bytes(item: Any, kind: type) -> int:  # noqa: ANN401 anything at all
     """Bytes of an object apart from the data that is counted for it."""
     if issubclass(kind, (int, float, complex, np.generic)):
         return _HEADER
-    for plain in (list, tuple, dict, set, frozenset):
-        if issubclass(kind, plain):
-            return _HEADER + plain.__sizeof__(item)
-    return 4 * _HEADER
+    sized = next(
+        (one for one in (list, tuple, dict, set, frozenset) if issubclass(kind, one)), None
+    )
+    return 4 * _HEADER if sized is None else _HEADER + sized.__sizeof__(item)
 
 
 def _array(array: np.ndarray[Any, np.dtype[Any]], pending: list[Any], seen: set[int]) -> int:
@@ -147,15 +147,13 @@ def _array(array: np.ndarray[Any, np.dtype[Any]], pending: list[Any], seen: set[
 
 
 def _buffer(item: Any, storages: set[int]) -> int:  # noqa: ANN401 anything at all
-    """The bytes of whatever lends its memory: bytes, array, ctypes, mmap; a tensor's storage."""
+    """The bytes of whatever lends its memory: bytes, array, ctypes; a tensor's storage."""
     torch = sys.modules.get("torch")
     if torch is not None and issubclass(type(item), torch.Tensor):
         storage = item.untyped_storage()
         seen = storage._cdata in storages
         storages.add(storage._cdata)
         return 0 if seen else int(storage.nbytes())
-    if type(item) is memoryview:
-        return 0  # what it looks at is among its referents
     try:
         with memoryview(item) as memory:
             return memory.nbytes
@@ -168,16 +166,6 @@ def _referents(item: Any, kind: type) -> list[Any]:  # noqa: ANN401 anything at 
     if issubclass(kind, types.FunctionType):  # its globals are not what it was given
         cells = [r for cell in item.__closure__ or () for r in get_referents(cell)]
         return [*cells, item.__defaults__, item.__kwdefaults__, item.__dict__]
-    if kind is memoryview:
-        return [item.obj]
-    if kind is np.flatiter:
-        return [item.base]
-    if kind is np.nditer:
-        return list(item.operands)
-    found = get_referents(item)
     if issubclass(kind, dict):  # words as keys are bookkeeping
-        inside = [*dict.values(item), *dict.keys(item)]
-        known = set(map(id, inside))
-        found = [r for r in found if id(r) not in known]  # attributes of a subclass
-        found += [*dict.values(item), *(k for k in dict.keys(item) if type(k) is not str)]
-    return found
+        return [*dict.values(item), *(k for k in dict.keys(item) if type(k) is not str)]
+    return get_referents(item)
