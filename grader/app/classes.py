@@ -18,7 +18,7 @@ from grader.app.context import Context
 from grader.bank.document import Keys, Problem
 from grader.bank.storage import files_of
 from grader.classroom import config as class_file
-from grader.classroom.config import ClassConfig, ClassQuestion
+from grader.classroom.config import ClassConfig, ClassFileError, ClassQuestion
 from grader.classroom.hand_in import SHOWN, HandIns
 from grader.classroom.results import TERMS, Results, agreed, read_terms
 from grader.classroom.run import (
@@ -286,7 +286,8 @@ def load(ctx: Context, config: ClassConfig) -> list[Question]:
             wrong = class_file.unlike_the_question(at, asked, question)
             problems += [(*config.written.position(place), text) for place, text in wrong]
     if problems:
-        raise config.complaint(problems)
+        assert config.written is not None
+        raise ClassFileError(config.written.complaint(problems).problems)
     return found
 
 

@@ -87,7 +87,7 @@ _MOST = 1_000_000  # bytes
 
 
 class ClassFileError(UsageError):
-    """A class.yaml is wrong; `problems` holds every fault, `excerpt` the line of one."""
+    """A class.yaml is wrong; `problems` holds every fault, `excerpt` the line of a mistake."""
 
     def __init__(self, problems: tuple[str, ...], excerpt: tuple[str, ...] = ()) -> None:
         """Store the first problem as the message, all of them, and lines of the file to show."""
@@ -101,20 +101,11 @@ class ClassConfig:
 
     file: ClassFile
     written: Document | None = None  # None: on the command line
-    lines: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, ids: Sequence[str]) -> ClassConfig:
         """Return one that is asked some questions, and nothing else is said of it."""
         return cls(ClassFile(format=FORMAT, questions=list(dict.fromkeys(ids))))
-
-    def complaint(self, problems: list[Problem]) -> ClassFileError:
-        """Return every fault with its place, and the line of the only one."""
-        assert self.written is not None
-        found = self.written.complaint(problems).problems
-        line, column, _ = problems[0]
-        whole = self.lines[line - 1] if len(problems) == 1 and line <= len(self.lines) else ""
-        return ClassFileError(found, document.pointed_at(whole, column - 1) if whole else ())
 
 
 def read(path: Path) -> ClassConfig:
@@ -124,14 +115,11 @@ def read(path: Path) -> ClassConfig:
         UsageError: It cannot be read, or something in it is wrong; `problems` lists every fault.
     """
     try:
-        raw = disk.content(path, disk.followed, _MOST)
+        written = document.parse(disk.content(path, disk.followed, _MOST), path)
     except OSError as fault:
         raise UsageError(f"{path}: expected a class.yaml to read: {fault.strerror}") from fault
-    try:
-        written = document.parse(raw, path)
     except BankError as error:
         raise ClassFileError(error.problems, error.excerpt) from None
-    config = ClassConfig(ClassFile(format=FORMAT), written, tuple(raw.decode().splitlines()))
     problems = list(written.problems)
     try:
         file = ClassFile.model_validate(written.data)
@@ -139,11 +127,11 @@ def read(path: Path) -> ClassConfig:
         placed = {problem[:2] for problem in problems}
         found = [_problem(written, *one) for one in grouped(error, written.data).items()]
         problems += [one for one in found if one[:2] not in placed]
-        raise config.complaint(problems) from None
-    problems += [(*written.position(at), text) for at, text in _faults(file)]
+    else:
+        problems += [(*written.position(at), text) for at, text in _faults(file)]
     if problems:
-        raise config.complaint(problems)
-    return ClassConfig(file, written, config.lines)
+        raise ClassFileError(written.complaint(problems).problems)
+    return ClassConfig(file, written)
 
 
 def schema() -> str:

@@ -7,11 +7,10 @@ its ideas by design, so whoever hands it in unchanged counts for none.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import pairwise
 from statistics import fmean, median
 
 from grader.model.classroom import AssignedQuestion, Entry, Terms
@@ -19,7 +18,7 @@ from grader.model.report import Named, Report
 from grader.model.verdict import Verdict
 from grader.reports import words
 
-DIGITS = 4  # of a digest that are shown, more where two begin alike
+DIGITS = 8  # of a digest that are shown
 _OTHERWISE = {"state", "rule", "class"}  # kinds of explanations that name no listed idea
 
 
@@ -40,6 +39,7 @@ class Standing(StrEnum):
 JUDGED = (
     Standing.PASSED, Standing.IDEA, Standing.EXPLAINED, Standing.UNEXPLAINED, Standing.STOPPED,
 )  # fmt: skip
+_UNKNOWN = {Standing.EXPLAINED, Standing.UNEXPLAINED, Standing.STOPPED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,10 @@ class StudentResult:
     standing: Standing
     points: int | None = None  # None: not graded
     verdict: str = ""  # of the report
-    part: str = ""  # "2 of 3": the parts that pass, of those there are
     late: bool = False
     note: str = ""  # why it is not graded, or why there is no program
     ideas: tuple[str, ...] = ()  # listed ones that it holds
-    unsure: tuple[str, ...] = ()  # that fit a part of what is wrong
-    group: str = ""  # handle of the group of equal wrong results
+    group: str = ""  # of equal wrong results that no idea explains: the first digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +78,9 @@ class HeldIdea:
     """A listed idea that somebody holds in what counts."""
 
     id: str
-    lines: tuple[str, ...]  # the first sentence of its feedback, as most are given it; then others
+    line: str  # the first sentence of its feedback
     students: tuple[str, ...]  # who holds it
     share: float  # of those whose file was graded and is not the unchanged starter
-    shared: tuple[str, ...] = ()  # of these: where another idea gives the same numbers
     unsure: tuple[str, ...] = ()  # where it fits a part of what is wrong, and no more
     by_part: Mapping[int, int] = field(default_factory=dict)  # students, by number of the part
 
@@ -93,12 +90,9 @@ class AnswerGroup:
     """Wrong results that are equal to each other, to the last case, and that no idea explains."""
 
     question: str
-    name: str  # "ID#1": the largest group is the first
-    handle: str  # the first digits of the digest: stays the same when more is graded
-    outputs: str  # the digest
+    handle: str  # the first digits of the digest of what is wrong
     students: tuple[str, ...]
     sentence: str  # what the first failing check says
-    case: str = ""  # the smallest one that fails
     also: tuple[str, ...] = ()  # what else is known
     files: int = 1  # how many of the students' files differ
 
@@ -153,14 +147,8 @@ def find(terms: Terms, entries: Iterable[Entry]) -> ClassFindings:
         name, email = about.get(student, ("", ""))
         about[student] = name or entry.handed.name, email or entry.handed.email
     questions = tuple(one.findings(len(results)) for one in gathered.values())
-    handles = {
-        (group.question, student): group.handle
-        for one in questions
-        for group in one.groups
-        for student in group.students
-    }
     students = tuple(
-        _student(terms, student, found, about[student], handles)
+        _student(terms, student, found, about[student])
         for student, found in sorted(results.items())
     )
     whole = [one.points for one in students if one.points is not None]
@@ -186,11 +174,9 @@ def _student(
     student: str,
     found: Mapping[str, StudentResult],
     about: tuple[str, str],
-    handles: Mapping[tuple[str, str], str],
 ) -> Student:
     missing = (StudentResult(one.id, Standing.MISSING, 0) for one in terms.questions)
     row = [found.get(one.question, one) for one in missing]
-    row = [replace(one, group=handles.get((one.question, student), "")) for one in row]
     each = zip(row, terms.questions, strict=True)
     so_far = round(sum(question.weighted(one.points or 0) for one, question in each), 6)
     graded = all(one.points is not None for one in row)
@@ -224,18 +210,15 @@ def asserted(report: Report) -> tuple[Named, ...]:
 def _result(entry: Entry) -> StudentResult:
     stands, report = standing(entry), entry.report
     sure = asserted(report) if report is not None else ()
-    unsure = [one for one in report.misconceptions if one not in sure] if report is not None else []
-    many = len(report.parts) if report is not None else 0
     return StudentResult(
         entry.question.id,
         stands,
         entry.points,
         verdict=str(report.verdict) if report is not None else "",
-        part=f"{report.parts_passed} of {many}" if report is not None and many > 1 else "",
         late=entry.late,
         note=entry.note,
         ideas=tuple(one.id for one in sure) if stands is Standing.IDEA else (),
-        unsure=() if stands is Standing.STARTER else tuple(one.id for one in unsure),
+        group=report.outputs[:DIGITS] if report is not None and stands in _UNKNOWN else "",
     )
 
 
@@ -243,9 +226,8 @@ def _result(entry: Entry) -> StudentResult:
 class _Idea:
     """What is gathered of one idea."""
 
-    lines: Counter[str] = field(default_factory=Counter)  # of feedback
+    line: str
     students: list[str] = field(default_factory=list)
-    shared: list[str] = field(default_factory=list)
     unsure: list[str] = field(default_factory=list)
     parts: Counter[int] = field(default_factory=Counter)
 
@@ -255,7 +237,6 @@ class _Answers:
     """What is gathered of equal wrong results."""
 
     sentence: str
-    case: str
     also: tuple[str, ...]
     students: list[str] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
@@ -267,9 +248,8 @@ class _Gathered:
 
     question: AssignedQuestion
     standings: Counter[Standing] = field(default_factory=Counter)
-    ideas: defaultdict[str, _Idea] = field(default_factory=lambda: defaultdict(_Idea))
-    answers: dict[str, _Answers] = field(default_factory=dict)
-    digests: set[str] = field(default_factory=set)  # of every wrong result, known or not
+    ideas: dict[str, _Idea] = field(default_factory=dict)
+    answers: dict[str, _Answers] = field(default_factory=dict)  # by handle
 
     def add(self, entry: Entry) -> StudentResult:
         """Take in what a student handed in."""
@@ -277,29 +257,16 @@ class _Gathered:
         self.standings[result.standing] += 1
         if report is None or result.standing not in JUDGED:
             return result
-        self._holds(student, report, result)
-        if report.outputs:
-            self.digests.add(report.outputs)
-            if result.standing not in {Standing.PASSED, Standing.IDEA}:
-                found = self.answers.setdefault(report.outputs, _answers(report))
-                found.students.append(student)
-                found.files.add(entry.handed.sha256)
-        return result
-
-    def _holds(self, student: str, report: Report, result: StudentResult) -> None:
-        sure = asserted(report)
-        together = any(e.kind == "pair" for e in report.explanations)
-        alike = len(sure) > 1 and not together and all(m.cases >= m.failing for m in sure)
         for one in report.misconceptions:
-            idea = self.ideas[one.id]
-            idea.lines[words.sentences(one.feedback, 1)[0]] += 1
-            if one.id in result.ideas:
-                idea.students.append(student)
-                idea.parts.update(parts_of(report, one))
-                if alike:
-                    idea.shared.append(student)
-            else:
-                idea.unsure.append(student)
+            line = words.sentences(one.feedback, 1)[0]
+            idea = self.ideas.setdefault(one.id, _Idea(line))
+            (idea.students if one.id in result.ideas else idea.unsure).append(student)
+            idea.parts.update(parts_of(report, one) if one.id in result.ideas else ())
+        if result.group:
+            found = self.answers.setdefault(result.group, _answers(report))
+            found.students.append(student)
+            found.files.add(entry.handed.sha256)
+        return result
 
     def findings(self, students: int) -> QuestionFindings:
         """Return what the class shows of the question."""
@@ -308,30 +275,21 @@ class _Gathered:
         judged = sum(standings[one] for one in JUDGED)
         ideas = [
             HeldIdea(
-                name,
-                tuple(line for line, _ in idea.lines.most_common() if line),
-                tuple(idea.students),
-                len(idea.students) / judged if judged else 0.0,
-                tuple(idea.shared),
-                tuple(idea.unsure),
-                dict(sorted(idea.parts.items())),
+                name, one.line, tuple(one.students), len(one.students) / judged if judged else 0.0,
+                tuple(one.unsure), dict(sorted(one.parts.items())),
             )
-            for name, idea in self.ideas.items()
-        ]
+            for name, one in self.ideas.items()
+        ]  # fmt: skip
         ideas.sort(key=lambda one: (-len(one.students), one.id))
-        return QuestionFindings(self.question, standings, tuple(ideas), judged, self._groups())
-
-    def _groups(self) -> tuple[AnswerGroup, ...]:
-        ordered = sorted(self.answers.items(), key=lambda one: (-len(one[1].students), one[0]))
-        shown = handles(self.digests)
-        id_ = self.question.id
-        return tuple(
+        groups = [
             AnswerGroup(
-                id_, f"{id_}#{number}", shown[digest], digest, tuple(found.students),
-                found.sentence, found.case, found.also, len(found.files),
+                self.question.id, handle, tuple(one.students), one.sentence, one.also,
+                len(one.files),
             )
-            for number, (digest, found) in enumerate(ordered, 1)
-        )  # fmt: skip
+            for handle, one in self.answers.items()
+        ]  # fmt: skip
+        groups.sort(key=lambda one: (-len(one.students), one.handle))
+        return QuestionFindings(self.question, standings, tuple(ideas), judged, tuple(groups))
 
 
 def parts_of(report: Report, held: Named) -> set[int]:
@@ -345,17 +303,6 @@ def parts_of(report: Report, held: Named) -> set[int]:
 def _answers(report: Report) -> _Answers:
     failing = words.deciding(report)
     if not failing:
-        return _Answers(words.about_the_file(report), "", ())
-    also = [one.text for one in report.explanations if one.kind in _OTHERWISE]
-    sentence = f"{failing[0].id}: {words.finding(failing[0])}"
-    return _Answers(sentence, words.smallest(failing[0]), tuple(also))
-
-
-def handles(digests: Iterable[str]) -> dict[str, str]:
-    """Return of each digest as many first digits as tell it from the others, four at least."""
-    known = sorted(digests)
-    length = dict.fromkeys(known, DIGITS)
-    for one, two in pairwise(known):
-        alike = next((n for n, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), 0) + 1
-        length[one], length[two] = max(length[one], alike), max(length[two], alike)
-    return {digest: digest[:most] for digest, most in length.items()}
+        return _Answers(words.about_the_file(report), ())
+    also = tuple(one.text for one in report.explanations if one.kind in _OTHERWISE)
+    return _Answers(f"{failing[0].id}: {words.finding(failing[0])}", also)

@@ -17,8 +17,8 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -26,6 +26,7 @@ from itertools import count, groupby
 from pathlib import Path
 
 from grader.classroom import notebook
+from grader.classroom.disk import regular
 from grader.classroom.layout import (
     ARCHIVE,
     LAYOUTS,
@@ -48,7 +49,7 @@ from grader.reports.inert import inert
 from grader.sandbox.closing import Closing
 
 MOST_BYTES = 1_000_000  # of a program: a thousand times an honest one
-MOST_METADATA = 256_000_000  # bytes of what Gradescope says, with all that programs printed
+MOST_METADATA = 64_000_000  # bytes of what Gradescope says, with all that programs printed
 MOST_FILES = 20  # that one student may hand in for one question
 MOST_ARCHIVE = 64_000_000  # bytes of a zip file that is handed in, and of all that is in it
 MOST_ENTRIES = 20_000  # files in one that is handed in
@@ -59,11 +60,9 @@ LONGEST = 1000  # characters of a path
 SHOWN = 5  # files that are named
 EMPTY = "a zip file with nothing in it"
 _NOT_THEIRS = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"})
-_KINDS = {stat.S_IFLNK: "a link, which is not followed", stat.S_IFIFO: "a pipe"}
+_LINK = "a link, which is not followed"
 _ENTRY = b"PK\x01\x02"  # with which each entry of the list at the end of a zip file begins
-_HEADER = 30  # bytes before each file in one, its name not counted
 _ENCRYPTED, _UTF8 = 0x1, 0x800
-_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 # What the module zipfile raises on a file that is no archive, or a damaged one.
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OverflowError,
@@ -79,7 +78,7 @@ class FoundFile:
     at: str = ""  # UTC, ISO 8601: when it was changed last, as the instructor's side says
     fault: str = ""  # why there is nothing to be read, one sentence
     stray: bool = False  # whether it is nobody's, whatever its path: the fault is not a student's
-    unpacked: Path | None = None  # where its bytes are; None: where the path says
+    bytes_at: Path | None = None  # where they are
 
 
 @dataclass(slots=True)
@@ -136,13 +135,15 @@ class HandIns(Closing):
             raise UsageError("expected --layout or --pattern, found both")
         if layout and layout not in LAYOUTS:
             raise UsageError(f"--layout: expected {', '.join(LAYOUTS)}, found {layout}")
+        if not root.is_dir() and not root.is_file():
+            found = "something else" if root.exists() else "none"
+            raise UsageError(f"{root}: expected a folder or a zip file, found {found}")
         names = AnswerNames(asked, texts)
         described = Pattern(pattern, names) if pattern else None
         self.unused = Unused()  # of the last walk
-        self._root, self._ends = root, names.ends
+        self._root, self._ends = Path(os.path.realpath(root)), names.ends
         self._zips = _Zips(names.ends)
         try:
-            self._whole = _opened(root, self._zips)
             self.layout: Layout | Pattern = described or self._detected(layout, names)
         except BaseException:
             self.close()
@@ -153,16 +154,13 @@ class HandIns(Closing):
         self._zips.close()
 
     def _detected(self, name: str, names: AnswerNames) -> Layout:
-        found, skip, around = detected((one.path for one in self._files()), names, name)
+        found, around = detected((one.path for one in self._files()), names, name)
         people = {}
         if found == "gradescope":
-            at = f"{around}/{METADATA}" if skip else METADATA
-            if file := next((one for one in self._files() if one.path == at), None):
-                people = submitters(
-                    line.decode("utf-8", "replace")
-                    for line in self._read(file, MOST_METADATA).split(b"\n")
-                )
-        return Layout(found, names, skip, people)
+            at = f"{around}/{METADATA}" if around else METADATA
+            for file in (one for one in self._files() if one.path == at):
+                people = submitters(_bytes(file, MOST_METADATA))
+        return Layout(found, names, around, people)
 
     def __iter__(self) -> Iterator[tuple[HandIn, bytes]]:
         """Give every file that is somebody's answer, with its program.
@@ -185,19 +183,13 @@ class HandIns(Closing):
     def _chosen(self, group: list[tuple[FoundFile, list[Claim]]]) -> Iterator[tuple[HandIn, bytes]]:
         """Give what counts as answers of those who handed some files in, the last one last."""
         group.sort(key=lambda one: (_at(*one), copy_number(one[0].path), _in_order(one[0].path)))
-        best: dict[tuple[str, str], tuple[int, int]] = {}
-        for _, claims in group:
-            for one in claims:
-                whose = one.student, one.question
-                best[whose] = min(best.get(whose, one.rank), one.rank)
-        chosen: dict[tuple[str, str], deque[FoundFile]] = defaultdict(
-            lambda: deque(maxlen=MOST_FILES)
-        )
+        ranked: dict[tuple[str, str], dict[tuple[int, int], list[FoundFile]]] = defaultdict(dict)
+        answered: set[str] = set()
         for file, claims in group:
             for one in claims:
-                if one.rank == best[one.student, one.question]:
-                    chosen[one.student, one.question].append(file)
-        lacking = self._without(group)
+                ranked[one.student, one.question].setdefault(one.rank, []).append(file)
+                answered |= {one.student} if one.rank[0] != NONE else set()
+        chosen = {whose: found[min(found)][-MOST_FILES:] for whose, found in ranked.items()}
         for file, claims in group:
             answers = [
                 one
@@ -205,45 +197,35 @@ class HandIns(Closing):
                 if one.rank[0] != NONE
                 and any(file is kept for kept in chosen[one.student, one.question])
             ]
-            nothing = [one for one in claims if lacking.get(one.student) is file]
+            # Of who has no answer at all, the likeliest file says why.
+            nothing = [
+                one
+                for one in claims
+                if one.student not in answered
+                and file is max(chosen[one.student, one.question], key=self._misfit)
+            ]
             if answers:
                 yield from self._handed(file, answers)
             elif nothing:
                 self.unused.lacking += [one.student for one in nothing]
                 self.unused.add(file.path, self._misfit(file))
-                name = file.path.rpartition("/")[2]
-                kinds = " or ".join(self._ends)
+                name, kinds = file.path.rpartition("/")[2], " or ".join(self._ends)
                 fault = self._misfit(file) or f"expected a {kinds} file, found {name}"
-                yield from self._handed(file, nothing, fault)
+                yield from self._handed(replace(file, fault=fault), nothing)
             elif all(one.rank[0] == NONE for one in claims):
                 self.unused.add(file.path, self._misfit(file))
             else:
                 self.unused.add(file.path, "another file is more likely the answer")
 
-    def _without(self, group: list[tuple[FoundFile, list[Claim]]]) -> dict[str, FoundFile]:
-        """Return the students of whose files none is an answer, each with the likeliest."""
-        answered = {one.student for _, claims in group for one in claims if one.rank[0] != NONE}
-        found: dict[str, FoundFile] = {}
-        for file, claims in group:
-            for one in claims:
-                before = found.get(one.student)
-                if one.student not in answered and (
-                    before is None or self._misfit(file) or not self._misfit(before)
-                ):
-                    found[one.student] = file
-        return found
-
     def _misfit(self, file: FoundFile) -> str:
         """Return why a program is nobody's answer; nothing where it is no program."""
         return file.fault or (self.layout.misfit if suffix(file.path) in self._ends else "")
 
-    def _handed(
-        self, file: FoundFile, claims: Iterable[Claim], fault: str = ""
-    ) -> Iterator[tuple[HandIn, bytes]]:
-        program, fault = b"", fault or file.fault
+    def _handed(self, file: FoundFile, claims: list[Claim]) -> Iterator[tuple[HandIn, bytes]]:
+        program, fault = b"", file.fault
         if not fault:
             try:
-                program = self._program(file)
+                program = _program(file)
             except UsageError as error:
                 fault = error.message
             except OSError as error:  # of this machine, and not the student's
@@ -256,97 +238,85 @@ class HandIns(Closing):
                 one.email, one.late,
             ), program  # fmt: skip
 
-    def _program(self, file: FoundFile) -> bytes:
-        """Return the program in a file; that of a notebook is its code cells.
-
-        Raises:
-            OSError, UsageError: There is none.
-        """
-        if suffix(file.path) == ".ipynb":
-            return notebook.program(self._read(file, notebook.MOST_BYTES))
-        return self._read(file, MOST_BYTES)
-
-    def _read(self, file: FoundFile, most: int) -> bytes:
-        """Return the bytes of a file.
-
-        Raises:
-            OSError: This machine cannot read it.
-            UsageError: It is larger.
-        """
-        if file.unpacked is not None:
-            content = _first_bytes(file.unpacked.parent, file.unpacked.name, most + 1)
-        else:
-            content = _first_bytes(self._root, file.path, most + 1)
-        if len(content) > most:
-            kind = "a notebook of " if most == notebook.MOST_BYTES else ""
-            raise UsageError(f"expected {kind}at most {most:,} bytes, found more")
-        return content
-
     def _files(self) -> Iterator[FoundFile]:
-        """Give every file, in the order of the paths, folder by folder."""
-        if self._whole is not None:
-            yield from self._whole
-        else:
-            yield from _below(self._root, "", 0, self._zips)
+        """Give every file, in the order of the paths, folder by folder.
 
-
-def _opened(root: Path, zips: _Zips) -> list[FoundFile] | None:
-    """Return what is in the zip file of a class, None for a folder.
-
-    Raises:
-        UsageError: There is none, or it cannot be read.
-    """
-    try:
-        if root.is_dir():
-            os.scandir(root).close()
-            return None
-        if not root.exists():
-            raise UsageError(f"{root}: there is no such folder or file")
-        if not root.is_file():
-            raise UsageError(f"{root}: expected a folder or a zip file")
-        return zips.files(root, "", None)
-    except OSError as fault:
-        raise UsageError(f"{root}: cannot be read: {fault.strerror}") from fault
-
-
-def _below(root: Path, folder: str, depth: int, zips: _Zips) -> Iterator[FoundFile]:
-    """Give every file in a folder, and in the zip files in it."""
-    if depth > DEEPEST:
-        yield FoundFile(folder.rstrip("/"), fault=f"lies deeper than {DEEPEST} folders")
-        return
-    try:
-        names = sorted(os.listdir(root / folder))  # noqa: PTH208 - names alone are small
-    except OSError as fault:
-        text = f"cannot be read: {fault.strerror}"
-        yield FoundFile(folder.rstrip("/"), fault=text, stray=True)
-        return
-    for name in names:
-        path = f"{folder}{name}"
-        if _ignored(name):
-            continue
-        if wrong := _unusable(path):
-            yield FoundFile(path, fault=wrong)
-            continue
+        Raises:
+            UsageError: The folder or the zip file of the class cannot be read.
+        """
+        if self._root.is_dir():
+            yield from self._below("", 0)
+            return
         try:
-            found = os.lstat(root / path)
+            yield from self._zips.files(self._root, "", None)
+        except UsageError as fault:
+            text = f"{self._root}: expected a folder or a zip file: {fault.message}"
+            raise UsageError(text) from fault
+        except OSError as fault:
+            raise UsageError(f"{self._root}: cannot be read: {fault.strerror}") from fault
+
+    def _below(self, folder: str, depth: int) -> Iterator[FoundFile]:
+        """Give every file in a folder, and in the zip files in it."""
+        if depth > DEEPEST:
+            yield FoundFile(folder.rstrip("/"), fault=f"lies deeper than {DEEPEST} folders")
+            return
+        try:
+            names = sorted(os.listdir(self._root / folder))  # noqa: PTH208 - names alone are small
+        except OSError as fault:
+            if not folder:
+                raise UsageError(f"{self._root}: cannot be read: {fault.strerror}") from fault
+            text = f"cannot be read: {fault.strerror}"
+            yield FoundFile(folder.rstrip("/"), fault=text, stray=True)
+            return
+        for name in names:
+            if not _ignored(name):
+                yield from self._at(f"{folder}{name}", depth)
+
+    def _at(self, path: str, depth: int) -> Iterator[FoundFile]:
+        """Give what is at a path: a file, those in a folder or a zip file, or what is wrong."""
+        at = ""
+        try:
+            place = self._root / path
+            found = place.lstat()
+            if _unusable(path):
+                raise UsageError(_unusable(path))
             if stat.S_ISDIR(found.st_mode):
-                yield from _below(root, f"{path}/", depth + 1, zips)
-                continue
+                yield from self._below(f"{path}/", depth + 1)
+                return
             at = _moment(found.st_mtime)
             if not stat.S_ISREG(found.st_mode):
-                kind = _KINDS.get(stat.S_IFMT(found.st_mode), "a device, and no file")
-                yield FoundFile(path, at, kind)
-                continue
-            if not os.access(root / path, os.R_OK):
+                link = stat.S_ISLNK(found.st_mode)
+                raise UsageError(_LINK if link else "a device or a pipe, and no file")
+            if not os.access(place, os.R_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-            inside = zips.files(root / path, f"{path}/", at) if suffix(path) == ARCHIVE else None
+            inside = [FoundFile(path, at, bytes_at=place)]
+            if suffix(path) == ARCHIVE:
+                inside = self._zips.files(place, f"{path}/", at)
         except OSError as fault:
-            yield FoundFile(path, fault=f"cannot be read: {fault.strerror}", stray=True)
-            continue
+            inside = [FoundFile(path, fault=f"cannot be read: {fault.strerror}", stray=True)]
         except UsageError as fault:
-            yield FoundFile(path, at, fault.message)
-            continue
-        yield from [FoundFile(path, at)] if inside is None else inside
+            inside = [FoundFile(path, at, fault.message)]
+        yield from inside
+
+
+class _Budget:
+    """How much may still be unpacked of a zip file that was handed in, those in it included."""
+
+    def __init__(self) -> None:
+        self._bytes, self._entries = MOST_ARCHIVE, MOST_ENTRIES
+
+    def take(self, size: int = 0, entries: int = 0) -> None:
+        """Count bytes or files, before they are kept.
+
+        Raises:
+            UsageError: They are more than those of any honest one, these or some before them.
+        """
+        self._bytes -= size
+        self._entries -= entries
+        if self._bytes < 0:
+            raise UsageError(f"its zip files hold more than {MOST_ARCHIVE:,} bytes")
+        if self._entries < 0:
+            raise UsageError(f"its zip files hold more than {MOST_ENTRIES:,} files")
 
 
 class _Zips(Closing):
@@ -354,7 +324,7 @@ class _Zips(Closing):
 
     def __init__(self, ends: Collection[str]) -> None:
         self._ends = {*ends, ARCHIVE}  # of what is unpacked
-        self._folder = Path(tempfile.mkdtemp(prefix="drill-hand-ins-"))
+        self._folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="drill-hand-ins-")))
         self._names = count()
         self._left = MOST_CLASS
         self._known: dict[str, list[FoundFile] | str] = {}
@@ -374,142 +344,79 @@ class _Zips(Closing):
             UsageError: It is none, it is damaged, or it holds more than any honest one.
             OSError: This machine cannot read it.
         """
-        known = self._known.get(where)
-        if known is None:
+        if where not in self._known:
             budget = _Budget() if where else None
             try:
-                size = archive.lstat().st_size
-                if where and size > MOST_ARCHIVE:
-                    raise _too_large()
-                known = list(self._inside(archive, where, at, 1 if where else 0, budget))
+                self._known[where] = list(self._inside(archive, where, at, bool(where), budget))
             except UsageError as fault:
-                known = fault.message
-            self._known[where] = known
+                self._known[where] = fault.message
+        known = self._known[where]
         if isinstance(known, str):
-            prefix = "" if where else f"{archive}: expected a folder or a zip file: "
-            raise UsageError(f"{prefix}{known}")
+            raise UsageError(known)
         return known
 
     def _inside(
         self, archive: Path, where: str, at: str | None, depth: int, budget: _Budget | None
     ) -> Iterator[FoundFile]:
-        with _zip_file(archive, most=MOST_ENTRIES if budget else None) as opened:
-            empty = True
-            for entry in _entries(opened, windows=depth > 0 or _windows(opened)):
-                parts = entry.path.split("/")
-                if any(map(_ignored, parts)):
-                    continue
-                empty = False
-                path = f"{where}{entry.path}"
-                found = FoundFile(
-                    path, _moment_of(entry.info) if at is None else at,
-                    entry.fault or _unusable(path), entry.stray,
-                )  # fmt: skip
-                says_whose = depth == 0 and parts[-1] == METADATA
-                if found.fault or not (says_whose or suffix(path) in self._ends):
-                    yield found
-                    continue
-                try:
-                    unpacked = self._unpacked(opened, entry.info, found, budget)
-                    if suffix(entry.path) != ARCHIVE:
-                        yield replace(found, unpacked=unpacked)
-                        continue
-                    if depth >= DEEPEST_ARCHIVE:
-                        text = f"expected at most {DEEPEST_ARCHIVE} zip files in each other"
-                        raise UsageError(f"{text}, found more")
-                    inner = budget or _Budget()
-                    inner.count_entries(unpacked)
-                    yield from self._inside(unpacked, f"{path}/", found.at, depth + 1, inner)
-                except UsageError as fault:
-                    yield replace(found, fault=fault.message)
-                except OSError as fault:  # of this machine
-                    text = f"cannot be read: {fault.strerror}"
-                    yield replace(found, fault=text, stray=True)
-            if empty and where:
+        if depth > DEEPEST_ARCHIVE:
+            text = f"expected at most {DEEPEST_ARCHIVE} zip files in each other, found more"
+            raise UsageError(text)
+        if budget is not None:
+            if archive.stat().st_size > MOST_ARCHIVE:
+                text = f"expected a zip file of at most {MOST_ARCHIVE:,} bytes, found more"
+                raise UsageError(text)
+            # Counted before zipfile makes an object of each; what the end record says may be a lie.
+            budget.take(entries=archive.read_bytes().count(_ENTRY))
+        with _explained():
+            opened = zipfile.ZipFile(archive)
+        with opened:
+            paths = ((_path(info, depth), info) for info in opened.infolist())
+            entries = sorted(paths, key=lambda one: one[0].split("/"))
+            kept = [(p, i) for p, i in entries if not any(map(_ignored, p.split("/")))]
+            for path, info in kept:
+                if not path.endswith("/"):
+                    found = _found(f"{where}{path[:LONGEST]}", path, info, at)
+                    yield from self._entry(opened, found, info, depth, budget)
+            if where and all(path.endswith("/") for path, _ in kept):
                 yield FoundFile(where.rstrip("/"), at or "", EMPTY)
 
-    def _unpacked(
+    def _entry(
         self,
         opened: zipfile.ZipFile,
-        info: zipfile.ZipInfo,
         found: FoundFile,
+        info: zipfile.ZipInfo,
+        depth: int,
         budget: _Budget | None,
-    ) -> Path:
-        """Unpack a file, no more of it than is read, under a name of ours."""
+    ) -> Iterator[FoundFile]:
+        """Give one file of a zip file, or those in it if it is one."""
         kind = suffix(found.path)
-        kinds = {".ipynb": notebook.MOST_BYTES, suffix(METADATA): MOST_METADATA}
-        most = kinds.get(kind, MOST_BYTES) + 1
-        if kind == ARCHIVE:
-            if budget is not None:
-                budget.count_bytes(info.file_size)
-            elif info.file_size > MOST_ARCHIVE:
-                raise _too_large()
-            most = info.file_size  # no more is unpacked, even where it is a lie
-        to = self._folder / str(next(self._names))
-        with _explained(), opened.open(info) as file, to.open("xb") as target:
-            while most > 0 and (block := file.read(min(most, 1 << 20))):
-                most -= len(block)
-                self._left -= len(block)
-                if budget is not None and kind != ARCHIVE:
-                    budget.count_bytes(len(block))
-                if self._left < 0:
-                    raise UsageError(f"the class holds more than {MOST_CLASS:,} bytes")
-                target.write(block)
-        return to
-
-
-class _Budget:
-    """How much may still be unpacked of a zip file that was handed in, those in it included."""
-
-    def __init__(self) -> None:
-        self._bytes, self._entries = MOST_ARCHIVE, MOST_ENTRIES
-        self._over = ""  # why nothing more is opened
-
-    def count_bytes(self, size: int) -> None:
-        """Count bytes, before they are kept.
-
-        Raises:
-            UsageError: They are more than those of any honest one, these or some before them.
-        """
-        if not self._over and size > self._bytes:
-            self._over = f"its zip files hold more than {MOST_ARCHIVE:,} bytes"
-        if self._over:
-            raise UsageError(self._over)
-        self._bytes -= size
-
-    def count_entries(self, archive: Path) -> None:
-        """Count the files of a zip file before `zipfile` makes an object of each."""
-        self._entries -= archive.read_bytes().count(_ENTRY)
-        if self._entries < 0:
-            self._over = f"its zip files hold more than {MOST_ENTRIES:,} files"
-        if self._over:
-            raise UsageError(self._over)
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """What a zip file lists."""
-
-    path: str
-    info: zipfile.ZipInfo
-    fault: str
-    stray: bool = False  # whether its path says nothing about whose it is
-
-
-@contextmanager
-def _zip_file(path: Path, most: int | None) -> Iterator[zipfile.ZipFile]:
-    """Open a zip file.
-
-    Raises:
-        UsageError: It is none, or lists more than `most` files.
-    """
-    # Counted before zipfile makes an object of each; what the end record says may be a lie.
-    if most is not None and path.read_bytes().count(_ENTRY) > most:
-        raise UsageError(f"expected a zip file of at most {most:,} files, found more")
-    with _explained():
-        archive = zipfile.ZipFile(path)
-    with archive:
-        yield archive
+        says_whose = depth == 0 and found.path.rpartition("/")[2] == METADATA
+        if found.fault or not (says_whose or kind in self._ends):
+            yield found
+            return
+        try:
+            most = {ARCHIVE: MOST_ARCHIVE, ".ipynb": notebook.MOST_BYTES}.get(kind, MOST_BYTES)
+            unpacked = self._folder / str(next(self._names))
+            with _explained(), opened.open(info) as file, unpacked.open("xb") as target:
+                left = MOST_METADATA if says_whose else most + 1
+                while left > 0 and (block := file.read(min(left, 1 << 20))):
+                    left -= len(block)
+                    self._left -= len(block)
+                    if budget is not None:
+                        budget.take(size=len(block))
+                    if self._left < 0:
+                        raise UsageError(f"the class holds more than {MOST_CLASS:,} bytes")
+                    target.write(block)
+            inside: list[FoundFile] = [replace(found, bytes_at=unpacked)]
+            if kind == ARCHIVE:
+                inner = budget or _Budget()
+                where = f"{found.path}/"
+                inside = list(self._inside(unpacked, where, found.at, depth + 1, inner))
+        except UsageError as fault:
+            inside = [replace(found, fault=fault.message)]
+        except OSError as fault:  # of this machine
+            inside = [replace(found, fault=f"cannot be read: {fault.strerror}", stray=True)]
+        yield from inside
 
 
 @contextmanager
@@ -525,127 +432,67 @@ def _explained() -> Iterator[None]:
         raise UsageError(f"expected a zip file, found a damaged one: {said}") from None
 
 
-def _too_large() -> UsageError:
-    return UsageError(f"expected a zip file of at most {MOST_ARCHIVE:,} bytes, found more")
+def _path(info: zipfile.ZipInfo, depth: int) -> str:
+    r"""Return an entry's path; not all programs that write UTF-8 say so.
 
-
-def _windows(archive: zipfile.ZipFile) -> bool:
-    r"""Whether a class's zip file has `\` between folders: all its paths do, and none has a `/`.
-
-    Where only some have one, a student wrote it into a name.
+    In what a student packed `\` stands between folders too; in that of a class it is in a name.
     """
-    names = [info.orig_filename for info in archive.infolist()]
-    return all("\\" in name and "/" not in name for name in names)
-
-
-def _entries(archive: zipfile.ZipFile, *, windows: bool) -> list[_Entry]:
-    r"""Return every file that a zip file lists, in order, with what is wrong with it.
-
-    Args:
-        archive: An open one.
-        windows: Whether `\` stands between folders too.
-    """
-    files, lost = [], []
-    overlapping = _overlapping(archive.infolist())
-    for info in archive.infolist():
-        path = _path(info, windows=windows)
-        if len(path) > LONGEST:
-            why = f"its path has more than {LONGEST} characters"
-            lost.append(_Entry(f"{path[:100]}[...]", info, why, stray=True))
-        elif not path.endswith("/"):
-            files.append((path.split("/"), info))
-    files.sort(key=lambda one: one[0])
-    times = Counter("/".join(parts) for parts, _ in files)
-    found: list[_Entry] = []
-    above: list[str] = []  # the last file: what lies below it comes right after it
-    place = 0
-    for parts, info in files:
-        path = "/".join(parts)
-        stray = path[1:2] == ":" or any(part in {"", ".", ".."} for part in parts)
-        fault = "its path leads out of the zip file" if stray else _entry_fault(info)
-        if id(info) in overlapping:
-            fault = "it lies over another file of the zip file"
-        if times[path] > 1:
-            fault = "the zip file has it more than once"
-        elif above and parts[: len(above)] == above:
-            fault = "the zip file has a file and a folder of one name"
-            found[place] = replace(found[place], fault=fault)
-        else:
-            above, place = parts, len(found)
-        found.append(_Entry(path, info, fault, stray))
-    return found + lost
-
-
-def _overlapping(infos: Iterable[zipfile.ZipInfo]) -> set[int]:
-    """Return the ids of entries whose bytes are another's too: little that unpacks to much."""
-    found: set[int] = set()
-    end, last = 0, None
-    for info in sorted(infos, key=lambda one: one.header_offset):
-        if last is not None and info.header_offset < end:
-            found |= {id(last), id(info)}
-        if info.header_offset + _HEADER + info.compress_size >= end:
-            end, last = info.header_offset + _HEADER + info.compress_size, info
-    return found
-
-
-def _path(info: zipfile.ZipInfo, *, windows: bool) -> str:
-    """Return an entry's path; not all programs that write UTF-8 say so."""
     name = info.orig_filename  # `filename` is cut where it has a NUL
     if not info.flag_bits & _UTF8:
         with suppress(UnicodeError):
             name = name.encode("cp437").decode("utf-8")
-    return (name.replace("\\", "/") if windows else name).removeprefix("./")
+    return (name.replace("\\", "/") if depth else name).removeprefix("./")
 
 
-def _entry_fault(info: zipfile.ZipInfo) -> str:
+def _found(where: str, path: str, info: zipfile.ZipInfo, at: str | None) -> FoundFile:
+    """Return an entry of a zip file, with what is wrong with it."""
+    if at is None:
+        at = ""
+        with suppress(ValueError):  # a zip file does not know its own zone
+            at = datetime(*info.date_time, tzinfo=UTC).isoformat(timespec="seconds")
+    if path[1:2] == ":" or any(part in {"", ".", ".."} for part in path.split("/")):
+        return FoundFile(where, at, "its path leads out of the zip file", stray=True)
+    if len(path) > LONGEST:
+        return FoundFile(where, at, f"its path has more than {LONGEST} characters", stray=True)
     mode = stat.S_IFMT(info.external_attr >> 16)
-    if mode == stat.S_IFLNK:
-        return "a link, which is not followed"
+    fault = _unusable(where)
     if mode not in {0, stat.S_IFREG, stat.S_IFDIR}:
-        return "a device or a pipe, and no file"
-    if info.flag_bits & _ENCRYPTED:
-        return "it is encrypted"
-    if info.compress_type not in _METHODS:
-        return "it is packed in a way that is not read: pack it as a plain zip file"
-    return ""
+        fault = _LINK if mode == stat.S_IFLNK else "a device or a pipe, and no file"
+    elif info.flag_bits & _ENCRYPTED:
+        fault = "it is encrypted"
+    elif info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        fault = "it is packed in a way that is not read: pack it as a plain zip file"
+    return FoundFile(where, at, fault)
 
 
-def _moment_of(info: zipfile.ZipInfo) -> str:
-    try:  # a zip file does not know its own zone
-        return datetime(*info.date_time, tzinfo=UTC).isoformat(timespec="seconds")
-    except ValueError:
-        return ""
-
-
-def _moment(seconds: float) -> str:
-    try:
-        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-    except (OverflowError, OSError, ValueError):
-        return ""
-
-
-def _first_bytes(root: Path, path: str, most: int) -> bytes:
-    """Return the first bytes of a file; no part of the path may be a link, whenever it became one.
+def _program(file: FoundFile) -> bytes:
+    """Return the program in a file; that of a notebook is its code cells.
 
     Raises:
-        OSError, UsageError: It cannot be read.
+        OSError, UsageError: There is none.
     """
-    *folders, name = path.split("/")
-    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        for folder in folders:
-            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-            inner = os.open(folder, flags, dir_fd=handle)
-            os.close(handle)
-            handle = inner
-        # Without O_NONBLOCK, opening a pipe would wait for somebody to write into it.
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
-        with os.fdopen(os.open(name, flags, dir_fd=handle), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise UsageError("expected a file")
-            return file.read(most)
-    finally:
-        os.close(handle)
+    if suffix(file.path) == ".ipynb":
+        return notebook.program(_bytes(file, notebook.MOST_BYTES))
+    return _bytes(file, MOST_BYTES)
+
+
+def _bytes(file: FoundFile, most: int) -> bytes:
+    """Return the bytes of a file; no part of its path may have become a link meanwhile.
+
+    Raises:
+        OSError: This machine cannot read it.
+        UsageError: It is larger, or is no file any more.
+    """
+    assert file.bytes_at is not None
+    place = file.bytes_at
+    with open(place, "rb", opener=regular) as opened:
+        if os.path.realpath(place) != str(place):
+            raise UsageError("expected a file, found something else in its place")
+        content = opened.read(most + 1)
+    if len(content) > most:
+        kind = "a notebook of " if most == notebook.MOST_BYTES else ""
+        raise UsageError(f"expected {kind}at most {most:,} bytes, found more")
+    return content
 
 
 def _ignored(name: str) -> bool:
@@ -658,6 +505,13 @@ def _unusable(path: str) -> str:
     if acts(path):
         return "its name has characters that cannot be shown"
     return f"its path has more than {LONGEST} characters" if len(path) > LONGEST else ""
+
+
+def _moment(seconds: float) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (OverflowError, OSError, ValueError):
+        return ""
 
 
 def _at(file: FoundFile, claims: Sequence[Claim]) -> str:

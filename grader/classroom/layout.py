@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import pairwise
+from typing import Any
 
 import yaml
 
@@ -32,16 +34,10 @@ LONGEST = 200  # characters of what a student is called
 FIELDS = ("student", "question", "at", "name", "email", "_")
 # How surely a file is the answer: by its name, for want of another, not known, not at all.
 EXACT, ANY, BROKEN, NONE = range(4)
-
-_MOST_PIECES = 12  # of a pattern
 _COPY = r"(?: ?\([0-9]{1,3}\)|-[0-9]{1,3})+"  # what browsers and Canvas add to a name
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_TIME = (
-    r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})"
-    r"(?:[T _-]?([0-9]{2})[:.-]?([0-9]{2})(?:[:.-]?([0-9]{2})(?:[.,]([0-9]{1,9}))?)?)?"
-    r" ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2})?"
-)
 _OWN = r"(?P<own>[^/]+\.(?i:zip)/.+|[^/]+)"  # a file, or what is in a zip file
+_MOODLE = r"(?P<name>[^_/]+)(?:_(?P<number>[0-9]+))?_assignsubmission_"  # a team has no number
 # Each layout: what it looks like, and the forms of a path; `own` is the part that the student made.
 LAYOUTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "files": (
@@ -56,24 +52,20 @@ LAYOUTS: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "gradescope": (
-        "an export of Gradescope", (r"(?P<folder>submission_[0-9]+)/(?P<own>.+)",)
+        "an export of Gradescope", (r"(?P<student>submission_[0-9]+)/(?P<own>.+)",)
     ),
-    # Moodle turns every `_` of a name into a space; a team without a group has no number.
     "moodle": (
         "an export of Moodle",
-        (
-            r"(?P<name>[^_/]+)(?:_(?P<number>[0-9]+))?_assignsubmission_file_?/(?P<own>.+)",
-            rf"(?P<name>[^_/]+)(?:_(?P<number>[0-9]+))?_assignsubmission_file_{_OWN}",
-            r"(?P<name>[^_/]+)(?:_(?P<number>[0-9]+))?_assignsubmission_onlinetext.*",
-        ),
+        (rf"{_MOODLE}file_?/(?P<own>.+)", rf"{_MOODLE}file_{_OWN}", rf"{_MOODLE}onlinetext.*"),
     ),
     # Canvas removes from names what would look like `_12_`; the first two numbers are the person's
     # and the file's, as Canvas itself has it when grades come back.
     "canvas": (
         "an export of Canvas",
         (
-            rf"(?:(?P<late>LATE|late)_)?(?P<code>anon_[0-9A-Za-z]+)_[0-9]+_{_OWN}",
-            rf"(?P<name>[^/]+?)(?:_(?P<late>LATE|late))?_(?P<number>[0-9]+)_[0-9]+_{_OWN}",
+            rf"(?:(?P<late>LATE|late)_)?(?P<student>anon_[0-9A-Za-z]+)_[0-9]+_{_OWN}",
+            r"(?P<student>(?P<name>[^/]+?)(?:_(?P<late>LATE|late))?_(?P<number>[0-9]+))_[0-9]+_"
+            + _OWN,
         ),
     ),
 }  # fmt: skip
@@ -98,7 +90,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """One of those who handed something in together on Gradescope."""
+    """One of those who handed something in together."""
 
     id: str
     name: str = ""
@@ -113,9 +105,14 @@ def acts(text: str) -> bool:
     )
 
 
+def normal(text: str) -> str:
+    """Return a name in the form in which it is compared with others."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
 def student_id(text: str) -> str:
     """Return a name by which a student can be told apart, "" where a text is none."""
-    called = unicodedata.normalize("NFC", text).strip()
+    called = normal(text)
     fits = 0 < len(called) <= LONGEST and called not in {".", ".."}
     return "" if not fits or acts(called) or "/" in called else called
 
@@ -128,8 +125,7 @@ def suffix(name: str) -> str:
 
 def copy_number(path: str) -> int:
     """Return the number that a browser or Canvas gave a later file of one name, else 0."""
-    stem = path.rpartition("/")[2].rpartition(".")[0]
-    found = re.search(_COPY + "$", stem)
+    found = re.search(_COPY + "$", path.rpartition("/")[2].rpartition(".")[0])
     return int(re.findall("[0-9]+", found[0])[-1]) if found else 0
 
 
@@ -141,14 +137,13 @@ class AnswerNames:
         self.ids = tuple(dict.fromkeys(ids))
         self.texts = frozenset(texts)
         self.ends = (*PROGRAMS, TEXT) if self.texts else PROGRAMS  # of what may be an answer
-        self._loose = {_loose(one): one for one in self.ids}
 
     def named(self, name: str) -> str:
         """Return the question that a name is of, whatever a browser added to it; "" if none."""
-        for one in (name, re.sub(_COPY + "$", "", name)):
-            if found := self._loose.get(_loose(one), ""):
-                return found
-        return ""
+        loose = {one.casefold().replace("_", "-"): one for one in self.ids}
+        names = (name, re.sub(_COPY + "$", "", name))
+        found = (loose.get(one.casefold().replace("_", "-"), "") for one in names)
+        return next(filter(None, found), "")
 
     def fitting(self, end: str) -> list[str]:
         """Return the questions that a file with this suffix may answer."""
@@ -176,72 +171,54 @@ class AnswerNames:
         return [(one, (NONE, len(own))) for one in self.ids]
 
 
-def _loose(name: str) -> str:
-    return name.casefold().replace("_", "-")
-
-
+@dataclass(frozen=True, slots=True)
 class Layout:
     """How submissions are laid out: one of `LAYOUTS`."""
 
+    name: str
+    asked: AnswerNames
+    around: str = ""  # the folder in which all of it lies
+    people: Mapping[str, Sequence[Person]] | None = None  # of each folder, as Gradescope says
+
     misfit = "its name says no question that is asked"  # why a program is nobody's answer
 
-    def __init__(
-        self,
-        name: str,
-        asked: AnswerNames,
-        skip: int = 0,
-        people: Mapping[str, Sequence[Person]] | None = None,
-    ) -> None:
-        """Choose it.
-
-        Args:
-            name: One of `LAYOUTS`.
-            asked: The questions that the class is asked.
-            skip: How many folders at the top everything lies in.
-            people: What Gradescope says of each of its folders.
-        """
-        self.name, self.skip = name, skip
-        self.looks_like = LAYOUTS[name][0]
-        self._asked, self._people = asked, people or {}
+    @property
+    def looks_like(self) -> str:
+        """What a path looks like."""
+        return LAYOUTS[self.name][0]
 
     def claims(self, path: str) -> list[Claim]:
         """Return whose a file is and what it answers; nothing where it is nobody's.
 
         A file that is somebody's and no answer has the rank `NONE`.
         """
-        rest = "/".join(path.split("/")[self.skip :])
+        rest = path.removeprefix(f"{self.around}/") if self.around else path
         found = next((m for form in _FORMS[self.name] if (m := form.fullmatch(rest))), None)
         if found is None:
             return []
         said = {key: value or "" for key, value in found.groupdict().items()}
-        own = said.get("own", "").split("/")
+        name, number, student = (said.get(key, "") for key in ("name", "number", "student"))
+        people: Sequence[Person] = [Person(f"{name}_{number}" if name else student, name)]
         if self.name == "gradescope":
-            people = self._people.get(said["folder"]) or [Person(said["folder"])]
-        elif self.name == "canvas":
-            people = [Person(said.get("code") or f"{said['name']}_{said['number']}",
-                             said.get("name", ""))]  # fmt: skip
+            people = (self.people or {}).get(student) or [Person(student)]
         elif self.name == "moodle":
-            alone = not said["number"] and said["name"].strip().isdigit()  # a name like a number
-            called = student_id(said["name"])
-            people = [] if alone or "own" not in said else [
-                Person(said["number"] or called, called)
-            ]  # fmt: skip
-        else:
-            people = [Person(said["student"])]
-            if "end" in said:  # its name says whose it is, and no more
-                if self._asked.named(said["student"]) or said["student"] == "submission":
-                    return []
-                own = [f" {said['end']}"]
+            # Nothing is told apart by a name like a number, and an online text is no program.
+            alone = (not number and name.strip().isdigit()) or "own" not in said
+            people = [] if alone else [Person(number or name, normal(name))]
+        own = said.get("own", "").split("/")
+        if "end" in said:  # its name says whose it is, and no more
+            if self.asked.named(student) or student == "submission":
+                return []
+            own = [f" {said['end']}"]
         dated = self.name in {"files", "folders"}  # platforms say when, or nobody knows
-        claims = [
+        return [
             Claim(called, question, rank, None if dated else person.at, person.name, person.email,
                   bool(said.get("late")))
             for person in people
             if (called := student_id(person.id))
-            for question, rank in self._asked.answers(own)
+            for question, rank in self.asked.answers(own)
+            if "end" not in said or rank[0] != NONE
         ]  # fmt: skip
-        # Of a file that is no answer, its own name does not say that it is a student's either.
-        return [one for one in claims if "end" not in said or one.rank[0] != NONE]
 
 
 class Pattern:
@@ -261,26 +238,25 @@ class Pattern:
         Raises:
             UsageError: It is none.
         """
-        self.looks_like = text
-        self._asked = asked
-        pieces = list(_pieces(text))
+        self.looks_like, self._asked = text, asked
+        pieces = [m.groups("") for m in re.finditer(r"\{([^{}]*)\}|([^{}]+|[{}])", text)]
         fields = [field for field, _ in pieces if field]
-        if twice := next((f for f in fields if f != "_" and fields.count(f) > 1), ""):
-            raise _wrong(text, f"each field once, found {{{twice}}} twice")
-        if "student" not in fields:
-            raise _wrong(text, "the field {student}, found none")
-        if len(pieces) > _MOST_PIECES:
-            raise _wrong(text, f"at most {_MOST_PIECES} fields and texts between them")
-        for (one, _), (two, _) in pairwise(pieces):
-            if one and two:
-                raise _wrong(text, f"something between two fields, found none before {{{two}}}")
-        self._has_question = "question" in fields
-        names = asked.ids if self._has_question else [""]
+        known = ", ".join(f"{{{one}}}" for one in FIELDS)
+        wrong = ""
+        if any(between in {"{", "}"} for _, between in pieces) or {*fields} - {*FIELDS}:
+            wrong = f"texts and the fields {known}"
+        elif "student" not in fields or any(fields.count(f) > 1 for f in fields if f != "_"):
+            wrong = "the field {student}, and each field once"
+        elif any(one[0] and two[0] for one, two in pairwise(pieces)):
+            wrong = "something between two fields"
+        if wrong:
+            hint = "for example --pattern '{student}/{question}.py'; {_} is anything"
+            raise UsageError(f"--pattern {text}: expected {wrong}", hint=hint)
+        names = asked.ids if "question" in fields else [""]
         self._forms = {one: re.compile(_form(pieces, one), re.DOTALL) for one in names}
 
     def claims(self, path: str) -> list[Claim]:
         """Return whose a file is and what it answers."""
-        fitting = self._asked.fitting(suffix(path))
         found = {one: m for one, form in self._forms.items() if (m := form.fullmatch(path))}
         if len({one["student"] for one in found.values()}) != 1:  # nobody's, or of two people
             return []
@@ -289,56 +265,33 @@ class Pattern:
         called, at = student_id(said["student"]), said.get("at")
         if not called or (at is not None and not utc(at)):
             return []
-        name, email = said.get("name", ""), said.get("email", "")
         return [
             Claim(called, one, (EXACT if question else ANY, 1), None if at is None else utc(at),
-                  name, email)
+                  said.get("name", ""), said.get("email", ""))
             for one in ([question] if question else self._asked.ids)
-            if one in fitting
+            if one in self._asked.fitting(suffix(path))
         ]  # fmt: skip
 
 
-def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Give the fields of a pattern, and the texts between them with an empty field."""
-    for found in re.finditer(r"\{([^{}]*)\}|([^{}]+)|([{}])", text):
-        field, between, brace = found.groups()
-        if brace:
-            raise _wrong(text, f"braces around a field, found {brace!r} alone")
-        if field is not None and field not in FIELDS:
-            known = ", ".join(f"{{{one}}}" for one in FIELDS)
-            raise _wrong(text, f"{known}, found {{{field}}}")
-        yield (field or "", between or "")
-
-
-def _form(pieces: Sequence[tuple[str, str]], question: str) -> str:
+def _form(pieces: Sequence[tuple[str, ...]], question: str) -> str:
     """Return a regular expression for a pattern; it never tries two ends of a field."""
-    form, behind = "", False  # whether the student was before
+    form = ""
     for at, (field, text) in enumerate(pieces):
-        after = pieces[at + 1][1] if at + 1 < len(pieces) else ""
+        after = re.escape(pieces[at + 1][1]) if at + 1 < len(pieces) else ""
         last = at + 2 >= len(pieces)  # what follows ends the path
-        free = "[^/]+" if last else rf"(?>[^/](?:(?!{re.escape(after)})[^/])*)"
+        free = "[^/]+" if last else rf"(?>[^/](?:(?!{after})[^/])*)"
         if not field:
             form += re.escape(text)
         elif field == "question":
             name = re.escape(question).replace(r"\-", "[-_]")
-            form += rf"(?i:{name})" + (rf"(?:{_COPY})?" if behind else "")
-        elif field == "at":
-            form += f"(?P<at>{_TIME})"
+            form += rf"(?i:{name})" + (rf"(?:{_COPY})?" if "<student>" in form else "")
         else:
             form += f"(?:{free})" if field == "_" else f"(?P<{field}>{free})"
-        behind = behind or field == "student"
     return form
 
 
-def _wrong(text: str, expected: str) -> UsageError:
-    return UsageError(
-        f"--pattern {text}: expected {expected}",
-        hint="for example --pattern '{student}/{question}.py'; {_} is anything",
-    )
-
-
-def detected(paths: Iterable[str], asked: AnswerNames, name: str = "") -> tuple[str, int, str]:
-    """Return the layout that every answer fits, how many folders all of it lies in, and which.
+def detected(paths: Iterable[str], asked: AnswerNames, name: str = "") -> tuple[str, str]:
+    """Return the layout that every answer fits, and the folder that all of it lies in, if one does.
 
     Args:
         paths: Of every file.
@@ -349,49 +302,37 @@ def detected(paths: Iterable[str], asked: AnswerNames, name: str = "") -> tuple[
         UsageError: It can be more than one.
     """
     tops: set[str] = set()
-    shapes: tuple[Counter[str], Counter[str]] = (Counter(), Counter())  # below no folder, below one
-    first: dict[tuple[int, str], str] = {}
-    below: set[str] = set()  # whose files lie in the folder around
+    shapes: tuple[Counter[str], Counter[str]] = (Counter(), Counter())  # in no folder, in one
+    students: set[str] = set()  # whose files lie in the folder around
     direct = False  # whether an answer lies right in it
     for path in paths:
-        parts = path.split("/")
-        if len(parts) > 1 or suffix(path) in {*asked.ends, ARCHIVE}:
-            tops.add(parts[0] if len(parts) > 1 and suffix(parts[0]) != ARCHIVE else "")
-        if suffix(path) not in {*asked.ends, ARCHIVE}:
-            continue
-        for skip in (0, 1) if len(parts) > 1 else (0,):
-            rest = "/".join(parts[skip:])
-            found = _shape(rest)
-            claims = Layout(found or "files", asked).claims(rest)
+        top, slash, below = path.partition("/")
+        answer = suffix(path) in {*asked.ends, ARCHIVE}
+        if slash or answer:
+            tops.add(top if slash and suffix(top) != ARCHIVE else "")
+        for number, rest in enumerate((path, below)) if answer else ():
+            claims = Layout(_shape(rest) or "files", asked).claims(rest) if rest else []
             if claims := [one for one in claims if one.rank[0] != NONE]:
-                shapes[skip][found] += 1
-                first.setdefault((skip, found), path)
-                if skip and len(below) < 2:
-                    below |= {one.student for one in claims}
-                direct = direct or (not skip and any(one.rank == (EXACT, 1) for one in claims))
+                shapes[number][_shape(rest)] += 1
+                students |= {one.student for one in claims if number and len(students) < 2}
+                direct = direct or (not number and any(o.rank == (EXACT, 1) for o in claims))
     around = tops.pop() if len(tops) == 1 else ""
-    platforms = {"gradescope", "moodle", "canvas"}
-    skip = 0
-    if around and not set(shapes[0]) & platforms and shapes[1]:
-        if name:
-            skip = int(name != "folders" and name in shapes[1] and name not in shapes[0])
-        elif len(below) > 1 and not direct:
-            skip = 1
-        else:  # a student who alone handed something in could make folders for others
-            raise UsageError(
-                f"expected folders of several students, found {inert(around)} alone: is it a "
-                "student's?",
-                hint="--layout folders if it is; else give that folder as SUBMISSIONS",
-            )
-    ways = [one for one in shapes[skip] if one] or (["files"] if shapes[skip] else ["folders"])
+    if not around or set(shapes[0]) & {"gradescope", "moodle", "canvas"} or not shapes[1]:
+        around = ""
+    elif name:
+        around = around if name not in {"folders", *shapes[0]} and name in shapes[1] else ""
+    elif len(students) < 2 or direct:  # a student alone could make folders for others
+        raise UsageError(
+            f"expected folders of several students, found {inert(around)} alone: is it one's?",
+            hint="--layout folders if it is; else give that folder as SUBMISSIONS",
+        )
+    seen = shapes[bool(around)]
+    ways = [one for one in seen if one] or (["files"] if seen else ["folders"])
     if name or len(ways) == 1:
-        return name or ways[0], skip, around if skip else ""
-    listed = "; ".join(
-        f"{shapes[skip][one]:,} like {LAYOUTS[one][0]} ({inert(first[skip, one], 200)})"
-        for one in ways
-    )
+        return name or ways[0], around
     raise UsageError(
-        f"expected submissions in one layout, found {listed}",
+        "expected submissions in one layout, found "
+        + "; ".join(f"{seen[one]:,} like {LAYOUTS[one][0]}" for one in ways),
         hint=f"--layout {' or '.join(sorted(ways))} says which; --pattern describes another",
     )
 
@@ -408,106 +349,63 @@ def _shape(path: str) -> str:
 
 def utc(text: str) -> str:
     """Return a time as ISO 8601 in UTC; "" where a text is none.  Without a zone it is UTC."""
-    found = re.fullmatch(_TIME, text.strip())
-    return _utc(found) if found else ""
+    with suppress(ValueError, OverflowError):
+        found = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
+        found = found if found.tzinfo else found.replace(tzinfo=UTC)
+        form = "milliseconds" if found.microsecond else "seconds"
+        return found.astimezone(UTC).isoformat(timespec=form)
+    return ""
 
 
-def _utc(found: re.Match[str]) -> str:
-    year, month, day, hour, minute, second, part, zone = found.groups()
-    try:
-        moment = datetime(
-            int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0),
-            int((part or "0").ljust(6, "0")[:6]), tzinfo=UTC,
-        )  # fmt: skip
-        if zone and zone[0] in "+-":
-            offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
-            moment += -offset if zone[0] == "+" else offset
-    except (ValueError, OverflowError):
-        return ""
-    return moment.isoformat(timespec="milliseconds" if part else "seconds")
+class _RubyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Reads YAML that Ruby wrote: every scalar is text, and its tags are passed over."""
 
 
-def submitters(lines: Iterable[str]) -> dict[str, list[Person]]:
+_RubyLoader.yaml_implicit_resolvers = {}
+_RubyLoader.add_multi_constructor(
+    "!ruby", lambda loader, _, node: loader.construct_mapping(node) if node.value else {}
+)
+
+
+def submitters(content: bytes) -> dict[str, list[Person]]:
     """Read Gradescope's metadata: by folder, whose it is and when it came.
 
-    Read by lines: it also holds everything that the students' programs printed, which may be many
-    megabytes, and tags of Ruby that YAML's safe loader refuses.  What is indented deeper than a
-    key belongs to a value, so that no name can pass for a key.
+    Raises:
+        UsageError: It is none.
     """
-    times: dict[str, str] = {}
-    people: dict[str, list[dict[str, str]]] = {}
-    folder = section = ""
-    column = -1  # in which the keys of a person stand
-    for line in lines:
-        text = line.rstrip()
-        indent = len(text) - len(text.lstrip(" "))
-        if text and not indent and not text.startswith(("-", "#")):
-            folder = text[:-1] if re.fullmatch(r"submission_[0-9]+:", text) else ""
-            section, column = "", -1
-            if folder:
-                people[folder], times[folder] = [], ""
-        elif not folder:
-            continue
-        elif indent == 2 and text[2] == ":":
-            section, _, value = text[2:].partition(":")[2].partition(":")
-            column = -1
-            if section == "created_at":
-                times[folder] = _first_time(value)
-        elif section == "created_at" and not times[folder]:
-            times[folder] = _first_time(text)
-        elif section == "submitters":
-            begins = text[indent:].startswith("- :")
-            if begins and (column < 0 or indent + 2 == column):
-                column = indent + 2
-                people[folder].append({})
-            mine = people[folder] and (begins or indent == column)
-            if mine and text[column : column + 1] == ":":
-                key, _, value = text[column + 1 :].partition(":")
-                people[folder][-1][key] = _scalar(value.strip())
-    return _told_apart({
-        one: [
-            Person(_normal(p.get("sid", "")), p.get("name", ""), _normal(p.get("email", "")), at)
-            for p in people[one]
-        ]
-        for one, at in times.items()
-    })  # fmt: skip
-
-
-def _normal(text: str) -> str:
-    return unicodedata.normalize("NFC", text).strip()
-
-
-def _first_time(text: str) -> str:
-    found = re.search(_TIME, text)
-    return _utc(found) if found else ""
-
-
-def _scalar(text: str) -> str:
-    """Return what a scalar of one line says."""
-    if text.startswith(("|", ">", "!", "&", "*")) or len(text) > 1000:
-        return ""
-    if text.startswith(("'", '"')):
-        try:
-            read = yaml.safe_load(text)
-        except (yaml.YAMLError, ValueError):
-            return ""
-        return read if isinstance(read, str) else ""
-    return "" if text in {"null", "~"} else text
-
-
-def _told_apart(found: dict[str, list[Person]]) -> dict[str, list[Person]]:
-    """Call everybody by their number, or by their address where a number is not theirs alone."""
-    addresses = defaultdict(set)
-    for people in found.values():
-        for person in people:
-            addresses[person.id].add(person.email)
+    try:
+        read = _RubyLoader(content).get_single_data()
+        found = {folder: _people(said) for folder, said in read.items()}
+    except (yaml.YAMLError, ValueError, AttributeError, TypeError, RecursionError) as fault:
+        said = " ".join(str(fault).split())[:200]
+        raise UsageError(f"{METADATA}: expected what Gradescope exports: {said}") from fault
+    addresses: dict[str, set[str]] = {}
+    for person in (one for people in found.values() for one in people):
+        addresses.setdefault(person.id, set()).add(person.email)
 
     def called(folder: str, person: Person) -> Person:
-        odd = "@" in person.id or re.fullmatch(r"submission_[0-9]+", person.id)
+        """Call somebody by their number, or by their address where it is not theirs alone."""
+        odd = "@" in person.id or person.id.startswith("submission_")
         alone = person.id and not odd and len(addresses[person.id]) == 1
-        return person if alone else replace(person, id=person.email or folder)
+        id_ = person.id if alone else person.email or folder
+        return Person(id_, person.name, person.email, person.at)
 
     return {
-        folder: [called(folder, person) for person in people] or [Person(folder, at="")]
+        folder: [called(folder, one) for one in people or [Person("")]]
         for folder, people in found.items()
     }
+
+
+def _people(said: Any) -> list[Person]:  # noqa: ANN401 - whatever YAML holds
+    at = said.get(":created_at", "")
+    at = at.get("utc", "") if isinstance(at, dict) else at
+    at = utc(re.sub(r"(\.\d{6})\d+", r"\1", at).replace(" Z", "Z"))
+
+    def text(one: dict[str, str], key: str) -> str:
+        value = one.get(key, "")
+        return "" if value in {"null", "~"} else normal(value)
+
+    return [
+        Person(text(one, ":sid"), text(one, ":name"), text(one, ":email"), at)
+        for one in said.get(":submitters") or []
+    ]

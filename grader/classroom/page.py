@@ -182,12 +182,8 @@ def _idea(idea: HeldIdea, asked: QuestionFindings, most: int | None) -> Iterator
     facts = [f"{len(idea.students)} of {asked.judged}, {round(100 * idea.share)} %"]
     facts += [f"part {number}: {count}" for number, count in idea.by_part.items()]
     yield Paragraph(", ".join(facts), idea.id, hang=4)
-    for line in idea.lines[:1]:
-        yield Paragraph(line, indent=4)
-    if idea.shared:
-        yield Paragraph(
-            f"{len(idea.shared)} of them: another idea gives the same numbers", indent=4
-        )
+    if idea.line:
+        yield Paragraph(idea.line, indent=4)
     if idea.unsure:
         yield Paragraph(f"{len(idea.unsure)} more: it fits a part of what is wrong", indent=4)
     if idea.students:
@@ -196,9 +192,7 @@ def _idea(idea: HeldIdea, asked: QuestionFindings, most: int | None) -> Iterator
 
 def _group(group: AnswerGroup, results: str, most: int | None) -> Iterator[Block]:
     files = quantity(group.files, "different file")
-    yield Paragraph(
-        f"{_people(group.students, most)} ({files})", f"{group.name}  {group.handle}", hang=4
-    )
+    yield Paragraph(f"{_people(group.students, most)} ({files})", group.handle, hang=4)
     for text in (group.sentence, *group.also[:2]):
         yield Paragraph(text, indent=4)
     command = (

@@ -106,7 +106,7 @@ def test_a_class_is_graded_and_gone_on_with(here: Context, handed_in: Path) -> N
     [
         ({"questions": ("nothing",)}, "no question nothing"),
         ({"level": "iron"}, "expected process, limited, strong, found iron"),
-        ({"submissions": Path("nowhere")}, "nowhere: there is no such"),
+        ({"submissions": Path("nowhere")}, "nowhere: expected a folder or a zip file, found none"),
     ],
 )
 def test_what_cannot_be_done_is_said(

