@@ -14,8 +14,8 @@ import numpy as np
 
 from grader.audit import matrix, right, text, trivial
 from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
+from grader.evaluation.again import Unsteady, require_steady
 from grader.evaluation.evaluation import BankFault
-from grader.evaluation.repeat import Unsteady, require_steady
 from grader.explain.naming import Failure, diagnose
 from grader.kinds import registry
 from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Trivial

@@ -1,3 +1,4 @@
+# ruff: noqa: F401
 """What a kind of check uses of the evaluation, in one place."""
 
 from __future__ import annotations
@@ -24,52 +25,3 @@ from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Kept, Measured, Outcome, ProgramError
 from grader.sandbox.sending import Inputs
 from grader.sandbox.worker.wire import Tensor
-
-__all__ = [
-    "PRECISE",
-    "Array",
-    "BankFault",
-    "Bars",
-    "Case",
-    "Evaluation",
-    "Fault",
-    "Finding",
-    "Halves",
-    "Inputs",
-    "Kept",
-    "Measured",
-    "Outcome",
-    "ProgramError",
-    "RemoteProgram",
-    "Step",
-    "Stopped",
-    "Tensor",
-    "Value",
-    "WorkerError",
-    "amount",
-    "array_of",
-    "bars",
-    "baseline",
-    "blame_bank",
-    "compare",
-    "confirmed",
-    "describe",
-    "dict_keys",
-    "divided",
-    "entered",
-    "expected",
-    "explained",
-    "fault_of",
-    "grids",
-    "halves",
-    "largest",
-    "least",
-    "measure",
-    "np",
-    "producing",
-    "report",
-    "results",
-    "same_value",
-    "tally",
-    "tolerated",
-]  # fmt: skip

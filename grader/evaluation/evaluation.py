@@ -98,8 +98,7 @@ class Evaluation:
         self._shared = {} if bank is None else bank.memory
         # Of the submission: asked again, it may do something else.
         self._own: dict[tuple[Hashable, ...], Any] = {}
-        # What the submission was run on so far: run, case, mode, number of the draw.
-        self.called: list[tuple[str, CaseRecipe, str, int]] = []
+        self.called: list[tuple[str, CaseRecipe]] = []  # what the submission was run on so far
 
     def with_submission(self, program: RemoteProgram, seed: int | None = None) -> Evaluation:
         """The same for a program that was not evaluated before, perhaps with another seed."""
@@ -359,8 +358,8 @@ class Evaluation:
 
         def make() -> Outcome | Exception:
             inputs = self.inputs(case, run, draw_index=draw_index, mode=mode)
-            if program is self.submission:
-                self.called.append((run, case, mode, draw_index))
+            if program is self.submission and mode == NATIVE and draw_index == 0:
+                self.called.append((run, case))
             try:
                 with self.limited(case):
                     return program.run(self.steps(run), inputs, self.wanted[run])

@@ -11,8 +11,8 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from grader.evaluation.again import remembers
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.evaluation.rerun_alone import remembered
 from grader.explain.classes import possible
 from grader.explain.components import wrong_before
 from grader.explain.fingerprint import fingerprint
@@ -125,7 +125,7 @@ def _state(evaluation: Evaluation, failing: Sequence[Observation]) -> Iterator[E
     for run, name in list(dict.fromkeys((seen.run, seen.case) for seen in failing))[:MOST_RERUN]:
         mine = [seen for seen in failing if (seen.run, seen.case) == (run, name)]
         results = list(dict.fromkeys(seen.result for seen in mine))
-        if remembered(evaluation, run, evaluation.cases[name], results):
+        if remembers(evaluation, run, evaluation.cases[name], results):
             right += mine
     if not right:
         return

@@ -17,8 +17,8 @@ from dataclasses import replace
 import numpy as np
 
 from grader import __version__
+from grader.evaluation.again import require_steady
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.evaluation.repeat import require_steady
 from grader.evaluation.tally import Finding
 from grader.explain.explain import explain
 from grader.explain.shrink import made_readable

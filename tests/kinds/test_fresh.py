@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.evaluation.rerun_alone import remembered
+from grader.evaluation.again import remembers
 from grader.kinds import run_check
 from tests.kinds.grading import Desk
 
@@ -50,14 +50,14 @@ def test_a_case_is_asked_again_with_nothing_called_before(
     evaluation = deviations.evaluation(source)
     for check in evaluation.question.spec.checks[:3]:
         run_check(evaluation, check)
-    assert remembered(evaluation, run, evaluation.cases[case]) is expected
+    assert remembers(evaluation, run, evaluation.cases[case]) is expected
 
 
 def test_what_is_drawn_at_random_is_not_taken_for_memory(deviations: Desk) -> None:
     source = AT_RANDOM.replace("choice([1, 2])", "normal(1.0, 1.0)")
     evaluation = deviations.evaluation(source)
     run_check(evaluation, evaluation.question.spec.checks[0])
-    assert not remembered(evaluation, "main", evaluation.cases["rows"])
+    assert not remembers(evaluation, "main", evaluation.cases["rows"])
 
 
 def test_what_takes_long_is_not_looked_into(
@@ -66,6 +66,6 @@ def test_what_takes_long_is_not_looked_into(
     evaluation = deviations.evaluation(ADDS_UP)
     case = evaluation.cases["rows"]
     evaluation.observed("total", case)
-    assert remembered(evaluation, "total", case)
-    monkeypatch.setattr("grader.evaluation.rerun_alone.ENOUGH_NANOSECONDS", 0)
-    assert not remembered(evaluation, "total", case)
+    assert remembers(evaluation, "total", case)
+    monkeypatch.setattr("grader.evaluation.again.ENOUGH_NANOSECONDS", 0)
+    assert not remembers(evaluation, "total", case)
