@@ -25,7 +25,7 @@ _EXPECTED = {
     "model_attributes_type": "a mapping",
     "finite_number": "a finite number",
     "string_too_short": "some text",
-    "too_short": "at least one entry",
+    "too_short": "at least {min_length} entries",
     "too_long": "at most {max_length} entries",
     "union_tag_not_found": "a mapping with the key 'kind'",
     "greater_than": "a number above {gt}",
@@ -93,7 +93,9 @@ def _expected(detail: ErrorDetails) -> str:
     if kind == "string_pattern_mismatch":
         named = "A-Z" in str(context["pattern"])
         return "a name (letters, digits, _)" if named else "lower-case words joined by hyphens"
-    return _EXPECTED[kind].format(**context) if kind in _EXPECTED else detail["msg"]
+    if kind not in _EXPECTED:
+        return detail["msg"]
+    return _EXPECTED[kind].format(**context).replace("at least 1 entries", "at least one entry")
 
 
 def _found(value: object) -> str:

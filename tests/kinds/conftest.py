@@ -13,7 +13,6 @@ from tests.kinds.grading import Desk
 
 @pytest.fixture(scope="package")
 def workers(lend: Lend) -> Iterator[tuple[WorkerClient, WorkerClient]]:
-    """Give the two workers of a grade."""
     zygote = lend(torch=False)
     with (
         WorkerClient(torch=False, zygote=zygote) as theirs,
@@ -24,11 +23,9 @@ def workers(lend: Lend) -> Iterator[tuple[WorkerClient, WorkerClient]]:
 
 @pytest.fixture(scope="package")
 def deviations(workers: tuple[WorkerClient, WorkerClient]) -> Desk:
-    """Give the question with most kinds of checks."""
     return Desk("deviations", *workers)
 
 
 @pytest.fixture(scope="package")
 def ledger(workers: tuple[WorkerClient, WorkerClient]) -> Desk:
-    """Give the question of numbers and curves."""
     return Desk("ledger", *workers)

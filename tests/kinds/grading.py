@@ -20,10 +20,7 @@ MINI = Path(__file__).parents[1] / "banks" / "mini"
 
 
 class Desk:
-    """A question, and the two workers in which its programs run."""
-
     def __init__(self, question_id: str, theirs: WorkerClient, ours: WorkerClient) -> None:
-        """Load the question and its reference."""
         self.question: Question = load([MINI], question_id)
         self.theirs = theirs
         self.reference = self._program(
@@ -36,20 +33,17 @@ class Desk:
         return program
 
     def evaluation(self, source: str = "", seed: int = 1) -> Evaluation:
-        """Put the reference with a source layered over it in the evaluation."""
         layers = [self.question.reference, source.encode()]
         mine = self._program(self.theirs, "submission", layers)
         return Evaluation(self.question, seed, mine, self.reference)
 
     def check(self, check_id: str, **changes: Any) -> Check:
-        """Return a check of the question, with some of its keys changed."""
         found = next(c for c in self.question.spec.checks if c.id == check_id)
         return found.model_copy(update=changes)
 
     def result(
         self, check_id: str, source: str = "", *, seed: int = 1, **changes: Any
     ) -> CheckResult:
-        """Carry out a check on a source layered over the reference."""
         check = self.check(check_id, **changes)
         checks = [check if c.id == check_id else c for c in self.question.spec.checks]
         evaluation = self.evaluation(source, seed)

@@ -30,7 +30,6 @@ code:
 
 
 def written(folder: Path, rest: str, reference: str, *, uses: str = "numpy") -> Path:
-    """Write a question: the rest of its keys, and its reference."""
     code = textwrap.indent(textwrap.dedent(reference), " " * 4)
     path = folder / "one.yaml"
     head = HEAD.format(name="One file", uses=uses, reference=code)
@@ -42,17 +41,14 @@ def written(folder: Path, rest: str, reference: str, *, uses: str = "numpy") -> 
 def opened(
     folder: Path, rest: str, reference: str, *, uses: str = "numpy"
 ) -> Iterator[GradingSession]:
-    """A session that grades the question."""
     path = written(folder, rest, reference, uses=uses)
     with GradingSession(load([path], "one")) as session:
         yield session
 
 
 def graded(session: GradingSession, source: str, seed: int = 1) -> Report:
-    """Grade a source as a whole."""
     return session.grade(textwrap.dedent(source).encode(), seed=seed)
 
 
 def of(report: Report, check: str) -> CheckResult:
-    """The result of a check."""
     return next(c for c in report.checks if c.id == check)

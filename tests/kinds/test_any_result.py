@@ -59,14 +59,10 @@ OUTCOMES = st.builds(
 
 
 class Claims(RemoteProgram):
-    """A program that computes nothing and claims anything."""
-
     def load(self, functions: Any, driven: Any = ()) -> Loaded:  # noqa: ARG002
-        """Claim to define everything."""
         return Loaded((), (), tuple(functions))
 
     def claim(self, outcomes: list[Outcome], number: int) -> None:
-        """Say what will be claimed, one outcome after the other."""
         self.outcomes, self.number, self.at = outcomes, number, 0
 
     def _next(self) -> Outcome:
@@ -74,36 +70,29 @@ class Claims(RemoteProgram):
         return self.outcomes[self.at % len(self.outcomes)]
 
     def run(self, *_: Any, **__: Any) -> Outcome:
-        """Claim a result."""
         return self._next()
 
     def interleave(self, *asked: Any, **_: Any) -> Any:
-        """Claim a result a caller."""
         return tuple(self._next() for _ in asked[1]), tuple(asked[2])[: self.number % 2]
 
     def timed(self, *_: Any, **__: Any) -> Any:
-        """Claim a result and a time."""
         return self._next(), self.number
 
     def state(self, *_: Any, **__: Any) -> Kept:
-        """Claim a number of bytes."""
         return Kept(self.number, -self.number, self.number)
 
     def pause(self, *_: Any, **__: Any) -> None:
         """Claim to keep what a run needs."""
 
     def resume(self, *_: Any, **__: Any) -> Outcome:
-        """Claim a result."""
         return self._next()
 
     def measure(self, *_: Any, **__: Any) -> Measured:
-        """Claim a count."""
         tensors = (("a tensor", self.number),)
         return Measured(self.number, tensors, self.number)
 
 
 def checked(evaluation: Evaluation, program: Claims) -> None:
-    """Carry out every check of a question on a program."""
     for check in evaluation.question.spec.checks:
         with np.errstate(all="ignore"):  # as while grading
             found = run_check(evaluation.with_submission(program), check)
@@ -116,7 +105,6 @@ def checked(evaluation: Evaluation, program: Claims) -> None:
 
 @pytest.fixture(scope="module", params=["deviations", "ledger"])
 def evaluation(request: pytest.FixtureRequest) -> Evaluation:
-    """Give a question whose reference is real."""
     desk: Desk = request.getfixturevalue(request.param)
     return desk.evaluation()
 

@@ -46,7 +46,6 @@ def causes():
 
 @contextmanager
 def asking(folder: Path, rest: str = REST) -> Iterator[GradingSession]:
-    """Open the question in the format that has causes."""
     path = written(folder, rest, REFERENCE)
     text = path.read_text().replace("starter_holds: []", "hints: []")
     path.write_text(text)
@@ -56,13 +55,11 @@ def asking(folder: Path, rest: str = REST) -> Iterator[GradingSession]:
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession]:
-    """Give a question with three causes."""
     with asking(tmp_path_factory.mktemp("bank")) as found:
         yield found
 
 
 def picking(session: GradingSession, causes: str, factor: int = 2) -> Report:
-    """Grade somebody's choice."""
     return graded(session, f"def f(x): return {factor} * x\n\ndef causes():\n    return {causes}\n")
 
 

@@ -40,7 +40,6 @@ RIGHT = "def f(x): return 2 * x\n"
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession]:
-    """Give a question with two choices."""
     with opened(tmp_path_factory.mktemp("bank"), REST, REFERENCE) as found:
         yield found
 

@@ -27,7 +27,6 @@ WRONG = "def scatter(g):\n    return np.repeat(g, 2, axis=1), g.sum(axis=1)\n"
 
 
 def graded(folder: Path, submission: str, **law: Any) -> Report:
-    """The report on a submission, executed over the reference, of a question with one law."""
     cases: dict[str, Any] = {"one": {"g": [[1.0, 2.0]]}, "many": {"g": {"normal": [3, 4]}}}
     cases |= {"narrow": cases["many"] | {"dtype": "float32"}, "none": {"g": {"zeros": [0, 4]}}}
     asked = question(

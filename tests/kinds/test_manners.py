@@ -69,7 +69,6 @@ def test_a_question_without_a_contract_check_asks_for_no_manners(tmp_path: Path)
 
 
 def test_what_the_reference_does_to_its_inputs_is_no_breach(tmp_path: Path) -> None:
-    """The case is judged for its values only: there the question itself works in place."""
     with opened(tmp_path, REST, REPLACES) as session:
         assert graded(session, REPLACES).verdict is Verdict.PASS
 

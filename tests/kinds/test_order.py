@@ -50,7 +50,6 @@ def append(cache, x):
     ("more", "verdict"), [("", "pass"), (IN_PLACE, "pass"), (TOO_MUCH, "fail")]
 )
 def test_a_cache_may_be_appended_to_in_place(tmp_path: Path, more: str, verdict: str) -> None:
-    """What was read before must not be read after it, when the cache is measured."""
     with opened(tmp_path, REST, COPIES) as session:
         report = graded(session, COPIES + more)
         assert report.verdict == verdict, [c.message for c in report.checks]

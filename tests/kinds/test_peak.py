@@ -64,7 +64,6 @@ HIDDEN = {
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession]:
-    """Give a question in which the matrix of a row is too large."""
     with opened(tmp_path_factory.mktemp("bank"), REST, REFERENCE) as found:
         yield found
 
@@ -99,7 +98,6 @@ def test_the_count_is_that_of_the_arrays(session: GradingSession) -> None:
 
 
 def test_steps_before_the_one_in_question_are_free(session: GradingSession) -> None:
-    """`wide` repeats p fifty times, which is far above the budget."""
     report = graded(session, f"{HEAD}\ndef vjp(p, g):\n    {RIGHT['einsum']}\n")
     assert of(report, "later").verdict is Verdict.PASS
 

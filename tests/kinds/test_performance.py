@@ -20,7 +20,6 @@ from tests.kinds.grading import Desk
 
 
 def race(*ratios: float, allowed: float = 2.0) -> Race:
-    """Return a race with pairs of these ratios."""
     run = Race(allowed)
     for ratio in ratios:
         run.add(int(ratio * 1_000_000), 1_000_000)
@@ -70,7 +69,6 @@ def test_the_lead_is_the_slow_pairs_less_the_others(ratios: list[float]) -> None
 
 @pytest.fixture
 def timed(deviations: Desk, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return the result of the check when both sides take the times that are given, in turn."""
 
     def run(mine: list[int], theirs: list[int], source: str = "", **changes: Any) -> CheckResult:
         clocks: dict[bool, Iterator[int]] = {True: cycle(mine), False: cycle(theirs)}

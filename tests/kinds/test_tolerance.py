@@ -43,7 +43,6 @@ FAR = CLIP.replace("ADDED", "+ 1e-3")
 
 
 def tolerance(**given: Any) -> Tolerance:
-    """A tolerance with a reason."""
     return Tolerance(because="It is so.", **given)
 
 

@@ -39,13 +39,11 @@ FORWARD, DX, DW = "return (x @ w).square_()", "g @ w.t()", "x.t() @ g"
 
 
 def function(forward: str = FORWARD, dx: str = DX, dw: str = DW) -> str:
-    """Return a Function with one of its lines changed."""
     return BACKWARD.format(forward=forward, dx=dx, dw=dw)
 
 
 @pytest.fixture(scope="module")
 def desk(lend: Lend) -> Iterator[Desk]:
-    """Give the torch question; one worker for both sides."""
     with WorkerClient(torch=True, zygote=lend(torch=True)) as worker:
         yield Desk("squares-graph", worker, worker)
 

@@ -53,13 +53,6 @@ def test_a_case_is_asked_again_with_nothing_called_before(
     assert remembers(evaluation, run, evaluation.cases[case]) is expected
 
 
-def test_what_is_drawn_at_random_is_not_taken_for_memory(deviations: Desk) -> None:
-    source = AT_RANDOM.replace("choice([1, 2])", "normal(1.0, 1.0)")
-    evaluation = deviations.evaluation(source)
-    run_check(evaluation, evaluation.question.spec.checks[0])
-    assert not remembers(evaluation, "main", evaluation.cases["rows"])
-
-
 def test_what_takes_long_is_not_looked_into(
     deviations: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

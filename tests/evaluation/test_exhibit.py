@@ -60,20 +60,17 @@ def bounds(total):
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession]:
-    """Grades a question of arrays and of numbers."""
     with opened(tmp_path_factory.mktemp("bank"), QUESTION, REFERENCE) as opened_:
         yield opened_
 
 
 def found(session: GradingSession, check: str) -> CheckResult:
-    """What a check finds wrong."""
     result = of(graded(session, WRONG), check)
     assert result.verdict == "fail"
     return result
 
 
 def panels(result: CheckResult) -> list[Panel]:
-    """What is shown side by side."""
     assert isinstance(result.exhibit, Grids)
     return list(result.exhibit.panels)
 
@@ -105,15 +102,3 @@ def test_a_call_is_written_out_where_its_arguments_are_short(session: GradingSes
     assert found(session, "scaled").call == "", "it is given arrays"
     assert found(session, "listed").call == "", "it is given a list"
     assert found(session, "bounds").call == "", "it returns two results"
-
-
-def test_the_starter_is_known_as_it_was_handed_out(session: GradingSession) -> None:
-    starter = session.question.handed_out(session.question.starter)
-    assert session.grade(starter, seed=1).unchanged
-    assert not session.grade(starter + b"  # mine\n", seed=1).unchanged
-
-
-def test_a_grade_says_how_far_it_is(session: GradingSession) -> None:
-    steps: list[tuple[int, int]] = []
-    session.grade(REFERENCE.encode(), seed=1, progress=lambda *step: steps.append(step))
-    assert steps == [(n, 5) for n in range(1, 6)]

@@ -29,7 +29,6 @@ BIG = {"extends": "rows", "about": "512 rows of 512", "x": {"normal": [512, 512]
 
 @pytest.fixture(scope="module")
 def zygote() -> Iterator[Zygote]:
-    """Give what every worker of this file is forked from."""
     found = zygote_if_safe(torch=False)
     if found is None:
         pytest.skip("this system's memory cannot be watched so closely")
@@ -39,7 +38,6 @@ def zygote() -> Iterator[Zygote]:
 
 @pytest.fixture(scope="module")
 def desk() -> Iterator[Desk]:
-    """Give a numpy question with a case that is large enough for pages to show."""
     with WorkerClient(torch=False) as theirs, WorkerClient(torch=False) as ours:
         found = Desk("deviations", theirs, ours)
         spec = found.question.spec
@@ -49,7 +47,6 @@ def desk() -> Iterator[Desk]:
 
 
 def on_its_own(desk: Desk, zygote: Zygote, source: str, check: Check) -> CheckResult:
-    """Carry out a check in a process of its own; the results must be right."""
     with WorkerClient(torch=False, zygote=zygote) as worker:
         alone = Desk.__new__(Desk)
         alone.__dict__.update(desk.__dict__)
@@ -61,29 +58,11 @@ def on_its_own(desk: Desk, zygote: Zygote, source: str, check: Check) -> CheckRe
 
 
 def kept(desk: Desk, zygote: Zygote, source: str) -> CheckResult:
-    """Carry out the check of what is kept."""
     return on_its_own(desk, zygote, source, desk.check("kept", cases=["rows", "some"], large="big"))
 
 
 HONEST = {
     "the reference": "",
-    "a dictionary": """
-def centre(x, w):
-    d = _centred(x)
-    return w * d, {"d": d, "w": w.copy()}
-def centre_backward(grad_y, ctx):
-    return _centred(ctx["w"] * grad_y), grad_y * ctx["d"]
-""",
-    "an object": """
-class Ctx:
-    pass
-def centre(x, w):
-    ctx = Ctx()
-    ctx.d, ctx.w = _centred(x), w.copy()
-    return w * ctx.d, ctx
-def centre_backward(grad_y, ctx):
-    return _centred(ctx.w * grad_y), grad_y * ctx.d
-""",
     "one array": """
 def centre(x, w):
     both = np.stack([_centred(x), w])
@@ -129,39 +108,13 @@ def centre_backward(grad_y, ctx):
 
 
 def stash(before: str, stash: str, fetch: str, ctx: str = "key") -> str:
-    """Return a source that puts its state somewhere else."""
     return STASH.format(before=before, stash=stash, fetch=fetch, ctx=ctx)
 
 
 PLACES = {
     "a global": stash("kept = {}", "kept[key] = data", "kept[ctx]"),
-    "a global by id": stash(
-        "kept = {}\nclass Ctx: pass", "ctx = Ctx(); kept[id(ctx)] = data", "kept[id(ctx)]", "ctx"
-    ),
     "a closure": stash("", "fetch = lambda: data", "ctx()", "fetch"),
-    "a default argument": stash("", "def fetch(data=data): return data", "ctx()", "fetch"),
-    "a mutable default": stash(
-        "def box(key, data=None, kept={}):\n    return kept.setdefault(key, data)",
-        "box(key, data)",
-        "box(ctx)",
-    ),
-    "a function attribute": stash(
-        "", "setattr(centre, f'k{key}', data)", "getattr(centre, f'k{ctx}')"
-    ),
-    "a class attribute": stash(
-        "class Kept: pass", "setattr(Kept, f'k{key}', data)", "getattr(Kept, f'k{ctx}')"
-    ),
-    "a foreign module": stash(
-        "import math", "setattr(math, f'k{key}', data)", "getattr(math, f'k{ctx}')"
-    ),
     "a list of floats": stash("kept = {}", "kept[key] = data.ravel().tolist()", "kept[ctx]"),
-    "bytes": stash("kept = {}", "kept[key] = data.tobytes()", "np.frombuffer(kept[ctx])"),
-    "a text": stash(
-        "kept = {}", "kept[key] = data.tobytes().hex()", "np.frombuffer(bytes.fromhex(kept[ctx]))"
-    ),
-    "an array of the standard library": stash(
-        "kept = {}\nfrom array import array", "kept[key] = array('d', data.tobytes())", "kept[ctx]"
-    ),
     "mmap": stash(
         "kept = {}\nimport mmap",
         "kept[key] = mmap.mmap(-1, data.nbytes); kept[key][:] = data.tobytes()",
@@ -170,16 +123,6 @@ PLACES = {
     "a file": stash(
         "", "data.tofile(f'k{key}')", "np.fromfile(f'k{ctx}')"
     ),
-    "a database": stash(
-        "import sqlite3\ndb = sqlite3.connect(':memory:'); db.execute('create table t (k, v)')",
-        "db.execute('insert into t values (?, ?)', (key, data.tobytes()))",
-        "np.frombuffer(db.execute('select v from t where k = ?', (ctx,)).fetchone()[0])",
-    ),
-    "a ctypes buffer": stash(
-        "kept = {}\nimport ctypes",
-        "kept[key] = ctypes.create_string_buffer(data.tobytes(), data.nbytes)",
-        "np.frombuffer(kept[ctx])",
-    ),
     "C's heap": stash(
         "import ctypes\nc = ctypes.CDLL(None); c.malloc.restype = ctypes.c_void_p; "
         "c.malloc.argtypes = [ctypes.c_size_t]",
@@ -187,21 +130,10 @@ PLACES = {
         "np.frombuffer(ctypes.string_at(ctx, 8 * grad_y.nbytes))",
         "at",
     ),
-    "a weak reference to something kept elsewhere": stash(
-        "import weakref\nclass Box: pass\nalive = set()",
-        "box = Box(); box.data = data; alive.add(box)",
-        "ctx().data",
-        "weakref.ref(box)",
-    ),
     "an object that comes back from the dead": stash(
         "graves = {}\nclass Box:\n    def __del__(self): graves[self.key] = self",
         "box = Box(); box.key, box.data = key, data; del box",
         "graves[ctx].data",
-    ),
-    "a frame that never ends": stash(
-        "kept = {}\ndef hold(data):\n    while True:\n        yield data",
-        "kept[key] = hold(data); next(kept[key])",
-        "next(kept[ctx])",
     ),
     "a thread's own memory": stash(
         "import threading\nlocal = threading.local(); local.kept = {}",
@@ -267,32 +199,6 @@ SLOW = BURN + "def centre(x, w):\n    burn()\n    return honest(x, w)\n"
 # Each does a hundred times the work of the reference, and tries not to be seen doing it.
 RACES = {
     "openly": SLOW,
-    "in threads at once": BURN + """
-def centre(x, w):
-    helpers = [threading.Thread(target=burn) for _ in range(4)]
-    [h.start() for h in helpers]
-    [h.join() for h in helpers]
-    return honest(x, w)
-""",
-    "with a cache by identity": BURN + """
-known = {}
-def centre(x, w):
-    if id(x) not in known:
-        burn()
-        known[id(x)] = honest(x, w)
-    y, ctx = known[id(x)]
-    return (y, ctx) if np.array_equal(ctx[1], w) else (burn(), honest(x, w))[1]
-""",
-    "with a cache by content": BURN + """
-known = {}
-def centre(x, w):
-    key = x.tobytes() + w.tobytes()
-    if key not in known:
-        burn()
-        known[key] = honest(x, w)
-    y, (d, w) = known[key]
-    return y.copy(), (d.copy(), w.copy())
-""",
     "while the file is loaded, for the inputs of the seed": BURN + """
 import hashlib
 known = {}
@@ -313,13 +219,7 @@ def centre(x, w):
 
 
 def raced(desk: Desk, zygote: Zygote, source: str) -> CheckResult:
-    """Carry out the check of CPU time."""
     return on_its_own(desk, zygote, source, desk.check("speed", cases=["raced"], at_most=5.0))
-
-
-def test_an_honest_program_is_fast_enough(desk: Desk, zygote: Zygote) -> None:
-    found = raced(desk, zygote, "")
-    assert found.verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize("source", RACES.values(), ids=RACES)

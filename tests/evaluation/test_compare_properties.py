@@ -6,12 +6,11 @@ import itertools
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.evaluation.bands import BY_NORM, RELATIVE_64, UNIT_64, allowance
+from grader.evaluation.bands import RELATIVE_64, allowance
 from grader.evaluation.compare import compare
 from grader.evaluation.encoding import NUDGES, nudged
 from grader.evaluation.expected import Expected
@@ -27,7 +26,6 @@ EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23}
 
 
 def as_result(values: Any, dtype: str) -> Any:
-    """Return values as a program would give them in a dtype."""
     with np.errstate(over="ignore"):
         if dtype == "bfloat16":
             kept = values.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000)
@@ -36,14 +34,12 @@ def as_result(values: Any, dtype: str) -> Any:
 
 
 def expected(values: Any, dtype: str) -> Expected:
-    """Return what the reference says: its own dtype, and in float64 the values of that dtype."""
     native = as_result(values, dtype)
     precise = np.asarray(getattr(native, "values", native), np.float64)
     return Expected(native, precise, lambda: [precise], dtype)
 
 
 def right(observed: Any, wanted: Expected, **more: Any) -> bool:
-    """Whether a result passes."""
     with np.errstate(all="ignore"):
         return compare("y", observed, wanted, **more) is None
 
@@ -58,16 +54,6 @@ def test_what_the_reference_gives_is_right(
         assert right(wanted.native, wanted, zeros=zeros)
     else:
         assert right(wanted.native, wanted, exact=exact, zeros=zeros)
-
-
-@EASY
-@given(ARRAYS, st.integers(0, 10**6), st.floats(0, 0.9))
-def test_anything_inside_the_band_is_right(values: Any, seed: int, share: float) -> None:
-    wanted = expected(values, "float64")
-    scale = np.abs(values).max()
-    width = scale * np.where(np.abs(values) > 1e-4 * scale, RELATIVE_64, BY_NORM * UNIT_64)
-    off = np.random.default_rng(seed).uniform(-1, 1, values.shape) * share * width
-    assert right(values + off, wanted)
 
 
 @EASY
@@ -156,23 +142,6 @@ def test_a_scalar_is_held_to_the_precision_of_its_case(value: float, dtype: str)
 
 
 @EASY
-@given(st.integers(), st.integers(-1, 1))
-def test_whole_numbers_are_compared_exactly_at_any_size(value: int, off: int) -> None:
-    wanted = Expected(value, value, lambda: [value])
-    assert right(value + off, wanted) is (off == 0)
-
-
-@EASY
-@given(ANY, ANY, DTYPES)
-def test_any_two_arrays_can_be_compared(a: Any, b: Any, dtype: str) -> None:
-    with np.errstate(all="ignore"):
-        found = compare("y", as_result(a, dtype), expected(b, dtype))
-    if found is not None:
-        assert found.sentence.startswith("y ")
-        assert found.wrong <= found.total
-
-
-@EASY
 @given(ANY, DTYPES.filter(lambda d: d != "bfloat16"))
 def test_the_band_is_a_number_of_at_least_what_its_scale_says(values: Any, dtype: str) -> None:
     with np.errstate(all="ignore"):
@@ -218,25 +187,3 @@ def test_all_nudges_differ_and_move_everything_that_can_move() -> None:
     assert all(not np.array_equal(a, b) for a, b in itertools.combinations(moved, 2))
     assert all((one != x).all() for one in moved)
     assert np.array_equal(moved[0], nudged(x, "float64", 0))
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
-def test_neighbours_in_the_last_place_stay_apart_and_in_order(dtype: str) -> None:
-    if dtype == "bfloat16":
-        steps = (np.arange(64, dtype=np.uint32) + 0x3F80 << 16).view(np.float32)
-    else:
-        steps = np.full(64, 1.0, dtype)
-        for i in range(1, 64):
-            steps[i] = np.nextafter(steps[i - 1], steps.dtype.type(2))
-    for which in (0, 1):
-        moved = nudged(steps, dtype, which)
-        assert (np.diff(moved) > 0).all()
-
-
-def test_minus_infinity_zero_and_nan_stay_where_they_are() -> None:
-    x = np.array([-np.inf, 0.0, -0.0, np.inf, np.nan, 1.0])
-    for which in (0, 1):
-        with np.errstate(invalid="ignore"):
-            moved = nudged(x, "float64", which)
-        assert np.array_equal(moved[:5], x[:5], equal_nan=True)
-        assert moved[5] in (np.nextafter(1, 2), np.nextafter(1, 0))

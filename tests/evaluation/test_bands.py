@@ -74,7 +74,6 @@ SINGLE = LONG.replace("longdouble", "float32")
 
 @pytest.fixture(scope="module")
 def attention(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession]:
-    """Give a session of the backward of attention."""
     run = "run:\n  main:\n    - grad_q = backward(q, k, v, grad_out)\n  whole:\n    - out = forward(q, k, v)\n    - grad_q = backward(q, k, v, grad_out)\n"  # noqa: E501
     rest = ATTENTION.replace("run:\n  - grad_q = backward(q, k, v, grad_out)\n", run)
     with opened(tmp_path_factory.mktemp("attention"), rest, PLAIN) as session:
@@ -103,7 +102,6 @@ def test_what_is_wrong_is_wrong_where_results_are_small_for_a_reason(
 def fault(
     got: Any, want: Any, *, entered: float = 0.0, moved: Any = None, **more: Any
 ) -> Fault | None:
-    """Compare a result with what is expected, whose inputs were so large."""
     others = [want] if moved is None else [np.asarray(moved)]
     return compare("y", got, Expected(want, want, lambda: others, entered=lambda: entered), **more)
 

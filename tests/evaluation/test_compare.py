@@ -18,13 +18,11 @@ EPS32 = 2.0**-23
 
 
 def expected(native: Any, precise: Any = None, *moved: Any, dtype: str = "float64") -> Expected:
-    """Return what a reference would say; unless given, rounding moves nothing."""
     known = native if precise is None else precise
     return Expected(native, known, lambda: list(moved) or [known], dtype)
 
 
 def fault(observed: Any, native: Any, **more: Any) -> Fault:
-    """Compare a result with a float64 expectation and return what is wrong."""
     with np.errstate(all="ignore"):  # as while grading
         found = compare("y", observed, expected(native), **more)
     assert found is not None
@@ -32,7 +30,6 @@ def fault(observed: Any, native: Any, **more: Any) -> Fault:
 
 
 def right(observed: Any, native: Any, **more: Any) -> bool:
-    """Whether a result passes."""
     with np.errstate(all="ignore"):
         return compare("y", observed, expected(native), **more) is None
 
@@ -83,12 +80,6 @@ def test_a_fault_points_at_the_worst_entry_and_counts_the_wrong_ones() -> None:
 def test_two_numbers_that_differ_late_are_shown_with_the_digits_that_differ() -> None:
     found = fault(np.array([1.0, 2.00000001]), np.array([1.0, 2.0]))
     assert (found.observed, found.expected) == ("2.00000001", "2.00000000")
-
-
-def test_the_worst_of_unsigned_integers_is_found_by_their_distance() -> None:
-    want = np.array([0, 250, 7], np.uint8)
-    found = fault(np.array([1, 250, 4], np.uint8), want)
-    assert (found.index, found.wrong) == ((2,), 2)
 
 
 @pytest.mark.parametrize(
@@ -262,20 +253,6 @@ def test_a_complex_number_is_compared_in_both_parts(native: Any) -> None:
     assert not right(native, 1.0)
 
 
-def test_an_exact_number_is_held_to_the_dtype_of_the_case() -> None:
-    tenth = np.float32(0.1)
-    assert compare("y", tenth, expected(tenth, 0.1, dtype="float32"), exact=True) is None
-    assert compare("y", 0.1, expected(tenth, 0.1, dtype="float32"), exact=True) is not None
-    assert compare("y", 1.01, expected(1.0, dtype="bfloat16")) is None
-    assert compare("y", 1.01, expected(1.0, dtype="bfloat16"), exact=True) is not None
-
-
-def test_complex64_is_held_to_units_of_float32() -> None:
-    want = np.array([1 + 2j, 3 - 1j], np.complex64)
-    close = (want * (1 + EPS32)).astype(np.complex64)
-    assert right(close, want)
-
-
 def test_a_band_is_measured_only_when_it_is_needed() -> None:
     def never() -> list[Any]:
         raise AssertionError("the reference was run again for nothing")
@@ -296,12 +273,6 @@ def test_what_rounding_does_to_the_reference_widens_the_band() -> None:
     scalar = expected(1.0, 1.0, 1.0 + 1e-6)
     assert compare("y", 1 + 1e-5, scalar) is None
     assert compare("y", 1 + 2e-5, scalar) is not None
-
-
-def test_a_reference_that_becomes_infinite_when_moved_widens_nothing() -> None:
-    want = np.array([1.0, 2.0])
-    wild = expected(want, want, np.array([np.nan, np.inf]))
-    assert compare("y", want + 1e-6, wild) is not None
 
 
 @pytest.mark.parametrize(
