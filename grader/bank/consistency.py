@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -91,21 +90,13 @@ class Review:
         return f"needs torch in uses, found {self._spec.uses}"
 
     def _step(self, run: str, i: int, step: Step) -> Iterator[Fault]:
-        """A function that is not there, or not in the question's text where one like it is."""
+        """A driver that is not there, and a function that goes by the name of torch's."""
         at, spec = self._spec.step_keys(run, i), self._spec
         if step.backward and re.search(r"\bdef vjp\b", spec.interface):
             yield at, f"'{step.text}' asks torch for gradients: the interface needs another name"
         if step.owner == "driver" and self._question.driver is None:
             where = "driver.py next to reference.py, or code.driver, found neither"
             yield at, f"'{step.text}' needs the file {where}"
-        prompts = " ".join(part.prompt for part in spec.parts)
-        words = re.findall(r"\w+", f"{spec.interface} {prompts}")
-        if step.owner == "submission" and step.function not in words:
-            defined = re.findall(r"\b(?:def|class)\s+(\w+)", spec.interface)
-            # Less like than this may be a helper that the interface leaves out.
-            for near in difflib.get_close_matches(step.function, defined, 1, 0.75):
-                expected = f"step {i + 1} of {run}: expected a function of the interface"
-                yield at, f"{expected}, found {step.function!r}; did you mean {near!r}?"
 
     def _unknown_names(self) -> Iterator[tuple[tuple[str, str], Fault]]:
         """Names in steps that no case gives and no earlier step assigns, by run and name."""

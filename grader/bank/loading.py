@@ -23,7 +23,7 @@ from grader.cases.recipe import read_cases
 from grader.forms import registry as forms
 from grader.model.errors import BankError
 from grader.model.keys import Value
-from grader.model.nearest import closest
+from grader.model.nearest import did_you_mean
 from grader.model.question import Question, Step
 from grader.model.spec import Misconception, Spec
 
@@ -131,9 +131,6 @@ class _Programs:
         self.todos: list[str] = []  # in the files
         self._files, self._home = files, f"drills/{question_id}"
         self._doc, self._code = doc, spec.code
-        ideas = spec.misconceptions
-        wanted = [name for idea, item in ideas.items() for name in item.variants or [idea]]
-        self._variant_files = set(map(_file, wanted))
         form = forms.of(spec)
         self.starter = form.starter(spec) or self._part("starter")
         self.reference = form.reference(spec) or self._part("reference")
@@ -141,31 +138,37 @@ class _Programs:
         self.driver = self._part("driver") if has_driver else None
         self.variants = {
             name: tuple(self._with_settings(name, item, self._variants(name, item)))
-            for name, item in ideas.items()
+            for name, item in spec.misconceptions.items()
         }
         self.accepted = self._other_solutions(spec.accepted, Path(form.file).suffix)
         self.helpers = {name: self._helper(i, spec) for i, name in enumerate(spec.helpers)}
 
     def find_spare(self, spec: Spec) -> None:
         """Note files of the drill that nothing in the question is about: they look as if used."""
-        own = {_file(name) for name in (*_PROGRAMS, *spec.helpers)} | {_IDEAS, _ACCEPTED}
+        own = {_file(name) for name in (*_PROGRAMS, *spec.helpers)}
+        own -= {_file(name) for name in _PROGRAMS if getattr(spec.code, name)}
+        wanted = {
+            n for idea, i in spec.misconceptions.items() if not i.code for n in i.variants or [idea]
+        }
+        suffix = Path(forms.of(spec).file).suffix
         for folder, known, what in (
-            ("", own, "a program, or name it under helpers"),
-            (f"{_IDEAS}/", self._variant_files, f"the program of one of the {_IDEAS}"),
+            ("", own | {_IDEAS, _ACCEPTED}, "a program, or name it under helpers"),
+            (_IDEAS, set(map(_file, wanted)), f"the program of one of the {_IDEAS}"),
+            (_ACCEPTED, {f"{name}{suffix}" for name in spec.accepted}, "a name under accepted"),
         ):
-            for file in self._in_folder_of(f"{folder}x"):
+            home = f"{self._home}/{folder}".rstrip("/")
+            for file in self._files.names(home):
                 kept = file.startswith((".", "_", "test_")) or file.endswith((".md", "~"))
                 if file not in known and not kept:
-                    path = self._files.shown(f"{self._home}/{folder}{file}")
+                    path = self._files.shown(f"{home}/{file}")
                     text = f"expected {what}, found {path}, which nothing in the question uses"
-                    self._note((_IDEAS,) if folder else (), text)
+                    self._note((folder,) if folder else (), text)
 
     def _part(self, part: str) -> bytes:
         """The starter, the reference or the driver."""
         text: str = getattr(self._code, part)
         if not text:
             return self._read(_file(part), (), f"code.{part}")
-        self._once(("code", part), _file(part))
         return self._inline(("code", part), text)
 
     def _variants(self, name: str, item: Misconception) -> list[bytes]:
@@ -179,8 +182,6 @@ class _Programs:
         if item.variants:
             text = f"{name}: expected variants (files) or code, found both; remove one of them"
             self._note(at, text)
-        else:
-            self._once(at, f"{_IDEAS}/{_file(name)}")
         if isinstance(item.code, str):
             return [self._inline(at, item.code)]
         return [self._inline((*at, i), text) for i, text in enumerate(item.code)]
@@ -213,18 +214,10 @@ class _Programs:
                 self._note(at, f"accepted: expected each name once, found {name} again")
             else:
                 found[name] = self._read(f"{_ACCEPTED}/{name}{suffix}", at, "code.accepted")
-        known = {f"{name}{suffix}" for name in (*listed, *self._code.accepted)}
-        missing = not all(found.values())  # then one that seems unnamed is likely what was meant
-        for file in self._files.names(f"{self._home}/{_ACCEPTED}"):
-            if file.endswith(suffix) and file not in known and not missing:
-                path = self._files.shown(f"{self._home}/{_ACCEPTED}/{file}")
-                text = f"accepted: expected the name of every file in {_ACCEPTED}/, found {path}"
-                self._note((_ACCEPTED,), f"{text}, which it does not name")
-        for name, text in self._code.accepted.items():
-            at = ("code", "accepted", name)
-            self._once(at, f"{_ACCEPTED}/{name}{suffix}")
-            found[name] = self._inline(at, text)
-        return found
+        inline = self._code.accepted.items()
+        return found | {
+            name: self._inline(("code", _ACCEPTED, name), text) for name, text in inline
+        }
 
     def _helper(self, number: int, spec: Spec) -> bytes:
         """A module that programs may import, which must not stand in for another."""
@@ -240,11 +233,9 @@ class _Programs:
         try:
             data = self._files.read(f"{self._home}/{name}")
         except OSError as error:
-            claimed = {_file(program) for program in _PROGRAMS} | self._variant_files
-            there = [file for file in self._in_folder_of(name) if file not in claimed]
-            near = closest(name.rpartition("/")[2], there)
-            hint = f"; did you mean {near}?" if near else ""
             or_else = f", or {instead} in the spec" if instead else ""
+            folder, _, file = f"{self._home}/{name}".rpartition("/")
+            hint = did_you_mean(file, self._files.names(folder))
             text = f"expected the file {path}{or_else}, found: {error.strerror}{hint}"
             if self._files.is_one_file:
                 text = f"expected {instead or 'code'}, because there are no files, found none"
@@ -262,16 +253,6 @@ class _Programs:
             wrong = "expected code below '|', found '>', which joins its lines"
             self.problems.append((*spot.value, wrong))
         return b"\n" * (spot.first_line - 1) + text.encode("utf-8", "surrogatepass")
-
-    def _once(self, at: Keys, file: str) -> None:
-        """Note where a program stands in the spec and in a file as well."""
-        if file.rpartition("/")[2] in self._in_folder_of(file):
-            path = self._files.shown(f"{self._home}/{file}")
-            expected = f"{dotted(at)}: expected the code in one place"
-            self._note(at, f"{expected}, found the file {path} too; remove one")
-
-    def _in_folder_of(self, name: str) -> list[str]:
-        return self._files.names(f"{self._home}/{name}".rpartition("/")[0])
 
     def _note(self, at: Keys, text: str) -> None:
         self.problems.append((*self._doc.position(at, key=True), text))

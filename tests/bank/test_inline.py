@@ -141,10 +141,10 @@ def test_a_folder_may_hold_some_parts_and_the_file_others(tmp_path: Path) -> Non
     (home / "misconceptions").mkdir()
     (home / "misconceptions" / "no_gate.py").write_bytes(b"")
     assert said(tmp_path, path) == [
-        f"18:3: code.reference: expected the code in one place, found the file "
-        f"{home / 'reference.py'} too; remove one",
-        f"31:5: misconceptions.no-gate.code: expected the code in one place, found the file "
-        f"{home / 'misconceptions' / 'no_gate.py'} too; remove one",
+        f"1:1: expected a program, or name it under helpers, found {home / 'reference.py'}, which "
+        "nothing in the question uses",
+        "27:1: expected the program of one of the misconceptions, found "
+        f"{home / 'misconceptions' / 'no_gate.py'}, which nothing in the question uses",
     ]
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from grader.bank import banks, document, headers, locate, storage
 from grader.bank import header as bank_header
 from grader.bank.header import read_head
-from grader.bank.locate import builtin, config_file, header, ids, names
+from grader.bank.locate import builtin, header, ids, names
 from grader.bank.storage import BankFiles
 from grader.model.errors import BankError, UsageError
 from tests.bank.specs import SPEC, edited, pipe_with, write_bank
@@ -39,11 +39,6 @@ def listed(home: Path, *lines: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
-
-
-def test_the_bank_that_comes_with_the_program_is_always_there() -> None:
-    assert banks() == [builtin()]
-    assert (builtin() / "questions").is_dir()
 
 
 def test_a_bank_given_on_the_command_line_stands_alone(
@@ -73,17 +68,6 @@ def test_the_users_list_is_in_drill_home_when_that_is_set(
     assert banks() == [bank, builtin()]
 
 
-def test_drill_home_may_begin_with_the_home_folder(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bank = write_bank(home / "bank")
-    (home / "home" / "records").mkdir(parents=True)
-    (home / "home" / "records" / "banks").write_text(str(bank), encoding="utf-8")
-    monkeypatch.setenv("DRILL_HOME", "~/records")
-    assert config_file() == home / "home" / "records" / "banks"
-    assert banks() == [bank, builtin()]
-
-
 def test_a_bank_that_cannot_be_read_is_told_and_left_out(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,18 +91,6 @@ def test_a_bank_that_cannot_be_read_is_told_and_left_out(
         headers(banks(twice, warn=lambda *said: told.append(said)))
 
 
-def test_a_relative_config_folder_is_ignored(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", "config")
-    monkeypatch.chdir(home)
-    listed(home, str(home / "nowhere"))
-    assert banks() == [builtin()]
-
-
-def test_a_list_that_is_no_text_is_passed_over(home: Path) -> None:
-    listed(home).write_bytes(b"\xff\xfe")
-    assert banks() == [builtin()]
-
-
 def test_a_bank_that_was_asked_for_and_is_not_there_is_said(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,26 +108,6 @@ def test_a_bank_that_was_asked_for_and_is_not_there_is_said(
     monkeypatch.delenv("DRILL_BANK")
     path = listed(home, str(empty))
     with pytest.raises(UsageError, match=f"^{path}: "):
-        banks()
-
-
-def test_a_listed_bank_that_is_gone_is_told_and_left_out(home: Path) -> None:
-    bank = write_bank(home / "mine")
-    path = listed(home, str(home / "none"), str(bank))
-    told: list[tuple[str, str]] = []
-    assert banks(warn=lambda *said: told.append(said)) == [bank, builtin()]
-    ((message, hint),) = told
-    assert message.startswith(f"{path}: ")
-    assert message.endswith(f"found nothing at {home / 'none'}")
-    assert hint == f"drill bank remove {home / 'none'} takes it off the list"
-    with pytest.raises(UsageError, match=r"^--bank: "):
-        banks(home / "none", warn=lambda *said: told.append(said))
-    assert len(told) == 1
-
-
-def test_a_home_that_does_not_exist_is_said_like_any_other(home: Path) -> None:
-    listed(home, "~nobody-of-that-name/bank")
-    with pytest.raises(UsageError, match="found nothing at ~nobody-of-that-name/bank"):
         banks()
 
 
@@ -216,18 +168,6 @@ def test_a_head_that_lacks_a_key_is_shown_as_far_as_it_goes(home: Path) -> None:
     assert (found.title, found.track, found.level, found.minutes) == ("A scaled copy", "", "", 5)
 
 
-@pytest.mark.parametrize("minutes", ["soon", "-3", "5.5", "[a]", "9" * 5000, "\u0663\u00b2"])
-def test_minutes_that_are_no_number_are_none(home: Path, minutes: str) -> None:
-    bank = write_bank(home / "bank", edited("minutes: 5", f"minutes: {minutes}"))
-    (found,) = headers([bank])
-    assert found.minutes in {0, 3}
-
-
-def test_a_head_behind_a_long_comment_is_found(home: Path) -> None:
-    bank = write_bank(home / "bank", "# licence\n" * 2000 + SPEC)
-    assert headers([bank])[0].title == "A scaled copy"
-
-
 def test_what_is_to_be_passed_before_stands_in_the_head(home: Path) -> None:
     bank = write_bank(home / "bank", "prerequisites: [one, two-more]\n" + SPEC)
     assert headers([bank])[0].prerequisites == ("one", "two-more")
@@ -238,11 +178,6 @@ def test_hidden_and_foreign_files_are_no_questions(home: Path) -> None:
     for name in (".swap.yaml", "README.md", "notes.txt", "old.yaml~"):
         (folder / name).write_text("", encoding="utf-8")
     assert [h.id for h in headers([home / "bank"])] == ["scaled-copy"]
-
-
-def test_a_folder_without_questions_is_the_banks_fault(home: Path) -> None:
-    with pytest.raises(BankError, match="expected a folder that can be read, found No such file"):
-        headers([home / "none"])
 
 
 @settings(deadline=None)
@@ -269,16 +204,6 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[yaml.Event]:
 
     monkeypatch.setattr(bank_header, "events", counting)
     return seen
-
-
-@pytest.mark.parametrize("value", ["a", "[]", "{a: b}"])
-def test_a_list_reads_some_hundred_events_of_a_head(
-    home: Path, monkeypatch: pytest.MonkeyPatch, value: str
-) -> None:
-    bank = write_bank(home / "bank", f"title: T\nx: [{f'{value}, ' * 8000}]")
-    seen = counted(monkeypatch)
-    assert [h.title for h in headers([bank])] == ["T"]
-    assert len(seen) <= bank_header.MOST_EVENTS == 500
 
 
 def test_no_question_that_comes_along_is_read_behind_its_head(
@@ -342,24 +267,6 @@ def test_a_head_is_one_line_of_what_can_be_seen(home: Path) -> None:
 
 
 LONG = "n" * 300
-
-
-@pytest.mark.parametrize("line", [LONG, f"{LONG}/bank", "nul\0inside", "loop", "closed/bank"])
-def test_a_line_of_the_list_that_cannot_be_looked_at_hides_no_other(
-    home: Path, monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
-    (home / "loop").symlink_to("loop")
-    shut(monkeypatch, home / "closed")
-    good = write_bank(home / "good")
-    listed(home, str(home / line), str(good))
-    told: list[tuple[str, str]] = []
-    assert banks(warn=lambda *said: told.append(said)) == [good, builtin()]
-    (said, hint), *others = told
-    assert not others
-    assert f"found {home / line}: " in said or f"found nothing at {home / line}" in said
-    assert hint.endswith("takes it off the list")
-    with pytest.raises(UsageError, match="expected a folder that holds questions/"):
-        banks(home / line)
 
 
 def shut(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -22,11 +22,6 @@ def test_every_answer_has_its_place() -> None:
     }
 
 
-@pytest.mark.parametrize("ends", [b"\n", b"\r\n", b"\r"])
-def test_any_end_of_line_will_do(ends: bytes) -> None:
-    assert read(b"\xef\xbb\xbf" + WHOLE.replace(b"\n", ends), NAMES).keys() == {"kv_total", "g[1]"}
-
-
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [

@@ -169,11 +169,6 @@ def test_estimates_that_are_open_leave_the_others_judged(estimate: GradingSessio
     }
 
 
-def test_an_estimate_of_which_half_is_open_says_which(estimate: GradingSession) -> None:
-    report = graded(estimate, NUMBERS.format("96 KiB", "?", "12.3 FLOP/B", "17.3 ms", "359 ms"))
-    assert report.checks[0].message.startswith("kv_total has no answer yet")
-
-
 def test_the_caret_is_at_what_is_wrong(estimate: GradingSession) -> None:
     report = graded(estimate, NUMBERS.format("96 KiB", "28.3 gb", "?", "?", "?"))
     assert report.raised is not None
@@ -184,7 +179,6 @@ def test_the_caret_is_at_what_is_wrong(estimate: GradingSession) -> None:
     ("name", "formula", "said"),
     [
         ("chain", "p[j] - y[j]", "chain[j] is to be written with sum"),
-        ("dL_dz", "sum(k, p[j] - y[j])", "dL_dz[j] is to be written without sum"),
         ("L", "q", "q is not a symbol; use z, p, y"),
     ],
 )
@@ -222,15 +216,10 @@ def test_estimates_as_people_round_them_are_named(idea: str, estimate: GradingSe
     "texts",
     [
         ("98 B", "28.3 GB", "12.3 FLOP/B", "17.3 ms", "359 ms"),  # a thousand times too small
-        ("96 KiB", "2.83 GB", "12.3 FLOP/B", "17.3 ms", "359 ms"),  # a zero is lost
         ("96 KiB", "30 GB", "12.3 FLOP/B", "17.3 ms", "359 ms"),  # rounded too far
-        ("96 KiB", "28.3 GB", "1 FLOP/B", "17.3 ms", "359 ms"),
         ("96 KiB", "28.3 GB", "295 FLOP/B", "17.3 ms", "359 ms"),  # the ridge of the card
-        ("96 KiB", "28.3 GB", "12.3 FLOP/B", "8.45 ms", "359 ms"),  # the cache alone
         ("96 KiB", "28.3 GB", "12.3 FLOP/B", "17.3 s", "359 ms"),
-        ("96 KiB", "28.3 GB", "12.3 FLOP/B", "17.3 ms", "8.84 ms"),  # bytes only
         ("96 KiB", "28.3 GB", "12.3 FLOP/B", "17.3 ms", "0.0000299 s"),  # of one token
-        ("12 KiB", "3.54 GB", "12.3 FLOP/B", "17.3 ms", "359 ms"),  # bits that are called bytes
         ("0 B", "0 B", "0 FLOP/B", "0 s", "0 s"),
     ],
 )
@@ -240,28 +229,6 @@ def test_other_wrong_estimates_are_given_no_name(
     report = graded(estimate, NUMBERS.format(*texts))
     assert report.verdict is Verdict.FAIL
     assert names(report) == set()
-
-
-@pytest.mark.parametrize(
-    "triple",
-    [(2, 8, 1), (0, 8, 2), (2, 0, 8), (10, 10, 10), (0, 0, 0), (1, 1, 1), (2, 3, 5), (4, 9, 9),
-     (2, 8, 10), (-2, -8, 0), (2, 5, 5), (0, 5, 5)],
-)  # fmt: skip
-def test_other_wrong_predictions_are_given_no_name(triple: tuple[int, int, int]) -> None:
-    with GradingSession(question("seven-windows")) as session:
-        text = "".join(f"grad_x[{i}] = {n}\n" for i, n in zip((1, 4, 6), triple, strict=True))
-        report = graded(session, text)
-    assert report.verdict is Verdict.FAIL
-    assert names(report) == set()
-
-
-def test_two_wrong_estimates_of_different_ideas_are_not_called_one(
-    estimate: GradingSession,
-) -> None:
-    mixed = (*ESTIMATES["query-heads"][:2], *ESTIMATES["cache-not-read"][2:])
-    report = graded(estimate, NUMBERS.format(*mixed))
-    assert report.verdict is Verdict.FAIL
-    assert "query-heads" not in {m.id for m in report.misconceptions if m.cases == m.failing > 1}
 
 
 def test_the_numbers_are_those_of_other_people() -> None:

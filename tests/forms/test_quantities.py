@@ -16,21 +16,13 @@ from grader.forms.quantities import UNITS, quantity
     ("text", "unit", "value"),
     [
         ("112 GB", "B", 1.12e11),
-        ("112GB", "B", 1.12e11),
         ("1.12e11 B", "B", 1.12e11),
-        ("98,304 B", "B", 98_304),
         ("1,098,304.5 B", "B", 1_098_304.5),
-        ("98_304 B", "B", 98_304),
         ("96KiB", "B", 98_304),
-        ("+3 TiB", "B", 3 * 2**40),
         (".5 kB", "B", 500),
-        ("17.3 ms", "s", 0.0173),
         ("2 min", "s", 120),
-        ("989 TFLOP", "FLOP", 989e12),
         ("12 FLOP/B", "FLOP/B", 12),
-        ("3.35 TB/s", "B/s", 3.35e12),
         ("7", "1", 7),
-        ("7 1", "1", 7),
     ],
 )
 def test_a_quantity_is_read(text: str, unit: str, value: float) -> None:
@@ -41,21 +33,13 @@ def test_a_quantity_is_read(text: str, unit: str, value: float) -> None:
     ("text", "unit", "said"),
     [
         ("28.3", "B", "needs a unit: B, kB, KB, MB, GB, TB, KiB, MiB, GiB or TiB"),
-        ("28.3 gb", "B", "gb is no unit here; GB is 1e9 bytes, GiB is 2**30, and Gb would be bits"),
         ("28.3 Gb", "B", "Gb is no unit here; GB is 1e9 bytes"),
-        ("17 GB", "s", "is a time, which GB is not; units are s, ms, us, min or h"),
         ("1,12 GB", "B", "1,12 reads as two numbers; write 1.12, and commas only between"),
-        ("-3 GB", "B", "a quantity is a finite number, 0 or more"),
         ("1e308 TB", "B", "a quantity is a finite number, 0 or more"),
-        ("1e999 B", "B", "a quantity is a finite number, 0 or more"),
         ("nan B", "B", "expected a number with a unit, as 1.5 B, found 'nan B'"),
-        ("inf B", "B", "expected a number with a unit"),
         ("e5 B", "B", "expected a number with a unit"),
-        ("a lot", "1", "expected a number, found 'a lot'"),
         ("46 tok", "1", "is a pure number: write it without tok"),
-        ("0x10 B", "B", "x10 B is no unit here"),
         ("3 parsecs", "s", "parsecs is no unit here; units are"),
-        ("٣ B", "B", "B"),
     ],
 )
 def test_what_is_none_is_refused(text: str, unit: str, said: str) -> None:

@@ -50,11 +50,8 @@ def graded(session: GradingSession, listed: dict[int, str], approve: str = "no")
     ("change", "said", "passes"),
     [
         ({}, "5 of 5 faults, 0 false alarms", True),
-        ({17: "wrong-sign"}, "5 of 5 faults, 1 false alarm", True),
         ({17: "wrong-sign", 8: "precision"}, "5 of 5 faults, 2 false alarms; line 8 is", False),
-        ({13: "off-by-one"}, "4 of 5 faults and 1 with another reason, 0 false alarms", False),
         ({15: ""}, "4 of 5 faults, 0 false alarms; with shards of 2, 5 and 7 rows", False),
-        ({15: "", 16: "unequal-ranks"}, "5 of 5 faults, 0 false alarms", True),
     ],
 )  # fmt: skip
 def test_what_is_found_is_counted(
@@ -66,14 +63,6 @@ def test_what_is_found_is_counted(
     assert report.verdict is (Verdict.PASS if passes else Verdict.FAIL)
 
 
-def test_every_line_and_no_line_fail(session: GradingSession) -> None:
-    every = {n: "precision" for n in range(6, 21) if n != 18}
-    assert graded(session, every | ALL).verdict is Verdict.FAIL
-    report = graded(session, {})
-    assert report.checks[0].message.startswith("0 of 5 faults")
-    assert [idea.id for idea in report.misconceptions] == ["lists-nothing"]
-
-
 def test_who_approves_is_told_so_whatever_is_listed(session: GradingSession) -> None:
     report = graded(session, ALL, "yes")
     assert report.checks[0].message == "you approved, and something is wrong with it"
@@ -83,11 +72,8 @@ def test_who_approves_is_told_so_whatever_is_listed(session: GradingSession) -> 
     ("text", "said"),
     [
         ("99 = precision\napprove = no", "answers.txt:1: the diff has lines 1 to 20"),
-        ("3 = precision\napprove = no", "answers.txt:1: line 3 was removed and cannot be wrong"),
         ("12 = too-early\napprove = no", "answers.txt:1: too-early is no reason"),
-        ("approve = maybe", "answers.txt:1: approve: expected yes or no, found maybe"),
         ("12 = overwritten", "answers.txt: approve has no answer yet"),
-        ("12 = overwritten\n012 = precision\napprove = no", "answers.txt:2: the diff has lines"),
     ],
 )
 def test_what_is_no_review_is_said(text: str, said: str, session: GradingSession) -> None:

@@ -138,14 +138,8 @@ def test_a_right_test_passes(session: GradingSession) -> None:
     [
         ("return True", "2 of 2 right doubles accepted, 0 of 2 wrong ones rejected; "
          "got through: one that triples / one that changes its argument", 0),
-        ("return False", "0 of 2 right doubles accepted, 2 of 2 wrong ones rejected; "
-         "rejected: a right one / one that uses its memory again", 0),
         ("return bool(f(2.0) == 4.0)", "2 of 2 right doubles accepted, 1 of 2 wrong ones rejected; "
          "got through: one that changes its argument", 50),
-        ("a, b = f(np.ones(3)), f(np.zeros(3)); return bool(a.any())",
-         "1 of 2 right doubles accepted, 0 of 2 wrong ones rejected; "
-         "rejected: one that uses its memory again; "
-         "got through: one that triples / one that changes its argument", 0),
         ("return 1", "0 of 2 right doubles accepted, 0 of 2 wrong ones rejected; "
          "no verdict: a right one / one that uses its memory again / one that triples / "
          "one that changes its argument", 0),
@@ -167,14 +161,9 @@ def test_what_it_says_is_counted_and_worth_points(
     "lines",
     [
         "import threading\nt = threading.Thread(target=f, args=(1.0,))\nt.start(); t.join()\n",
-        "assert np.isnan(f(np.nan)) and f(x=None or 1.5) in (3.0, 4.5)\n",
         "try: f(np.array([object()]))\nexcept TypeError: pass\nelse: 1 / 0\n",
-        "try: f(np.zeros(1 << 20))\nexcept ValueError: pass\nelse: 1 / 0\n",
         "try: f(lambda: 1)\nexcept TypeError: pass\nelse: 1 / 0\n",
-        "try: f(1, 2, 3)\nexcept TypeError: pass\nelse: 1 / 0\n",
         "x = np.ones(2, np.longdouble)\nassert f(x).dtype == np.longdouble\n",
-        "global kept\ntry: kept(1.0)\nexcept NameError: kept = f\n"
-        "except RuntimeError as e: assert 'over' in str(e)\nelse: 1 / 0\n",
         "import gc, sys\nfound = [str(v) for v in (f, f.args, vars(sys.modules['__main__']))]\n"
         "found += [str(m) for m in sys.modules] + [str(o)[:99] for o in gc.get_objects()]\n"
         "frame = sys._getframe()\nwhile frame:\n    found += [*frame.f_globals, *frame.f_locals]\n"
@@ -221,14 +210,9 @@ def test_forged_frames_are_the_fault_of_the_one_who_sends_them(
     ("body", "verdict", "said"),
     [
         ("import os; os._exit(3)", Verdict.ERROR, "exit status 3"),
-        ("import os; os.closerange(3, 64); f(1.0)", Verdict.ERROR, "before it answered"),
         ("import os; os.fork(); return True", Verdict.ERROR, "no verdict, raised PermissionError"),
-        ("while True: pass", Verdict.LIMIT, "did not finish within 0.4 seconds"),
         ("while True: f(1.0)", Verdict.LIMIT, "called what it tests more than 30 times"),
-        ("return f(np.array([1e301])) is None", Verdict.LIMIT,
-         "calls what it tests with arguments on which that did not finish within 0.3 seconds"),
         ("f('a')['b']", Verdict.ERROR, "no verdict, raised TypeError"),
-        ("import sys; sys.exit(0)", Verdict.ERROR, "no verdict, raised SystemExit"),
         # Whatever a test could choose would tell it what it was tried on.
         ("raise type('L' + str(f(2.0)), (Exception,), {})", Verdict.ERROR,
          "no verdict, raised an exception: a right one"),

@@ -41,17 +41,6 @@ def test_one_name_and_a_list_of_names_read_alike() -> None:
     assert model.Misconception(killed_by=["a", "b"], feedback="f").killers == ("a", "b")
 
 
-def test_a_plain_list_of_steps_is_the_run_main() -> None:
-    assert registry.read(SPEC).runs == {"main": ["y = f(x)"]}
-    named = registry.read({**SPEC, "run": {"twice": ["y = f(x)"]}})
-    assert named.runs == {"twice": ["y = f(x)"]}
-
-
-def test_torch_is_needed_when_it_is_used() -> None:
-    assert not registry.read(SPEC).needs_torch
-    assert registry.read({**SPEC, "uses": ["numpy", "torch"]}).needs_torch
-
-
 def test_the_kind_decides_which_keys_there_are() -> None:
     found = check(kind="memory", quantity="saved", at_most="8 * x.size", **{"except": ["w"]})
     assert isinstance(found, MemoryCheck)

@@ -31,59 +31,28 @@ def test_the_small_spec_is_right(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("format: 2", "format: 3", "1:9: format: expected 2, found the number 3"),
-        ("A scaled copy", "7", "2:8: title: expected text, found the number 7"),
         ("A scaled copy", "''", "2:8: title: expected some text, found the text ''"),
-        (
-            "A scaled copy",
-            "x" * 81,
-            f"2:8: title: expected text of at most 80 characters, found the text '{'x' * 37}...'",
-        ),
         (
             "track: basics",
             "track: Basic Things",
             "3:8: track: expected lower-case words joined by hyphens, found the text 'Basic Things'",
         ),
-        (
-            "warm-up",
-            "hard",
-            "4:8: level: expected one of 'warm-up', 'core' or 'senior', found the text 'hard'",
-        ),
         ("minutes: 5", "minutes: 5.5", "5:10: minutes: expected a whole number, found the number 5.5"),
-        ("minutes: 5", "minutes: soon", "5:10: minutes: expected a whole number, found the text 'soon'"),
         ("minutes: 5", "minutes: .nan", "5:10: minutes: expected a whole number, found the number nan"),
-        ("minutes: 5", "minutes: yes", "5:10: minutes: expected a whole number, found the text 'yes'"),
         ("minutes: 5", "minutes: 0", "5:10: minutes: expected a number above 0, found the number 0"),
-        (
-            "minutes: 5",
-            "minutes: 481",
-            "5:10: minutes: expected a number of at most 480, found the number 481",
-        ),
         ("[numpy]", "numpy", "6:7: uses: expected a list, found the text 'numpy'"),
-        (
-            "[numpy]",
-            "[jax]",
-            f"6:8: uses[0]: expected one of {LIBRARIES}, found the text 'jax'",
-        ),
         ("prompt: Multiply x.", "prompt:", "7:8: prompt: expected text, found nothing"),
-        ("prompt: Multiply x.", "prompt: [a]", "7:9: prompt: expected text, found a list of 1"),
         (
             "hints: [Twice 3 is what]",
             "hints: Twice 3 is what",
             "22:8: hints: expected a list, found the text 'Twice 3 is what'",
         ),
-        ("hints: [Twice 3 is what]", "hints: [2]", "22:9: hints[0]: expected text, found the number 2"),
         ("answer: A copy.", "answer: 0", "24:39: follow_ups[0].answer: expected text, found the number 0"),
-        (
-            "feedback: You add the factor.",
-            "feedback: {a: 1, b: 2}",
-            "21:15: misconceptions.adds-it.feedback: expected text, found a mapping with a, b",
-        ),
         (
             "  small: {x",
             "  Small Case: {x",
             "13:15: cases.Small Case: expected lower-case words joined by hyphens, found the text 'Small Case'",
         ),
-        ("checks:\n", "checks: []\nhnits:\n", "15:9: checks: expected at least one entry, found a list of 0"),
         (
             "of: y}",
             "of: y, stretch: 1}",
@@ -91,18 +60,8 @@ def test_the_small_spec_is_right(tmp_path: Path) -> None:
         ),
         (
             "of: y}",
-            "of: 3}",
-            "16:38: checks[0].of: expected text or a list, found the number 3",
-        ),
-        (
-            "of: y}",
             "of: y z}",
             "16:38: checks[0].of: expected a name (letters, digits, _) or a list, found the text 'y z'",
-        ),
-        (
-            "  - {id: forward, kind: outputs, of: y}",
-            "  - outputs",
-            "16:5: checks[0]: expected a mapping, found the text 'outputs'",
         ),
         (
             "kind: outputs, of: y",
@@ -111,28 +70,13 @@ def test_the_small_spec_is_right(tmp_path: Path) -> None:
         ),
         (
             "kind: outputs, of: y",
-            "kind: output, of: y",
-            f"16:25: checks[0].kind: expected one of {KINDS}, found 'output'; did you mean 'outputs'?",
-        ),
-        (
-            "kind: outputs, of: y",
             "kind: 7, of: y",
             f"16:25: checks[0].kind: expected one of {KINDS}, found 7",
         ),
         (
             "kind: outputs, of: y",
-            "kind: performance, at_most: .nan",
-            "16:47: checks[0].at_most: expected a finite number, found the number nan",
-        ),
-        (
-            "kind: outputs, of: y",
             "kind: performance, at_most: -1",
             "16:47: checks[0].at_most: expected a number above 0.0, found the number -1",
-        ),
-        (
-            "kind: outputs, of: y",
-            "kind: curve, of: y, ends_below: .inf",
-            "16:51: checks[0].ends_below: expected a finite number, found the number inf",
         ),
     ],
 )  # fmt: skip
@@ -159,30 +103,13 @@ def test_a_missing_key_is_asked_for(said: Problems, key: str) -> None:
             "16:55: checks[0]: found the unknown key 'and fast'; is it the end of a text? "
             "A text that holds a comma needs quotes here",
         ),
-        (
-            "[Twice 3 is what]",
-            "\n  - Note: twice 3",
-            "23:5: hints[0]: expected text, found a mapping with Note; a text that holds ': ' "
-            "needs quotes",
-        ),
         ("hints:", "hint:", "22:1: the question: found the unknown key 'hint'; did you mean 'hints'?"),
-        (
-            "minutes:",
-            "minuets:",
-            "5:1: the question: found the unknown key 'minuets'; did you mean 'minutes'?",
-        ),
         ("of: y}", "off: y}", "16:34: checks[0]: found the unknown key 'off'; did you mean 'of'?"),
-        (
-            "of: y}",
-            "of: y, show: {besides: x}}",
-            "16:48: checks[0].show: found the unknown key 'besides'; did you mean 'beside'?",
-        ),
         (
             "killed_by: forward",
             "killed: forward",
             "20:5: misconceptions.adds-it: found the unknown key 'killed'; did you mean 'killed_by'?",
         ),
-        ("{ask:", "{asks:", "24:6: follow_ups[0]: found the unknown key 'asks'; did you mean 'ask'?"),
         (
             "{ask: And without factor,",
             "{zzz: 1, ask: And without factor,",
