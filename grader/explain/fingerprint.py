@@ -77,14 +77,13 @@ def _measures(failure: Failure, failing: Mapping[str, str]) -> Iterator[str]:
             yield "" if c is not None else f"{check} {message}"
             continue
         for case in c.cases:
-            seen, dtype = observed(failure.mine, c, case), failure.mine.cases[case].dtype
+            seen = observed(failure.mine, c, case)
             if not isinstance(seen, Count):
-                form = "".join(_form(seen, None, dtype))
+                yield f"{check} {case} {''.join(_form(seen, None, failure.mine.cases[case].dtype))}"
             elif seen.kept is not None:
-                form = " ".join(seen.kept)
+                yield f"{check} {case} {' '.join(seen.kept)}"
             else:
-                form = str(_step(math.log(max(seen.value, 1.0)), COUNT_STEP))
-            yield f"{check} {case} {form}"
+                yield f"{check} {case} {_step(math.log(max(seen.value, 1.0)), COUNT_STEP)}"
 
 
 def _form(got: Value, right: Value, dtype: str) -> Iterator[str]:

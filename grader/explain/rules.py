@@ -46,8 +46,6 @@ class Rule:
     seen: str = ""  # what is added unless the cases are named: how far it goes
     least: int = 1  # failing cases of the question, other inputs apart, that it rests on
     entire: bool = False  # said only if it holds on all that is wrong, not on one sort of failure
-    # What it comes to on one failing case, with places and numbers.
-    example: Callable[[Observation], str] | None = None
 
 
 Predict = Callable[[Observation], Array | None]
@@ -449,18 +447,7 @@ def _right_sums(b: Array) -> Proposals:
             return bool(np.abs(a.sum(axes) - right).max(initial=0.0) <= most)
 
         text = f"has wrong entries, and the right sum {words}"
-        yield Rule(rank, text, holds, local=True, example=_extremes)
-
-
-def _extremes(seen: Observation) -> str:
-    """Where most is missing, and where there is most too much."""
-    off = seen.both[0] - seen.both[1]
-    said = []
-    for at in (off.argmin(), off.argmax()):
-        index = np.unravel_index(int(at), off.shape)
-        place = f"[{', '.join(str(int(i)) for i in index)}]"
-        said.append(f"{place} ({number(abs(float(off[index])))})")
-    return f"most is missing at {said[0]} and most is too much at {said[1]}"
+        yield Rule(rank, text, holds, local=True)
 
 
 def _is_elsewhere(seen: Observation) -> bool:

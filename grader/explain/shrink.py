@@ -1,8 +1,7 @@
-"""A smaller input on which a check fails: sides first, then small whole numbers.
+"""A smaller input on which a check fails: shorter sides, then small whole numbers.
 
-What is shown of a drawn case may be a large array of long numbers.  Smaller ones are tried in a
-few batches, from the smallest failing case on; the reference has to take each, and the check itself
-says whether it fails there.
+What is shown of a drawn case may be a large array of long numbers.  Smaller ones are tried in a few
+batches; the reference has to take each, and the check itself says whether it fails there.
 """
 
 from __future__ import annotations
@@ -20,8 +19,7 @@ from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.tally import Finding, inputs_in_words, together
 from grader.explain.further import CALL_SECONDS, Further, keeping_output
 from grader.kinds import registry
-from grader.model.keys import Check
-from grader.model.report import MADE_SMALLER, CheckResult, Mismatch
+from grader.model.report import MADE_SMALLER, CheckResult
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
@@ -32,16 +30,27 @@ READABLE = 12  # entries of the inputs together, with which a case is small enou
 
 
 def made_readable(evaluation: Evaluation, checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
-    """The results of checks, the first of those that fail by a value shown on a smaller input."""
+    """The results of checks, the first of those that fail by an entry shown on a smaller input."""
     by_id = {check.id: check for check in evaluation.question.spec.checks}
-    first = next((c for c in checks if not c.stretch and _can_shrink(by_id[c.id], c)), None)
-    if first is None or evaluation.submission.worker.failure is not None:
-        return tuple(checks)
-    with keeping_output(evaluation.submission.worker):
-        found = first
-        with contextlib.suppress(WorkerError, OutOfTime, BankFault):
-            found = smaller(evaluation, first)
-    return tuple(found if check is first else check for check in checks)
+    for number, result in enumerate(checks):
+        kind, worst = registry.get(result.kind), result.mismatch
+        if (
+            result.verdict is Verdict.FAIL
+            and not result.stretch
+            and worst is not None
+            and worst.index is not None
+            and kind.judges_values
+            and not kind.is_observed(by_id[result.id])
+        ):
+            with (
+                keeping_output(evaluation.submission.worker),
+                contextlib.suppress(WorkerError, OutOfTime, BankFault),
+            ):
+                if evaluation.submission.worker.failure is None:
+                    found = smaller(evaluation, result)
+                    return (*checks[:number], found, *checks[number + 1 :])
+            break
+    return tuple(checks)
 
 
 def smaller(evaluation: Evaluation, result: CheckResult) -> CheckResult:
@@ -49,112 +58,78 @@ def smaller(evaluation: Evaluation, result: CheckResult) -> CheckResult:
 
     Args:
         evaluation: with the submission, after its checks.
-        result: of a check that fails; it stays as it is but for what it shows.
+        result: of a check that fails by an entry; it stays as it is but for what it shows.
 
     Raises:
         WorkerError: the submission's process did not survive it.
         BankFault: the reference cannot be loaded again.
     """
     check = next(c for c in evaluation.question.spec.checks if c.id == result.id)
-    shown = result.mismatch
-    if not _can_shrink(check, result) or evaluation.bank is None or shown is None:
-        return result
-    origin = evaluation.cases[shown.case]
-    if sum(np.size(value) for value in evaluation.drawn(origin).values()) <= READABLE:
+    assert result.mismatch is not None, "it does not fail by an entry"
+    origin, wrong = evaluation.cases[result.mismatch.case], result.mismatch.result
+    small = sum(np.size(value) for value in evaluation.drawn(origin).values()) <= READABLE
+    if small or evaluation.bank is None:
         return result
     # What is shown follows from the seed, as the cases do.
     key = (evaluation.seed, "smaller", evaluation.parts_asked)
     made = evaluation.shared(key, lambda: Further(evaluation, evaluation.seed))
     program = replace(evaluation.submission, call_seconds=CALL_SECONDS)
     theirs = made.evaluation.with_submission(program, evaluation.seed)
-    best: tuple[CaseRecipe, Finding] | None = None
+    judge = registry.get(check.kind).judge
+    best, finding = origin, Finding("")
     tried = {_name(origin, origin)}
     for step in (_fewer, _fewer, _simpler, _fewer):
-        current = origin if best is None else best[0]
-        new = [c for c in step(current, origin) if c.name not in tried][: MOST - len(tried)]
+        named = (replace(case, name=_name(case, origin)) for case in step(best))
+        new = [case for case in named if case.name not in tried][: MOST - len(tried)]
         tried |= {case.name for case in new}
-        found = _failing(theirs, made, check, new, origin.name, shown.result)
-        if found:
-            best = min(found, key=lambda pair: _reading(theirs, pair[0]))
-    if best is None:
+        cases = made.taken(check.run, new, origin.name)
+        theirs.values([program], check.run, cases)
+        # How much there is to read: entries, then inputs of long numbers.
+        for case in sorted(cases, key=lambda c: (theirs.weight(c)[0], _long_inputs(c), c.name)):
+            try:
+                found = judge(theirs, check, case)
+            except (ProgramError, BankFault):
+                continue
+            worst = None if found is None else found.mismatch
+            if found and worst and worst.result == wrong and worst.index is not None:
+                best, finding = case, found
+                break
+    if finding.mismatch is None:
         return result
-    case, finding = best
-    assert finding.mismatch is not None
-    worst = replace(finding.mismatch, case=origin.name)
-    given = inputs_in_words(theirs, case, check.run)
+    given = inputs_in_words(theirs, best, check.run)
     return replace(
-        result, mismatch=worst, exhibit=finding.exhibit, about=MADE_SMALLER, inputs=given,
-        case_line=f"{MADE_SMALLER}: {together(given)}", call="",
-    )  # fmt: skip
-
-
-def _can_shrink(check: Check, result: CheckResult) -> bool:
-    """Whether a check shows an entry of a drawn case, and tells by values alone."""
-    kind = registry.get(check.kind)
-    return (
-        result.verdict is Verdict.FAIL
-        and result.mismatch is not None
-        and result.mismatch.index is not None
-        and kind.judges_values
-        and not kind.is_observed(check)
+        result,
+        mismatch=replace(finding.mismatch, case=origin.name),
+        exhibit=finding.exhibit,
+        about=MADE_SMALLER,
+        inputs=given,
+        case_line=f"{MADE_SMALLER}: {together(given)}",
+        call="",
     )
 
 
-def _failing(
-    theirs: Evaluation,
-    made: Further,
-    check: Check,
-    new: Sequence[CaseRecipe],
-    origin: str,
-    result: str,
-) -> list[tuple[CaseRecipe, Finding]]:
-    """Those on which the same result is wrong in an entry, with what the check finds."""
-    cases = made.taken(check.run, new, origin)
-    theirs.values([theirs.submission], check.run, cases)
-    found = []
-    for case in cases:
-        try:
-            finding = registry.get(check.kind).judge(theirs, check, case)
-        except (ProgramError, BankFault):
-            continue
-        if finding is not None and _is_alike(finding.mismatch, result):
-            found.append((case, finding))
-    return found
+def _long_inputs(case: CaseRecipe) -> int:
+    return sum(r.generator != "integers" for r in case.inputs.values() if r.is_drawn)
 
 
-def _reading(theirs: Evaluation, case: CaseRecipe) -> tuple[int, int, str]:
-    """How much there is to read: entries, then inputs of long numbers."""
-    long = sum(r.generator != "integers" for r in case.inputs.values() if r.is_drawn)
-    return theirs.weight(case)[0], long, case.name
-
-
-def _is_alike(worst: Mismatch | None, result: str) -> bool:
-    """Whether what is wrong is an entry of that result again."""
-    return worst is not None and worst.result == result and worst.index is not None
-
-
-def _fewer(case: CaseRecipe, origin: CaseRecipe) -> Iterator[CaseRecipe]:
+def _fewer(case: CaseRecipe) -> Iterator[CaseRecipe]:
     """The case with shorter sides: all of them at once, then each alone."""
     lengths = sorted(sides(case))
     for most in (1, 2, 3):
-        yield _named(with_sides(case, {n: min(n, most) for n in lengths}), origin)
+        yield with_sides(case, {n: min(n, most) for n in lengths})
     for length in lengths:
         for shorter in sorted({1, 2, length - 1}):
             if 0 < shorter < length:
-                yield _named(with_sides(case, {length: shorter}), origin)
+                yield with_sides(case, {length: shorter})
 
 
-def _simpler(case: CaseRecipe, origin: CaseRecipe) -> Iterator[CaseRecipe]:
+def _simpler(case: CaseRecipe) -> Iterator[CaseRecipe]:
     """The case with small whole numbers, in every input and in each alone."""
     simple = {name: rounder(recipe) for name, recipe in case.inputs.items()}
-    yield _named(replace(case, inputs=simple), origin)
+    yield replace(case, inputs=simple)
     for name, recipe in simple.items():
         if recipe != case.inputs[name]:
-            yield _named(replace(case, inputs={**case.inputs, name: recipe}), origin)
-
-
-def _named(case: CaseRecipe, origin: CaseRecipe) -> CaseRecipe:
-    return replace(case, name=_name(case, origin))
+            yield replace(case, inputs={**case.inputs, name: recipe})
 
 
 def _name(case: CaseRecipe, origin: CaseRecipe) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from grader.explain.classes import separating
 from grader.explain.observation import Observation
 from grader.explain.rules import (
@@ -91,10 +89,6 @@ def statements(
             text = f"{text.removeprefix(WHEREVER)} in case {mine[0].origin}"
         elif len(cases) < len(own):
             text = text.removeprefix(WHEREVER) + f" in {len(cases)} of {len(own)} failing cases"
-        if rule.example is not None:
-            least = min((c for c in mine if c.own), key=lambda c: np.size(c.right))
-            where = f" in case {least.case}"
-            text = f"{text.removesuffix(where)};{where} {rule.example(least)}"
         said = True
         yield Statement(True, name, text, tuple(dict.fromkeys(cases.values())))
         if group == "any":

@@ -124,7 +124,7 @@ def test_what_is_seen_of_wrong_entries_may_be_said_of_one_case() -> None:
     assert "is the right one with 0 for all that is negative" not in said([one])
 
 
-def test_a_right_sum_has_an_example() -> None:
+def test_wrong_entries_may_have_the_right_sum() -> None:
     shapes = ((1, 1, 2, 3), (1, 2, 3, 2), (2, 1, 2, 2))
     cells = failing(lambda b: np.roll(b, 1, axis=3), shapes)
     for one in cells:  # only two entries of a plane are in each other's place
@@ -133,10 +133,6 @@ def test_a_right_sum_has_an_example() -> None:
         one.returned[0, 0, 1, 1] += 1.5
     (text,) = stated(cells)
     assert text.startswith("has wrong entries, and the right sum over each plane")
-    assert text.endswith(
-        " in case case most is missing at [0, 0, 0, 0] (1.500) "
-        "and most is too much at [0, 0, 1, 1] (1.500)"
-    )
 
 
 def test_rounding_is_spoken_of_from_three_cases_on() -> None:

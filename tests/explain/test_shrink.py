@@ -10,7 +10,7 @@ import pytest
 
 from grader import bank
 from grader.evaluation.evaluation import Evaluation
-from grader.explain.shrink import smaller
+from grader.explain.shrink import made_readable
 from grader.model.report import CheckResult, Grids
 from grader.session import GradingSession
 from grader.session.grading import carry_out
@@ -41,6 +41,10 @@ def checked(session: GradingSession, over: str) -> tuple[Evaluation, CheckResult
     evaluation = session.examine("submission", [source], 5)
     with np.errstate(all="ignore"):
         return evaluation, carry_out(evaluation)[0]
+
+
+def smaller(evaluation: Evaluation, result: CheckResult) -> CheckResult:
+    return made_readable(evaluation, (result,))[0]
 
 
 @pytest.mark.parametrize(("over", "shape"), [(LATER_ROWS, "(2, 2)"), (LATER_COLUMNS, "(1, 3)")])
