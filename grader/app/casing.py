@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +46,7 @@ class Case:
     drawn: bool  # whether the seed decides what its inputs are
     script: Script
     path: Path | None  # None: it could not be written
-    kept: Path | None  # the copy of a script that somebody had changed
+    kept: Path | None  # where the script is that was there before
 
 
 def cases(ctx: Context, question_id: str | None) -> tuple[Choice, list[Listed]]:
@@ -174,8 +173,8 @@ def _written(
     """Write the script and what it needs.
 
     Returns:
-        Its path, None where the folder cannot be written; and the copy that was kept of one that
-        somebody had changed since it was written.
+        Its path, None where the folder cannot be written; and where the script is that was there
+        before, if it was another.
     """
     from grader.reports.script import module_name
 
@@ -185,11 +184,11 @@ def _written(
     try:
         files.refuse_link(folder)
         folder.mkdir(exist_ok=True)
-        if path.exists():
-            before, _ = files.read_regular(path, _MOST_BYTES)
-            text, _, stamp = before.rpartition(b"# ")
-            if _stamp(text) != stamp.strip():
-                kept = files.keep_copy(path, before, "{stem}.before-{n}{suffix}")
+        text = made.text.encode()
+        before = files.read_regular(path, _MOST_BYTES)[0] if path.exists() else text
+        if before != text:  # it may have been changed by hand
+            kept = path.with_name(f"{path.stem}.before.py")
+            files.replace(kept, before)
         if made.arrays:
             import numpy as np
 
@@ -199,15 +198,9 @@ def _written(
             files.replace(path.with_suffix(".npz"), packed.getvalue())
         if made.driver and driver is not None:
             files.replace(folder / "driver.py", driver.lstrip(b"\n"))
-        text = made.text.encode()
-        files.replace(path, b"%b# %b\n" % (text, _stamp(text)))
+        files.replace(path, text)
     except (OSError, UsageError) as fault:
         reason = fault.message if isinstance(fault, UsageError) else f"{folder}: {fault.strerror}"
         ctx.warn(f"the script is not written: {reason}")
         return None, None
     return path, kept
-
-
-def _stamp(text: bytes) -> bytes:
-    """What stands at the end of a script as it was written."""
-    return hashlib.sha256(text).hexdigest()[:16].encode()

@@ -70,22 +70,20 @@ def run(
         hint=f"Next: {next_}   drill reset{choice.argument} puts the starter back, and begins anew",
     )
     bank = str(question.bank)
-
-    def used() -> int:
-        return ctx.read(lambda db: progress.runs_used(db, question.id, bank), 0)
-
-    if used() >= asked.budget:
+    used = ctx.read(lambda db: progress.runs_used(db, question.id, bank), 0)
+    if used >= asked.budget:
         raise spent
     script = files.read_submission(path)
     event = replace(ctx.event("run", question), seed=seed)
-    numbers = [0]
+    number = 0
 
     def begin() -> None:
-        number = ctx.write(lambda db: events.begin_run(db, event, asked.budget))
-        if number == 0:  # another run was quicker
+        nonlocal number
+        begun = ctx.write(lambda db: events.begin_run(db, event, asked.budget))
+        if begun == 0:  # another run was quicker
             raise spent
-        numbers.append(number or 0)
-        began(numbers[-1], asked.budget)
+        number = begun or 0
+        began(number, asked.budget)
 
     ran = experiment(question, script, seed=seed, filename=path.name, begin=begin)
-    return Experiment(choice, path, asked, seed, numbers[-1], used(), ran)
+    return Experiment(choice, path, asked, seed, number, number or used, ran)

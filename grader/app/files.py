@@ -1,12 +1,11 @@
-"""Reading and writing a person's files: whole or not at all, and nothing is lost."""
+"""Reading and writing a person's files: nothing is written over that is not kept."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -65,23 +64,19 @@ def read_regular(path: Path, most: int) -> tuple[bytes, os.stat_result]:
 
 
 def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
-    """Write a new file, whole or not at all; return False, touching nothing, if one is there.
+    """Write a new file; return False, touching nothing, if one is there.
 
     Raises:
         UsageError: The folder cannot be written; `advice` says what to do.
     """
-    with _finished(path, content, advice) as fresh:
-        try:
-            os.link(fresh, path)  # unlike a rename, it fails where something is
-        except FileExistsError:
-            return False
-        except OSError:
-            # A file system without hard links: the gap between looking and renaming is the
-            # best that can be done there.
-            if os.path.lexists(path):
-                return False
-            fresh.rename(path)
-        return True
+    try:
+        with path.open("xb") as file:
+            file.write(content)
+    except FileExistsError:
+        return False
+    except OSError as fault:
+        raise _unwritable(path, fault, advice) from fault
+    return True
 
 
 def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
@@ -91,10 +86,24 @@ def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
         UsageError: The path is a symbolic link, or cannot be written; `advice` says what to do.
     """
     refuse_link(path)
-    with _finished(path, content, advice) as fresh:
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    try:
+        with fresh.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         if path.exists():
             fresh.chmod(stat.S_IMODE(path.stat().st_mode))
         fresh.replace(path)
+    except OSError as fault:
+        raise _unwritable(path, fault, advice) from fault
+    finally:
+        with suppress(OSError):
+            fresh.unlink()
+
+
+def _unwritable(path: Path, fault: OSError, advice: str) -> UsageError:
+    return UsageError(f"{path}: cannot be written: {fault.strerror or fault}", hint=advice)
 
 
 def keep_copy(path: Path, content: bytes, pattern: str) -> Path:
@@ -124,24 +133,6 @@ def refuse_link(path: Path) -> None:
             f"{path}: expected a file or a folder of its own, found a symbolic link to {target}",
             hint="remove the link, or work in another folder (drill start ID --dir DIR)",
         )
-
-
-@contextmanager
-def _finished(path: Path, content: bytes, advice: str) -> Iterator[Path]:
-    """Give a finished file in the same folder; what is left of it afterwards is removed."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
-    try:
-        with fresh.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        yield fresh
-    except OSError as fault:
-        message = f"{path}: cannot be written: {fault.strerror or fault}"
-        raise UsageError(message, hint=advice) from fault
-    finally:
-        with suppress(OSError):
-            fresh.unlink()
 
 
 def _kind(mode: int) -> str:

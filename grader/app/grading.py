@@ -114,7 +114,7 @@ def grade(
         )  # fmt: skip
     is_read = report.raised is None or not report.raised.is_of_text
     if begun is not None:
-        _record(ctx, question, begun[0], report, is_read=is_read)
+        _record(ctx, question, begun, report, is_read=is_read)
     asked = max(before, min(report.parts_passed + 1, every))
     if asked > before:
         write_question(ctx, path.parent, question, asked)
@@ -124,7 +124,7 @@ def grade(
         choice,
         path,
         again,
-        tries=begun[1] if begun is not None and is_own and is_read else 0,
+        tries=yours.tries + 1 if begun is not None and is_own and is_read else 0,
         hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
         next_part=asked if asked > before and report.parts_passed < asked else None,
     )

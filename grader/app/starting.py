@@ -57,7 +57,11 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     files.refuse_link(folder)
     found = workspace.open_folder(folder)
     if found is None:
-        _make_folder(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as fault:
+            message = f"{folder}: the folder cannot be made: {fault.strerror}"
+            raise UsageError(message, hint="choose another place with --dir DIR") from fault
         for name in (own, QUESTION, MARKER):
             if os.path.lexists(folder / name):
                 raise UsageError(
@@ -146,18 +150,3 @@ def write_question(ctx: Context, folder: Path, question: Question, asked: int) -
     except UsageError as fault:
         option = f"drill show {question.id}{ctx.option} shows the part that is asked now"
         ctx.warn(f"{QUESTION} stays as it was ({fault.message})", option)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise UsageError(
-            f"{folder}: expected a folder, or nothing yet; found a file",
-            hint="move the file away, or choose another place with --dir DIR",
-        ) from None
-    except OSError as fault:
-        raise UsageError(
-            f"{folder}: the folder cannot be made: {fault.strerror}",
-            hint="choose another place with --dir DIR",
-        ) from fault

@@ -95,7 +95,7 @@ def _page(here: Context, made: Case) -> Iterator[sheet.Line]:
         yield sheet.steps(f"drill start {made.choice.called}{made.choice.option}")
         return
     if made.kept is not None:
-        yield f"Yours, which you had changed, is kept in {here.near(made.kept)}"
+        yield f"The script that was there is {here.near(made.kept)} now"
     python = "python" if shutil.which("python") else "python3"
     wrote = f"Wrote {here.near(made.path)}{sheet.GAP}"
     yield ((wrote, ""), *sheet.steps(f"{python} {here.typed(made.path)}"))

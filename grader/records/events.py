@@ -6,7 +6,6 @@ first and its verdict when there is one: without a verdict it was interrupted.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -95,26 +94,15 @@ def add(db: sqlite3.Connection, event: Event) -> int | None:
     return db.execute(_INSERT, [getattr(event, name) for name in _EVENT]).lastrowid
 
 
-def begin(db: sqlite3.Connection, event: Event, submission: bytes) -> tuple[int, int]:
-    """Record an event with a submission's bytes.
-
-    Returns:
-        The attempt's number, and how many tries at the bank's question there are with it.
-    """
+def begin(db: sqlite3.Connection, event: Event, submission: bytes) -> int:
+    """Record an event with a submission's bytes, and return the attempt's number."""
     from hashlib import sha256
 
     digest = sha256(submission).hexdigest()
     db.execute("INSERT OR IGNORE INTO submissions VALUES (?, ?)", (digest, submission))
     (number,) = db.execute("SELECT coalesce(max(attempt), 0) + 1 FROM events").fetchone()
     add(db, replace(event, attempt=number, sha256=digest))
-    query = (
-        "SELECT begun.bank FROM events AS begun LEFT JOIN events AS graded"
-        " ON graded.what = 'graded' AND graded.attempt = begun.attempt"
-        f" WHERE begun.question = ? AND begun.what = 'begun' AND graded.parts IS NOT '{NOT_PYTHON}'"
-    )
-    begun = Counter(bank for (bank,) in db.execute(query, (event.question,)))
-    tries = (n for bank, n in begun.items() if progress.counts(bank, event.bank, event.question))
-    return number, sum(tries)
+    return int(number)
 
 
 def attempts(

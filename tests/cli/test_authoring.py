@@ -155,10 +155,14 @@ def test_as_json_it_is_one_document(real: Drill) -> None:
 def test_a_folder_that_cannot_be_written_is_answered_with_the_option_of_this_command(
     real: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
+    true = Path.open
 
-    monkeypatch.setattr("grader.app.files.os.fsync", refuse)
+    def refuse(path: Path, mode: str = "r", **named: Any) -> Any:
+        if mode == "xb":
+            raise PermissionError(13, "Permission denied")
+        return true(path, mode, **named)
+
+    monkeypatch.setattr(Path, "open", refuse)
     ended = real("bank", "new", "masked-mean", "--one-file")
     assert ended.status == 2
     assert "cannot be written: Permission denied" in ended.err

@@ -25,7 +25,7 @@ def begin(
 ) -> int:
     """Begin an attempt and return its number."""
     event = replace(SOME, what=what, question=question, seed=seed)
-    return store.write(lambda db: events.begin(db, event, content))[0]
+    return store.write(lambda db: events.begin(db, event, content))
 
 
 def finish(store: Store, number: int, verdict: str, parts: str | None = None) -> None:

@@ -30,7 +30,7 @@ store = Store(folder)
 for number in range(rounds):
     content = f"{name} {number} ".encode() * 2000
     event = Event("begun", "t", "ann", "0.1.0", name, "b", seed=number)
-    one, _ = store.write(lambda db: events.begin(db, event, content))
+    one = store.write(lambda db: events.begin(db, event, content))
     print(one, flush=True)
     store.write(lambda db: add(db, replace(event, what="graded", attempt=one, verdict="pass")))
 """

@@ -79,14 +79,6 @@ def test_progress_counts_verdicts_and_nothing_else(store: Store) -> None:
     assert known(store, "other") == progress.Progress()
 
 
-def test_the_number_of_a_try_is_its_own_place(store: Store) -> None:
-    def tries(db: sqlite3.Connection) -> list[tuple[int, int]]:
-        review = replace(SOME, what="review")
-        return [events.begin(db, event, b"x") for event in (SOME, review, SOME)]
-
-    assert store.write(tries) == [(1, 1), (2, 1), (3, 2)]
-
-
 def test_hints_and_solutions_that_were_shown_are_remembered(store: Store) -> None:
     assert known(store) == progress.Progress()
     for event in (replace(SOME, what="hint", hint=n) for n in (1, 2)):
