@@ -130,13 +130,13 @@ Block: TypeAlias = (
 )
 
 
-def from_markdown(text: str, *, indent: int = 0) -> Iterator[Paragraph | Item | Code | Gap]:
+def from_markdown(text: str, *, indent: int = 0, gap: Block = Gap()) -> Iterator[Block]:
     """The paragraphs, list items and code of a text in a small part of Markdown, gaps between."""
     lines = text.expandtabs(4).strip("\n").split("\n")
     before: type[Block] | None = None
     for block in _parsed(lines, indent):
         if before is not None and not before is type(block) is Item:
-            yield Gap()
+            yield gap
         before = type(block)
         yield block
 
@@ -274,7 +274,7 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
         case Commands():
             yield from _next(block.commands, across)
         case LeftOut() if lost:
-            told = f"shows {sheet.joined(lost)}."
+            told = f"shows {sheet.joined(dict.fromkeys(lost))}."
             yield from sheet.wrapped(told, across, first=f"{block.command} ", indent="    ")
         case Gap():
             yield ""

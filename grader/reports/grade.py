@@ -203,7 +203,9 @@ def _fault(
         return
     for check in failing if around.full else failing[:1]:
         yield list(_finding(check, name))
-    yield list(_ideas(words.ideas(report, complete=complete)))
+    ideas = words.ideas(report, complete=complete)
+    several = bool(ideas) and ideas[0].lead.endswith("ideas:")  # which introduces the others
+    yield [_idea(idea, at - (several and at > 0)) for at, idea in enumerate(ideas)]
     if report.note:
         yield [Paragraph(report.note)]
     if report.printed.strip():
@@ -250,52 +252,28 @@ def _trace(raised: Raised, name: str) -> Iterator[Block]:
     yield Shrinks(tuple(trace(raised, name)), shorter)
 
 
-def _ideas(found: Sequence[words.Idea]) -> Iterator[Block]:
-    """What is known of the fault; on a page that has to fit, less and less of it."""
-    if found:
-        limits = (
-            (0, 3, None),
-            (5, 2, None),
-            (6, 2, 4),
-            (7, 2, 3),
-            (9, 2, 2),
-            (11, 2, 1),
-            (12, 1, 1),
-        )
-        shorter = tuple(Shorter(rank, *_some_ideas(found, *most)) for rank, *most in limits)
-        every = [block for idea in found for block in _idea(idea, None)[0]]
-        yield Shrinks(tuple(every), shorter)
+def _idea(idea: words.Idea, before: int) -> Block:
+    """One thing that is known of the fault; on a page that has to fit, less and less of it.
+
+    A third idea goes before any feedback does, a fourth one is only counted.
+    """
+    steps = ((6, 4), (7, 3), (9, 2), (11, 1)) if idea.lead else ((0, 2), (11, 1))
+    gone = (99, 12, 5, 0)[min(before, 3)]
+    shorter = [Shorter(rank, *_in_sentences(idea, most)) for rank, most in steps if rank < gone]
+    shorter += [Shorter(gone, lost=("more ideas",))] * bool(before)
+    whole = _in_sentences(idea, EVERYTHING)[0]
+    if idea.lead:
+        whole = (whole[0], *from_markdown(idea.feedback, indent=INDENT, gap=_INNER_GAP))
+    return Shrinks(whole, tuple(shorter))
 
 
-def _some_ideas(
-    found: Sequence[words.Idea], most: int, sentences: int | None
-) -> tuple[tuple[Block, ...], tuple[str, ...]]:
-    """So many ideas in so many sentences each, and what of them is left out."""
-    blocks: list[Block] = []
-    total = 0
-    shortened = False
-    for idea in found:
-        total += not idea.lead.endswith("ideas:")  # what introduces others counts for none
-        if total <= most:
-            more, cut_short = _idea(idea, 2 if sentences is None and not idea.lead else sentences)
-            blocks += [block for block in more if not isinstance(block, Gap)]
-            shortened |= cut_short
-    left = [quantity(total - most, "more idea")] * (total > most)
-    return tuple(blocks), (*left, *["the rest of the feedback"] * shortened)
-
-
-def _idea(idea: words.Idea, most: int | None) -> tuple[list[Block], bool]:
-    """One idea with so many sentences of feedback, and whether there are more."""
-    whole = idea.feedback.strip()
-    said, cut_short = words.sentences(whole.partition("\n\n")[0], most)
-    cut_short |= most is not None and "\n\n" in whole
-    if whole and not idea.lead:  # one of several
-        text = said if most is not None else " ".join(whole.split())
-        return [Paragraph(f"{idea.text} {text}", indent=2, hang=INDENT)], cut_short
-    blocks: list[Block] = [Paragraph(idea.text, idea.lead, hang=INDENT)]
-    if most is None:
-        return [*blocks, *from_markdown(whole, indent=INDENT)], False
-    return [*blocks, *[Paragraph(said, indent=INDENT)] * bool(said)], cut_short
+def _in_sentences(idea: words.Idea, most: int) -> tuple[tuple[Block, ...], tuple[str, ...]]:
+    said, is_cut = words.sentences(idea.feedback, most)
+    lost = ("the rest of the feedback",) * is_cut
+    if not idea.lead:  # one of several
+        return (Paragraph(f"{idea.text} {said}", indent=2 * bool(said), hang=INDENT),), lost
+    begin = Paragraph(idea.text, idea.lead, hang=INDENT)
+    return (begin, *[Paragraph(said, indent=INDENT)] * bool(said)), lost
 
 
 def _printed(printed: str, most: int) -> Block:

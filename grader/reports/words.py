@@ -358,10 +358,8 @@ def _all(cases: int) -> str:
     return f"all {_cases(cases)}"
 
 
-def sentences(text: str, most: int | None) -> tuple[str, bool]:
+def sentences(text: str, most: int) -> tuple[str, bool]:
     """The first sentences of a text on one line, and whether there are more."""
     whole = " ".join(text.split())
     parts = re.split(r"(?<=[.!?:])\s+(?=[A-Z`])", whole)
-    if most is None or len(parts) <= most:
-        return whole, False
-    return " ".join(parts[:most]), True
+    return " ".join(parts[:most]), len(parts) > most
