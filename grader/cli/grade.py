@@ -93,7 +93,8 @@ def _around(graded: Graded, *, full: bool, explain: bool) -> Around:
         time=_time_taken(graded),
         everything=f"drill grade{graded.again} --full",
         steps=_next_steps(graded, explained=explain or full),
-        request=None if new is None else requested(graded.choice.question, new),
+        asked=new or 0,
+        request=() if new is None else requested(graded.choice.question, new),
         full=full,
         explain=explain,
     )

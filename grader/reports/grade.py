@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from grader.model.numerals import quantity
 from grader.model.report import CheckResult, Grids, Raised, Report
 from grader.model.verdict import Verdict
 from grader.reports import words
@@ -42,35 +41,6 @@ _PRINTED_IN_CLASS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """The next part of a question, which is asked when the one before it passes."""
-
-    number: int  # from 1
-    of: int
-    minutes: int
-    points: int
-    prompt: str  # the interviewer's words
-    clauses: tuple[str, ...] = ()
-    first: int = 1  # the number of the first clause
-    questions: int = 0  # to be answered by choosing
-
-    @property
-    def headline(self) -> str:
-        """What is asked, and how much there is to earn."""
-        time, points = quantity(self.minutes, "minute"), quantity(self.points, "point")
-        return f"Part {self.number} of {self.of}, {time}, {points}. The interviewer:"
-
-    @property
-    def in_force(self) -> str:
-        """Which parts hold from now on."""
-        before = f"Parts 1 to {self.number - 1} stay" if self.number > 2 else "Part 1 stays"
-        holds = f"part {self.number}"
-        if self.questions:
-            holds += f" and {quantity(self.questions, 'question')} to choose an answer to"
-        return f"{before} in force. QUESTION.md now holds {holds}."
-
-
-@dataclass(frozen=True, slots=True)
 class Around:
     """What a command knows of a grade besides its report, and how much is to be shown."""
 
@@ -79,7 +49,8 @@ class Around:
     time: str = ""  # of a pass: "14 minutes (15 planned)"
     everything: str = "drill grade --full"  # the command that shows what is left out
     steps: tuple[str, ...] = ()  # commands to go on with
-    request: Request | None = None  # a part that passes for the first time leads to this one
+    asked: int = 0  # the part that is asked now, because those before it pass
+    request: tuple[Block, ...] = ()  # what the interviewer asks in it
     full: bool = False  # everything, however long
     explain: bool = False  # an untouched starter too
 
@@ -87,13 +58,13 @@ class Around:
 def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
     """Everything that a page says of a grade."""
     report = withheld(report)
-    passed = report.verdict is Verdict.PASS or around.request is not None
+    passed = report.verdict is Verdict.PASS or around.asked > 0
     top = [_head(report, around, passed=passed)]
     if passed:
         points = [words.earned(report, around.time)]
         points += words.measured(report) if report.verdict is Verdict.PASS else []
         top += [Paragraph(text, indent=6) for text in points]
-        sections = [top, [*_asked(around.request)] if around.request else [*_follow_up(report)]]
+        sections = [top, around.request or [*_follow_up(report)]]
     else:
         if words.keeps_back(report, explain=around.explain or around.full):
             top.append(Paragraph(words.STARTER, indent=6))
@@ -151,8 +122,7 @@ def _head(report: Report, around: Around, *, passed: bool) -> Block:
     """The verdict, the file, the question."""
     label = "PASS" if passed else report.verdict.upper()
     tries = f"try {around.tries}, " if around.tries else ""
-    asked = around.request.number if around.request else 0
-    facts = [around.file, words.head(report, asked), f"{tries}seed {report.seed}"]
+    facts = [around.file, words.head(report, around.asked), f"{tries}seed {report.seed}"]
     text = BETWEEN.join(fact.replace(" ", "\xa0") for fact in facts if fact)
     return Paragraph(text, f"{label:5}", BOLD if passed else REVERSE, hang=6)
 
@@ -166,24 +136,6 @@ def _right(report: Report) -> Iterator[Block]:
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
     if passed:
         yield Paragraph(f"{joined(passed)}.", "Right:", hang=INDENT)
-
-
-def _asked(request: Request) -> Iterator[Block]:
-    """The next part, as the interviewer asks for it."""
-    yield Paragraph(request.headline)
-    yield Paragraph(request.prompt, indent=INDENT)
-    width = len(str(request.first + len(request.clauses) - 1))
-    clauses: list[Block] = [
-        Item(text, f"{number:{width}}", 2)
-        for number, text in enumerate(request.clauses, request.first)
-    ]
-    shorter = []
-    for rank, most in ((9, 6), (10, 4), (11, 2)):
-        if (more := len(clauses) - most) > 0:
-            told_ = Paragraph(f"{quantity(more, 'more clause')} in QUESTION.md", indent=2)
-            shorter.append(Shorter(rank, (*clauses[:most], told_)))
-    yield Shrinks(tuple(clauses), tuple(shorter))
-    yield Paragraph(request.in_force)
 
 
 def _fault(

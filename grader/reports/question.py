@@ -22,7 +22,7 @@ from grader.reports.blocks import (
     from_markdown,
     render_markdown,
 )
-from grader.reports.grade import Request
+from grader.reports.grade import GAP
 
 if TYPE_CHECKING:
     from grader.model.keys import Tolerance
@@ -32,18 +32,20 @@ _DEF = re.compile(r"^def\s+(.*?)(:(?:\s*\.\.\.)?)?\s*(?:#.*)?$")
 _RETURN = re.compile(r"^\s+return\s+(.*?)\s*(?:#.*)?$")
 
 
-def requested(question: Question, number: int) -> Request:
+def requested(question: Question, number: int) -> tuple[Block, ...]:
     """What the interviewer asks in one part, as the page of the grade before it says it."""
-    part = question.spec.parts[number - 1]
-    return Request(
-        number,
-        len(question.spec.parts),
-        part.minutes,
-        part.points,
-        part.prompt,
-        tuple(part.contract),
-        first=1 + _before(question, number),
-        questions=sum(len(list(check.asks())) for check in part.checks),
+    part, many = question.spec.parts[number - 1], len(question.spec.parts)
+    time, points = quantity(part.minutes, "minute"), quantity(part.points, "point")
+    choices = sum(len(list(check.asks())) for check in part.checks)
+    holds = f"part {number}"
+    if choices:
+        holds += f" and {quantity(choices, 'question')} to choose an answer to"
+    before = f"Parts 1 to {number - 1} stay" if number > 2 else "Part 1 stays"
+    return (
+        Paragraph(f"Part {number} of {many}, {time}, {points}. The interviewer:"),
+        *from_markdown(part.prompt, indent=4, gap=GAP),
+        _clauses(question, number),
+        Paragraph(f"{before} in force. QUESTION.md now holds {holds}."),
     )
 
 
@@ -63,13 +65,18 @@ def page(question: Question, number: int, ending: Sequence[Block]) -> tuple[Bloc
     if part.interface:
         short = Code(tuple(signatures(part.interface)), 2)
         blocks += [Shrinks((_interface(part),), (Shorter(1, (short,)),)), Gap()]
+    return (*blocks, _clauses(question, number), Gap(), *ending)
+
+
+def _clauses(question: Question, number: int) -> Block:
+    """The clauses of a part; on a page that has to fit, the last ones go and are counted."""
     clauses = tuple(_contract(question, number))
     fewer = []
     for left in range(1, len(clauses) + 1):
         more = "more " if left < len(clauses) else ""
         counted = f"{left} {more}{'clauses are' if left > 1 else 'clause is'} in QUESTION.md"
-        fewer.append(Shorter(1 + left, (*clauses[:-left], Paragraph(counted, indent=2))))
-    return (*blocks, Shrinks(clauses, tuple(fewer)), Gap(), *ending)
+        fewer.append(Shorter(4 + left, (*clauses[:-left], Paragraph(counted, indent=2))))
+    return Shrinks(clauses, tuple(fewer))
 
 
 def document(question: Question, parts: int | None = None) -> Iterator[Block]:

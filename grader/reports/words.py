@@ -317,7 +317,7 @@ def _not_shown(cases: Sequence[str], report: Report) -> str:
     return f" This is about {joined(several)}, not about {shown} above."
 
 
-def others(report: Report, most: int = 7) -> Iterator[tuple[str, str]]:
+def others(report: Report, most: int = 6) -> Iterator[tuple[str, str]]:
     """What else fails, what passes, and what was not tried: a lead and the rest of its line.
 
     Of many checks the first are named, and the others counted.

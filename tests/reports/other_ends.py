@@ -17,7 +17,7 @@ from grader.model.report import (
     Row,
 )
 from grader.model.verdict import Verdict
-from grader.reports.grade import Request
+from grader.reports.blocks import Item, Paragraph
 from tests.reports.making import (
     CONV,
     ERROR,
@@ -270,20 +270,14 @@ maxpool_slow = replace(
     ),
 )
 part_1_passes = replace(MAXPOOL, parts=parts(1, 40, 30, 30), checks=passing("forward", "ties"))
-REQUEST = Request(
-    2,
-    3,
-    5,
-    30,
-    "Good. Now it goes into the training job. What does yours do with padding,\n"
-    "with planes masked by minus infinity, in float32, and on an empty batch?\n",
-    (
-        "Padding never wins. A window of nothing but minus infinity gives its gradient to its "
-        "first entry that is not padding.",
-        "The dtype given is the dtype returned. N may be 0.",
-    ),
-    first=7,
-)
+REQUEST = (
+    Paragraph("Part 2 of 3, 5 minutes, 30 points. The interviewer:"),
+    Paragraph("Good. Now it goes into training. What does yours do with padding?", indent=4),
+    Item("Padding never wins. A window of nothing but minus infinity gives its gradient to its "
+         "first entry that is not padding.", "  7"),
+    Item("The dtype given is the dtype returned. N may be 0.", "  8"),
+    Paragraph("Part 1 stays in force. QUESTION.md now holds part 2."),
+)  # fmt: skip
 
 syntax_error = replace(
     ONE_PART,

@@ -17,12 +17,10 @@ SCENARIOS: dict[str, Report] = {
 def around(name: str) -> Around:
     """What a command adds to the page of a scenario."""
     report = SCENARIOS[name]
-    if report.verdict is Verdict.PASS:
-        steps = ("drill solution", "drill next")
-    else:
-        steps = ("drill case CASE", "drill hint")
-    request = other_ends.REQUEST if name == "part_1_passes" else None
     time = "22 minutes (25 planned), 1 hint"
-    return Around(
-        "submission.py", 6, time, steps=("drill grade",) if request else steps, request=request
-    )
+    if name == "part_1_passes":
+        steps: tuple[str, ...] = ("drill grade",)
+        return Around("submission.py", 6, time, steps=steps, asked=2, request=other_ends.REQUEST)
+    passed = report.verdict is Verdict.PASS
+    steps = ("drill solution", "drill next") if passed else ("drill case CASE", "drill hint")
+    return Around("submission.py", 6, time, steps=steps)

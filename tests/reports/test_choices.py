@@ -8,6 +8,7 @@ import pytest
 
 from grader.bank import load
 from grader.model.question import Question
+from grader.reports.blocks import render_text
 from grader.reports.question import question_markdown, requested
 from tests.kinds.one_file import written
 from tests.kinds.test_choices import REFERENCE, REST
@@ -33,4 +34,5 @@ def test_so_does_the_file(question: Question) -> None:
 
 
 def test_the_request_of_a_part_says_how_many_there_are(question: Question) -> None:
-    assert requested(question, 1).in_force.endswith("and 2 questions to choose an answer to.")
+    text = render_text(requested(question, 1))
+    assert text.endswith("and 2 questions to choose an answer to.\n")
