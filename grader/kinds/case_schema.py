@@ -1,7 +1,4 @@
-"""The JSON Schema of a case and its inputs, from what `grader.cases` reads.
-
-Each generator is an alternative of its own, so that an editor offers the keys that it takes.
-"""
+"""The JSON Schema of a case and its inputs, from what `grader.cases` reads."""
 
 from __future__ import annotations
 
@@ -11,9 +8,8 @@ from grader.cases import inputs, recipe
 
 Schema = dict[str, Any]
 
-_INPUT = {"$ref": "#/$defs/Input"}
-_TEXTS = {"type": "array", "items": {"type": "string"}}
-_SHAPE = {
+_NUMBER: Schema = {"type": "number"}
+_SHAPE: Schema = {
     "anyOf": [
         {"type": "array", "items": {"type": "integer", "minimum": 0}, "maxItems": inputs.MAX_DIMS},
         {"type": "integer", "minimum": 0},
@@ -25,7 +21,7 @@ _TYPES: dict[str, Schema] = {
     "extends": {"type": "string"},
     "dtype": {"enum": list(inputs.FLOATS)},
     "layout": {"enum": list(inputs.LAYOUTS)},
-    "frozen": _TEXTS,
+    "frozen": {"type": "array", "items": {"type": "string"}},
     "limits": {"$ref": "#/$defs/Limits"},
     "draws": {"type": "integer", "minimum": 1, "maximum": recipe.MAX_DRAWS},
 }
@@ -37,51 +33,45 @@ _MODIFIERS: dict[str, Schema] = {
         "type": "object",
         "required": ["value", "share"],
         "additionalProperties": False,
-        "properties": {"value": {"type": "number"}, "share": {"type": "number"}},
+        "properties": {"value": _NUMBER, "share": _NUMBER},
     },
 }
 
 
 def add(whole: Schema) -> None:
-    """Say in the schema of a question what may stand in its cases and defaults.
-
-    Args:
-        whole: the schema, changed in place.
-    """
+    """Say in the schema of a question, in place, what may stand in its cases and defaults."""
     keys = {name: {"description": text} | _TYPES[name] for name, text in recipe.RESERVED.items()}
-    about = "A case: keys of its own, and an input under every other."
-    case = {"type": "object", "description": about, "properties": keys}
+    given = [_generator(*one) for one in inputs.GENERATORS.items()]
     whole["$defs"] |= {
-        "Case": case | {"additionalProperties": _INPUT},
+        "Case": {
+            "description": "A case: keys of its own, and an input under every other.",
+            "type": "object",
+            "properties": keys,
+            "additionalProperties": {"$ref": "#/$defs/Input"},
+        },
         "Input": {
             "description": "A value as it is, or one generator with its options and modifiers.",
-            "anyOf": [
-                {"type": ["number", "string", "boolean", "null", "array"]},
-                *(_generator(*one) for one in inputs.GENERATORS.items()),
-            ],
+            "anyOf": [{"type": ["number", "string", "boolean", "null", "array"]}, *given],
         },
     }
     whole["properties"]["cases"]["additionalProperties"] = {"$ref": "#/$defs/Case"}
     whole["properties"]["defaults"] |= {
         "properties": {"dtype": keys["dtype"]},
-        "additionalProperties": _INPUT,
+        "additionalProperties": {"$ref": "#/$defs/Input"},
     }
 
 
 def _generator(name: str, text: str) -> Schema:
     """An input by a generator; its options are numbers."""
-    number = {"type": "number"}
     own = {"type": "array"} if name == "array" else _SHAPE
+    options = dict.fromkeys(inputs.OPTIONS.get(name, ()), _NUMBER)
+    modifiers = {
+        modifier: {"description": about} | _MODIFIERS.get(modifier, _NUMBER)
+        for modifier, about in inputs.MODIFIERS.items()
+    }
     return {
         "type": "object",
         "required": [name, *inputs.NEEDED.get(name, ())],
         "additionalProperties": False,
-        "properties": {
-            name: {"description": text} | own,
-            **{option: number for option in inputs.OPTIONS.get(name, ())},
-            **{
-                modifier: {"description": about} | _MODIFIERS.get(modifier, number)
-                for modifier, about in inputs.MODIFIERS.items()
-            },
-        },
+        "properties": {name: {"description": text} | own, **options, **modifiers},
     }

@@ -56,63 +56,56 @@ class Conservation(Kind[ConservationCheck]):
     def judge(
         self, evaluation: api.Evaluation, check: ConservationCheck, case: api.Case
     ) -> api.Finding | None:
-        return _broken(evaluation, check, case)
+        np, run = api.np, check.run
+        observed = evaluation.observed(run, case).values.get(check.sum)
+        got = floats(observed)
+        on = f"(case {case.name})"
+        if got is None:
+            return api.Finding(f"{check.sum} is {api.describe(observed)}, expected floats {on}")
+        right = evaluation.truth(run, case).values
+        axes, shape = tuple(check.over), api.array_of(right[check.sum]).shape
+        _require(check.sum, shape, axes)
+        if got.shape != shape:
+            has, needs = shape_text(got.shape), shape_text(shape)
+            return api.Finding(f"{check.sum} has shape {has}, expected {needs} {on}")
+        if not np.isfinite(got).all():
+            return api.Finding(f"{check.sum} holds NaN or infinity {on}")
+        total = np.asarray(got.sum(axis=axes))
+        if isinstance(check.equals, str):
+            drawn = evaluation.drawn(case)
+            other = api.array_of((drawn if check.equals in drawn else right)[check.equals])
+            _require(check.equals, other.shape, axes)
+            want = np.asarray(np.asarray(other, np.float64).sum(axis=axes))
+            what = f"the sum of {check.equals}"
+        else:
+            want = np.full(total.shape, float(check.equals))
+            what = number(float(check.equals))
+        if total.shape != want.shape:
+            of = f"of {check.sum} and of {check.equals} over {list(axes)}"
+            raise api.BankFault(f"the sums {of} differ in shape")
+        sizes = np.abs(got).sum(axis=axes), np.abs(want)
+        scale = sum(float(np.max(size, initial=0.0)) for size in sizes)
+        epsilon = {"float32": 2.0**-23, "bfloat16": 2.0**-7}.get(case.dtype, 2.0**-52)
+        share = max(RELATIVE if case.dtype == "float64" else 0.0, 64 * epsilon)
+        size = api.largest(api.array_of(right[check.sum]))
+        floor = api.least(case.dtype, size, api.entered(evaluation, run, case, check.sum))
+        allowed = np.asarray(np.full(want.shape, max(share * scale, floor)))
+        if check.tolerance is not None and check.tolerance.covers(check.sum):
+            allowed = np.asarray(np.maximum(allowed, api.tolerated(check.tolerance, want)))
+        fault = api.report(check.sum, total, want, ~(np.abs(total - want) <= allowed))
+        if fault is None or fault.index is None:
+            return None
+        found, wanted = (number(float(sums[fault.index])) for sums in (total, want))
+        where = f" at {list(fault.index)}" if fault.index else ""
+        return api.Finding(
+            f"{check.sum} summed over axes {list(axes)} is {found}, expected {what}, "
+            f"{wanted}{where} in case {case.name}"
+        )
 
     def observe(
         self, evaluation: api.Evaluation, check: ConservationCheck, case: api.Case
     ) -> api.Value:
         return evaluation.observed(check.run, case).values.get(check.sum)
-
-
-def _broken(
-    evaluation: api.Evaluation, check: ConservationCheck, case: api.Case
-) -> api.Finding | None:
-    """Where the law is broken on a case, if it is."""
-    np, run = api.np, check.run
-    observed = evaluation.observed(run, case).values.get(check.sum)
-    got = floats(observed)
-    on = f"(case {case.name})"
-    if got is None:
-        return api.Finding(f"{check.sum} is {api.describe(observed)}, expected floats {on}")
-    right = evaluation.truth(run, case).values
-    axes, shape = tuple(check.over), api.array_of(right[check.sum]).shape
-    _require(check.sum, shape, axes)
-    if got.shape != shape:
-        has, needs = shape_text(got.shape), shape_text(shape)
-        return api.Finding(f"{check.sum} has shape {has}, expected {needs} {on}")
-    if not np.isfinite(got).all():
-        return api.Finding(f"{check.sum} holds NaN or infinity {on}")
-    total = np.asarray(got.sum(axis=axes))
-    if isinstance(check.equals, str):
-        drawn = evaluation.drawn(case)
-        other = api.array_of((drawn if check.equals in drawn else right)[check.equals])
-        _require(check.equals, other.shape, axes)
-        want = np.asarray(np.asarray(other, np.float64).sum(axis=axes))
-        what = f"the sum of {check.equals}"
-    else:
-        want = np.full(total.shape, float(check.equals))
-        what = number(float(check.equals))
-    if total.shape != want.shape:
-        of = f"of {check.sum} and of {check.equals} over {list(axes)}"
-        raise api.BankFault(f"the sums {of} differ in shape")
-    sizes = np.abs(got).sum(axis=axes), np.abs(want)
-    scale = sum(float(np.max(size, initial=0.0)) for size in sizes)
-    epsilon = {"float32": 2.0**-23, "bfloat16": 2.0**-7}.get(case.dtype, 2.0**-52)
-    share = max(RELATIVE if case.dtype == "float64" else 0.0, 64 * epsilon)
-    size = api.largest(api.array_of(right[check.sum]))
-    floor = api.least(case.dtype, size, api.entered(evaluation, run, case, check.sum))
-    allowed = np.asarray(np.full(want.shape, max(share * scale, floor)))
-    if check.tolerance is not None and check.tolerance.covers(check.sum):
-        allowed = np.asarray(np.maximum(allowed, api.tolerated(check.tolerance, want)))
-    fault = api.report(check.sum, total, want, ~(np.abs(total - want) <= allowed))
-    if fault is None or fault.index is None:
-        return None
-    found, wanted = (number(float(sums[fault.index])) for sums in (total, want))
-    where = f" at {list(fault.index)}" if fault.index else ""
-    return api.Finding(
-        f"{check.sum} summed over axes {list(axes)} is {found}, expected {what}, "
-        f"{wanted}{where} in case {case.name}"
-    )
 
 
 def _require(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:

@@ -78,13 +78,35 @@ class Gradcheck(Kind[GradcheckCheck]):
     def judge(
         self, evaluation: api.Evaluation, check: GradcheckCheck, case: api.Case
     ) -> api.Finding | None:
-        values = evaluation.observed(check.run, case).values
+        np, values = api.np, evaluation.observed(check.run, case).values
         numeric = _differences(evaluation, check, case)
         for wrt, name in check.gradients.items():
-            allowed = _allowed(evaluation, check, case, name, numeric[wrt])
-            given = values.get(name)
-            if found := _compare(evaluation, check, case, name, given, numeric[wrt], allowed):
-                return found
+            want, error = (np.asarray(numeric[wrt][key], np.float64) for key in ("value", "error"))
+            got = floats(values.get(name))
+            if got is None or got.shape != want.shape:
+                found, wanted = api.describe(values.get(name)), shape_text(want.shape)
+                return api.Finding(
+                    f"{name} is {found}, expected floats of shape {wanted} (case {case.name})"
+                )
+            scale = api.largest(want)
+            floor = api.least(case.dtype, scale, api.entered(evaluation, check.run, case, name))
+            allowed = np.maximum(RELATIVE * scale + ESTIMATES * error, floor)
+            tolerance = (
+                check.tolerance if check.tolerance and check.tolerance.covers(name) else None
+            )
+            if tolerance is not None:
+                allowed = np.maximum(allowed, api.tolerated(tolerance, want))
+            with np.errstate(invalid="ignore"):  # at -inf there is no difference
+                wrong = np.isfinite(want) & ~(np.abs(got - want) <= allowed)
+            fault = api.explained(api.report(name, got, want, wrong, allowed), tolerance)
+            if fault is not None:
+                count = f"{fault.wrong} of {fault.total} entries"
+                return api.Finding(
+                    f"{name} disagrees with differences of the forward in {count}",
+                    mismatch=fault.mismatch(case.name),
+                    exhibit=api.grids(evaluation, case, fault, Show(), check.run),
+                    subject=name,
+                )
         return None
 
 
@@ -110,56 +132,3 @@ def _differences(
             )
 
     return evaluation.fact(("differences", check.id, case.name), measured)
-
-
-def _allowed(
-    evaluation: api.Evaluation, check: GradcheckCheck, case: api.Case, name: str, numeric: Numeric
-) -> api.Array:
-    """What a gradient may be off by, entry by entry."""
-    np, value = api.np, api.np.asarray(numeric["value"], api.np.float64)
-    scale = api.largest(value)
-    floor = api.least(case.dtype, scale, api.entered(evaluation, check.run, case, name))
-    allowed = np.maximum(RELATIVE * scale + ESTIMATES * np.asarray(numeric["error"]), floor)
-    if check.tolerance is not None and check.tolerance.covers(name):
-        allowed = np.maximum(allowed, api.tolerated(check.tolerance, value))
-    return np.asarray(allowed)
-
-
-def _deviations(got: api.Array | None, numeric: Numeric, allowed: api.Array) -> api.Array | None:
-    """What each entry is off by over what it may be; None for a gradient of another shape."""
-    np = api.np
-    value = numeric["value"]
-    if got is None or got.shape != value.shape:
-        return None
-    with np.errstate(divide="ignore", invalid="ignore"):
-        off = np.abs(got - value)
-        ratios = np.where(off == 0, 0.0, off / allowed)
-    ratios = np.where(np.isnan(ratios), np.inf, ratios)
-    return np.where(np.isfinite(value), ratios, 0.0)  # at -inf there is no difference
-
-
-def _compare(
-    evaluation: api.Evaluation,
-    check: GradcheckCheck,
-    case: api.Case,
-    name: str,
-    observed: api.Value,
-    numeric: Numeric,
-    allowed: api.Array,
-) -> api.Finding | None:
-    got, value = floats(observed), numeric["value"]
-    entries = _deviations(got, numeric, allowed)
-    if got is None or entries is None:
-        found, wanted = api.describe(observed), f"floats of shape {shape_text(value.shape)}"
-        return api.Finding(f"{name} is {found}, expected {wanted} (case {case.name})")
-    tolerance = check.tolerance if check.tolerance and check.tolerance.covers(name) else None
-    fault = api.explained(api.report(name, got, value, entries > 1, allowed), tolerance)
-    if fault is None:
-        return None
-    count = f"{fault.wrong} of {fault.total} entries"
-    return api.Finding(
-        f"{name} disagrees with differences of the forward in {count}",
-        mismatch=fault.mismatch(case.name),
-        exhibit=api.grids(evaluation, case, fault, Show(), check.run),
-        subject=name,
-    )
