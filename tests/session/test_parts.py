@@ -130,7 +130,6 @@ def test_what_is_said_is_of_what_was_asked(session: GradingSession) -> None:
     off = "def mean(x):\n    return 1.0 + (float(x.sum() / x.size) if x.size else 0.0)\n"
     report = session.grade(off.encode(), seed=1)
     assert verdicts(report) == ["fail", "skipped", "skipped"]
-    assert {case for one in report.explanations for case in one.cases} == {"few", "many"}
     nowhere = "def mean(x):\n    return float(x.sum()) + (not x.size)\n"
     (idea,) = session.grade(nowhere.encode(), seed=1).misconceptions
     assert (idea.id, idea.cases, idea.failing, idea.exact) == ("sums", 2, 2, True)
