@@ -12,7 +12,7 @@ from grader.model.audit import AuditRow, Cell, Remark
 from grader.model.question import Question
 from grader.model.spec import Spec
 from grader.model.verdict import FINE, Verdict
-from grader.session.locations import file_of, line_of, message_of
+from grader.session.bank_programs import file_of, line_of, message_of
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
 Pairs = list[tuple[str, str]]

@@ -21,7 +21,7 @@ from grader.model.audit import Accepted
 from grader.model.question import Question
 from grader.model.verdict import FINE, Verdict
 from grader.session import GradingSession
-from grader.session.locations import ACCEPTED, file_of, line_of, message_of
+from grader.session.bank_programs import ACCEPTED, file_of, line_of, message_of
 
 FLOAT64 = "float64"
 STYLES = {

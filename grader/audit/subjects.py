@@ -17,8 +17,8 @@ from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
 from grader.session import GradingSession
+from grader.session.bank_programs import file_of
 from grader.session.grading import lacks
-from grader.session.locations import file_of
 
 
 @dataclass(frozen=True, slots=True)

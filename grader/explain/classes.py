@@ -1,6 +1,6 @@
 """On which cases is a result wrong?  A property that every failing case has and no right one.
 
-Only two-sided classes are spoken of: "wrong where x is empty, and in no other case that was
+Only two-sided classes are mentioned: "wrong where x is empty, and in no other case that was
 tried".  Where two properties separate, both are named, because nothing tells them apart; where
 more do, none is.
 """

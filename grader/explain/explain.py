@@ -52,7 +52,7 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
 
     Args:
         evaluation: with the submission, after its checks.
-        checks: what they came to.
+        checks: their results.
 
     Returns:
         What was found until the deadline; nothing that happens here changes a verdict.

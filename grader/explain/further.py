@@ -44,7 +44,7 @@ REDRAWN = 2  # times the same case, from another seed
 def variants(
     own: Sequence[CaseRecipe], checks: Sequence[Check]
 ) -> Iterator[tuple[int, Reach, CaseRecipe, str]]:
-    """A number, what is changed, the case that comes of it, and the name of the question's."""
+    """A number, what is changed, the new case, and the name of the question's."""
     layouts = list(dict.fromkeys(n for c in checks for n in registry.get(c.kind).layouts(c)))
     for number in range(VARIANTS):
         rng, reach = random.Random(number), REACHES[number % len(REACHES)]

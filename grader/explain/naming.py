@@ -8,8 +8,8 @@ case) where it differs from the reference.  An idea is named
 - in part, when it reproduces a result on every case, and is wrong in another way, never right,
   wherever else it acts ("your y is ...").
 
-No idea is named of which a claiming check has passed, which acts where the submission is right, or
-which cannot be told from another one.  What was skipped can contradict, and suggests nothing.
+An idea is not named if a check that claims it has passed, if it acts where the submission is right,
+or if it cannot be told from another one.  What was skipped can contradict, and suggests nothing.
 A count of bytes suggests nothing either, but for what is kept.
 """
 
@@ -224,7 +224,7 @@ def ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None:
     for run, names in cases.items():
         own = (failure.mine.cases[name] for name in names)
         small = [case for case in own if failure.mine.is_plain(case)]
-        with contextlib.suppress(WorkerError):  # each is then asked for by itself
+        with contextlib.suppress(WorkerError):  # each is then asked for alone
             failure.mine.values(programs, run, small)
 
 
@@ -437,7 +437,7 @@ def _is_whole_check(failure: Failure, match: Match, check: str) -> bool:
 
 
 def _holds_further(failure: Failure, match: Match) -> bool:
-    """Whether nothing contradicts an idea on further inputs; so it is where there are none.
+    """Whether nothing contradicts an idea on further inputs; true where there are none.
 
     A size of 2 makes a half of a mean.  Numbers that a person has written are about one input: no
     other can contradict them.

@@ -119,7 +119,7 @@ class Observation:
 
     @property
     def group(self) -> str:
-        """What sort of failure it is: each is spoken of by itself."""
+        """What sort of failure it is: each gets a statement of its own."""
         if self.raised:
             return "raised"
         a, b = self.got, self.expected

@@ -168,7 +168,7 @@ Made = Iterator[tuple[int, str, Array]]
 
 
 def transformed(seen: Observation) -> Proposals:
-    """Another result, an input, or what comes of the right one without any number."""
+    """Another result, an input, or a transformation of the right result."""
     for rank, text, made in _transformations(seen):
         got, right = seen.both
         # Along an axis of length 1 there is nothing to add up.

@@ -127,7 +127,7 @@ def _verb(failing: Sequence[Observation]) -> str:
 
 
 def to_sentences(said: Sequence[Statement]) -> Iterator[Explanation]:
-    """One explanation for each text; results of which the same is true share one."""
+    """One explanation for each text; results share one where the same is true of them."""
     texts: dict[str, list[Statement]] = {}
     for one in said:
         texts.setdefault(one.text, []).append(one)
@@ -141,7 +141,7 @@ def to_sentences(said: Sequence[Statement]) -> Iterator[Explanation]:
 
 
 def _sentence(names: Sequence[str], text: str) -> str:
-    """One sentence about results of which the same is true."""
+    """One sentence about results that share a text."""
     if text.startswith(RAISES):
         return f"Your code {text}."
     one = len(names) == 1

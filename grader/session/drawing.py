@@ -10,7 +10,7 @@ from grader.cases.recipe import CaseRecipe, every_draw, read_cases
 from grader.evaluation.encoding import encoded
 from grader.model.question import Question
 from grader.sandbox.sending import Inputs
-from grader.session.trusted import BankPrograms
+from grader.session.bank_programs import BankPrograms
 from grader.session.workers import Workers
 
 

@@ -35,7 +35,7 @@ class Ran:
     printed: str = ""  # the beginning of what the script printed
     end: str = ""  # the end of it, where that is not all
     bytes_printed: int = 0
-    fault: str = ""  # why it came to no end, in a sentence
+    fault: str = ""  # why it did not finish, in a sentence
     raised: Raised | None = None
 
 

@@ -1,4 +1,4 @@
-"""From a submission to its verdict: load it, carry out the checks, and say what they come to."""
+"""From a submission to its verdict: load it, and carry out the checks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def unreadable(submission: bytes, question: Question) -> Finding | None:
 
 
 def program_of(submission: bytes, question: Question, file: str) -> bytes | Finding:
-    """The program that a file stands for, or what is wrong with the file, which costs no try."""
+    """The program that a file stands for; or what is wrong with it, which is not counted as a try."""
     form = forms.of(question.spec)
     if form.is_text and submission == question.starter:
         raised = Raised(UNREADABLE, "nothing is answered yet")
@@ -233,7 +233,7 @@ def _stopping(check: Check, verdict: Verdict, message: str) -> CheckResult:
 
 
 def out_of_time(worker: WorkerClient, *, decided: bool = False) -> str:
-    """The sentence on a submission that has not come to its end by the grade's deadline.
+    """The sentence on a submission that did not finish by the grade's deadline.
 
     Args:
         worker: the submission's.

@@ -1,4 +1,4 @@
-"""In which order checks are carried out, and what they and the parts of a question come to."""
+"""The order of the checks, and the verdicts and points of the parts."""
 
 from __future__ import annotations
 

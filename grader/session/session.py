@@ -31,6 +31,7 @@ from grader.sandbox.client import WorkerClient
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.remote import RemoteProgram
+from grader.session.bank_programs import BankPrograms
 from grader.session.grading import (
     as_written,
     carry_out,
@@ -40,7 +41,6 @@ from grader.session.grading import (
     unreadable,
 )
 from grader.session.order import counting, credited, overall, part_results, unreached
-from grader.session.trusted import BankPrograms
 from grader.session.workers import Workers
 
 MAX_SEED = 2**63 - 1  # what is recorded of a grade has it as a whole number of 64 bits

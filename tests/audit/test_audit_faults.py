@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.audit.audit import audit
-from grader.session.locations import file_of
+from grader.session.bank_programs import file_of
 from tests.audit.audits import audited, question, said
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
