@@ -37,7 +37,7 @@ def unreadable(submission: bytes, question: Question) -> Finding | None:
 
 
 def program_of(submission: bytes, question: Question, file: str) -> bytes | Finding:
-    """The program that a file stands for; or what is wrong with it, which is not counted as a try."""
+    """The program that a file stands for; or what is wrong with it, which is no attempt."""
     form = forms.of(question.spec)
     if form.is_text and submission == question.starter:
         raised = Raised(UNREADABLE, "nothing is answered yet")
