@@ -35,7 +35,7 @@ class Choice:
     called: str  # what names the question in a command: ID, or BANK/ID
     option: str  # what names its bank there: ` --bank PATH` where that was given
     argument: str  # what follows `drill hint`: the id where the folder does not say it, the option
-    gone: Path | None = None  # the folder of the last start, where it is no drill any more
+    gone: str | None = None  # the folder of the last start, where it is no drill any more
 
     def need_workspace(self) -> Workspace:
         """Return the workspace.
@@ -46,15 +46,19 @@ class Choice:
         if self.workspace is not None:
             return self.workspace
         if self.gone is not None:
-            raise UsageError(
-                f"the folder of {self.called} is gone: {self.gone}; nothing was done",
-                hint=f"Next: drill start {self.called}{self.option}   drill history",
-            )
+            raise _gone(self.called + self.option, self.gone)
         raise UsageError(
             f"{self.called} was not started here, and no folder of it is known",
             hint=f"Next: drill start {self.called}{self.option}"
             f"   drill grade {self.called}{self.option} --file PATH",
         )
+
+
+def _gone(asked: str, folder: str) -> UsageError:
+    return UsageError(
+        f"the folder of {asked.split()[0]} is gone: {folder}; nothing was done",
+        hint=f"Next: drill start {asked}   drill history",
+    )
 
 
 class NoDrillError(UsageError):
@@ -114,7 +118,7 @@ def resolve(
     argument = ctx.option if implied else f" {called}{ctx.option}"
     return Choice(
         question, found, found is not None and was_started(found, starts), called, ctx.option,
-        argument, gone,
+        argument, None if gone is None else ctx.typed(gone),
     )  # fmt: skip
 
 
@@ -216,10 +220,7 @@ def _nearest(ctx: Context, starts: Sequence[Start]) -> Workspace:
         )
     last, folder = starts[0].question, Path(starts[0].folder)
     if workspace.open_quietly(folder) is None:
-        raise UsageError(
-            f"the folder of {last} is gone: {ctx.typed(folder)}; nothing was done",
-            hint=f"Next: drill start {last}{ctx.option}   drill history",
-        )
+        raise _gone(f"{last}{ctx.option}", ctx.typed(folder))
     raise UsageError(
         f"no drill in this folder; the last one was {last}, in {ctx.typed(folder.parent)}",
         hint=f"Next: cd {ctx.typed(folder)}   drill {ctx.typing} {last}{ctx.option}",

@@ -41,16 +41,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings=_HELP,
 )
-_bank = typer.Typer(invoke_without_command=True)
-_class = typer.Typer(invoke_without_command=True)
 _history = typer.Typer(
     cls=_ListByDefault,
     help="List what was graded; bring a version back.",
     subcommand_metavar="[ID] | restore NUMBER",
 )
-app.add_typer(_history, name="history")
-app.add_typer(_bank, name="bank")
-app.add_typer(_class, name="class")
 
 
 def _print_version(wanted: bool) -> None:
@@ -94,18 +89,12 @@ def drill(
     _help_without_command(ctx)
 
 
-@_bank.callback()
-def bank_group(ctx: typer.Context) -> None:
-    """Work on a question bank."""
-    _help_without_command(ctx)
-
-
-@_class.callback()
-def class_group(ctx: typer.Context) -> None:
-    """Grade a class, and see what it knows."""
-    _help_without_command(ctx)
-
-
+_bank, _class = (
+    typer.Typer(invoke_without_command=True, callback=_help_without_command, help=about)
+    for about in ("Work on a question bank.", "Grade a class, and see what it knows.")
+)
+for _group, _name in ((_history, "history"), (_bank, "bank"), (_class, "class")):
+    app.add_typer(_group, name=_name)
 _COMMANDS = {  # of each group: GROUP_NAME.py in this folder, with a function `command`
     app: ("", "list show start grade case hint run solution next reset doctor"),
     _history: ("history_", "list restore"),

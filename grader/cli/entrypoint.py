@@ -76,7 +76,7 @@ def _carried_out(command: Callable[[list[str]], object], arguments: list[str]) -
     except SystemExit as fault:
         return _left(fault)
     except Exception as fault:
-        raise _ours(fault) from fault
+        raise _grader_fault(fault) from fault
     return status
 
 
@@ -114,7 +114,7 @@ def _left(fault: SystemExit) -> int:
     if isinstance(cause, OSError):
         *_, (frame, _) = walk_tb(cause.__traceback__)
         if not str(frame.f_globals.get("__name__")).startswith("typer."):
-            raise _ours(cause) from cause
+            raise _grader_fault(cause) from cause
         if sys.__stdout__ is not None:  # typer has put something of its own in its place
             output.discard(sys.__stdout__)
         return output.EXIT_PIPE_CLOSED
@@ -151,7 +151,7 @@ def _usage(fault: typer.TyperException) -> UsageError:
     return UsageError(message[:1].lower() + message[1:], f"{path} --help shows what it takes")
 
 
-def _ours(fault: Exception) -> GraderError:
+def _grader_fault(fault: Exception) -> GraderError:
     """Return what is said of a fault of the program itself: where the traceback is."""
     text = "".join(format_exception(fault))
     summary = f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
