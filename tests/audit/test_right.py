@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,10 @@ def test_float64_inside_gives_back_the_types_of_the_reference() -> None:
     def mean(x: np.ndarray[Any, Any], floor: float) -> Any:
         return {"mean": x.mean(1), "first": float(x[0, 0]), "ctx": (x, floor)}, x.argmax()
 
+    def context(x: np.ndarray[Any, Any]) -> Any:
+        return SimpleNamespace(dtype=x.dtype)
+
+    assert styled("float64", context, x).dtype == np.float32, "an object is the original's"
     (found, place), (plain, right) = styled("float64", mean, x, 0.5), mean(x, 0.5)
     assert found["mean"].dtype == np.float32
     assert type(found["ctx"][0]) is np.ndarray

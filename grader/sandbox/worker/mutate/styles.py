@@ -183,4 +183,5 @@ def _like(found: Value, form: Value) -> Value:
         return type(form)(*items) if hasattr(form, "_fields") else type(form)(items)
     if isinstance(form, float | np.floating):
         return type(form)(found)
-    return found if type(found) is type(form) else form
+    known = form is None or isinstance(form, bool | int | str | np.generic)
+    return found if known and type(found) is type(form) else form
