@@ -183,10 +183,10 @@ def test_a_folder_is_not_taken_for_the_other_banks_question(
     real("start", "mine/scaled-copy")
     ended = real("start", "yours/scaled-copy")
     assert ended.status == 2
-    assert "expected a folder for yours/scaled-copy, found that of mine/scaled-copy" in ended.err
+    assert f"for scaled-copy of {both[1]}, found that of {both[0]}" in ended.err
     assert "drill start yours/scaled-copy --dir DIR makes it elsewhere" in ended.err
     alone = real("--bank", str(both[1]), "start", "scaled-copy")
-    assert f"for yours/scaled-copy, found that of {both[0]}/scaled-copy" in alone.err
+    assert f"for scaled-copy of {both[1]}, found that of {both[0]}" in alone.err
     assert real("start", "yours/scaled-copy", "--dir", "other").status == 0
     assert real("start", "mine/scaled-copy", "--json").data["already_started"]
 

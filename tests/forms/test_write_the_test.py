@@ -144,7 +144,6 @@ def test_a_right_test_passes(session: GradingSession) -> None:
          "no verdict: a right one / one that uses its memory again / one that triples / "
          "one that changes its argument", 0),
     ],
-    ids=["yes", "no", "trusts", "buffer", "number"],
 )  # fmt: skip
 def test_what_it_says_is_counted_and_worth_points(
     body: str, said: str, points: int, session: GradingSession
@@ -170,7 +169,6 @@ def test_what_it_says_is_counted_and_worth_points(
         "    frame = frame.f_back\n"
         "assert not any('_terces'[::-1] in v or 'ecalp_ni'[::-1] in v for v in found)\n",
     ],
-    ids=["thread", "nan", "objects", "huge", "function", "arguments", "long", "kept", "looks"],
 )  # fmt: skip
 def test_what_does_no_harm_and_is_of_no_use(lines: str, session: GradingSession) -> None:
     report = graded(session, preceded(lines))
@@ -217,7 +215,6 @@ def test_forged_frames_are_the_fault_of_the_one_who_sends_them(
         ("raise type('L' + str(f(2.0)), (Exception,), {})", Verdict.ERROR,
          "no verdict, raised an exception: a right one"),
     ],
-    ids=["exits", "closes", "forks", "loops", "floods", "breaks-it", "raises", "leaves", "labels"],
 )  # fmt: skip
 def test_what_ends_a_grade_is_said_and_the_next_one_passes(
     body: str, verdict: Verdict, said: str, session: GradingSession, monkeypatch: pytest.MonkeyPatch
