@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pydantic import ValidationError
+
 from grader.cases.inputs import (
     FLOATS,
     LAYOUTS,
     MAX_ENTRIES,
     Recipe,
     RecipeError,
-    is_number,
     near,
     not_listed,
     read_input,
@@ -156,21 +157,13 @@ class _Reader:
             return Recipe(None)  # the input is there, so nothing else need complain
 
     def _limits(self) -> Limits:
-        written, known = self.written.get("limits", {}), ("cpu_seconds", "wall_seconds")
-        if not isinstance(written, dict):
-            self._note(f"expected {' or '.join(known)}, found {written!r}", "limits")
-            return Limits()
-        good = {}
-        for key, value in written.items():
-            if key not in known:
-                text = f"expected {' or '.join(known)}, found the key {key!r}{near(key, known)}"
-                self._note(text, "limits", str(key))
-            elif not is_number(value) or not 0 < value <= GRADE_SECONDS:
-                text = f"expected a number above 0 and up to {GRADE_SECONDS}, found {value!r}"
-                self._note(text, "limits", key)
-            else:
-                good[key] = float(value)
-        return Limits(**good)
+        written = self.written.get("limits", {})
+        try:
+            return Limits.model_validate(written)
+        except ValidationError:
+            known = f"cpu_seconds or wall_seconds, above 0 and up to {GRADE_SECONDS}"
+            self._note(f"expected {known}, found {written!r}", "limits")
+            return _NO_LIMITS
 
     def _draws(self, inputs: Mapping[str, Recipe]) -> int:
         written = self.written.get("draws", 1)

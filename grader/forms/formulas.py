@@ -55,23 +55,23 @@ def python(text: str, symbols: Sequence[str], indices: Sequence[str]) -> tuple[s
 
 class _Reader:
     def __init__(self, text: str, symbols: Sequence[str], indices: Sequence[str]) -> None:
-        self.tokens = list(_tokens(text))
+        self.tokens = [*_tokens(text), ("end", "the end", len(text))]
         self.place = 0
-        self.length = len(text)
         self.symbols, self.indices = list(symbols), list(indices)
         self.used: set[str] = set()
 
     def expression(self, depth: int) -> str:
         if depth > DEEPEST:
-            raise FormulaError(f"is nested deeper than {DEEPEST}", self._at())
+            raise FormulaError(f"is nested deeper than {DEEPEST}", self.tokens[self.place][2])
         found = self._term(depth)
         while (sign := self._take("+", "-")) is not None:
             found = f"({found} {sign} {self._term(depth)})"
         return found
 
     def end(self) -> None:
-        if self.place < len(self.tokens):
-            raise FormulaError(f"did not expect {self._shown()} here", self._at())
+        kind, text, at = self.tokens[self.place]
+        if kind != "end":
+            raise FormulaError(f"did not expect {text} here", at)
 
     def _term(self, depth: int) -> str:
         found = self._unary(depth)
@@ -84,7 +84,7 @@ class _Reader:
         if sign is None:
             return self._power(depth)
         if depth > DEEPEST:
-            raise FormulaError(f"is nested deeper than {DEEPEST}", self._at())
+            raise FormulaError(f"is nested deeper than {DEEPEST}", self.tokens[self.place][2])
         return f"({sign}{self._unary(depth + 1)})"
 
     def _power(self, depth: int) -> str:
@@ -113,7 +113,10 @@ class _Reader:
             raise FormulaError(f"{text} is an index: it stands in [ ] or in d( )", at)
         if text not in self.symbols:
             meant = "; the natural logarithm is log" if text == "ln" else ""
-            raise FormulaError(f"{text} is not a symbol; use {self._known()}{meant}", at)
+            raise FormulaError(
+                f"{text} is not a symbol; use {', '.join([*self.symbols, *self.indices])}{meant}",
+                at,
+            )
         if self._take("[") is None:
             entry = f"{text}[{self._some()}]" if self.indices else f"sum(k, {text}[k])"
             raise FormulaError(f"{text} has entries: write {entry}", at)
@@ -154,34 +157,27 @@ class _Reader:
             return str(int(text))
         raise FormulaError(f"{text} is no index; use {self._some()}", at)
 
-    def _known(self) -> str:
-        return ", ".join([*self.symbols, *self.indices])
-
     def _some(self) -> str:
         return " or ".join(self.indices) or "k, with sum(k, ...)"
 
-    def _at(self) -> int:
-        return self.tokens[self.place][2] if self.place < len(self.tokens) else self.length
-
-    def _shown(self) -> str:
-        return self.tokens[self.place][1]
-
     def _next(self, wanted: str) -> tuple[str, str, int]:
-        if self.place == len(self.tokens):
-            raise FormulaError(f"expected {wanted} at the end", self.length)
+        kind, text, at = self.tokens[self.place]
+        if kind == "end":
+            raise FormulaError(f"expected {wanted} at the end", at)
         self.place += 1
-        return self.tokens[self.place - 1]
+        return kind, text, at
 
     def _take(self, *signs: str) -> str | None:
-        if self.place < len(self.tokens) and self.tokens[self.place][1] in signs:
-            self.place += 1
-            return self.tokens[self.place - 1][1]
-        return None
+        text = self.tokens[self.place][1]
+        if text not in signs:
+            return None
+        self.place += 1
+        return text
 
     def _need(self, sign: str) -> None:
         if self._take(sign) is None:
-            found = self._shown() if self.place < len(self.tokens) else "the end"
-            raise FormulaError(f"expected {sign}, found {found}", self._at())
+            _, found, at = self.tokens[self.place]
+            raise FormulaError(f"expected {sign}, found {found}", at)
 
 
 def _tokens(text: str) -> list[tuple[str, str, int]]:
