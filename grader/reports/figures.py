@@ -29,7 +29,7 @@ from grader.model.report import (
 from grader.reports import sheet
 from grader.reports.blocks import Block, Figure, Item, Paragraph, Table
 from grader.reports.inert import inert
-from grader.reports.sheet import BOLD, RED, Line, Spans, cells, cut, padded
+from grader.reports.sheet import BOLD, RED, Line, Spans, cells, cut
 
 EVERYTHING = 10**6
 INDENT = 4  # cells before what belongs to a heading
@@ -323,19 +323,14 @@ def trace(raised: Raised, filename: str, *, most: int = EVERYTHING) -> Iterator[
 def _frames(frames: Sequence[Frame], filename: str, most: int) -> Iterator[Block]:
     """A traceback, repeats counted (a recursion) and the middle of a long one left out."""
     runs = [(frame, len(list(repeats))) for frame, repeats in itertools.groupby(frames)]
-    first = most // 3
-    left = sum(n for _, n in runs[first : first - most]) if len(runs) > most else 0
-    shown = [*runs[:first], *runs[first - most :]] if left else runs
-    several = len({frame.function for frame, _ in shown}) > 1
-    places = [
-        _place(frame, filename) + f"  in {cut(inert(frame.function), 24)}" * several
-        for frame, _ in shown
-    ]
-    across = max(map(cells, places), default=0) + 1
-    for at, ((frame, times), place) in enumerate(zip(shown, places, strict=True)):
-        if left and at == first:
-            yield Paragraph(f"... {left} more lines", indent=INDENT)
-        yield Item(frame.source.strip(), padded(place, across), INDENT)
+    several = len({frame.function for frame in frames}) > 1
+    first, left = most // 3, len(runs) - most
+    for at, (frame, times) in enumerate(runs):
+        if first <= at < first + left:
+            yield from [Paragraph(f"... {left} more lines", indent=INDENT)] * (at == first)
+            continue
+        function = f"  in {cut(frame.function, 24)}" if several else ""
+        yield Item(frame.source.strip(), f"{_place(frame, filename)}{function} ", INDENT)
         if times > 1:
             yield Paragraph(f"... the same line {times - 1:,} times more", indent=INDENT)
 
