@@ -83,22 +83,6 @@ recursion = replace(
     ),
     printed="\n".join(f"step {n}" for n in range(40)),
 )
-broken_contract = replace(
-    MAXPOOL,
-    checks=(
-        *passing("forward", "routing"),
-        check(
-            "side-effects",
-            "contract",
-            FAIL,
-            "maxpool2d_backward changes its caller's grad_y (case shared-winner)",
-            cases=("shared-winner",),
-            failing=("shared-winner",),
-            about="one entry that wins all four windows",
-            inputs={"x": "(1, 1, 3, 3)", "kernel": "2"},
-        ),
-    ),
-)
 timed_out = replace(
     MAXPOOL,
     verdict=LIMIT,
@@ -290,14 +274,8 @@ syntax_error = replace(
         column=34,
     ),
 )
-missing_function = replace(
-    ONE_PART,
-    verdict=ERROR,
-    message="expected the function maxpool2d_backward, found maxpool2d_forward and "
-    "maxpool2d_backwards; rename maxpool2d_backwards",
-)
 bank_at_fault = replace(
-    missing_function,
+    ONE_PART,
     verdict=Verdict.INVALID,
     message="questions/maxpool-routing.yaml: the reference raised KeyError in case ties",
 )

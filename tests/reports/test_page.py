@@ -63,7 +63,7 @@ def test_pages_in_another_manner_read_as_they_did(golden: Golden) -> None:
     golden("other_pages", "\n".join(f"{name}\n\n{text}" for name, text in found.items()), HERE)
 
 
-@pytest.mark.parametrize("width", [60, 72, 80, 100, 120, 200])
+@pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_page_fits_the_window_and_a_screen_of_24_lines(name: str, width: int) -> None:
     lines = page(name, width).splitlines()
@@ -73,7 +73,7 @@ def test_a_page_fits_the_window_and_a_screen_of_24_lines(name: str, width: int) 
     assert len(lines) <= ROWS
 
 
-@pytest.mark.parametrize("words", [10, 200, 2000])
+@pytest.mark.parametrize("words", [10, 2000])
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_however_much_there_is_to_say_a_page_fits_and_counts_what_is_left_out(
     name: str, words: int

@@ -159,11 +159,6 @@ two_ideas = replace(
     misconceptions=(_TIED, replace(_ASSIGN, failing=4)),
     explanations=(_PAIR,),
 )
-several_ideas = replace(
-    two_ideas,
-    misconceptions=(_TIED, replace(_ASSIGN, failing=4), replace(_TIED, id="third", cases=1)),
-    explanations=(),
-)
 unsure = replace(
     two_ideas, misconceptions=(replace(_TIED, id="last-tie-wins", exact=False),), explanations=()
 )
@@ -208,37 +203,7 @@ rule = replace(
     ),
 )
 no_idea = replace(named_idea, misconceptions=())
-remembered = replace(
-    no_idea,
-    explanations=(
-        Explanation(
-            "state",
-            "grad_x is right on every failing case when nothing was called before: your code "
-            "remembers something from one call to the next.",
-            ("shared-winner",),
-        ),
-    ),
-)
 
 _BIG = [" ".join(f"{(r * 40 + c) % 97 / 97:.3f}" for c in range(12)) for r in range(8)]
 _SLICE = "rows 13-20, columns 16-27 of slice 1, 2 of (2, 3, 30, 40)"
 _NINE = frozenset((r, c) for r in (3, 4, 5) for c in (5, 6, 7))
-large_arrays = replace(
-    maxpool_fail,
-    checks=(
-        replace(
-            _ROUTING,
-            inputs={"x": "(2, 3, 30, 40)", "kernel": "3"},
-            mismatch=Mismatch(
-                "grad_x", "one-window", (1, 2, 17, 22), "0.7113", "0.7114", "+-1e-7", 4, 7200
-            ),
-            exhibit=Grids(
-                (
-                    panel("x", *_BIG, focus=_NINE, note=_SLICE),
-                    panel("grad_x, yours", *_BIG, wrong=frozenset({(4, 6), (1, 2)}), note=_SLICE),
-                    panel("grad_x, expected", *_BIG, note=_SLICE),
-                )
-            ),
-        ),
-    ),
-)
