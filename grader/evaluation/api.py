@@ -17,7 +17,7 @@ from grader.evaluation.expected import entered, expected
 from grader.evaluation.measured import amount, baseline, measure
 from grader.evaluation.results import Value, array_of, describe, dict_keys, largest, same_value
 from grader.evaluation.tally import Finding, Stopped, tally
-from grader.evaluation.witness import Halves, confirmed, halves
+from grader.evaluation.witness import Halves, confirmed
 from grader.model.question import Step
 from grader.model.report import Bars
 from grader.sandbox.client import WorkerError

@@ -169,7 +169,6 @@ class Evaluation:
     # -- cases ------------------------------------------------------------------------------
 
     def steps(self, run: str) -> tuple[Step, ...]:
-        """The steps of a run."""
         return self.question.runs[run]
 
     def cases_of(self, check: Check) -> list[CaseRecipe]:
@@ -395,43 +394,35 @@ class Evaluation:
         Raises:
             WorkerError: a process did not survive it; a program of the bank is loaded again.
         """
-        asked = [(case, mode) for case in cases for mode in modes]
-        alike: dict[tuple[int, ...], list[RemoteProgram]] = {}  # by which of these are not known
-        for program in programs:
-            memory = self._memory(program, draw_index)
-            keys = (self._of(program, run, *one, draw_index) for one in asked)
-            new = tuple(number for number, key in enumerate(keys) if key not in memory)
-            alike.setdefault(new, []).append(program)
-        for new, several in alike.items():
-            for first in range(0, len(new), AT_ONCE):
-                some = [asked[number] for number in new[first : first + AT_ONCE]]
-                self._ask(several, run, some, draw_index, want)
-
-    def _ask(
-        self,
-        programs: Sequence[RemoteProgram],
-        run: str,
-        asked: Sequence[tuple[CaseRecipe, str]],
-        draw_index: int,
-        want: Sequence[str],
-    ) -> None:
-        inputs = [self.inputs(case, run, mode=mode, draw_index=draw_index) for case, mode in asked]
-        most = max(1, MOST_RUNS // len(asked))
-        while programs:
-            first, *others = programs[:most]
-            try:
-                found = first.several(self.steps(run), inputs, want or self.wanted[run], others)
-            except ProgramError:
-                return  # one that cannot be sent, say: each is asked for by itself
-            except WorkerError:
-                if self.bank is not None and self._is_of_bank(first):
-                    self.bank.revive(first.name)
-                raise
-            for number, one in enumerate(found):
-                program, (case, mode) = programs[number // len(asked)], asked[number % len(asked)]
-                key = self._of(program, run, case, mode, draw_index)
-                self._memory(program, draw_index)[key] = one
-            programs = programs[len(found) // len(asked) :]
+        new = [
+            (case, mode)
+            for case in cases
+            for mode in modes
+            if any(
+                self._of(program, run, case, mode, draw_index)
+                not in self._memory(program, draw_index)
+                for program in programs
+            )
+        ]
+        for first in range(0, len(new), AT_ONCE):
+            some, left = new[first : first + AT_ONCE], list(programs)
+            inputs = [self.inputs(c, run, mode=mode, draw_index=draw_index) for c, mode in some]
+            most = max(1, MOST_RUNS // len(some))
+            while left:
+                one, *others = left[:most]
+                try:
+                    found = one.several(self.steps(run), inputs, want or self.wanted[run], others)
+                except ProgramError:
+                    break  # something cannot be sent, say: each is asked for by itself
+                except WorkerError:
+                    if self.bank is not None and self._is_of_bank(one):
+                        self.bank.revive(one.name)
+                    raise
+                for number, outcome in enumerate(found):
+                    program, (case, mode) = left[number // len(some)], some[number % len(some)]
+                    key = self._of(program, run, case, mode, draw_index)
+                    self._memory(program, draw_index)[key] = outcome
+                left = left[len(found) // len(some) :]
 
     def _of(
         self, program: RemoteProgram, run: str, case: CaseRecipe, mode: str, draw_index: int
@@ -441,7 +432,6 @@ class Evaluation:
         return self._key(program, key, draw_index)
 
     def observed(self, run: str, case: CaseRecipe) -> Outcome:
-        """What the submission computes."""
         return self.outcome(self.submission, run, case)
 
     def truth(

@@ -9,14 +9,12 @@ process, with room to spare: what is below that room is the process's word.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from grader.cases.dataflow import free_names, results
 from grader.cases.recipe import CaseRecipe
-from grader.evaluation.evaluation import Evaluation, blame_bank
+from grader.evaluation.evaluation import Evaluation, blame_bank, entries
 from grader.evaluation.exhibit import bars
 from grader.evaluation.results import same_value
 from grader.evaluation.tally import Finding, tally
@@ -44,20 +42,19 @@ class Halves:
 
     first: Sequence[Step]
     rest: Sequence[Step]
-    keep: Sequence[str]  # of the first half
     at_peak: bool = False  # the most held during the rest, not what is held between
 
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return (*self.first, *self.rest)
 
-def halves(
-    steps: Sequence[Step], first: Sequence[Step], rest: Sequence[Step], *, at_peak: bool = False
-) -> Halves:
-    """Split a run; kept is what the rest reads of the first half, and all inputs of a peak's."""
-    made, read = results(first), free_names(rest)
-    keep = [name for name in read if name in made]
-    # Torch finds its inputs again by what they are, not by their values.
-    if at_peak or any(step.backward for step in steps):
-        keep += [name for name in read if name not in made]
-    return Halves(first, rest, keep, at_peak)
+    @property
+    def keep(self) -> list[str]:
+        """What the rest reads of the first half, and all inputs of a peak's."""
+        made, read = results(self.first), free_names(self.rest)
+        # Torch finds its inputs again by what they are, not by their values.
+        every = self.at_peak or any(step.backward for step in self.steps)
+        return [name for name in read if every or name in made]
 
 
 def confirmed(
@@ -76,21 +73,19 @@ def confirmed(
         run: the steps, in two halves.
         budget: gives the bytes allowed on a case.
     """
-    large = getattr(check, "large", "")
+    large, left_out = getattr(check, "large", ""), ""
     if counted.verdict is not Verdict.PASS:
         return counted
     if not large or getattr(check, "device", "cpu") != "cpu":
         return replace(counted, figures={**counted.figures, "witnessed": 0.0})
-    left_out = ""
 
     def look(case: CaseRecipe) -> Finding | None:
         nonlocal left_out
         left_out = _left_out(evaluation, check, case)
         return None if left_out else _look(evaluation, check, case, run, budget(case))
 
-    found = tally(
-        evaluation, check.model_copy(update={"cases": large}), look, reference_first=False
-    )
+    wider = check.model_copy(update={"cases": large})
+    found = tally(evaluation, wider, look, reference_first=False)
     if found.verdict is not Verdict.PASS:
         return found
     message = counted.message
@@ -112,41 +107,32 @@ def _left_out(evaluation: Evaluation, check: Check, large: CaseRecipe) -> str:
         return f"the run fails on the case {small.name}"  # other checks say so
     with blame_bank("the reference's worker fails"):
         spent -= evaluation.reference.timed((), inputs, ())[1]  # of the exchange alone
-    share = _entries(evaluation, large) / max(1, _entries(evaluation, small))
-    if spent * share > ENOUGH_SECONDS * 1e9:
+    if spent * entries(large) / max(1, entries(small)) > ENOUGH_SECONDS * 1e9:
         return f"the case {large.name} would take more than {ENOUGH_SECONDS:g} second"
     return ""
-
-
-def _entries(evaluation: Evaluation, case: CaseRecipe) -> int:
-    return sum(np.size(value) for value in evaluation.drawn(case).values())
 
 
 def _look(
     evaluation: Evaluation, check: Check, case: CaseRecipe, run: Halves, budget: float
 ) -> Finding | None:
     """What the system shows of a run that the count does not, or a result that is not right."""
-    steps = (*run.first, *run.rest)
-    draw = evaluation.secret + _DRAW
-    every = evaluation.inputs(case, check.run, draw_index=draw)
-    inputs = {name: every[name] for name in free_names(steps)}
-    other = {} if run.at_peak else evaluation.inputs(case, check.run, draw_index=draw + 1)
-    want = [name for name in evaluation.wanted[check.run] if name in results(run.rest)]
+    draw, want = evaluation.secret + _DRAW, evaluation.wanted[check.run]
+    want = tuple(name for name in want if name in results(run.rest))
+    inputs, other = (
+        evaluation.inputs(case, check.run, draw_index=draw + number) for number in range(2)
+    )
     found, held = _paused(evaluation.submission, run, inputs, other, want)
     with blame_bank(f"the reference fails on case {case.name}"):
         right, base = _paused(evaluation.reference, run, inputs, other, want)
-    wrong = _unlike(found, right, want, case)
-    if wrong and not _unlike(found, evaluation.submission.run(steps, inputs, want), want, case):
-        return None  # wrong however it is run: other checks say so
-    if wrong:
-        with blame_bank(f"the reference fails on case {case.name}"):
-            again, _ = _paused(evaluation.reference, run, inputs, other, want)
-        if not _unlike(again, right, want, case):  # else chance is part of the question
-            return Finding(f"{wrong} is another when the run pauses halfway (case {case.name})")
+    if wrong := _unlike(found, right, want, case):
+        plain = evaluation.submission.run(run.steps, _part(inputs, run.steps), want)
+        if not _unlike(found, plain, want, case):
+            return None  # wrong however it is run: other checks say so
+        return Finding(f"{wrong} is another when the run pauses halfway (case {case.name})")
     if held is None or base is None:
         return None
-    more = held - max(0, base)
     room = PEAK_ROOM if run.at_peak else ROOM
+    more = held - max(0, base)
     if more <= budget + room[evaluation.question.spec.needs_torch]:
         return None
     what = "holds at most" if run.at_peak else "keeps"
@@ -161,20 +147,20 @@ def _look(
 
 
 def _paused(
-    program: RemoteProgram, run: Halves, inputs: Inputs, warm_up: Inputs, want: Sequence[str]
+    program: RemoteProgram, run: Halves, inputs: Inputs, other: Inputs, want: Sequence[str]
 ) -> tuple[Outcome, int | None]:
     """What a run comes to, and bytes: kept halfway, or the most held during the rest."""
-    pid = program.worker.pid
-    early = free_names(run.first).keys() | set(run.keep)
-    late = free_names(run.rest).keys() - set(run.keep)
-    if warm_up:  # what a first run imports or caches, and memory in pieces, is not what it keeps
-        program.pause(run.first, _part(warm_up, early), ())
+    early = _part(inputs, run.first, run.keep)
+    late = {n: one for n, one in _part(inputs, run.rest).items() if n not in run.keep}
+    if not run.at_peak:  # what a first run imports, or leaves in pieces, is not what it keeps
+        program.pause(run.first, _part(other, run.first, run.keep), ())
     before = _held(program)
-    program.pause(run.first, _part(inputs, early), run.keep)
+    program.pause(run.first, early, run.keep)
     after = _held(program)
+    pid = program.worker.pid
     if run.at_peak:
         before = probes.resident_bytes(pid) if probes.forget_peak(pid) else None
-    outcome = program.resume(run.rest, _part(inputs, late), want, room=array_bytes(inputs))
+    outcome = program.resume(run.rest, late, want, room=array_bytes(inputs))
     if run.at_peak:
         after = probes.peak_bytes(pid)
     return outcome, None if before is None or after is None else after - before
@@ -186,14 +172,13 @@ def _held(program: RemoteProgram) -> int | None:
     return program.worker.occupied_bytes()
 
 
-def _part(inputs: Inputs, names: Iterable[str]) -> Inputs:
-    return {name: inputs[name] for name in names if name in inputs}
+def _part(inputs: Inputs, steps: Sequence[Step], more: Sequence[str] = ()) -> Inputs:
+    """The inputs that some steps read, and others by name."""
+    return {name: inputs[name] for name in (*free_names(steps), *more) if name in inputs}
 
 
 def _unlike(one: Outcome, other: Outcome, names: Sequence[str], case: CaseRecipe) -> str:
     """The first result in which two runs differ; '' where they do not."""
-    values = one.values, other.values
-    for name in names:
-        if not same_value(values[0].get(name), values[1].get(name), case.dtype):
-            return name
-    return ""
+    mine, theirs = one.values, other.values
+    unlike = (n for n in names if not same_value(mine.get(n), theirs.get(n), case.dtype))
+    return next(unlike, "")

@@ -74,9 +74,9 @@ class Memory(Budgeted[MemoryCheck]):
     def halves(self, evaluation: api.Evaluation, check: MemoryCheck) -> api.Halves:
         steps = evaluation.steps(check.run)
         if check.quantity == "peak":
-            return api.halves(steps, (), steps, at_peak=True)
+            return api.Halves((), steps, at_peak=True)
         forward = [step for step in steps if not step.backward]
-        return api.halves(steps, forward, [step for step in steps if step.backward])
+        return api.Halves(forward, [step for step in steps if step.backward])
 
     def allowed(self, evaluation: api.Evaluation, check: MemoryCheck, case: api.Case) -> float:
         base = self._base(evaluation, check, case)

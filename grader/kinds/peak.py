@@ -36,9 +36,8 @@ class Peak(Budgeted[PeakCheck]):
         return "allocated", check.of, ()
 
     def halves(self, evaluation: api.Evaluation, check: PeakCheck) -> api.Halves:
-        steps = evaluation.steps(check.run)
-        *first, step = api.producing(steps, check.of)
-        return api.halves(steps, first, [step], at_peak=True)
+        *first, step = api.producing(evaluation.steps(check.run), check.of)
+        return api.Halves(first, [step], at_peak=True)
 
     def does(self, check: PeakCheck) -> str:  # noqa: ARG002
         return "at once"

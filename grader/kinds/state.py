@@ -35,8 +35,7 @@ class State(Budgeted[StateCheck]):
         return "state", check.of, ()
 
     def halves(self, evaluation: api.Evaluation, check: StateCheck) -> api.Halves:
-        steps = evaluation.steps(check.run)
-        return api.halves(steps, *api.divided(steps, check.of))
+        return api.Halves(*api.divided(evaluation.steps(check.run), check.of))
 
     def over(self, _: api.Evaluation, check: StateCheck) -> str:
         return f"{{}} kept in {check.of}"
