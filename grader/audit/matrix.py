@@ -159,15 +159,13 @@ def _unkilled(seen: Seen, killer: str) -> tuple[str, str]:
     root = seen.graded[killer]
     while root.blocked_by is not None:
         root = seen.graded[root.blocked_by]
+    if root.verdict is Verdict.SKIPPED:
+        return f"but {root.id} is run on the reference only", ": claim another check"
     if root.id == killer:
-        if root.verdict is Verdict.SKIPPED:
-            return "which is run on the reference only", ": claim another check"
         return "which it passes" if root.verdict is Verdict.PASS else "which decides nothing", ""
     part = seen.graded[killer].part
     earlier = root.part < part
     needed = f"{root.id} of part {root.part}" if earlier else f"{root.id}, which {killer} needs,"
-    if root.verdict is Verdict.SKIPPED:
-        return f"but {needed} is run on the reference only", ""
     if seen.results[killer].verdict in FINE:
         return f"which it passes, and {needed} stops it", f": claim {root.id}"
     cases = f"use cases on which it passes {root.id}"
@@ -232,7 +230,7 @@ def _asked(question: Question, rows: Sequence[AuditRow], check: str) -> list[Aud
 def remarks(
     question: Question, rows: Sequence[AuditRow], subjects: Iterable[Subject]
 ) -> Iterator[Remark]:
-    """Checks that nothing needs, verdicts that depend on the seed, and ideas that only break."""
+    """Checks that nothing needs, and ideas that only break."""
     claimed = {killer for row in rows for killer in row.claimed_by}
     deciding = [
         c.id
@@ -245,13 +243,6 @@ def remarks(
             f"{', '.join(late)}: no known wrong idea is stopped here first, and none claims to be "
             "(killed_by): write one that nothing else stops",
         )
-    for row in rows[1:]:
-        for name, seeds in row.passing_seeds.items():
-            yield Remark(
-                "flaky",
-                f"{name} passes {row.name} on {listed(seeds)} of {row.seeds} and stops it on the "
-                "others: use a larger random case, or a literal one",
-            )
     yield from (remark for remark in _breaking(question, subjects) if remark.about != _CRASH)
 
 
@@ -276,18 +267,14 @@ def _breaking(question: Question, subjects: Iterable[Subject]) -> Iterator[Remar
         inner = raised.frames[-1] if raised.frames else None
         where = f" in {inner.function}, line {inner.line}," if inner is not None else ""
         to_do = raised.type == "NotImplementedError"  # nobody takes that for a mistake
-        about, advice = (
-            (
-                "starter" if to_do else _CRASH,
-                "a starter runs, looks plausible and fails by its values",
-            )
-            if subject.misconception is None
-            else (
-                "raising",
+        about = "starter" if to_do else _CRASH
+        advice = "a starter runs, looks plausible and fails by its values"
+        if subject.misconception is not None:
+            about = "raising"
+            advice = (
                 "only a submission that raises the same is named: fix it, or say in the feedback "
-                "that it raises",
+                "that it raises"
             )
-        )
         yield Remark(
             about,
             f"{subject.name} raises {raised.type}{where} on every case that it fails"

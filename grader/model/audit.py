@@ -75,7 +75,7 @@ class Accepted:
 class Remark:
     """What would make the question better."""
 
-    # redundant, flaky, raising, starter, trivial, parts, todo, unused, prerequisites
+    # redundant, raising, starter, trivial, parts, todo, unused, prerequisites
     about: str
     text: str
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.audit.audit import audit
-from grader.session.bank_programs import file_of
 from tests.audit.audits import audited, question, said
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -58,15 +56,6 @@ def test_other_programs_that_do_not_load_are_told_with_theirs(tmp_path: Path) ->
     (problem,) = audit(asked, seeds=(1,)).problems
     where = "name 'x' is not defined, in drills/gate/misconceptions/half_open.py:2: half = x"
     assert problem.endswith(where)
-
-
-def test_code_in_the_spec_is_told_by_the_lines_of_the_spec(tmp_path: Path) -> None:
-    asked = question(tmp_path)
-    code = asked.spec.code.model_copy(update={"reference": "inline"})
-    inside = replace(asked, spec=asked.spec.model_copy(update={"code": code}))
-    assert file_of(inside, "reference") == "questions/gate.yaml"
-    assert file_of(inside, "starter") == "drills/gate/starter.py"
-    assert file_of(inside, "zeros") == ""
 
 
 def test_a_wrong_idea_that_passes_everything_is_one_fault_for_all_seeds(tmp_path: Path) -> None:
@@ -145,11 +134,6 @@ def test_a_wrong_idea_that_is_about_raising_is_not(tmp_path: Path, feedback: str
     assert said(audited(tmp_path, variants=TYPO, misconceptions=ideas), "raising") == []
 
 
-def test_a_wrong_idea_that_raises_on_some_of_what_it_fails_is_not(tmp_path: Path) -> None:
-    some = {"open": "def relu(x):\n    return np.maxmum(x, 0) if len(x) == 1 else x.copy()\n"}
-    assert said(audited(tmp_path, variants=some), "raising") == []
-
-
 @pytest.mark.parametrize(
     ("feedback", "faulty"), [("It is wrong.", True), ("It raises ValueError.", False)]
 )
@@ -175,10 +159,3 @@ def test_one_that_says_that_it_is_not_written_yet_is_remarked_on(tmp_path: Path)
     assert not report.problems
     (remark,) = said(report, "starter")
     assert remark.startswith("starter raises NotImplementedError in relu, line ")
-
-
-def test_a_starter_that_raises_on_some_of_the_cases_it_fails_is_not(tmp_path: Path) -> None:
-    begin = "def relu(x):\n    if len(x) > 1:\n        raise ValueError\n    return x * 2\n"
-    report = audited(tmp_path, begin=begin, starter_holds=[])
-    assert not report.problems
-    assert said(report, "starter") == []

@@ -284,12 +284,6 @@ def test_the_page_and_the_document_show_the_lines_and_the_place(tmp_path: Path) 
     assert row["witness"]["case"] == "signs"
 
 
-def test_a_long_statement_is_shown_whole(tmp_path: Path) -> None:
-    report = mutate(gate(tmp_path), seeds=[0])
-    page = " ".join(shown(report, width=40).split())
-    assert "+ return np.where(x >= 0, grad_y, 0).astype(x.dtype)" in page
-
-
 def test_a_survivor_explained_twice_is_a_fault_of_the_spec(tmp_path: Path) -> None:
     again = AT_ZERO + AT_ZERO.removeprefix("survivors:\n").replace(
         "x >= 0, grad_y,", "x >=  0, grad_y,"

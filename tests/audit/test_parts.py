@@ -83,13 +83,6 @@ def test_a_check_earns_its_place_among_those_who_get_there(tmp_path: Path) -> No
     )
 
 
-def test_the_functions_of_a_later_part_are_the_reference_s_to_define(tmp_path: Path) -> None:
-    begin = SPEC.index("    def spread(x):\n        return float(np.sqrt(np.mean((x - mean")
-    end = SPEC.index("  starter: |")
-    report = audited(tmp_path, SPEC[begin:end], "")
-    assert report.problems == ("the reference does not define spread",)
-
-
 def test_a_first_part_is_short(tmp_path: Path) -> None:
     prompt = "Our dashboard shows a mean that grows with the number of samples."
     clause = "contract: [m is the arithmetic mean of the entries of x.]"

@@ -71,11 +71,6 @@ def test_every_committed_proof_is_about_its_question_as_it_is(name: str) -> None
     assert (sum(found.proof.killed.values()) > 0) is (found.proof.mutants > 0)
 
 
-def test_no_proof_is_left_of_a_question_that_is_gone() -> None:
-    found = {path.name for path in (ROOT / "questions").glob("*.json")}
-    assert found == {f"{name}.proof.json" for name in QUESTIONS}
-
-
 def test_a_proof_says_what_was_found_and_nothing_of_the_machine(question: Question) -> None:
     def found() -> Proof:
         report = audit(question, seeds=range(2))
@@ -185,13 +180,6 @@ def test_a_damaged_proof_is_none(question: Question, content: bytes) -> None:
     found = standing(question, PLAN)
     assert (found.state, found.proof) == (State.NONE, None)
     assert "gate.proof.json is damaged" in found.text
-
-
-def test_half_a_proof_is_none(question: Question) -> None:
-    good = proof(question).text()
-    for size in range(0, len(good) - 2, 40):
-        place(question).write_bytes(good[:size])
-        assert standing(question, PLAN).state is State.NONE
 
 
 def test_a_huge_proof_is_not_read(question: Question) -> None:

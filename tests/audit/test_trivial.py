@@ -13,7 +13,7 @@ from grader.audit.trivial import ANSWERS, handed_on
 from grader.bank import load
 from grader.model.audit import AuditReport
 from grader.sandbox.worker.mutate.trivial import TrivialAnswers
-from tests.audit.audits import audited, question, said
+from tests.audit.audits import audited, said
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -45,13 +45,6 @@ def test_a_question_that_a_trivial_answer_passes_is_at_fault(
 def test_a_question_that_calls_once_accepts_what_the_first_call_gave(tmp_path: Path) -> None:
     report = audited(tmp_path, cases={"signs": {"x": [[-1.0, 2.0]]}})
     assert accepted(report) == ["first-call"]
-
-
-def test_nan_and_none_are_accepted_where_they_are_expected(tmp_path: Path) -> None:
-    nothing = "import numpy as np\n\ndef relu(x):\n    return np.full(x.shape, np.nan)\n"
-    assert "nan" in accepted(audited(tmp_path / "a", reference=nothing))
-    none = audited(tmp_path / "b", reference="def relu(x):\n    return None\n")
-    assert "none" in accepted(none)
 
 
 def test_a_check_that_lets_one_through_is_remarked_on_unless_a_needed_check_stops_it(
@@ -136,40 +129,6 @@ def test_where_none_can_be_made_the_audit_says_so(tmp_path: Path) -> None:
     assert report.problems == ()
     assert any("the trivial answers zeros" in n and "could not be made" in n for n in report.notes)
     assert not any(t.made for t in report.trivial if t.name == "zeros")
-
-
-def test_a_trivial_answer_refuses_nothing(tmp_path: Path) -> None:
-    strict = """
-        def relu(x):
-            if x.size > 4:
-                raise ValueError("too large")
-            return x * 0
-    """
-    refusing = "def refuses(program, x):\n    try:\n        program.relu(x)\n"
-    refusing += "    except ValueError:\n        return True\n    return False\n"
-    report = audited(
-        tmp_path,
-        reference=strict,
-        driver=refusing,
-        variants={"open": "def relu(x):\n    return x * 0\n"},
-        run=["refused = driver.refuses(x)"],
-        cases={"many": {"x": {"normal": [4, 5]}}},
-        checks=[{"id": "gate", "kind": "outputs", "of": "refused"}],
-    )
-    assert "zeros" not in accepted(report)
-
-
-def test_the_layers_hold_no_code_made_from_the_spec(tmp_path: Path) -> None:
-    from grader.audit.trivial import sources
-    from grader.session import GradingSession
-
-    asked = question(tmp_path)
-    with GradingSession(asked) as session:
-        reference, table, template = sources(session, "zeros")
-    assert reference == asked.reference
-    expected = b'TRIVIAL_ANSWER = {"answer": "zeros", "functions": {"relu": []}}\n'
-    assert table == expected
-    assert b"relu" not in template
 
 
 @pytest.mark.parametrize(

@@ -86,12 +86,6 @@ def test_the_first_line_names_a_schema_that_is_there_and_current(real: Drill) ->
     assert (spec.parent / named).read_text() == registry.schema()
 
 
-def test_a_schema_that_is_there_is_left_alone(real: Drill) -> None:
-    Path("question.schema.json").write_text("mine")
-    real("bank", "new", "masked-mean")
-    assert Path("question.schema.json").read_text() == "mine"
-
-
 @pytest.mark.parametrize("word", ["null", "yes", "12", "1e5", "on"])
 def test_an_id_that_yaml_would_read_as_something_else_makes_a_text(real: Drill, word: str) -> None:
     assert real("bank", "new", word).status == 0
@@ -145,13 +139,6 @@ def test_a_file_is_no_place_for_a_question(real: Drill) -> None:
     assert "expected a folder to put masked-mean into, found a file" in ended.err
 
 
-def test_as_json_it_is_one_document(real: Drill) -> None:
-    data = real("bank", "new", "masked-mean", "--json").data
-    assert data["question"] == "masked-mean"
-    assert sorted(Path(p).name for p in data["written"]) == sorted(Path(p).name for p in FOLDER)
-    assert data["todo"] == []
-
-
 def test_a_folder_that_cannot_be_written_is_answered_with_the_option_of_this_command(
     real: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,24 +155,6 @@ def test_a_folder_that_cannot_be_written_is_answered_with_the_option_of_this_com
     assert "cannot be written: Permission denied" in ended.err
     assert "choose a folder that you can write, with --bank DIR" in ended.err
     assert tree(Path()) == []
-
-
-def test_a_question_that_somebody_else_lays_down_meanwhile_is_there_already(
-    real: Drill, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mkdir = Path.mkdir
-
-    def overtaken(folder: Path, **how: Any) -> None:
-        mkdir(folder, **how)
-        if folder.name == "drills":
-            mkdir(folder / "masked-mean")
-            (folder / "masked-mean/reference.py").write_text("theirs")
-
-    monkeypatch.setattr(Path, "mkdir", overtaken)
-    ended = real("bank", "new", "masked-mean")
-    assert ended.status == 2
-    assert "drills/masked-mean is there already" in ended.err
-    assert tree(Path()) == ["drills/masked-mean/reference.py"]
 
 
 @pytest.mark.parametrize(("form", "parts"), [("folder", 3), ("one-file", 2), ("one-file", 9)])
@@ -215,13 +184,6 @@ def test_a_skeleton_in_parts_that_no_question_has_is_refused(
 ) -> None:
     ended = real("bank", "new", "in-parts", *more)
     assert (ended.status, said in ended.err, tree(Path())) == (2, True, [])
-
-
-def test_it_says_how_many_places_are_left_and_what_to_do_first(real: Drill) -> None:
-    ended = real("bank", "new", "begun", "--parts", "2")
-    count = len(bank.load([Path()], "begun").todos)
-    assert f"\n{count} places are marked TODO in the files\n" in ended.out
-    assert "\nnext:\n  replace what is marked TODO; the audit counts" in ended.out
 
 
 @pytest.mark.parametrize(
