@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -105,23 +105,17 @@ def nearest(before: str, others: Sequence[str]) -> tuple[Change, ...]:
 
     Texts are compared, never read as programs.
     """
-    found = [tuple(_changes(before.splitlines(), other.splitlines())) for other in others]
+    found = [_changes(before.splitlines(), other.splitlines()) for other in others]
     return min(found, key=lambda changes: sum(change.sign in {"-", "+"} for change in changes))
 
 
-def _changes(before: list[str], after: list[str]) -> Iterator[Change]:
-    from difflib import SequenceMatcher
+def _changes(before: list[str], after: list[str]) -> tuple[Change, ...]:
+    from difflib import unified_diff
 
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    for number, group in enumerate(matcher.get_grouped_opcodes(_AROUND)):
-        if number:
-            yield Change("...", "")
-        for kind, first, last, start, end in group:
-            if kind == "equal":
-                yield from (Change(" ", line) for line in before[first:last])
-            else:
-                yield from (Change("-", line) for line in before[first:last])
-                yield from (Change("+", line) for line in after[start:end])
+    lines = [*unified_diff(before, after, n=_AROUND, lineterm="")][3:]  # after names and a place
+    return tuple(
+        Change("...", "") if line.startswith("@@") else Change(line[0], line[1:]) for line in lines
+    )
 
 
 def _text(source: bytes) -> str:
