@@ -360,13 +360,11 @@ class WorkerClient(Closing):
         return reply.value()
 
     def _placed(self) -> str:
-        """Where its program is now, as the end of a sentence; see `whereabouts`."""
         if self.text is not None:
             self.stopped_at = whereabouts.ask(self.pid, self._output, self.text)
         return f", stopped in {self.stopped_at}" if self.stopped_at else ""
 
     def _last_words(self, failure: WorkerError) -> str:
-        """What is known about a process that never answered."""
         if lines := self.printed.decode("utf-8", "replace").strip().splitlines():
             return lines[-1]
         try:
@@ -414,7 +412,6 @@ class WorkerClient(Closing):
         return True
 
     def _death(self) -> WorkerError:
-        """Say how the process ended."""
         with contextlib.suppress(WorkerError):
             self._drain()
         self.process.end(_GRACE)

@@ -129,7 +129,6 @@ def _packages(*, torch: bool) -> list[str]:
 
 
 def _roots() -> list[Path]:
-    """Where Python's library and the system's shared libraries are."""
     roots = [Path(os.__file__).parent]
     if (base := Path(sys.base_prefix)) not in {Path("/usr"), Path("/")}:
         roots += [base / "lib", base / "lib64"]

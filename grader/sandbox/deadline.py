@@ -14,7 +14,6 @@ class Deadline:
     """Seconds of wall clock from now on; a worker that has one is never waited for beyond it."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin to count, by a clock that gives seconds."""
         self.seconds = seconds
         self.clock = clock
         self._end = clock() + seconds

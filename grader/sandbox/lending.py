@@ -26,7 +26,6 @@ class Lending(Closing):
     """The memory that one worker and the judge have mapped."""
 
     def __init__(self) -> None:
-        """Make the memory; a worker maps what is behind the descriptor."""
         self.descriptor = os.memfd_create("inputs", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:
             os.ftruncate(self.descriptor, mapping.SIZE)

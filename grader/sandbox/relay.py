@@ -114,8 +114,6 @@ class TesterProgram(RemoteProgram):
 
 
 class _Relay:
-    """One run, and how much of its time is left."""
-
     def __init__(self, tester: RemoteProgram, program: TesterProgram) -> None:
         self.tester, self.program = tester, program
         self.keeper, self.driver = program.keeper().worker, program.keeper().name
@@ -146,7 +144,6 @@ class _Relay:
             raise
 
     def _answer(self, asked: Said) -> Said:
-        """What the submission returns."""
         found = self._asked({"op": "call", **fields(Call(self.tester.name, asked))})
         while "said" in found:
             self.calls += 1
@@ -159,7 +156,6 @@ class _Relay:
         return Said("gives", given=(Passed(said.given[0].value),))
 
     def _called(self, call: Said) -> Said:
-        """Have something carried out that is tested."""
         try:
             found = self.keeper.ask(
                 fields(call), Limits(CALL_SECONDS, MOST_WALL), reply_bytes=MOST_REPLY, within=True
@@ -178,7 +174,6 @@ class _Relay:
         self.keeper.close()
 
     def _driven(self, request: dict[str, Any], *, within: bool = False) -> dict[str, Any]:
-        """What the side of the driver answers."""
         return self.keeper.ask(request, reply_bytes=MOST_REPLY, within=within)
 
     def _asked(self, request: dict[str, Any], *, within: bool = False) -> dict[str, Any]:

@@ -34,7 +34,6 @@ class Scratch:
     """
 
     def __init__(self) -> None:
-        """Make it, empty."""
         self.whole = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()  # TMPDIR may be relative
         self.folder = str(self.whole / "scratch")
         self.private = str(self.whole / "lock")

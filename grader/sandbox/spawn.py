@@ -45,7 +45,6 @@ class Starter:
     def __init__(
         self, connection: socket.socket, seconds: float, last_words: Callable[[], str]
     ) -> None:
-        """Take over the judge's end of a connection."""
         self.seconds = seconds  # that may pass before the first answer
         self._connection = connection
         self._last_words = last_words  # what is known of the process once it has ended
@@ -102,7 +101,6 @@ class Child:
     """A process that another one of ours has started."""
 
     def __init__(self, starter: Starter, role: str, channel: int, output: int) -> None:
-        """Ask for it; it is there when the starter has got around to it."""
         self._starter = starter
         self._number = starter.ask({"op": "start", "role": role}, channel, output)
         self._pid: int | None = None
@@ -193,7 +191,6 @@ class Zygote(Closing):
     """A process that imports its libraries once and forks workers."""
 
     def __init__(self, *, torch: bool) -> None:
-        """Start it; it imports numpy, and torch perhaps, meanwhile."""
         self._owner = os.getpid()
         self._scratch = Scratch()
         self._log = self._scratch.whole / "log"

@@ -116,7 +116,6 @@ def unpack(passed: Passed) -> Any:  # noqa: ANN401 any value
 def _arguments(
     given: Sequence[Passed], found: Sequence[Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The values of arguments, apart as a call takes them."""
     both = list(zip(given, found, strict=True))
     return tuple(v for p, v in both if not p.keyword), {p.keyword: v for p, v in both if p.keyword}
 
@@ -152,7 +151,6 @@ class Tester:
             self._turn += 1
 
     def _call(self, turn: int, number: int, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 any values
-        """Have one of the functions called."""
         if turn != self._turn:
             raise RuntimeError("this call of the test is over")
         said = self._exchange(Said("call", number=number, given=pack_all(args, kwargs)))
@@ -188,7 +186,6 @@ class Elsewhere:
         self._numbers = 0
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 any function
-        """Give a function of the other program."""
         if name.startswith("_"):
             raise AttributeError(name)
         return functools.partial(self._ask, name)
@@ -255,7 +252,6 @@ class Elsewhere:
 
 
 def _assign(original: Any, now: Any) -> None:  # noqa: ANN401 any value
-    """Make an argument what it is on the other side."""
     if isinstance(original, np.ndarray):
         np.copyto(original, now)
     elif type(original) is list:

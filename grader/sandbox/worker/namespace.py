@@ -29,7 +29,6 @@ class LoadedModule:
     support_files: tuple[str, ...] = ()  # of the driver and of modules beside it
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 a driver may take any name of the program
-        """Give drivers the program's functions as attributes."""
         return getattr(self.module, name)
 
     def function(self, owner: str, name: str) -> Callable[..., Any]:

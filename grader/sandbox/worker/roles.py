@@ -131,7 +131,6 @@ def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:
 
 
 def _no_compiler(*_: object, **__: object) -> None:
-    """Say what would otherwise be a page of traceback about a program not started."""
     raise RuntimeError(
         "torch.compile is not available here: it starts a compiler, and a submission may not start "
         "programs; call the function without it"
@@ -221,7 +220,6 @@ def _kill(child: int) -> None:
 
 
 def _sweep(live: set[int]) -> None:
-    """Kill what was left behind by children that have ended."""
     for _ in range(_MOST_ORPHANS):
         orphans = _children() - live
         if not orphans:

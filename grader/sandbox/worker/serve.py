@@ -47,7 +47,6 @@ class Server:
     def __init__(
         self, acts: Mapping[str, str], missing: Sequence[str], exchange: calls.Exchange
     ) -> None:
-        """Start without programs; with what was tried (see `walls.canary`), and why walls miss."""
         self.tried = protocol.Tried(dict(acts), tuple(missing))
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
@@ -145,7 +144,6 @@ def _facts() -> protocol.Found:
 
 
 def _broken(error: BaseException) -> str:
-    """What went wrong in a worker's own code, and where."""
     where = (
         f"{f.f_code.co_filename}:{line} {f.f_code.co_name}" for f, line in stepping.walked(error)
     )
@@ -185,7 +183,6 @@ def serve(connection: socket.socket, acts: Mapping[str, str], missing: Sequence[
 
 
 def _flush() -> None:
-    """Have what was printed leave the process."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(BaseException):  # a program may have closed or replaced it
             stream.flush()

@@ -37,7 +37,6 @@ class Stopped(Exception):
     """A step raised, or returned what cannot be used."""
 
     def __init__(self, step: int, error: BaseException) -> None:
-        """Remember which step, and what it raised."""
         super().__init__(step)
         self.step = step
         self.error = error
@@ -152,7 +151,6 @@ class Progress:
     """One run of the steps, which looks at inputs and earlier results after each."""
 
     def __init__(self, program: LoadedModule, asked: Run, inputs: Inputs) -> None:
-        """Take the inputs' fingerprints before the first step."""
         self.program = program
         self.asked = asked
         self.lent = build(inputs)

@@ -60,7 +60,6 @@ class Encoded:
     """A value as JSON has it, which can be part of any number of frames."""
 
     def __init__(self, value: object, depth: int = 0) -> None:
-        """Encode a value that will lie at a depth of the frame; its arrays must not change."""
         self.count = 0
         self.payload: list[Array] = []
         self.tree = self._tree(value, depth)

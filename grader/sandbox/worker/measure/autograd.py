@@ -267,7 +267,6 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         self.count_flops = count_flops
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401 torch's signature
-        """Count what one operation makes."""
         kwargs = kwargs or {}
         known = {storage_key(t) for t in tensors_in((args, kwargs))}
         out = func(*args, **kwargs)

@@ -95,7 +95,6 @@ def _name(one: Any, known: Mapping[str, Any], flat: dict[str, Plain]) -> str:  #
 
 
 def _plain(value: Any) -> Plain:  # noqa: ANN401 an array or a tensor
-    """The values as an array, bfloat16 as float32, and the name of the dtype."""
     try:
         plain = values.snapshot(value)
     except (TypeError, RuntimeError):  # a dtype of torch's that numpy does not have

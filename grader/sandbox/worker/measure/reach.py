@@ -162,7 +162,6 @@ def _buffer(item: Any, storages: set[int]) -> int:  # noqa: ANN401 anything at a
 
 
 def _referents(item: Any, kind: type) -> list[Any]:  # noqa: ANN401 anything at all
-    """What an object keeps alive."""
     if issubclass(kind, types.FunctionType):  # its globals are not what it was given
         cells = [r for cell in item.__closure__ or () for r in get_referents(cell)]
         return [*cells, item.__defaults__, item.__kwdefaults__, item.__dict__]
