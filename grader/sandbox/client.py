@@ -110,15 +110,28 @@ class _Reply:
             self.data, self.got = bytearray(self.meta + payload), 0
         return bool(count)
 
-    def value(self) -> dict[str, Any]:
-        """The reply, decoded."""
-        try:
-            reply = wire.decode(bytes(self.data[: self.meta]), memoryview(self.data)[self.meta :])
-        except wire.WireError as error:
-            raise Garbled(f"broke the protocol: {error}") from None
-        if not isinstance(reply, dict) or not isinstance(reply.get("ok"), bool):
-            raise Garbled("broke the protocol: not a reply")
-        return reply
+    def frame(self) -> bytes:
+        """The whole of it as it came."""
+        assert self.meta is not None
+        header = wire.HEADER.pack(wire.MAGIC, self.meta, len(self.data) - self.meta)
+        return header + self.data
+
+
+def decoded(frame: bytes) -> dict[str, Any]:
+    """What a reply says.
+
+    Raises:
+        Garbled: it is none.
+    """
+    _, meta, _ = wire.HEADER.unpack(frame[: wire.HEADER.size])
+    body = memoryview(frame)[wire.HEADER.size :]
+    try:
+        reply = wire.decode(bytes(body[:meta]), body[meta:])
+    except wire.WireError as error:
+        raise Garbled(f"broke the protocol: {error}") from None
+    if not isinstance(reply, dict) or not isinstance(reply.get("ok"), bool):
+        raise Garbled("broke the protocol: not a reply")
+    return reply
 
 
 def _send(channel: socket.socket, pending: list[memoryview]) -> None:
@@ -248,6 +261,17 @@ class WorkerClient(Closing):
             OutOfTime: its deadline has passed; the worker is ended unless it had nothing to do.
             GraderError: the process could not be started.
         """
+        found: dict[str, Any] = self._asked(request, limits, reply_bytes, within=within)
+        return found
+
+    def forward(self, frame: bytes, limits: Limits, *, reply_bytes: int, within: bool) -> bytes:
+        """Send a frame as it is, and return the one that comes back; raises what `ask` does."""
+        found: bytes = self._asked(frame, limits, reply_bytes, within=within)
+        return found
+
+    def _asked(
+        self, request: dict[str, Any] | bytes, limits: Limits, reply_bytes: int, *, within: bool
+    ) -> Any:  # noqa: ANN401 a decoded reply or a frame, as the request is
         if self.failure is None:
             _ = self.isolation  # before anything else: what it says now, no submission has a say in
         if self.deadline is not None:
@@ -273,13 +297,13 @@ class WorkerClient(Closing):
 
     def _ask(
         self,
-        request: dict[str, Any],
+        request: dict[str, Any] | bytes,
         limits: Limits,
         reply_bytes: int,
         *,
         grace: float = 0.0,
         within: bool = False,
-    ) -> dict[str, Any]:
+    ) -> Any:  # noqa: ANN401 a decoded reply or a frame, as the request is
         spawn.need_owner(self._owner)
         self._thread = threading.get_ident()
         _asked.workers.add(self)
@@ -307,9 +331,9 @@ class WorkerClient(Closing):
             raise Garbled("wrote to the judge without being asked") if early else self._death()
 
     def exchange(
-        self, request: dict[str, Any], limits: Limits, reply_bytes: int, grace: float = 0.0
-    ) -> dict[str, Any]:
-        """Send a request and return the decoded reply; a process that starts has seconds of grace.
+        self, request: dict[str, Any] | bytes, limits: Limits, reply_bytes: int, grace: float = 0.0
+    ) -> Any:  # noqa: ANN401 a decoded reply or a frame, as the request is
+        """Send a request and return the reply; a process that starts has seconds of grace.
 
         Raises:
             WorkerError: there was no proper answer in time.
@@ -317,7 +341,9 @@ class WorkerClient(Closing):
         """
         self._check_silent()
         reply = _Reply(reply_bytes)
-        channel, pending = self._channel, [memoryview(piece) for piece in wire.encode(request)]
+        raw = isinstance(request, bytes)
+        pieces = [request] if isinstance(request, bytes) else wire.encode(request)
+        channel, pending = self._channel, [memoryview(piece) for piece in pieces]
         before = self.cpu_nanoseconds()
         end = time.monotonic() + limits.by_clock(cpu_known=before is not None) + grace
         output_open = True
@@ -357,7 +383,7 @@ class WorkerClient(Closing):
                 raise self._death() from None
         if pending:
             raise Garbled("broke the protocol: answered before it was asked")
-        return reply.value()
+        return reply.frame() if raw else decoded(reply.frame())
 
     def _placed(self) -> str:
         if self.text is not None:

@@ -25,16 +25,18 @@ from grader.sandbox.client import (
     TooSlow,
     WorkerClient,
     WorkerError,
+    decoded,
 )  # fmt: skip
 from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.remote import ROOM, CallLimits, Names, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError, answer, read
 from grader.sandbox.sending import Inputs, Steps, encoded_steps, sent_inputs
 from grader.sandbox.worker.protocol import Call, Outcomes, Passed, Run, Said
-from grader.sandbox.worker.wire import WireError, encode, fields
+from grader.sandbox.worker.wire import HEADER, WireError, encode, fields
 
 MOST_CALLS = 10_000  # of one run; the driver says what more than a few hundred cost
 MOST_REPLY = 8 << 20  # bytes that a call may give
+_CALL, _GIVES = (b'{"ok":true,"said":{"about":"%s"' % word for word in (b"call", b"gives"))
 MOST_WALL = CALL_SECONDS + MOST_SLACK  # seconds that it may take by the clock
 
 
@@ -49,6 +51,7 @@ class SoFar:
 
     used: bool = False  # whether it has run in the worker in which it was loaded
     ahead: list[WorkerClient] = field(default_factory=list)  # started while others run
+    known: dict[object, tuple[Inputs, Outcome]] = field(default_factory=dict)
     late: WorkerError | None = None  # what stopped a run: others would take as long
 
 
@@ -62,14 +65,19 @@ class TesterProgram(RemoteProgram):
     so_far: SoFar = field(default_factory=SoFar)  # the same of all copies
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
-        """Have the driver run the steps and call the submission."""
-        if self.so_far.late is not None:
-            raise self.so_far.late
-        try:
-            return self._run(steps, inputs, want)
-        except (Overran, Garbled) as stopped:
-            self.so_far.late = stopped
-            raise
+        """Have the driver run the steps and call the submission, once on the same inputs."""
+        key = (*steps, *(id(inputs[name]) for name in sorted(inputs)))
+        if key not in self.so_far.known:
+            if self.so_far.late is not None:
+                raise self.so_far.late
+            every = [name for step in steps for name in step.targets]
+            try:
+                self.so_far.known[key] = inputs, self._run(steps, inputs, every)
+            except (Overran, Garbled) as stopped:
+                self.so_far.late = stopped
+                raise
+        values = self.so_far.known[key][1].values
+        return Outcome({name: values[name] for name in want})
 
     def _run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         with self._anew() as tester:
@@ -127,7 +135,8 @@ class _Relay:
         request = Run(self.driver, encoded_steps(tuple(steps)), sent, tuple(want), apart=True)
         found = self._driven({"op": "run", **fields(request)})
         while "said" in found:
-            found = self._driven(fields(self._tested(_said(found))), within=True)
+            asked = read(Said, found["said"], "run")
+            found = self._driven(fields(self._tested(asked)), within=True)
         return answer(Outcomes, found, "run", steps).runs[0]
 
     def _tested(self, asked: Said) -> Said:
@@ -139,30 +148,38 @@ class _Relay:
         try:
             with self.program.worker.waiting():  # for the submission, whoever is asked meanwhile
                 return self._answer(asked)
+        except WireError as error:
+            self._unwind()
+            raise Garbled(f"broke the protocol: not what a test may say ({error})") from None
         except BaseException:
             self._unwind()
             raise
 
     def _answer(self, asked: Said) -> Said:
-        found = self._asked({"op": "call", **fields(Call(self.tester.name, asked))})
-        while "said" in found:
+        request = {"op": "call", **fields(Call(self.tester.name, asked))}
+        frame = self._asked(b"".join(encode(request)), within=False)
+        while frame.startswith(_CALL, HEADER.size):
             self.calls += 1
             if self.calls > MOST_CALLS:
                 raise Overran(f"called what it tests more than {MOST_CALLS:,} times")
-            found = self._asked(fields(self._called(_said(found))), within=True)
-        said = answer(Said, found, "call", ())
+            frame = self._asked(self._called(frame), within=True)
+        said = answer(Said, decoded(frame), "call", ())
         if said.about != "gives" or len(said.given) != 1:
             raise Garbled("broke the protocol: not a reply to call (given)")
-        return Said("gives", given=(Passed(said.given[0].value),))
+        gives = Said("gives", given=(Passed(said.given[0].value),))
+        encode(gives)  # it may be longer than it came
+        return gives
 
-    def _called(self, call: Said) -> Said:
+    def _called(self, frame: bytes) -> bytes:
         try:
-            found = self.keeper.ask(
-                fields(call), Limits(CALL_SECONDS, MOST_WALL), reply_bytes=MOST_REPLY, within=True
+            found = self.keeper.forward(
+                frame, Limits(CALL_SECONDS, MOST_WALL), reply_bytes=MOST_REPLY, within=True
             )
         except WorkerError as failure:
             raise Overran(f"calls what it tests with arguments on which that {failure}") from None
-        return _said(found)
+        if not found.startswith(_GIVES, HEADER.size):
+            raise Garbled("broke the protocol: not a call of what it tests")
+        return found
 
     def _unwind(self) -> None:
         """End the run of a driver whose call of the submission comes to nothing."""
@@ -176,7 +193,7 @@ class _Relay:
     def _driven(self, request: dict[str, Any], *, within: bool = False) -> dict[str, Any]:
         return self.keeper.ask(request, reply_bytes=MOST_REPLY, within=within)
 
-    def _asked(self, request: dict[str, Any], *, within: bool = False) -> dict[str, Any]:
+    def _asked(self, frame: bytes, *, within: bool) -> bytes:
         """What the side of the submission answers, in the time that is left of its run."""
         worker = self.tester.worker
         spent = ((worker.cpu_nanoseconds() or 0) - self.spent_before) / 1e9
@@ -184,19 +201,9 @@ class _Relay:
         wall = self.began + self.limits.wall - time.monotonic()
         left = Limits(max(0.0, self.limits.seconds - spent), max(0.0, wall))
         try:
-            return worker.ask(request, left, reply_bytes=2 * ROOM, within=within)
+            return worker.forward(frame, left, reply_bytes=2 * ROOM, within=within)
         except TooSlow:
             place = f", stopped in {worker.stopped_at}" if worker.stopped_at else ""
             by = f" ({self.limits.set_by})" if self.limits.set_by else ""
             sentence = f"did not finish within {self.limits.seconds:.3g} seconds{by}{place}"
             raise TooSlow(sentence) from None
-
-
-def _said(found: dict[str, Any]) -> Said:
-    """What one side says, checked; sent on it is encoded anew."""
-    said = read(Said, found.get("said"), "call")
-    try:
-        encode(said)
-    except WireError as error:
-        raise Garbled(f"broke the protocol: not what a test may say ({error})") from None
-    return said

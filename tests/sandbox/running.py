@@ -54,7 +54,8 @@ class Connected(WorkerClient):
 
     def answer(self, operation: str, *, seconds: float, reply_bytes: int = 0) -> dict[str, Any]:
         """What comes back for a request."""
-        return self.exchange({"op": operation}, Limits(seconds), reply_bytes)
+        found: dict[str, Any] = self.exchange({"op": operation}, Limits(seconds), reply_bytes)
+        return found
 
 
 @contextlib.contextmanager

@@ -192,7 +192,8 @@ def _exchange(connection: socket.socket, said: protocol.Said) -> protocol.Said:
     """Say something while a request goes on; what is said to it."""
     for piece in wire.encode({"ok": True, "said": said}):
         connection.sendall(piece)
-    answer: protocol.Said = protocol.build(protocol.Said, _receive(connection))
+    found = _receive(connection)  # of the judge, or as the other side has sent it
+    answer: protocol.Said = protocol.build(protocol.Said, found.get("said", found))
     return answer
 
 
