@@ -17,7 +17,7 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.evaluation.evaluation import BankFault
-from grader.evaluation.results import LOOSE, Value, array_of, dtype_of, keys_of, largest, real_parts
+from grader.evaluation.results import LOOSE, Value, array_of, dtype_of, keys_of, largest
 from grader.explain.components import observed
 from grader.explain.naming import Failure
 from grader.kinds.base import Count
@@ -34,6 +34,7 @@ ROUNDING = 1e-7  # of the largest entry, the least step: the rest is how it was 
 # Numbers that mean something are not halfway between two steps: 0.5, 1/3, 2e-5.
 APART = 0.23606797749978969
 DIRECTIONS = 4  # in which an imprecise array is looked at
+RIGHT = {"right", "nearly"}  # what is said where values are not wrong
 MOST_ENTRIES = 1 << 18  # of an array that are looked at
 
 
@@ -106,56 +107,41 @@ def _form(got: Value, right: Value, dtype: str) -> Iterator[str]:
 
 
 def _of_numbers(got: Value, right: Value, dtype: str) -> str:
-    """Of an array or a number: its sort, and how far it is from the right one where it can be."""
+    """Of an array or a number: its sort, and how far it is from the right one if known."""
     array, is_array = array_of(got), isinstance(got, (np.ndarray, Tensor))
-    plain = array.reshape(-1)[:: max(1, -(-array.size // MOST_ENTRIES))]
-    # An integral float is as good as a whole number, where it is no entry of an array.
+    # An integral float is as good as a whole number, where it is not an entry of an array.
     sort = f"{type(got).__name__} {array.shape} {array.dtype.kind}" if is_array else "number"
-    if array.dtype.kind not in ("fc" if is_array else "fciu"):
-        plain = plain.astype(np.int64 if plain.dtype.kind in "iub" else plain.dtype)
-        return f"{sort} {hashlib.sha256(plain.tobytes()).hexdigest()};"
+    if array.dtype.kind not in "fiu":
+        return f"{sort} {hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()};"
     wanted = array_of(right) if isinstance(right, (type(got), float, int)) else None
-    if wanted is not None and (wanted.shape != array.shape or wanted.dtype.kind not in "fciu"):
+    if wanted is not None and (wanted.shape != array.shape or wanted.dtype.kind not in "fiu"):
         wanted = None
     if is_array:
         dtypes = [dtype_of(got), dtype if wanted is None else dtype_of(right)]
         dtype = max(dtypes, key=lambda one: LOOSE.get(one, 0.0))
-    text = _differences(array, wanted, dtype)
+    text = _differences(array, np.zeros_like(array) if wanted is None else wanted, dtype)
     # Where nothing else is wrong, the dtype may be.
     return f"{sort} {f'{dtype_of(got)} {text}' if is_array and text in RIGHT else text};"
 
 
-RIGHT = {"right", "nearly"}
-
-
-def _differences(got: Array, right: Array | None, dtype: str) -> str:
-    """What is wrong with numbers, as how far they are from the right ones where these are known."""
-    found, base = (
-        (
-            real_parts(np.asarray(v, np.complex128))
-            if v.dtype.kind == "c"
-            else v.astype(np.float64)
-        ).reshape(-1)
-        for v in (got, got if right is None else right)
-    )
-    found, base = (v[:: max(1, -(-v.size // MOST_ENTRIES))] for v in (found, base))
-    if right is None or found.shape != base.shape:  # complex where real numbers are right
-        right, base = None, np.zeros_like(found)
+def _differences(got: Array, right: Array, dtype: str) -> str:
+    """How far numbers are from the right ones, in steps that no rounding moves."""
+    every = max(1, -(-got.size // MOST_ENTRIES))
+    found, base = (v.reshape(-1)[::every].astype(np.float64) for v in (got, right))
     odd, right_odd = (np.isnan(v) + 2 * np.isposinf(v) + 3 * np.isneginf(v) for v in (found, base))
-    places = "" if right is not None and np.array_equal(odd, right_odd) else _digest(odd)
+    places = "" if np.array_equal(odd, right_odd) else _digest(odd)
     both = np.isfinite(found) & np.isfinite(base)
     off = np.subtract(found, base, out=np.where(odd == 0, found, 0.0), where=both)
     size, top = largest(base), largest(off)
     loose = LOOSE.get(dtype, LOOSE["float64"])
     if top <= loose * (size or 1.0):
         return places or "right"
-    if loose > LOOSE["float32"]:
+    if loose > LOOSE["float32"] or not np.isfinite(off).all():  # a difference may overflow
         return f"wrong {places}"
     if loose > LOOSE["float64"]:  # in a few directions, which rounding hardly moves
         norm, order = float(np.linalg.norm(off)), np.arange(1, off.size + 1, dtype=np.float64)
         seen = [float(off @ np.sin(order * math.sqrt(n + 2))) / norm for n in range(DIRECTIONS)]
-        steps = [_step(one, COARSE_STEP) for one in (math.log(norm), *seen)]
-        return f"{steps} {places}"
+        return f"{[_step(one, COARSE_STEP) for one in (math.log(norm), *seen)]} {places}"
     if top <= NEARLY * size:
         return f"nearly {places}".rstrip()
     step = max(FINE_STEP, ROUNDING * size / top)
