@@ -134,9 +134,11 @@ def _differences(got: Array, right: Array, dtype: str) -> str:
     off = np.subtract(found, base, out=np.where(odd == 0, found, 0.0), where=both)
     size, top = largest(base), largest(off)
     loose = LOOSE.get(dtype, LOOSE["float64"])
+    if not np.isfinite(off).all():
+        return f"overflow {places}"
     if top <= loose * (size or 1.0):
         return places or "right"
-    if loose > LOOSE["float32"] or not np.isfinite(off).all():  # a difference may overflow
+    if loose > LOOSE["float32"]:
         return f"wrong {places}"
     if loose > LOOSE["float64"]:  # in a few directions, which rounding hardly moves
         norm, order = float(np.linalg.norm(off)), np.arange(1, off.size + 1, dtype=np.float64)
