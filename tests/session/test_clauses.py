@@ -57,16 +57,6 @@ def test_what_fails_quotes_its_clauses(session: GradingSession) -> None:
     assert checks["mean"]["clauses"] == []
 
 
-def test_a_page_quotes_the_first(session: GradingSession) -> None:
-    report = session.grade(MEAN.encode(), seed=1)
-    quotes = " ".join(" ".join(page(report)).split())
-    assert f"contract, 2: {LONG}" in quotes
-    assert "contract, 1:" not in quotes
-    in_full = " ".join(" ".join(page(report, full=True)).split())
-    assert f"contract, 2: {LONG} contract, 1: {CLAUSES[1].text}" in in_full
-    assert f"contract, 2: {LONG}" in page(report, aloud=True)
-
-
 def test_an_exception_breaks_a_clause_where_the_code_works_otherwise(
     session: GradingSession,
 ) -> None:
