@@ -1,4 +1,4 @@
-"""YAML and Python, in a folder, a file or an archive, to a `Question` or a list of faults."""
+"""YAML and Python, in a folder or one file, to a `Question` or a list of faults."""
 
 from __future__ import annotations
 

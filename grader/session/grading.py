@@ -95,8 +95,6 @@ def load_submission(
         if error.of_support:
             restore()
         return _unloadable(error, question)
-    # What it says of names that are forbidden and do not exist is for the audit, which runs the
-    # bank's own code: a submission is not believed about the bank.
     return lacks(loaded, required, question)
 
 
@@ -171,7 +169,7 @@ def carry_out(
         A result for every check, in the order of the question.
 
     Raises:
-        BankFault: the reference, the spec or an extension fails, or takes too long.
+        BankFault: the reference or the spec fails, or takes too long.
     """
     question = evaluation.question
     counting = range(1, len(question.spec.parts) + 1) if counting is None else counting
