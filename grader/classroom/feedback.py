@@ -34,9 +34,10 @@ UNSEEN = "A hidden check does not pass."
 _LONGEST = 60  # characters of the name of a file
 # A name that every file system has, and that no other student's can be: what is made safe ends in a
 # hash, and nothing that ends like one counts as safe.
-_SAFE = re.compile(r"[a-z0-9](?:[a-z0-9._-]*[a-z0-9_])?")
+_SAFE = re.compile(
+    r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9](?:[a-z0-9._-]{,58}[a-z0-9_])?"
+)
 _HASHED = re.compile(r".*-[0-9a-f]{16}")
-_DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
 
 
 def visible(report: Report, hidden: Sequence[str]) -> Seen:
@@ -183,8 +184,7 @@ def stem(student: str) -> str:
 
     It depends on the student alone, so that it stays when others come and go.
     """
-    safe = len(student) <= _LONGEST and _SAFE.fullmatch(student) and not _HASHED.fullmatch(student)
-    if safe and not _DEVICES.fullmatch(student):
+    if _SAFE.fullmatch(student) and not _HASHED.fullmatch(student):
         return student
     kept = re.sub(r"[^A-Za-z0-9]+", "-", student)[:_LONGEST].strip("-") or "student"
     digest = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,8 +1,7 @@
 """What a class shows, for whoever teaches it: on a terminal, read aloud, or as one page of HTML.
 
 The page of HTML stands alone: no script, nothing fetched.  Every text in it goes through the
-renderers of blocks, which let none act or be read as markup; names are never ids or links, these
-are counted.
+renderers of blocks, which let none act or be read as markup.
 """
 
 from __future__ import annotations
@@ -46,7 +45,6 @@ GROUPS = (
     "mistake by themselves."
 )
 _BAR = 24  # cells of the longest bar
-_NAMES = 8  # students that are named on a terminal
 _NAME = 120  # characters of a name
 _SHORT = {
     Standing.PASSED: "pass",
@@ -56,9 +54,9 @@ _SHORT = {
 }
 CSS = """\
 :root { color-scheme: light dark; --page: #fdfdfc; --ink: #1d1f21; --soft: #5a5f66;
-  --line: #d9dbde; --band: #f3f4f5; --link: #1a5fb4; }
+  --line: #d9dbde; --band: #f3f4f5; }
 @media (prefers-color-scheme: dark) { :root { --page: #17191c; --ink: #e4e6e8; --soft: #a3a9b0;
-  --line: #383c42; --band: #202327; --link: #8ab4f8; } }
+  --line: #383c42; --band: #202327; } }
 body { margin: 0 auto; padding: 1.5rem 1.25rem 4rem; max-width: 52rem; background: var(--page);
   color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .25rem; }
@@ -66,11 +64,9 @@ h2 { font-size: 1.2rem; margin: 2.5rem 0 .25rem; padding-top: .75rem;
   border-top: 1px solid var(--line); }
 h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
 p, ul { margin: .5rem 0; }
-a { color: var(--link); }
 code, pre { font-family: ui-monospace, monospace; font-size: .9em; }
 pre { padding: .6rem .75rem; background: var(--band); overflow-x: auto; line-height: 1.35; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); }
 .soft { color: var(--soft); }
 @media print { body { max-width: none; padding: 0; } pre { white-space: pre-wrap; } }
@@ -99,14 +95,22 @@ def summary(found: ClassFindings) -> str:
     return said
 
 
-def class_blocks(found: ClassFindings, results: str) -> Iterator[Block]:
-    """Everything that follows from a class, for a terminal.
+def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> Iterator[Block]:
+    """Everything that follows from a class.
 
     Args:
         found: what follows.
         results: the folder of results, as it is typed in commands.
+        most: students of a group that are named.
     """
-    yield from _top(found)
+    terms = found.terms
+    yield Heading(terms.title or "A class", level=1)
+    yield Paragraph(summary(found))
+    deadline = f"deadline {terms.deadline}, what came later is marked; " if terms.deadline else ""
+    yield Paragraph(
+        f"{deadline}the {terms.counts} file of a student for a question counts; seed {terms.seed}; "
+        f"isolation {terms.level} at least; drill {terms.program}"
+    )
     yield Gap()
     head = ("student", "name", *(one.question.id for one in found.questions), "points")
     rows = (
@@ -116,22 +120,7 @@ def class_blocks(found: ClassFindings, results: str) -> Iterator[Block]:
     yield Table(head, tuple(rows))
     for asked in found.questions:
         yield Gap()
-        yield from _question(asked, results, _NAMES)
-    yield from _scores(found)
-
-
-def _top(found: ClassFindings) -> Iterator[Block]:
-    terms = found.terms
-    yield Heading(terms.title or "A class", level=1)
-    yield Paragraph(summary(found))
-    deadline = f"deadline {terms.deadline}, what came later is marked; " if terms.deadline else ""
-    yield Paragraph(
-        f"{deadline}the {terms.counts} file of a student for a question counts; seed {terms.seed}; "
-        f"isolation {terms.level} at least; drill {terms.program}"
-    )
-
-
-def _scores(found: ClassFindings) -> Iterator[Block]:
+        yield from _question(asked, results, most)
     if found.scores:
         yield Gap()
         yield Heading("Points, of all")
@@ -253,47 +242,23 @@ def class_page(found: ClassFindings, entries: Iterable[Entry], results: str) -> 
             is written.
         results: the folder of results, as it is typed in commands.
     """
-    return framed(found.terms.title or "A class", _body(found, entries, results))
 
+    def body() -> Iterator[str]:
+        yield render_html(class_blocks(found, results, None))
+        yield "<h2>Students</h2>\n"
+        known = {one.id: one for one in found.students}
+        for student, theirs in groupby(entries, key=lambda one: one.handed.student):
+            if one := known.get(student):  # else it was handed in since
+                name = f" ({_cut(one.name)})" if one.name else ""
+                yield f"<details><summary>{_html(_cut(one.id) + name)}</summary>\n"
+                yield render_html(_student(one, list(theirs), found.terms.deadline))
+                yield "</details>\n"
 
-def _body(found: ClassFindings, entries: Iterable[Entry], results: str) -> Iterator[str]:
-    numbers = {one.id: number for number, one in enumerate(found.students, 1)}
-    yield render_html(_top(found))
-    for number, asked in enumerate(found.questions, 1):
-        section = render_html(_question(asked, results, None))
-        yield f'<section id="q{number}">\n{section}</section>\n'
-    head = "".join(
-        f'<th scope="col"><a href="#q{n}">{_html(one.question.id)}</a></th>'
-        for n, one in enumerate(found.questions, 1)
-    )
-    yield (
-        '<section id="results">\n<h2>Who passed what</h2>\n<div class="wide">\n<table>\n'
-        f'<tr><th scope="col">student</th>{head}<th scope="col">points</th></tr>\n'
-    )
-    for one in found.students:
-        row = "".join(f"<td>{_html(_said(result))}</td>" for result in one.results)
-        name = f'<a href="#s{numbers[one.id]}">{_called(one)}</a>'
-        yield f'<tr><th scope="row">{name}</th>{row}<td>{_html(_total(found, one))}</td></tr>\n'
-    yield "</table>\n</div>\n</section>\n"
-    yield render_html(_scores(found))
-    yield '<section id="students">\n<h2>Students</h2>\n'
-    known = {one.id: one for one in found.students}
-    for student, theirs in groupby(entries, key=lambda one: one.handed.student):
-        if student in known:  # else it was handed in since
-            yield f'<details class="student"><summary>{_called(known[student])}</summary>\n'
-            yield f'<article id="s{numbers[student]}">\n'
-            yield render_html(_student(known[student], list(theirs), found.terms.deadline))
-            yield "</article></details>\n"
-    yield "</section>\n"
+    return framed(found.terms.title or "A class", body())
 
 
 def _html(text: str) -> str:
     return escape(inert(text.replace("\xa0", " "), 1000))
-
-
-def _called(student: Student) -> str:
-    name = f" ({_cut(student.name)})" if student.name else ""
-    return _html(f"{_cut(student.id)}{name}")
 
 
 def _student(student: Student, entries: Sequence[Entry], deadline: str) -> Iterator[Block]:

@@ -377,7 +377,7 @@ class DaskPool:
         sent = replace(job, files=self._files[job.question])
         try:
             # Not pure: a program that is graded again is computed again.
-            found: Graded = self._client.submit(_watched, sent, pure=False).result()
+            found: Graded = self._client.submit(grade_one, sent, pure=False).result()
         except Exception as error:
             if type(error).__name__ == "KilledWorker":
                 raise EOFError from error
@@ -393,17 +393,6 @@ class DaskPool:
         self._closed = True
         with suppress(Exception):  # a scheduler that is gone
             self._client.close(timeout=_CONNECTING)
-
-
-def _watched(job: Job) -> Graded:
-    """Grade in a Dask worker; should the grader itself ever hang, the worker is replaced."""
-    alarm = threading.Timer(PATIENCE, os._exit, (1,))
-    alarm.daemon = True
-    alarm.start()
-    try:
-        return grade_one(job)
-    finally:
-        alarm.cancel()
 
 
 def _words(error: BaseException) -> str:
