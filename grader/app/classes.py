@@ -20,7 +20,7 @@ from grader.bank.storage import files_of
 from grader.classroom import config as class_file
 from grader.classroom.config import ClassConfig, ClassFileError, ClassQuestion
 from grader.classroom.hand_in import SHOWN, HandIns
-from grader.classroom.results import TERMS, Results, agreed, read_terms
+from grader.classroom.results import Results, agreed
 from grader.classroom.run import (
     LEVELS,
     DaskPool,
@@ -57,7 +57,6 @@ class ClassPlan:
     pattern: str = ""  # their paths, with fields, where no layout fits
     file: Path | None = None  # its class.yaml
     scheduler: str = ""  # address of a Dask cluster, where grades run there
-    open_pool: Callable[[], Pool] | None = None  # where grades run otherwise, for tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ def grade_class(
     config = config_of(plan.file, plan.questions)
     questions = load(ctx, config)
     level = checked_level(plan.level or config.file.isolation)
-    if plan.open_pool is None and not plan.scheduler:
+    if not plan.scheduler:
         _need(level)
     _need_apart(plan.submissions, plan.out)
     asked = [one.id for one in questions]
@@ -124,11 +123,6 @@ def grade_class(
     # Before anything is written: it may be refused.
     with HandIns(plan.submissions, asked, *how, texts) as handed:
         terms = _terms(config, questions, plan, level)
-        if left := [one for one in _asked_before(plan.out) if one not in asked]:
-            ctx.warn(
-                f"{plan.out}: {', '.join(left)} was graded here before and is not asked any more",
-                "the verdicts are kept: ask it again, or give --out another folder",
-            )
         with Results(plan.out, write=terms) as results:
             count = results.take(handed)
             _say_found(ctx, plan.submissions, asked, handed, count)
@@ -166,8 +160,6 @@ def _graded(
 
 
 def _pool(plan: ClassPlan, questions: Sequence[Question]) -> Pool:
-    if plan.open_pool is not None:
-        return plan.open_pool()
     if plan.scheduler:
         return DaskPool(plan.scheduler, {one.id: files_of(one) for one in questions})
     return LocalPool(plan.jobs or requirements.cores())
@@ -216,7 +208,7 @@ def _say_found(ctx: Context, root: Path, asked: Sequence[str], handed: HandIns, 
         like = " or ".join(f"STUDENT/{one}.py" for one in asked)
         if layout.looks_like != "STUDENT/QUESTION.py":
             like = f"{layout.looks_like} ({layout.name})"
-        found = str(unused) or (quantity(unused.others, "other file") if unused.others else "none")
+        found = str(unused) or "none"
         raise NothingHandedIn(
             f"{root}: expected files like {like}, found {found}",
             hint="--layout or --pattern says how they are named",
@@ -334,10 +326,3 @@ def _terms(
         counts=file.counts, submissions=str(plan.submissions.resolve()),
     )  # fmt: skip
     return agreed(plan.out, found, drawn=wanted is None)
-
-
-def _asked_before(folder: Path) -> list[str]:
-    """Return the questions of the results that are there already."""
-    if not (folder / TERMS).exists():
-        return []
-    return [one.id for one in read_terms(folder).questions]

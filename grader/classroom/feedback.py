@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
@@ -90,7 +89,9 @@ def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> It
     if entry.points is not None:
         yield Paragraph(_points(entry.points, question), state)
     if entry.late:
-        yield Paragraph(_late(entry, terms))
+        known = entry.handed.at and terms.deadline and not entry.handed.late
+        said = f"handed in {entry.handed.at}, the deadline was {terms.deadline}."
+        yield Paragraph(said if known else "as the learning platform says.", "Late:")
     if entry.handed.fault:
         yield Paragraph(f"There is no program in {entry.handed.path}: {entry.handed.fault}.")
     elif report is None:
@@ -105,18 +106,6 @@ def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> It
 def _points(points: int, question: AssignedQuestion) -> str:
     times = "" if question.weight == 1 else f", which count {_exact(question.weight)} times"
     return f"{points} of {quantity(question.of, 'point')}{times}"
-
-
-def _late(entry: Entry, terms: Terms) -> str:
-    if entry.handed.late or not (entry.handed.at and terms.deadline):
-        return "Late, as the learning platform says."
-    try:
-        deadline = datetime.fromisoformat(terms.deadline)
-        at = datetime.fromisoformat(entry.handed.at).astimezone(deadline.tzinfo)
-    except (ValueError, OverflowError):  # the last hours of the year 9999, in another zone
-        return "Late."
-    form = "%Y-%m-%d %H:%M"
-    return f"Late: handed in {at:{form}}, the deadline was {deadline:{form} %z}."
 
 
 def _parts(report: Report) -> Iterator[Block]:

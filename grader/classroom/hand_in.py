@@ -86,14 +86,12 @@ class Unused:
     """The files that are nobody's answer, and who handed in nothing else."""
 
     programs: int = 0
-    others: int = 0  # data, pictures, texts
     first: list[tuple[str, str]] = field(default_factory=list)  # the first of them, and why
     lacking: list[str] = field(default_factory=list)  # students, once for each question
 
     def add(self, path: str, why: str = "") -> None:
-        """Count one more."""
+        """Count one more, if it is a program."""
         self.programs += bool(why)
-        self.others += not why
         if why and len(self.first) < SHOWN:
             self.first.append((path, why))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from html import escape
 from itertools import groupby
 
@@ -251,7 +250,7 @@ def class_page(found: ClassFindings, entries: Iterable[Entry], results: str) -> 
             if one := known.get(student):  # else it was handed in since
                 name = f" ({_cut(one.name)})" if one.name else ""
                 yield f"<details><summary>{_html(_cut(one.id) + name)}</summary>\n"
-                yield render_html(_student(one, list(theirs), found.terms.deadline))
+                yield render_html(_student(one, list(theirs)))
                 yield "</details>\n"
 
     return framed(found.terms.title or "A class", body())
@@ -261,7 +260,7 @@ def _html(text: str) -> str:
     return escape(inert(text.replace("\xa0", " "), 1000))
 
 
-def _student(student: Student, entries: Sequence[Entry], deadline: str) -> Iterator[Block]:
+def _student(student: Student, entries: Sequence[Entry]) -> Iterator[Block]:
     """Everything about a student, question by question, with hidden checks and what it printed."""
     found = {one.question.id: one for one in entries}
     if student.email:
@@ -271,7 +270,7 @@ def _student(student: Student, entries: Sequence[Entry], deadline: str) -> Itera
         yield Heading(result.question, _said(result), level=3)
         if entry is None:
             continue
-        when = f"handed in {_when(entry.handed.at, deadline)}" if entry.handed.at else ""
+        when = f"handed in {entry.handed.at}" if entry.handed.at else ""
         group = f"in the group of equal answers {result.group}" if result.group else ""
         yield Paragraph("; ".join(filter(None, (when, entry.handed.path, group))))
         if entry.note:
@@ -281,12 +280,3 @@ def _student(student: Student, entries: Sequence[Entry], deadline: str) -> Itera
                 for number, part in enumerate(entry.report.parts, 1):
                     yield Item(f"part {number} {part.verdict}: {part.points} of {part.of}")
             yield from told(entry.report)
-
-
-def _when(at: str, deadline: str) -> str:
-    """A time to the minute as it is where the deadline is, in UTC where there is none."""
-    try:
-        zone = datetime.fromisoformat(deadline).tzinfo if deadline else UTC
-        return f"{datetime.fromisoformat(at).astimezone(zone or UTC):%Y-%m-%d %H:%M}"
-    except (ValueError, OverflowError):
-        return at

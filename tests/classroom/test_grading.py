@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -120,17 +119,3 @@ def test_a_folder_with_nobody_in_it_is_said(here: Context, tmp_path: Path) -> No
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match=r"expected files like STUDENT/deviations\.py"):
         graded(here, tmp_path / "empty")
-
-
-def test_a_question_that_is_not_asked_any_more_is_said(here: Context, alone: Path) -> None:
-    said: list[str] = []
-    ctx = replace(here, say=lambda message, _hint: said.append(message))
-    begun: list[tuple[int, int]] = []
-    plan = ClassPlan(alone, ("deviations",), here.here() / "out", jobs=1, level="process")
-    assert len(list(grade_class(ctx, plan, lambda done, of: begun.append((done, of))))) == 1
-    assert begun == [(0, 1)]
-    assert not any("not asked any more" in text for text in said)
-    (alone / "ada" / "ledger.py").write_text("x = 1\n")
-    list(grade_class(ctx, replace(plan, questions=("ledger",), layout="folders")))
-    (text,) = [text for text in said if "not asked any more" in text]
-    assert "deviations was graded here before" in text
