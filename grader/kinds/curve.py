@@ -51,60 +51,43 @@ class Curve(Kind[CurveCheck]):
                 f"{check.of} is {api.describe(observed)}, "
                 f"expected {len(wanted)} numbers (case {case.name})"
             )
-        exhibit = Exhibit(points, wanted)
-        bad = [i for i, v in enumerate(points) if not math.isfinite(v)]
-        if bad:
-            return api.Finding(
-                f"{check.of} is {number(points[bad[0]])} at step {bad[0]} (case {case.name})",
-                exhibit=exhibit,
-            )
         count, last = len(points), points[-1]
-        figures = {"last": last}
+
+        def wrong(sentence: str, mismatch: Mismatch | None = None, **figures: float) -> api.Finding:
+            return api.Finding(
+                f"{sentence} (case {case.name})",
+                mismatch=mismatch,
+                exhibit=Exhibit(points, wanted),
+                figures=figures,
+            )
+
+        for step, value in enumerate(points):
+            if not math.isfinite(value):
+                return wrong(f"{check.of} is {number(value)} at step {step}")
         bound = ""
         if check.ends_below is not None and not last < check.ends_below:
             bound = f"below {number(check.ends_below)}"
         elif check.ends_above is not None and not last > check.ends_above:
             bound = f"above {number(check.ends_above)}"
         if bound:
-            return api.Finding(
-                f"the last of {count} values of {check.of} is {number(last)}, "
-                f"expected {bound} (case {case.name})",
-                mismatch=Mismatch(
-                    check.of, case.name, (count - 1,), number(last), bound, None, 1, count
-                ),
-                exhibit=exhibit,
-                figures=figures,
-            )
+            at, text = (count - 1,), number(last)
+            sentence = f"the last of {count} values of {check.of} is {text}, expected {bound}"
+            mismatch = Mismatch(check.of, case.name, at, text, bound, None, 1, count)
+            return wrong(sentence, mismatch, last=last)
         if check.falls and not last < points[0]:
-            return api.Finding(
-                f"{check.of} does not fall: {number(points[0])} at first, "
-                f"{number(last)} as the last of {count} values (case {case.name})",
-                exhibit=exhibit,
-                figures=figures,
-            )
-        if check.tolerance is not None and (fault := _astray(check, points, wanted)) is not None:
-            return api.Finding(
-                f"{check.of} strays from the expected one in {fault.wrong} of {count} values "
-                f"(case {case.name})",
-                mismatch=fault.mismatch(case.name),
-                exhibit=exhibit,
-                figures=figures,
-            )
+            fall = f"{number(points[0])} at first, {number(last)} as the last of {count} values"
+            return wrong(f"{check.of} does not fall: {fall}", last=last)
+        if check.tolerance is not None:
+            got, want = (api.np.asarray(values) for values in (points, wanted))
+            allowed = api.tolerated(check.tolerance, want)
+            fault = api.report(check.of, got, want, ~(abs(got - want) <= allowed), allowed)
+            if fault := api.explained(fault, check.tolerance):
+                strays = f"strays from the expected one in {fault.wrong} of {count} values"
+                return wrong(f"{check.of} {strays}", fault.mismatch(case.name), last=last)
         return api.Finding.passed(last=last)
 
     def observe(self, evaluation: api.Evaluation, check: CurveCheck, case: api.Case) -> api.Value:
         return evaluation.observed(check.run, case).values.get(check.of)
-
-
-def _astray(
-    check: CurveCheck, points: tuple[float, ...], wanted: tuple[float, ...]
-) -> api.Fault | None:
-    """Where a curve is further from the reference's than the tolerance says."""
-    assert check.tolerance is not None
-    got, want = (api.np.asarray(values) for values in (points, wanted))
-    allowed = api.tolerated(check.tolerance, want)
-    fault = api.report(check.of, got, want, ~(abs(got - want) <= allowed), allowed)
-    return api.explained(fault, check.tolerance)
 
 
 def _series(value: api.Value) -> tuple[float, ...] | None:

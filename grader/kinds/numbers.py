@@ -72,13 +72,16 @@ class Numbers(Kind[NumbersCheck]):
         wrong = [row for row in rows if row.note]
         if not wrong:
             return None
-        first = wrong[0]
+        first, allowed = wrong[0], None
+        if check.tolerance is not None:
+            width = _tolerated(check, expected[first.name])
+            allowed = f"{band(width)}, {check.tolerance.words}"
         return api.Finding(
             f"{', '.join(row.name for row in wrong)} {'is' if len(wrong) == 1 else 'are'} wrong "
             f"in case {case.name}",
             mismatch=Mismatch(
                 f"{check.of}[{first.name!r}]", case.name, None, first.observed, first.expected,
-                _allowance(check, expected[first.name]), len(wrong), len(rows),
+                allowed, len(wrong), len(rows),
             ),
             exhibit=Breakdown(tuple(rows)),
         )  # fmt: skip
@@ -105,13 +108,6 @@ def _tolerated(check: NumbersCheck, expected: float) -> float:
     if check.tolerance is None:
         return 0.0
     return float(api.tolerated(check.tolerance, api.np.asarray(float(expected))))
-
-
-def _allowance(check: NumbersCheck, expected: float) -> str | None:
-    """The same in words; None where it has to be equal."""
-    if check.tolerance is None:
-        return None
-    return f"{band(_tolerated(check, expected))}, {check.tolerance.words}"
 
 
 def _text(check: NumbersCheck, value: float) -> str:

@@ -100,9 +100,13 @@ class Verdicts(Kind[VerdictsCheck]):
         rejected = sum(told[name] == REJECTED for name in check.reject)
         figures = {"right": len(check.accept), "accepted": accepted}
         figures |= {"wrong": len(check.reject), "rejected": rejected}
-        message = _counts(check, figures)
-        if missed:
-            message += "".join(f"; {text}" for text in _misses(check, missed, told))
+        said = []
+        if check.accept:
+            said.append(f"{accepted} of {len(check.accept)} right {check.called} accepted")
+        if check.reject:
+            ones = "ones" if check.accept else check.called
+            said.append(f"{rejected} of {len(check.reject)} wrong {ones} rejected")
+        message = "; ".join([", ".join(said), *_misses(check, missed, told)])
         shared = {**figures, "share": _share(figures)}
         return replace(_nameless(evaluation, found), message=message, figures=shared)
 
@@ -134,17 +138,6 @@ def _raised(raised: Raised) -> str:
 
 def _right(check: VerdictsCheck, case: api.Case) -> str:
     return ACCEPTED if case.name in check.accept else REJECTED
-
-
-def _counts(check: VerdictsCheck, figures: Mapping[str, int]) -> str:
-    """How much was right: `7 of 9 right gradients accepted, 11 of 12 wrong ones rejected`."""
-    said = []
-    if check.accept:
-        said.append(f"{figures['accepted']} of {figures['right']} right {check.called} accepted")
-    if check.reject:
-        ones = "ones" if check.accept else check.called
-        said.append(f"{figures['rejected']} of {figures['wrong']} wrong {ones} rejected")
-    return ", ".join(said)
 
 
 def _misses(

@@ -1,0 +1,82 @@
+"""Many inputs of a run in one request, remembered; and what is asked for by itself instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.evaluation.evaluation import Evaluation
+from grader.sandbox.client import WorkerError
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import ProgramError
+from tests.kinds.grading import Desk
+from tests.kinds.one_file import opened
+
+FORWARD = "def centre(x, w):\n    d = _centred(x)\n    {}\n    return w * d, (d, np.array(w))\n"
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    found: list[tuple[str, int]] = []
+    several, run = RemoteProgram.several, RemoteProgram.run
+
+    def watched(self: RemoteProgram, steps: Any, inputs: Any, *more: Any) -> Any:
+        found.append((self.name, len(inputs)))
+        return several(self, steps, inputs, *more)
+
+    def once(self: RemoteProgram, *asked: Any) -> Any:
+        found.append((self.name, 1))
+        return run(self, *asked)
+
+    monkeypatch.setattr(RemoteProgram, "several", watched)
+    monkeypatch.setattr(RemoteProgram, "run", once)
+    return found
+
+
+def cases(evaluation: Evaluation) -> list[Any]:
+    return [evaluation.cases[name] for name in ("small", "rows", "float32")]
+
+
+def test_inputs_are_run_once_and_then_known(deviations: Desk, requests: list[Any]) -> None:
+    evaluation = deviations.evaluation()
+    some = cases(evaluation)
+    requests.clear()
+    evaluation.values([evaluation.submission], "main", some)
+    evaluation.values([evaluation.submission], "main", some)
+    found = [evaluation.observed("main", case) for case in some]
+    assert [one for one in requests if one[0] == "submission"] == [("submission", 3)]
+    assert all(one.values["y"].shape == one.values["grad_x"].shape for one in found)
+
+
+def test_what_one_input_raises_is_no_news_of_another(deviations: Desk) -> None:
+    evaluation = deviations.evaluation(FORWARD.format("1 / (len(x) - 1)"))
+    evaluation.values([evaluation.submission], "main", cases(evaluation))
+    with pytest.raises(ProgramError, match="raised ZeroDivisionError"):
+        evaluation.observed("main", evaluation.cases["small"])
+    assert evaluation.observed("main", evaluation.cases["rows"]).values
+
+
+def test_a_submission_that_ends_its_process_is_said_to(tmp_path: Path) -> None:
+    rest = "run: [y = f(x)]\ncases: {one: {x: [1.0]}}\nchecks: [{id: y, kind: outputs, of: y}]\n"
+    with opened(tmp_path, rest, "def f(x):\n    return x\n") as session:
+        source = b"import os\ndef f(x):\n    os._exit(3)\n"
+        evaluation = session.examine("it", [source], 1)
+        with pytest.raises(WorkerError, match="exit status 3"):
+            evaluation.with_submission(evaluation.submission).values(
+                [evaluation.submission], "main", list(evaluation.cases.values())
+            )
+
+
+def test_the_reference_runs_all_small_cases_at_once(tmp_path: Path, requests: list[Any]) -> None:
+    rest = """\
+    run: [y = f(x)]
+    cases: {a: {x: [1.0]}, b: {x: {normal: 3}}, c: {x: {normal: 9000}}}
+    checks: [{id: y, kind: outputs, of: y}]
+    """
+    source = "def f(x):\n    return 2 * x\n"
+    with opened(tmp_path, rest, source) as session:
+        session.grade(source.encode(), seed=1)
+    theirs = [count for name, count in requests if name == "reference"]
+    assert theirs[:2] == [2, 1]  # what is large is asked for by itself
