@@ -8,12 +8,10 @@ construction wherever values are compared; what is counted (bytes, FLOPs) is ano
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 from grader.audit.matrix import Fault, in_words_of, sentences
-from grader.audit.subjects import called_functions, result_of
+from grader.audit.subjects import called_functions, layer, result_of
 from grader.evaluation.evaluation import BankFault
 from grader.forms import registry as forms
 from grader.kinds import registry
@@ -31,7 +29,6 @@ STYLES = {
     "fortran": "in Fortran order",
 }
 NO_FUNCTION = "what is called is no function"  # says the layer
-_LAYER = Path(__file__).parents[1] / "sandbox" / "worker" / "mutate" / "styles.py"
 
 Held = tuple[list[Accepted], list[str]]  # with seeds that pass; a sentence per check that does not
 
@@ -115,7 +112,8 @@ def _styled_faults(session: GradingSession, name: str, about: str, seed: int) ->
     Raises:
         BankFault: there is no such style of this reference: it raises, or takes too long.
     """
-    evaluation = session.examine(f"style {name}", layers(session, name), seed, called="it")
+    layers = layer(session.question, "styles.py", name, called_functions(session))
+    evaluation = session.examine(f"style {name}", layers, seed, called="it")
     for check in session.question.spec.checks:
         if check.stretch or not registry.get(check.kind).judges_values:
             continue
@@ -125,16 +123,6 @@ def _styled_faults(session: GradingSession, name: str, about: str, seed: int) ->
             yield seed, before, f": {in_words_of(result.message)}"
         elif result.verdict not in FINE:
             raise BankFault(in_words_of(result.message))
-
-
-def layers(session: GradingSession, style: str) -> list[bytes]:
-    """The reference, and what replaces its functions, in a namespace of its own."""
-    code, names = json.dumps(_LAYER.read_text("utf-8")), json.dumps(called_functions(session))
-    text = (
-        f'_styles = {{"__name__": "styles"}}\nexec({code}, _styles)\n'
-        f'_styles["install"]("{style}", {names}, globals())\n'
-    )
-    return [session.question.reference, text.encode()]
 
 
 def _accepted(

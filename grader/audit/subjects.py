@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.tally import Stopped
@@ -104,6 +106,20 @@ def called_functions(session: GradingSession) -> list[str]:
     called = set(re.findall(r"\bprogram\.(\w+)", driver))
     driven = [] if loaded is None else [f for f in loaded.defined if f in called]
     return list(dict.fromkeys([*question.functions, *driven]))
+
+
+def layer(question: Question, file: str, *arguments: object) -> list[bytes]:
+    """The reference, and a file of the workers over it, in a namespace of its own.
+
+    Args:
+        question: whose reference it is.
+        file: in `sandbox/worker/mutate`, with a function `install`.
+        arguments: of that function before the program's namespace: texts, lists and dicts of them.
+    """
+    code = (Path(__file__).parents[1] / "sandbox" / "worker" / "mutate" / file).read_text("utf-8")
+    given = ", ".join(map(json.dumps, arguments))  # JSON of these is also a Python literal
+    text = f'_layer = {{"__name__": "layer"}}\nexec({json.dumps(code)}, _layer)\n'
+    return [question.reference, f'{text}_layer["install"]({given}, globals())\n'.encode()]
 
 
 def always_raised(evaluation: Evaluation, results: Mapping[str, CheckResult]) -> Raised | None:

@@ -7,12 +7,10 @@ it for the form of each result.  One seed is enough: they hardly depend on it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
-from grader.audit.subjects import called_functions, result_of
+from grader.audit.subjects import called_functions, layer, result_of
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.results import same_value
 from grader.forms import registry as forms
@@ -34,7 +32,6 @@ ANSWERS = {
     "arguments": "its array arguments, in order",
     "first-call": "every time what the first call gave",
 }
-_LAYER = Path(__file__).parents[1] / "sandbox" / "worker" / "mutate" / "trivial.py"
 
 
 def try_answers(session: GradingSession, seed: int) -> list[Trivial]:
@@ -58,7 +55,9 @@ def _tried(session: GradingSession, seed: int, name: str) -> tuple[Trivial, bool
     """An answer, and whether it computes what the reference does."""
     checks = session.question.spec.checks
     try:
-        evaluation = session.examine(f"trivial {name}", sources(session, name), seed)
+        functions = {f: handed_on(session.question, f) for f in called_functions(session)}
+        layers = layer(session.question, "trivial.py", name, functions)
+        evaluation = session.examine(f"trivial {name}", layers, seed)
         verdicts = {check.id: result_of(evaluation, check).verdict for check in checks}
     except BankFault:  # it does not load, or breaks a check: nothing to fear
         return Trivial(name, ANSWERS[name], (), accepted=False), False
@@ -67,18 +66,6 @@ def _tried(session: GradingSession, seed: int, name: str) -> tuple[Trivial, bool
     passes = tuple(check for check, verdict in verdicts.items() if verdict is Verdict.PASS)
     answer = Trivial(name, ANSWERS[name], passes, accepted=accepted)
     return answer, accepted and _is_reference(evaluation)
-
-
-def sources(session: GradingSession, name: str) -> list[bytes]:
-    """The layers of a trivial answer: the reference, a literal table, and what reads the table."""
-    question, functions = session.question, called_functions(session)
-    table = {"answer": name, "functions": {f: handed_on(question, f) for f in functions}}
-    # JSON of texts and whole numbers is also a Python literal.
-    return [
-        question.reference,
-        f"TRIVIAL_ANSWER = {json.dumps(table)}\n".encode(),
-        _LAYER.read_bytes(),
-    ]
 
 
 def handed_on(question: Question, function: str) -> list[int]:
