@@ -232,7 +232,7 @@ def _is_gap(block: Block) -> bool:
 
 def _rows(lines: Iterable[Line], width: int) -> int:
     """Lines of a terminal: what is longer than one is wrapped there."""
-    return sum(max(1, -(-cells(sheet.plain(line)) // width)) for line in lines)
+    return sum(max(1, -(-cells(sheet.plain(line).rstrip()) // width)) for line in lines)
 
 
 def _laid(blocks: Iterable[Block], width: int, lost: Sequence[str]) -> tuple[Line, ...]:

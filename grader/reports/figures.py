@@ -166,11 +166,12 @@ def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Line]:
     for at, drawn in enumerate(_arranged(panels, width - INDENT)):
         lines += [""] * bool(at)
         for parts in itertools.zip_longest(*drawn, fillvalue=()):
-            spans = [(" " * INDENT, "")]
+            spans: list[tuple[str, str]] = []
+            gap = INDENT
             for panel, part in zip(drawn, parts, strict=True):
+                spans += [(" " * gap, ""), *part]
                 gap = _across(panel) - cells(sheet.plain(part)) + _GAP
-                spans += [*part, (" " * gap, "")]
-            lines.append(sheet.stripped(tuple(spans)))
+            lines.append(tuple(spans))
     return lines
 
 
@@ -317,18 +318,16 @@ def trace(raised: Raised, filename: str, *, most: int = EVERYTHING) -> Iterator[
     name, message = inert(raised.type, 80), inert(" ".join(raised.message.split()), _MESSAGE_LIMIT)
     yield Paragraph(f"{name}: {message}" if message else name, indent=INDENT)
     if raised.called_with:
-        yield Item(sheet.listed(raised.called_with), "called with", INDENT)
+        yield Item(raised.called_with, "called with", INDENT)
 
 
 def _frames(frames: Sequence[Frame], filename: str, most: int) -> Iterator[Block]:
-    """A traceback, repeats counted (a recursion) and the middle of a long one left out."""
+    """A traceback, repeats counted (a recursion); of a long one the innermost lines."""
     runs = [(frame, len(list(repeats))) for frame, repeats in itertools.groupby(frames)]
     several = len({frame.function for frame in frames}) > 1
-    first, left = most // 3, len(runs) - most
-    for at, (frame, times) in enumerate(runs):
-        if first <= at < first + left:
-            yield from [Paragraph(f"... {left} more lines", indent=INDENT)] * (at == first)
-            continue
+    if (left := len(runs) - most) > 0:
+        yield Paragraph(f"... {left} more lines", indent=INDENT)
+    for frame, times in runs[max(left, 0) :]:
         function = f"  in {cut(frame.function, 24)}" if several else ""
         yield Item(frame.source.strip(), f"{_place(frame, filename)}{function} ", INDENT)
         if times > 1:

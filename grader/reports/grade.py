@@ -29,7 +29,7 @@ from grader.reports.blocks import (
 )
 from grader.reports.figures import EVERYTHING, INDENT, figure, trace
 from grader.reports.inert import inert_lines
-from grader.reports.sheet import BOLD, REVERSE, Line, cut, joined, listed
+from grader.reports.sheet import BOLD, REVERSE, Line, cut, joined
 from grader.reports.withheld import withheld
 
 ROWS = 22  # of a page, so that the command above and the prompt below stay on a screen of 24
@@ -168,7 +168,7 @@ def _finding(check: CheckResult, name: str) -> Iterator[Block]:
     """What a check found: the sentence, the smallest case, the worst entry or the exception."""
     sentence = words.finding(check)
     blame = words.BLAME.get(check.verdict, "")
-    yield Paragraph(listed(f"{blame}{sentence}"), f"{check.id}:", "", hang=INDENT)
+    yield Paragraph(f"{blame}{sentence}", f"{check.id}:", "", hang=INDENT)
     yield from _clauses([f"contract, {one.number}: {one.text}" for one in check.clauses])
     exhibit = check.exhibit
     if exhibit is not None:

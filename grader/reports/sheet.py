@@ -18,7 +18,6 @@ Spans = tuple[tuple[str, str], ...]  # texts with a style each
 Line = str | Spans
 
 _BOUND = "\xa0"  # a space that no line is broken at
-_SHORT = 24  # characters of a part of a list that is kept whole
 _CODE = re.compile(r"`[^`\n]+`|\(\d+(?:, ?\d+)*,?\)")  # or a shape: stays on one line
 
 
@@ -40,20 +39,6 @@ def plain(line: Line) -> str:
 def text(lines: Iterable[Line]) -> str:
     """What lines say, each with its end."""
     return "".join(f"{plain(line).rstrip(' ')}\n" for line in lines)
-
-
-def stripped(line: Spans) -> Spans:
-    """A line without the blanks at its end."""
-    *spans, (text, style) = line or (("", ""),)
-    while spans and not text.strip():
-        text, style = spans.pop()
-    return (*spans, (text.rstrip(), style))
-
-
-def listed(text: str) -> str:
-    """A list such as "kernel 3, stride 1", bound so that it breaks after commas only."""
-    parts = text.split(", ")
-    return ", ".join(p.replace(" ", _BOUND) if len(p) <= _SHORT else p for p in parts)
 
 
 def joined(words: Iterable[object]) -> str:

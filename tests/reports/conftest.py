@@ -25,11 +25,12 @@ def shown(lines: Iterable[Line], *, color: bool = False) -> str:
     """What a command writes of a page, with the styles where there is color."""
     if not color:
         return sheet.text(lines)
-    spans = ([(line, "")] if isinstance(line, str) else line for line in lines)
-    return "".join(
-        "".join(f"\x1b[{style}m{text}\x1b[0m" if style else text for text, style in line) + "\n"
-        for line in spans
+    whole = ([(line, "")] if isinstance(line, str) else line for line in lines)
+    styled = (
+        "".join(f"\x1b[{style}m{text}\x1b[0m" if style else text for text, style in line)
+        for line in whole
     )
+    return "".join(f"{line.rstrip(' ')}\n" for line in styled)
 
 
 @pytest.fixture
