@@ -106,7 +106,7 @@ def _properties(seen: Observation) -> Iterator[tuple[str, bool]]:
     if isinstance(right, (bool, np.bool_)):
         yield f"{seen.result} should be {bool(right)}", True
         yield f"{seen.result} should be {not right}", False
-    elif isinstance(right, (int, np.integer)):
+    if isinstance(right, (int, np.integer)):
         for small in (0, 1):
             yield f"{seen.result} should be {small}", int(right) == small
     values = numbers(right)
