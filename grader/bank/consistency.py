@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from pydantic import BaseModel
-
 from grader.bank.document import Fault, Keys, dotted
 from grader.cases import size_expr
 from grader.cases.dataflow import case_names, free_names, results
@@ -76,7 +74,8 @@ class Review:
         """Cases that no check looks at, and that no case extends: a check may have lost one."""
         used = {str(case.get("extends")) for case in self._spec.cases.values()}
         for check in self._spec.checks:
-            used.update(case_names(check, self._runs[check.run], self._cases), _texts(check))
+            used.update(case_names(check, self._runs[check.run], self._cases))
+            used.update(mention.name for mention in _mentions(check)[0] if mention.of == "case")
         for name in sorted(self._cases.keys() - used):
             text = f"cases.{name}: no check looks at it; name it in a check, or remove it"
             yield ("cases", name), text
@@ -285,13 +284,3 @@ def _mentions(check: Check) -> tuple[list[Mention], str]:
     except size_expr.AmountError as error:
         return found, str(error)
     return found, ""
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Every text in plain data and models; `model_dump` would take 10 ms to prepare."""
-    value = vars(value) if isinstance(value, BaseModel) else value
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (dict, list, tuple)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)
