@@ -105,10 +105,10 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> It
     terms = found.terms
     yield Heading(terms.title or "A class", level=1)
     yield Paragraph(summary(found))
-    deadline = f"deadline {terms.deadline}, what came later is marked; " if terms.deadline else ""
+    deadline = f" What came after {terms.deadline} is marked." if terms.deadline else ""
     yield Paragraph(
-        f"{deadline}the {terms.counts} file of a student for a question counts; seed {terms.seed}; "
-        f"isolation {terms.level} at least; drill {terms.program}"
+        f"The {terms.counts} file of a student for a question counts.{deadline} "
+        f"Seed {terms.seed}, isolation {terms.level} at least, drill {terms.program}."
     )
     yield Gap()
     head = ("student", "name", *(one.question.id for one in found.questions), "points")

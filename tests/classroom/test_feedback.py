@@ -429,12 +429,9 @@ def test_a_real_grade_says_nothing_of_what_is_hidden() -> None:
 # -- what is hostile -----------------------------------------------------------------------------
 
 HOSTILE = [
-    "<script>alert(1)</script>", "</pre></main><h1>you</h1>", "&lt;b&gt; &amp; &#60;",
-    "[a](http://evil.example)", "![a](x.png)", "# Not a heading", "- item", "1. item", "===",
-    "*all* **of** _it_ ~~x~~", "| a | b |", "http://evil.example www.evil.example me@evil.example",
-    "{{ 7 * 7 }} {% raw %}", "\x1b[31mred\x07\u202egnihton\u2066", "a\n\n# b\n<hr>\n```\nc",
-    "```\n# out", "~~~", "`<b>`", "\ud800", "\\", "<http://evil.example>", "    code", "[a]: http://x",
-    "$x$ ^a^ ==b==", "@everyone", "> quoted", "+ x", "\u00a0\u200b",
+    "<script>alert(1)</script>", "</pre></main><h1>you</h1>", "[a](http://evil.example)",
+    "a\n\n# b\n<hr>\n```\nc", "\x1b[31mred\x07\u202egnihton\u2066", "http://evil.example",
+    "| a | b |", "\ud800",
 ]  # fmt: skip
 TAGS = {tag for tag, _ in Page(to_html(feedback(TERMS, [entry(passed())]))).tags} | {
     "pre", "code", "ul", "li", "span", "strong",
