@@ -79,8 +79,6 @@ def test_a_question_at_fault_ends_it_with_that_status(real: Drill, bank: Path) -
     assert real("--bank", str(bank), "bank", "preview", "gate", "open").status == 3
 
 
-def test_question_and_name_are_completed(tmp_path: Path, bank: Path) -> None:
+def test_the_question_is_completed(tmp_path: Path, bank: Path) -> None:
     words = f"drill --bank {bank} bank preview"
     assert complete(tmp_path, f"{words} ga") == ["gate"]
-    assert complete(tmp_path, f"{words} gate ") == ["open", "zero", "starter"]
-    assert complete(tmp_path, f"{words} none o") == []
