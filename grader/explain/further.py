@@ -278,7 +278,7 @@ class Further:
 
 
 def further_inputs(evaluation: Evaluation) -> Further:
-    """Those for the parts that a evaluation's submission was asked, found out once per session."""
+    """Those for the parts that an evaluation's submission was asked, found out once per session."""
     assert evaluation.bank is not None, "no session gives this evaluation its memory"
     made: Further = evaluation.shared(
         ("further", evaluation.parts_asked), lambda: Further(evaluation)

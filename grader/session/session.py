@@ -260,7 +260,7 @@ class GradingSession(Closing):
         file: str = "",
         parts: int | None = None,
     ) -> Evaluation:
-        """Put a program of the bank's own in a evaluation: what an audit does, without a deadline.
+        """Evaluate a program of the bank's own: what an audit does, without a deadline.
 
         Such programs share a process, one after another; a submission never runs there.  Messages
         say what the program is `called` and its `file` in the bank.  It has to define what so many
