@@ -221,21 +221,3 @@ def test_ctrl_c_ends_a_grade_and_all_it_started(person: Person, tmp_path: Path) 
     assert person.read() == source
     person.drill("history", "restore", "1", "--to", "back.py")
     assert (person.folder / "back.py").read_bytes() == source
-
-
-@LINUX
-def test_a_killed_grade_leaves_no_process_and_loses_no_attempt(
-    person: Person, tmp_path: Path
-) -> None:
-    grade, source = sleeping_grade(person, tmp_path)
-    grade.kill()
-    grade.communicate(timeout=30)
-    assert all_end(tmp_path / "scratch")
-    (attempt,) = person.drill("history", "--json").data["attempts"]
-    assert (attempt["verdict"], attempt["finished_at"]) == (None, None)
-    person.drill("history", "restore", "1", "--to", "back.py")
-    assert (person.folder / "back.py").read_bytes() == source
-    person.write(REFERENCE)
-    assert person.drill("grade").status == 0
-    verdicts = [a["verdict"] for a in person.drill("history", "--json").data["attempts"]]
-    assert verdicts == [None, "pass"]

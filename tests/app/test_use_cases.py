@@ -221,17 +221,6 @@ def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
     assert second.workspace.submission.read_bytes() == b"# of the other bank\n"
 
 
-def test_an_attempt_of_a_bank_that_has_moved_comes_back(tmp_path: Path, bank: Path) -> None:
-    ctx = context(tmp_path, bank)
-    _, made = starting.start(ctx, NAME)
-    made.workspace.submission.write_bytes(b"# mine\n")
-    grading.grade(ctx)
-    shutil.rmtree(made.workspace.folder)
-    moved = context(tmp_path, bank.rename(tmp_path / "moved"))
-    starting.start(moved, NAME)
-    assert history.restore(moved, 1)[1].read_bytes() == b"# mine\n"
-
-
 def test_two_banks_that_hold_one_id_know_nothing_of_each_other(tmp_path: Path, bank: Path) -> None:
     ctx = context(tmp_path, bank)
     other = context(tmp_path, bank_at(tmp_path / "other"))

@@ -21,10 +21,8 @@ from tests.asking import with_checks
 
 MINI = Path(__file__).parents[1] / "banks" / "mini"
 PASS, FAIL, ERROR, LIMIT = Verdict.PASS, Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT
-DONE, ODD = (
-    "DID",
-    "ODD",
-)  # what a submission prints when an act worked, or failed for another reason
+# What a submission prints when an act worked, or failed for another reason.
+DONE, ODD = "DID", "ODD"
 
 PRELUDE = '''\
 import ctypes, errno, os, platform, sys, threading, time
@@ -86,9 +84,6 @@ class Attack:
     seen: str = ""
     seconds: float | None = None  # of a call, where it is meant to overrun
     cpu_seconds: int | None = None
-    row: str = (
-        ""  # of the catalogue it comes from: "7.5" a numbered test, "m12" a row of the matrix
-    )
     alive: bool = True  # whether `attempt` is expected to have said something
 
     @property

@@ -114,16 +114,6 @@ def test_another_run_of_a_case_may_be_named(real: Drill) -> None:
     assert "line-1, line-2, line-4; found line-5" in ended.err
 
 
-def test_a_function_whose_name_a_result_takes_is_called_by_its_module(real: Drill) -> None:
-    question = "softmax-cross-entropy"
-    real("start", question)
-    Path(question, "submission.py").write_text(reference(question))
-    data = real("case", "three-classes", "--json").data
-    assert "import submission\n" in data["script"]
-    assert " = submission." in data["script"]
-    assert printed(Path(data["path"]))
-
-
 def test_a_driver_stands_beside_the_script(real: Drill) -> None:
     question = "softmax-cross-entropy"
     real("start", question)
@@ -146,30 +136,6 @@ def test_tensors_are_made_as_a_grade_makes_them(real: Drill) -> None:
     assert "grad_y.requires_grad_()" not in data["script"]
     assert " = vjp(y, grad_y, x, w_gate, w_up, w_down)\n" in data["script"]
     assert "tensor" in printed(Path(data["path"]))
-
-
-def test_no_gradient_is_asked_of_an_input_that_requires_none(real: Drill, tmp_path: Path) -> None:
-    """What a grade gives for it is None."""
-    pytest.importorskip("torch")
-    bank = tmp_path / "bank"
-    program = "def scale(x, factor):\n    return x * factor\n"
-    files = {"starter.py": program, "reference.py": program, "misconceptions/adds_it.py": program}
-    spec = edited(
-        "uses: [numpy]", "uses: [torch]",
-        "  - y, ctx = scale(x, factor)\n  - grad_x = scale_backward(grad_y, ctx)",
-        "  - y = scale(x, factor)\n  - grad_x, grad_factor = vjp(y, grad_y, x, factor)",
-        "small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}",
-        "small: {x: [[1.0, 2.0]], factor: [[3.0]], grad_y: [[1.0, 2.0]], frozen: [factor]}",
-        "  wide: {x: {normal: [2, 5]}, factor: 2, grad_y: {normal: like y}}\n", "",
-        "of: grad_x", "of: [grad_x]",
-    )  # fmt: skip
-    write_bank(bank, spec)
-    for name, text in files.items():
-        (bank / "drills" / "scaled-copy" / name).write_text(text)
-    real("--bank", str(bank), "start", "scaled-copy")
-    data = real("case", "small", "--json").data
-    assert "grad_x, grad_factor = vjp(y, grad_y, x, factor)" in data["script"]
-    assert "tensor([[3., 6.]]" in printed(Path(data["path"]))
 
 
 def test_an_unknown_case_suggests_the_nearest(real: Drill) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from grader.app.requirements import GET_TORCH
 from grader.model.errors import GraderError
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.levels import ACTS, Isolation
-from tests.cli.conftest import ROOT, Drill
-from tests.cli.lacking import without_torch
+from tests.cli.conftest import ROOT, Drill, without_torch
 
 QUESTIONS = len([*(ROOT / "questions").glob("*.yaml")])
 
@@ -57,12 +57,6 @@ def test_records_that_cannot_be_written(drill: Drill, monkeypatch: pytest.Monkey
     assert "/dev/null/home cannot be written" in ended.out
 
 
-def test_a_bank_that_is_not_there(drill: Drill) -> None:
-    ended = drill("doctor", "--bank", "nowhere")
-    assert ended.status == 2
-    assert "--bank: expected a folder that holds questions/" in " ".join(ended.out.split())
-
-
 def test_torch_that_does_not_load(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.app.requirements.find_spec", str)
     monkeypatch.setattr("grader.app.doctor._ASK_TORCH", "raise ImportError('libcuda is missing')")
@@ -95,3 +89,9 @@ def test_a_worker_that_does_not_start(drill: Drill, monkeypatch: pytest.MonkeyPa
     ended = drill("doctor")
     assert "did not start: no numpy" in ended.out
     assert ended.status == 4
+
+
+def test_the_torch_that_is_advised_is_the_one_that_is_tested() -> None:
+    constraints = (ROOT / "constraints.txt").read_text()
+    (pinned,) = (line for line in constraints.splitlines() if line.startswith("torch="))
+    assert GET_TORCH.startswith(f"pip install {pinned} ")

@@ -14,21 +14,6 @@ from tests.cli.conftest import Drill
 SUBMISSION = Path("double-trouble/submission.py")
 
 
-def test_an_unknown_id_is_no_empty_history(drill: Drill) -> None:
-    ended = drill("history", "halve-wel")
-    assert ended.status == 2
-    assert "did you mean halve-well?" in ended.err
-
-
-def test_the_history_of_one_question(drill: Drill) -> None:
-    for name in ("double-trouble", "halve-well", "double-trouble"):
-        drill("start", name)
-        drill("grade", name)
-    found = drill("history", "double-trouble", "--json").data["attempts"]
-    assert [a["attempt"] for a in found] == [1, 3]
-    assert drill("history", "list", "--json").data == drill("history", "--json").data
-
-
 def test_restore_brings_back_the_bytes_and_keeps_what_was_there(drill: Drill) -> None:
     drill("start", "double-trouble")
     SUBMISSION.write_bytes(b"# fail\r\n\xff")
@@ -52,14 +37,6 @@ def test_restore_into_a_file_never_writes_over_one(drill: Drill) -> None:
     assert Path("mine.py").read_text() == "mine"
     assert drill("history", "restore", "1", "--to", ".").status == 2
     assert drill("history", "restore", "1", "--to", "no/where.py").status == 2
-
-
-def test_restore_of_an_attempt_whose_folder_is_gone_says_what_to_do(drill: Drill) -> None:
-    Path("mine.py").write_text("# fail\n")
-    drill("grade", "double-trouble", "--file", "mine.py")
-    ended = drill("history", "restore", "1")
-    assert ended.status == 2
-    assert "drill start double-trouble" in ended.err
 
 
 def test_restore_of_an_unknown_attempt(drill: Drill) -> None:
@@ -119,20 +96,6 @@ def test_rows_that_say_nothing_new_are_folded(drill: Drill) -> None:
     data = drill("history", "--json").data["attempts"]
     assert [row["failed"] for row in data] == ["value", "value", "value", "value", "", ""]
     assert [row["hints"] for row in data] == [0, 0, 0, 0, 0, 1]
-
-
-def test_a_narrow_window_drops_columns_and_folds_no_cell(
-    drill: Drill, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drill("start", "double-trouble")
-    drill("grade")
-    for columns in ("60", "20"):
-        monkeypatch.setenv("COLUMNS", columns)
-        head, row, *_ = drill("history", "double-trouble").out.splitlines()
-        assert "when" not in head
-        assert row.split() == ["1", "FAIL", "value"]
-    plain = drill("history", "--plain", "double-trouble").out
-    assert plain.startswith("no. 1, verdict FAIL, idea, or what failed first value\n")
 
 
 def test_a_report_that_somebody_changed_hides_no_row(drill: Drill, home: Path) -> None:

@@ -120,12 +120,6 @@ def test_color_is_kept_in_a_pipe_where_that_is_asked_for(drill: Drill) -> None:
     assert "--color: expected auto, always or never, found sometimes" in refused.err
 
 
-def test_plain_pages_have_a_fact_on_each_line(drill: Drill) -> None:
-    out = drill("list", "--plain").out
-    assert "question double-trouble, title The sum that came out too large, parts 0/1" in out
-    assert "arithmetic:\n" in out
-
-
 def test_a_file_of_no_drill_is_asked_about_on_a_terminal(
     program: Program, drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,20 +139,6 @@ def test_a_file_of_no_drill_is_asked_about_on_a_terminal(
     assert (status, "did you mean double-trouble?" in seen) == (2, True)
     assert len(drill("history", "--json").data["attempts"]) == 1
     assert drill("grade", "--json").status == 2
-
-
-def test_a_folder_called_like_the_submission_is_one_sentence(
-    drill: Drill, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drill("start", "double-trouble")
-    Path("double-trouble/submission.py").unlink()
-    Path("double-trouble/submission.py").mkdir()
-    monkeypatch.chdir("double-trouble")
-    for words in (("grade",), ("reset",), ("grade", ".")):
-        ended = drill(*words)
-        assert (ended.status, ended.out) == (2, ""), words
-        assert "expected a file, found a folder" in ended.err
-    assert drill("solution", "--give-up", "--mine").status == 0
 
 
 @pytest.mark.parametrize("columns", ["20", "60", "80", "120"])

@@ -40,14 +40,6 @@ def test_what_was_begun_comes_before_what_is_new(drill: Drill) -> None:
     )
 
 
-def test_the_one_worked_on_last_comes_first(drill: Drill) -> None:
-    drill("start", "double-trouble")
-    drill("start", "halve-well")
-    assert [name for name, _ in suggested(drill)] == ["halve-well", "double-trouble"]
-    drill("grade", "double-trouble")
-    assert [name for name, _ in suggested(drill)] == ["double-trouble", "halve-well"]
-
-
 def test_what_is_passed_is_done_and_what_was_given_up_comes_last(drill: Drill) -> None:
     for name in ("double-trouble", "halve-well"):
         drill("start", name)

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.records import progress
-from grader.records.store import Store
 from grader.session import experiment as running
-from tests.cli.conftest import ROOT, Drill, Ended
+from tests.cli.conftest import Drill, Ended
 
 FILE = Path("my-fit") / "submission.py"
 TRAIN = "def train(seed):\n"
@@ -56,19 +54,6 @@ def test_a_run_shows_numbers_and_prints_and_counts(fit: Callable[..., Ended], re
     assert "3 of 3 runs are used; you can still edit and grade" in spent.err
     assert real("--bank", "mine", "reset", "my-fit").status == 0
     assert fit().out.startswith("run 1 of 3")
-
-
-def test_to_begin_anew_the_script_need_not_have_changed(
-    fit: Callable[..., Ended], real: Drill, home: Path
-) -> None:
-    script("return")
-    FILE.unlink()
-    real("--bank", "mine", "start", "my-fit")
-    assert fit("--json").data["used"] == 1
-    real("--bank", "mine", "reset", "my-fit")
-    where = str(Path("mine").resolve())
-    records = Store(home)
-    assert records.read(lambda db: progress.runs_used(db, "my-fit", where), empty=9) == 0
 
 
 @pytest.mark.parametrize(
@@ -120,13 +105,6 @@ def test_of_endless_prints_the_end_is_shown(fit: Callable[..., Ended]) -> None:
     assert lines[21] == "  last"
 
 
-def test_a_long_series_ends_where_it_ends(fit: Callable[..., Ended]) -> None:
-    script("return {'loss': list(range(5000))}")
-    assert "   loss 0 -> 4999   " in fit().out
-    series = fit("--json").data["numbers"]["loss"]
-    assert (len(series), series[0], series[-1]) == (5000, 0, 4999)
-
-
 def test_where_nothing_can_be_recorded_a_run_is_not_counted(
     fit: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,12 +129,6 @@ def test_a_run_that_is_stopped_counts(
     assert (ended.status, ended.out) == (130, "")
     assert ended.err.startswith("drill: run 1 of 3 was stopped, and counts\n")
     assert fit().out.startswith("run 2 of 3")
-
-
-def test_a_question_without_experiments_says_so(real: Drill) -> None:
-    ended = real("--bank", str(ROOT), "run", "seven-windows")
-    assert ended.status == 2
-    assert "seven-windows is not answered by experiments, so there is nothing to run" in ended.err
 
 
 def test_what_is_shown_has_log_causes_and_budget(fit: Callable[..., Ended], real: Drill) -> None:

@@ -41,12 +41,6 @@ def test_what_a_command_loads(tmp_path: Path) -> None:
     assert loaded(tmp_path, "--bank", str(ROOT), "list") <= {"yaml", "sqlite3", "json"}
 
 
-def test_a_page_needs_no_library_for_its_looks(tmp_path: Path) -> None:
-    reference = ROOT / "drills" / "maxpool-routing" / "reference.py"
-    command = ["--bank", str(ROOT), "grade", "maxpool-routing", "--file", str(reference)]
-    assert "rich" not in loaded(tmp_path, *command)
-
-
 _WHEN_WORKERS_START = """
 import sys
 from grader.sandbox import spawn

@@ -96,3 +96,17 @@ def test_bands_ratios_and_durations() -> None:
         "42 s",
         "3 min 20 s",
     ]
+
+
+@pytest.mark.parametrize(
+    ("minutes", "text"),
+    [(-3, "0 minutes"), (0.6, "1 minute"), (119, "119 minutes"), (121, "2 hours"),
+     (47 * 60, "47 hours"), (60 * 24 * 3, "3 days")],
+)  # fmt: skip
+def test_a_span_of_time(minutes: float, text: str) -> None:
+    assert numerals.span(minutes) == text
+
+
+def test_quantities() -> None:
+    assert numerals.quantity(1, "try", "tries") == "1 try"
+    assert numerals.quantity(1_000_000, "byte") == "1,000,000 bytes"

@@ -16,7 +16,6 @@ ATTACKS = (
         """,
         verdict=ERROR,
         says="PermissionError: .*Permission denied.*walled off",
-        row="7.24 m09",
     ),
     Attack(
         "import-the-grader",
@@ -28,7 +27,6 @@ ATTACKS = (
         """,
         verdict=ERROR,
         says="ModuleNotFoundError",
-        row="m09",
     ),
     Attack(
         "read-what-is-private",
@@ -48,7 +46,6 @@ ATTACKS = (
             attempt(path, os.listdir, path, also=(2,))
         """,
         seen="terminal-evaluation; SWE-evaluation Verified by Berkeley RDI, April 2026",
-        row="7.24 m09 m31 m32",
     ),
     Attack(
         "read-round-the-corner",
@@ -79,7 +76,6 @@ ATTACKS = (
         attempt("map", mmap.mmap, named, 10, mmap.MAP_PRIVATE, mmap.PROT_READ, also=(9,))
         os.close(named); os.close(folder)
         """,
-        row="catalogue",
     ),
     Attack(
         "change-what-is-others",
@@ -102,7 +98,6 @@ ATTACKS = (
         attempt("mknod", os.mkfifo, T["home"] + "/fifo")
         attempt("bind", call, 49, 200, 0, b"", 0)
         """,
-        row="7.26 m14 m15 m51",
     ),
     Attack(
         "change-modes-and-times",
@@ -127,7 +122,6 @@ ATTACKS = (
             attempt("ioctl", fcntl.ioctl, fd, number, bytes(128))
         os.close(fd)
         """,
-        row="7.26 m50 m59",
     ),
     Attack(
         "leave-something",
@@ -150,7 +144,6 @@ ATTACKS = (
             for file in ("comm", "oom_score_adj", "coredump_filter", "clear_refs", "timerslack_ns"):
                 attempt(file, lambda: open(f"/proc/{tag}/{file}", "w").close(), also=(2,))
         """,
-        row="7.28 m37 m38",
     ),
     Attack(
         "delete-a-message-queue",
@@ -163,7 +156,6 @@ ATTACKS = (
         attempt("mq_receive", call, 243, 183, 0, ctypes.create_string_buffer(8), 8, None, None)
         attempt("mq_notify", call, 244, 184, 0, None)
         """,
-        row="ours",
     ),
     Attack(
         "odd-things-in-the-scratch-folder",
@@ -188,7 +180,6 @@ ATTACKS = (
         attempt("immutable", fcntl.ioctl, os.open("a", 0), 0x40086602, b"\\x10" * 8)
         os.chdir("a/b/c")
         """,
-        row="m45",
     ),
     Attack(
         "import-torch",
@@ -196,7 +187,6 @@ ATTACKS = (
         "import torch",
         verdict=ERROR,
         says="raised ModuleNotFoundError: No module named 'torch'; this question allows numpy and",
-        row="7.29 m39",
     ),
     Attack(
         "import-torch-from-its-folder",
@@ -208,7 +198,6 @@ ATTACKS = (
         """,
         verdict=ERROR,
         says="torch|ermission",
-        row="7.29 m39",
     ),
     Attack(
         "import-another-package",
@@ -221,6 +210,5 @@ ATTACKS = (
         for name in ("pytest/__init__.py", "torch/__init__.py", "yaml/__init__.py"):
             attempt(name, lambda: open(os.path.join(site, name)).close(), also=(2,))
         """,
-        row="m58",
     ),
 )

@@ -22,7 +22,6 @@ ATTACKS = (
         for number in (428, 429, 430, 431, 432, 433, 442, 457, 458):
             attempt(f"mount api {number}", call, number, number, 0, 0, 0, 0, 0)
         """,
-        row="m57",
     ),
     Attack(
         "own-peak-forgotten",
@@ -34,7 +33,6 @@ ATTACKS = (
         attempt("oom", lambda: open("/proc/self/oom_score_adj", "w").write("-1000"))
         attempt("memory", lambda: open("/proc/self/mem", "r+b").close())
         """,
-        row="m52",
     ),
     Attack(
         "walls-again",
@@ -50,7 +48,6 @@ ATTACKS = (
         attempt("ruleset", call, 444, 444, None, 0, 1)
         attempt("personality", call, 135, 92, 0x0040000)
         """,
-        row="ours",
     ),
     Attack(
         "dangerous-calls",
@@ -62,7 +59,6 @@ ATTACKS = (
                          (171, 162), (153, 58), (300, 262), (443, 443), (162, 81), (306, 267)):
             attempt(f"call {x86}", call, x86, arm, 0, 0, 0, 0, 0, 0)
         """,
-        row="ours",
     ),
     Attack(
         "32-bit-calls",
@@ -79,7 +75,6 @@ ATTACKS = (
         """,
         verdict=ERROR,
         says=r"ended its process \(SIG(SYS|SEGV|ABRT)\)",
-        row="m54",
     ),
     Attack(
         "x32-calls",
@@ -92,7 +87,6 @@ ATTACKS = (
         """,
         verdict=ERROR,
         says=r"ended its process \(SIG(SYS|ABRT)\)",
-        row="m54",
     ),
     Attack(
         "number-with-a-high-half",
@@ -103,7 +97,6 @@ ATTACKS = (
             attempt("kill", call, 62, 129, T["judge"] | high, 0, also=(3,))
             attempt("family", call, 53, 199, 1 | high, 2 | high, 0, (ctypes.c_int * 2)())
         """,
-        row="ours",
     ),
     Attack(
         "inherited-descriptors",
@@ -125,7 +118,6 @@ ATTACKS = (
         """,
         verdict=ERROR,
         says="nothing to use",
-        row="m56",
     ),
     Attack(
         "peer-of-the-channel",
@@ -146,6 +138,5 @@ ATTACKS = (
         attempt("advise", call, 440, 440, handle, None, 0, 4, 0)
         attempt("release", call, 448, 448, handle, 0)
         """,
-        row="ours",
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attacks.attack import ERROR, FAIL, LIMIT, Attack
+from tests.attacks.attack import ERROR, LIMIT, Attack
 
 OVERRUN = r"did not finish within 0\.3 seconds"
 
@@ -14,7 +14,6 @@ ATTACKS = (
         verdict=LIMIT,
         says=OVERRUN,
         seconds=0.3,
-        row="7.16 m19",
     ),
     Attack(
         "deaf-and-asleep",
@@ -30,7 +29,6 @@ ATTACKS = (
         verdict=LIMIT,
         says=r"did not finish within 0\.3 seconds.* while it was being loaded",
         seconds=0.3,
-        row="7.17 m20",
     ),
     Attack(
         "stopped",
@@ -61,7 +59,6 @@ ATTACKS = (
         "def centre(x, w):\n    return np.ones(6 << 27), None",
         verdict=LIMIT,
         says="Memory",
-        row="7.18 m21",
     ),
     Attack(
         "memory-without-owner",
@@ -77,7 +74,6 @@ ATTACKS = (
         attempt("faults", call, 323, 282, 0)
         attempt("huge map", lambda: call(9, 222, None, 64 << 30, 3, 0x21, -1, 0), also=(12,))
         """,
-        row="7.19 m22",
     ),
     Attack(
         "threads",
@@ -96,7 +92,6 @@ ATTACKS = (
         """,
         verdict=ERROR,
         says="no more: can't start new thread",
-        row="7.22 m25",
     ),
     Attack(
         "descriptors",
@@ -116,7 +111,6 @@ ATTACKS = (
         "def centre(x, w):\n    while True: os.write(1, bytes(1 << 16))",
         verdict=LIMIT,
         says="printed more than 16 MB",
-        row="7.23 m26",
     ),
     Attack(
         "one-large-file",
@@ -129,7 +123,6 @@ ATTACKS = (
         """,
         verdict=(ERROR, LIMIT),
         says="File too large|SIGXFSZ|wrote more than 64 MB",  # whichever is noticed first
-        row="m27",
     ),
     Attack(
         "many-large-files",
@@ -142,7 +135,6 @@ ATTACKS = (
         """,
         verdict=LIMIT,
         says="wrote more than",
-        row="m27",
     ),
     Attack(
         "files-without-names",
@@ -164,7 +156,6 @@ ATTACKS = (
         """,
         verdict=LIMIT,
         says="wrote more than",
-        row="ours",
     ),
     Attack(
         "files-written-by-mapped-pages",
@@ -191,7 +182,6 @@ ATTACKS = (
         """,
         verdict=ERROR,
         says="PermissionError: .*not mapped",
-        row="ours",
     ),
     Attack(
         "files-out-of-sight",
@@ -212,7 +202,6 @@ ATTACKS = (
         """,
         verdict=LIMIT,
         says="wrote more than|made",
-        row="ours",
     ),
     Attack(
         "files-that-never-had-a-name",
@@ -287,7 +276,6 @@ ATTACKS = (
         attempt("vmsplice", call, 278, 75, theirs, (ctypes.c_size_t * 2)(id(0), 8), 1, 0)
         attempt("tee", call, 276, 77, ours, theirs, 10, 2, also=(22,))
         """,
-        row="ours",
     ),
     Attack(
         "many-files",
@@ -313,7 +301,6 @@ ATTACKS = (
         """,
         verdict=LIMIT,
         says="made",
-        row="m45",
     ),
     Attack(
         "recursion",
@@ -362,8 +349,6 @@ ATTACKS = (
             threading.Thread(target=spin, daemon=True).start()
             return x * 0, (x, w)
         """,
-        verdict=FAIL,
         says="y differs",
-        row="1.6 7.30",
     ),
 )

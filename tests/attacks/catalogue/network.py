@@ -19,7 +19,6 @@ ATTACKS = (
         url = f"http://127.0.0.1:{T['tcp']}/"
         attempt("HTTP", urllib.request.urlopen, url, None, 1, also=(None,))
         """,
-        row="7.27 m28 m29 m30",
     ),
     Attack(
         "pairs-of-sockets",
@@ -40,7 +39,6 @@ ATTACKS = (
         attempt("accept", ours.accept)
         attempt("disconnect", call, 42, 203, ours.fileno(), bytes(16), 16)
         """,
-        row="7.27 ours",
     ),
     Attack(
         "past-the-calls",
@@ -53,6 +51,5 @@ ATTACKS = (
         for number in range(463, 600):
             attempt(f"number {number}", call, number, number, 0, 0, 0, 0, 0, 0)
         """,
-        row="7.27 m55",
     ),
 )

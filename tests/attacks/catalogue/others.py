@@ -11,7 +11,6 @@ ATTACKS = (
         "import random, secrets\nprint(np.random.rand(), random.random(), secrets.token_hex())",
         verdict=PASS,
         says="pass",
-        row="3",
     ),
     Attack(
         "environment-and-arguments",
@@ -27,6 +26,5 @@ ATTACKS = (
         """,
         verdict=ERROR,
         says="nothing is given",
-        row="m32",
     ),
 )

@@ -15,7 +15,6 @@ ATTACKS = (
         for _ in range(300):
             attempt("fork", child)
         """,
-        row="7.20 m23",
     ),
     Attack(
         "daemon",
@@ -32,7 +31,6 @@ ATTACKS = (
         attempt("group", os.setpgid, 0, 0)
         attempt("another's group", os.setpgid, 0, os.getpgid(T["judge"]))
         """,
-        row="7.21 m24",
     ),
     Attack(
         "other-ways-to-a-process",
@@ -46,7 +44,6 @@ ATTACKS = (
         attempt("multiprocessing", lambda: context.Process(target=print).start())
         attempt("forkpty", pty.fork, also=(None,))
         """,
-        row="7.20",
     ),
     Attack(
         "vfork",
@@ -67,7 +64,6 @@ ATTACKS = (
             return "a thread that is still in vfork"
         attempt("vfork", start if X86 else lambda: call(None, None))
         """,
-        row="ours",
     ),
     Attack(
         "run-a-program",
@@ -86,7 +82,6 @@ ATTACKS = (
         attempt("the worker again", os.execv, sys.executable, [sys.executable])
         """,
         seen="terminal-evaluation: trojan curl (Berkeley RDI, April 2026)",
-        row="m42",
     ),
     Attack(
         "signal-the-judge",
@@ -120,7 +115,6 @@ ATTACKS = (
         event = (ctypes.c_int * 16)(0, 0, 9, 4, judge)  # SIGEV_THREAD_ID, of the judge
         attempt("timer", call, 222, 107, 0, event, (ctypes.c_int * 1)(), also=(22,))
         """,
-        row="7.25 m16 m17",
     ),
     Attack(
         "into-the-judge",
@@ -147,7 +141,6 @@ ATTACKS = (
         attempt("traced by its parent", call, 101, 117, 0, 0, None, None)
         attempt("monitor", call, 298, 241, bytes(128), T["judge"], -1, -1, 0)
         """,
-        row="7.25 m10 m11",
     ),
     Attack(
         "limit-the-judge",
@@ -165,7 +158,6 @@ ATTACKS = (
             attempt("io priority", call, 251, 30, 1, target, 3 << 13)
         attempt("all of a user", call, 141, 140, 2, os.getuid(), 19)
         """,
-        row="7.25 m18",
     ),
     Attack(
         "another-user",
@@ -183,7 +175,6 @@ ATTACKS = (
             attempt("dumpable", lambda: libc.prctl(4, value) and call(None, None))
         attempt("root", os.chroot, ".")
         """,
-        row="ours",
     ),
     Attack(
         "die-with-threads-running",
@@ -198,6 +189,5 @@ ATTACKS = (
         """,
         verdict=LIMIT,
         seconds=0.3,
-        row="1.6",
     ),
 )

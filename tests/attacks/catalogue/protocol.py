@@ -54,7 +54,6 @@ ATTACKS = (
         verdict=ERROR,
         says="broke the protocol: not a reply",
         seen="pygpubench #22, exploits/",
-        row="7.13 m12",
     ),
     Attack(
         "frames-on-every-descriptor",
@@ -68,7 +67,6 @@ send({"ok": True, "verdict": "pass"})
         verdict=ERROR,
         # Whether the second frame is met before or after the judge has asked for a run is a race.
         says="without being asked|broke the protocol: not a reply to run",
-        row="7.13",
     ),
     Attack(
         "reply-twice",
@@ -147,7 +145,6 @@ def centre(x, w):
 """,
         verdict=ERROR,
         says=r"returned far too much data \(8,796,093,022,224 bytes",
-        row="7.14 m33",
     ),
     Attack(
         "a-drip",
@@ -163,7 +160,6 @@ def centre(x, w):
         verdict=LIMIT,
         says=r"did not finish within 0\.3 seconds",
         seconds=0.3,
-        row="7.15 m36",
     ),
     Attack(
         "patched-worker",
@@ -283,7 +279,6 @@ def centre(x, w):
         return _right(x, w)
     return x * 0, (x, w)
 """,
-        verdict=FAIL,
         says="y differs",
     ),
 )

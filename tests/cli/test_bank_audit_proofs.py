@@ -1,7 +1,8 @@
-"""`drill bank audit` says what committed proofs are worth, and tries what they do not cover."""
+"""`drill bank audit`: what proofs are worth, holes that mutants show, a folder that is a bank."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from grader.bank import load, locate
 from grader.model.audit import AuditReport
 from grader.model.question import Question
 from tests.audit.test_mutation import AT_ZERO, gate
+from tests.bank.specs import write_bank
 from tests.cli.conftest import Drill
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -109,20 +111,6 @@ def test_a_fault_beside_a_proof_ends_with_3(
     assert ended.out.endswith("\n1 of 2 not ready: door\n")
 
 
-def test_json_has_every_proof_that_was_looked_at(
-    folder: Path, real: Drill, tried: list[str]
-) -> None:
-    claim(folder, "door")
-    data = real("bank", "audit", "--jobs", "1", "--json").data
-    assert [(one["question"], one["state"], one["proved"]) for one in data["proofs"]] == [
-        ("door", "current", False),
-        ("gate", "none", True),
-    ]
-    assert data["proofs"][1]["text"] == "no proof"
-    assert [one["question"] for one in data["questions"]] == tried == ["gate"]
-    assert (data["ok"], data["skipped"], data["problems"]) == (True, [], [])
-
-
 def test_a_bank_of_a_stranger_is_proved_whatever_lies_in_it(
     folder: Path, real: Drill, tried: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -151,3 +139,62 @@ def test_a_proof_is_not_written_through_a_link(
     assert real("bank", "audit", "gate", *MUTANTS, "--write-proofs").status == 2
     assert tried == []
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_hole_is_shown_and_ends_with_3(tmp_path: Path, real: Drill) -> None:
+    bank = str(gate(tmp_path / "bank").bank)
+    ended = real("bank", "audit", "gate", "--mutants", "--seeds", "2", "--bank", bank)
+    assert ended.status == 3
+    assert "SURVIVES gate_backward, line 6: another comparison" in ended.out
+    assert "+ return np.where(x >= 0, grad_y, 0).astype(x.dtype)" in ended.out
+    assert real("bank", "audit", "gate", "--seeds", "2", "--bank", bank).status == 0
+
+
+def test_an_explained_one_ends_with_0(tmp_path: Path, real: Drill) -> None:
+    bank = str(gate(tmp_path / "bank", survivors=AT_ZERO).bank)
+    ended = real("bank", "audit", "gate", "--mutants", "--json", "--bank", bank)
+    assert ended.status == 0
+    (question,) = ended.data["questions"]
+    assert question["mutants"]["explained"] == 1
+    assert question["mutants"]["score"] == 1.0
+    assert ended.data["ok"] is True
+
+
+def test_a_faulty_question_has_its_mutants_left_alone(tmp_path: Path, real: Drill) -> None:
+    question = gate(tmp_path / "bank")
+    (question.bank / "drills/gate/starter.py").write_bytes(question.reference)
+    ended = real("bank", "audit", "gate", "--mutants", "--bank", str(question.bank))
+    assert ended.status == 3
+    assert "the mutants of gate are not tried: its audit has problems" in ended.err
+    assert "mutants of the reference" not in ended.out
+
+
+def test_how_many_is_asked_with_mutants_only(tmp_path: Path, real: Drill) -> None:
+    bank = str(gate(tmp_path / "bank").bank)
+    ended = real("bank", "audit", "gate", "--at-most", "3", "--bank", bank)
+    assert ended.status == 2
+    assert "add --mutants" in ended.err
+
+
+def audited(real: Drill, *words: str) -> list[str]:
+    """Return the ids that are audited."""
+    ended = real("bank", "audit", *words, "--seeds", "1", "--json")
+    assert (ended.status, ended.err) == (0, ""), ended.out
+    assert ended.data["format"] == 2
+    return [report["question"] for report in ended.data["questions"]]
+
+
+def test_a_new_question_is_audited_without_naming_the_bank(real: Drill) -> None:
+    real("bank", "new", "my-norm")
+    assert audited(real, "my-norm") == ["my-norm"]
+    assert audited(real) == ["my-norm"], "all of the folder, and nothing else"
+
+
+def test_a_bank_that_is_named_comes_before_the_current_folder(
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real("bank", "new", "my-norm")
+    other = write_bank(tmp_path / "other")
+    assert real("--bank", str(other), "bank", "audit", "my-norm").status == 2
+    monkeypatch.setenv("DRILL_BANK", os.fspath(other))
+    assert real("bank", "audit", "my-norm").status == 2

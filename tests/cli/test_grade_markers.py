@@ -84,14 +84,6 @@ def test_the_marker_of_a_folder_further_down_chooses_no_bank(real: Drill, mal: P
     assert mal.exists()
 
 
-def test_a_neighbor_does_not_take_the_place_of_ones_own_drill(real: Drill, mal: Path) -> None:
-    real("start", ID, "--dir", "mine")
-    own().write_text(RIGHT)
-    assert real("grade", ID, "--json").data["verdict"] == "pass"
-    assert judged_by_the_real_question(real("grade", ID, "--file", str(mal / "submission.py"),
-                                            "--json"))  # fmt: skip
-
-
 @pytest.mark.parametrize("where", ["mal", "mal/deeper"])
 def test_the_marker_of_the_current_folder_or_one_above_chooses_no_bank(
     real: Drill, mal: Path, monkeypatch: pytest.MonkeyPatch, where: str
@@ -236,13 +228,6 @@ def test_a_path_means_the_drill_of_its_folder_as_being_there_does(two: Drill, pa
     assert graded["bank"] == str(ROOT)
 
 
-@pytest.mark.parametrize("word", ["conv1d-per-step/", "conv1d-per-step"])
-def test_a_drill_that_was_started_is_meant_by_its_folder_and_by_its_id(
-    two: Drill, word: str
-) -> None:
-    assert two("grade", word, "--json").data["question"] == "conv1d-per-step"
-
-
 @pytest.mark.parametrize("path", ["mp/", "mp", "mp/submission.py", "mp/deeper/third.py"])
 def test_a_path_in_no_drills_folder_is_not_taken_for_the_drill_started_last(
     two: Drill, path: str
@@ -253,19 +238,3 @@ def test_a_path_in_no_drills_folder_is_not_taken_for_the_drill_started_last(
     assert "does not belong to a started drill" in ended.err
     assert "drill grade ID --file PATH grades any file" in " ".join(ended.err.split())
     assert two("history", "--json").data["attempts"] == []
-
-
-def test_a_path_to_nothing_is_said_to_be_none(two: Drill) -> None:
-    for path in ("mp/none.py", "none/", "./none"):
-        assert "there is no such file or folder" in two("grade", path).err
-
-
-def test_a_drill_whose_folder_is_gone_is_said_to_be(real: Drill) -> None:
-    real("start", ID)
-    shutil.rmtree(ID)
-    ended = real("grade")
-    assert ended.status == 2
-    assert f"the folder of {ID} is gone: {ID}; nothing was done" in ended.err
-    assert f"Next: drill start {ID}   drill history\n" in ended.err
-    assert real("start", ID).status == 0
-    assert real("grade").status == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -77,24 +76,6 @@ def test_from_the_first_part_to_the_last(drill: Drill) -> None:
     assert "passed" in drill("list").out
 
 
-def test_all_at_once(drill: Drill) -> None:
-    drill("start", ID)
-    write(WHOLE_MEAN + SPREAD)
-    assert drill("grade").status == 0
-    assert question().count("\n## Part ") == 3
-    assert (FOLDER / "QUESTION.before-1.md").exists() is False
-
-
-def test_two_parts_at_once_ask_the_third(drill: Drill) -> None:
-    drill("start", ID)
-    write(WHOLE_MEAN)
-    found = drill("grade").out
-    assert "part 2 of 3" in found
-    assert "80 of 100 points" in found
-    assert "Part 3 of 3" in found
-    assert question().count("\n## Part ") == 3
-
-
 def test_notes_in_the_question_are_kept(drill: Drill) -> None:
     drill("start", ID)
     (FOLDER / "QUESTION.md").write_text("my notes\n", encoding="utf-8")
@@ -158,17 +139,6 @@ def test_a_question_is_shown_as_far_as_one_is(drill: Drill) -> None:
     assert "sends nothing at all" in again
 
 
-def test_the_list_and_the_history_know_how_far_one_is(drill: Drill) -> None:
-    drill("start", ID)
-    write(MEAN)
-    drill("grade")
-    assert re.search(rf"{ID} .* 1/3 ", drill("list").out)
-    (row,) = [q for q in drill("list", "--json").data["questions"] if q["id"] == ID]
-    assert (row["parts"], row["parts_passed"], row["state"]) == (3, 1, "tried")
-    (attempt,) = drill("history", "--json").data["attempts"]
-    assert attempt["parts"] == ["pass", "fail", "skipped"]
-
-
 def test_parts_that_count_are_named(drill: Drill) -> None:
     drill("start", ID)
     write(MEAN)
@@ -211,25 +181,3 @@ def test_without_records_nothing_is_held_back(
     write(MEAN)
     monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")
     assert "m is NaN, expected 0" in drill("grade", f"./{ID}").out
-
-
-def test_history_says_what_was_asked_at_the_time(drill: Drill) -> None:
-    drill("start", ID)
-    drill("grade")
-    write(MEAN)
-    drill("grade")
-    assert not any(row["failing"] for row in drill("case", "--json").data["cases"])
-    drill("grade")
-    assert {row["case"]: row["failing"] for row in drill("case", "--json").data["cases"]} == {
-        "few": False, "many": False, "nothing": True,
-    }  # fmt: skip
-    write(WHOLE_MEAN)
-    drill("grade")
-    rows = [" ".join(line.split()[4:]) for line in drill("history", ID).out.splitlines()[1:-1]]
-    assert rows == [
-        "1 of 3 FAIL starter, unchanged",
-        "1 of 3 PASS",
-        "2 of 3 FAIL divides-by-nothing",
-        "2 of 3 PASS",
-    ]
-    assert drill("next").out.startswith(f"{ID}   part 3 of 3, begun: 4 tries\n")

@@ -91,13 +91,6 @@ def test_start_refuses_a_symbolic_link_in_the_folders_place(drill: Drill, target
     assert not list(Path("elsewhere").iterdir())
 
 
-def test_start_where_nothing_can_be_written(drill: Drill) -> None:
-    ended = drill("start", "double-trouble", "--dir", "/proc/nowhere")
-    assert ended.status == 2
-    assert "the folder cannot be made" in ended.err
-    assert ended.err.count("\n") == 2
-
-
 def test_a_broken_marker_is_one_sentence(drill: Drill) -> None:
     drill("start", "double-trouble")
     for text in ("{", "[]", '{"question": 3}', "\0" * 20):
@@ -105,13 +98,6 @@ def test_a_broken_marker_is_one_sentence(drill: Drill) -> None:
         ended = drill("start", "double-trouble")
         assert ended.status == 2
         assert "expected what drill start wrote there" in ended.err
-
-
-def test_a_file_called_like_the_marker_further_up_is_no_obstacle(drill: Drill) -> None:
-    Path("../.drill").write_text("somebody else's settings")
-    drill("start", "double-trouble")
-    assert drill("grade").status == 1
-    Path("../.drill").unlink()
 
 
 def test_reset_keeps_a_numbered_copy_beside_and_in_the_records(drill: Drill) -> None:
@@ -128,15 +114,6 @@ def test_reset_keeps_a_numbered_copy_beside_and_in_the_records(drill: Drill) -> 
     assert [(a["kind"], a["verdict"]) for a in kept] == [("kept", None)] * 2
     drill("history", "restore", "1", "--to", "back.py")
     assert Path("back.py").read_text() == "first"
-
-
-def test_reset_of_an_untouched_or_missing_file_keeps_nothing(drill: Drill) -> None:
-    drill("start", "double-trouble")
-    assert "is the starter" in drill("reset").out
-    SUBMISSION.unlink()
-    assert drill("reset", "--json").data["kept"] is None
-    assert SUBMISSION.read_bytes() == STARTER
-    assert len(list(FOLDER.iterdir())) == 3
 
 
 def test_reset_does_not_follow_a_symbolic_link(drill: Drill) -> None:

@@ -53,12 +53,6 @@ def test_the_table_fits_the_window(
     assert not any(line.endswith(" ") for line in out.splitlines())
 
 
-def test_markup_in_a_title_is_text(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = stand_in.spec("A [bold]title[/bold] :smile:", "t", ["numpy"])
-    monkeypatch.setitem(stand_in.SPECS, "marked", spec)
-    assert "A [bold]title[/bold] :smile:" in drill("list").out
-
-
 def test_show_gives_nothing_away(drill: Drill) -> None:
     ended = drill("show", "double-trouble")
     assert ended.status == 0

@@ -64,21 +64,6 @@ def test_one_file_is_a_bank_by_itself(real: Drill) -> None:
     assert_proved(Path("masked-mean.yaml"), "masked-mean")
 
 
-def test_one_file_goes_into_the_questions_of_a_bank_where_there_is_one(real: Drill) -> None:
-    real("bank", "new", "first-one")
-    assert real("bank", "new", "masked-mean", "--one-file").status == 0
-    assert Path("questions/masked-mean.yaml").is_file()
-    assert not Path("drills/masked-mean").exists()
-    assert_proved(Path(), "masked-mean")
-
-
-def test_a_bank_that_is_named_is_made(real: Drill) -> None:
-    ended = real("bank", "new", "masked-mean", "--bank", "mine")
-    assert ended.status == 0
-    assert tree(Path("mine")) == FOLDER
-    assert "drill --bank mine bank audit masked-mean" in lines(ended.out)
-
-
 def test_the_first_line_names_a_schema_that_is_there_and_current(real: Drill) -> None:
     real("bank", "new", "masked-mean")
     spec = Path("questions/masked-mean.yaml")
@@ -130,13 +115,6 @@ def test_where_the_spec_cannot_be_written_nothing_is_left(
     real("bank", "new", "masked-mean")
     assert tree(Path()) == []
     assert list(Path("drills").iterdir()) == []
-
-
-def test_a_file_is_no_place_for_a_question(real: Drill) -> None:
-    Path("bank.zip").write_bytes(b"")
-    ended = real("bank", "new", "masked-mean", "--bank", "bank.zip")
-    assert ended.status == 2
-    assert "expected a folder to put masked-mean into, found a file" in ended.err
 
 
 def test_a_folder_that_cannot_be_written_is_answered_with_the_option_of_this_command(

@@ -133,11 +133,6 @@ def test_a_bank_that_is_not_on_the_list_cannot_be_removed(real: Drill, tmp_path:
     assert f"did you mean {bank}?" in real("bank", "remove", "mien").err
 
 
-def test_the_schema_is_the_one_that_is_committed(real: Drill) -> None:
-    committed = (ROOT / "docs" / "question.schema.json").read_text(encoding="utf-8")
-    assert json.loads(real("bank", "schema").out) == json.loads(committed)
-
-
 @pytest.fixture
 def both(tmp_path: Path, real: Drill, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """Put two banks in use that hold one id."""

@@ -9,7 +9,6 @@ import pytest
 
 from tests.audit.audits import REFERENCE, question
 from tests.cli.conftest import Drill
-from tests.cli.test_startup import complete
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -71,14 +70,3 @@ def test_what_there_is_not_is_a_mistake_of_usage(real: Drill, bank: Path) -> Non
     ended = real(*words, "zero", "--variant", "3")
     assert ended.status == 2
     assert "zero has 2 variants: there is no --variant 3" in ended.err
-
-
-def test_a_question_at_fault_ends_it_with_that_status(real: Drill, bank: Path) -> None:
-    broken = "import numpy as np\n\ndef relu(x):\n    raise ValueError\n"
-    (bank / "drills" / "gate" / "reference.py").write_text(broken)
-    assert real("--bank", str(bank), "bank", "preview", "gate", "open").status == 3
-
-
-def test_the_question_is_completed(tmp_path: Path, bank: Path) -> None:
-    words = f"drill --bank {bank} bank preview"
-    assert complete(tmp_path, f"{words} ga") == ["gate"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.cli import stand_in
 from tests.cli.conftest import Drill
 
@@ -20,34 +18,6 @@ def test_hints_come_one_at_a_time_and_say_how_many_are_left(drill: Drill) -> Non
     assert "that was the last hint" in third
     assert again.count("hint ") >= 3
     assert "these were all the hints" in again
-
-
-def test_hints_are_counted_for_each_question(drill: Drill) -> None:
-    assert "hint 1 of 3" in drill("hint", "double-trouble").out
-    assert "hint 1 of 3" in drill("hint", "halve-well").out
-    assert "drill hint double-trouble" in drill("hint", "double-trouble").out
-
-
-def test_a_question_without_hints(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = stand_in.SPECS["halve-well"]
-    part = spec.parts[0].model_copy(update={"hints": []})
-    bare = spec.model_copy(update={"parts": [part]})
-    monkeypatch.setitem(stand_in.SPECS, "halve-well", bare)
-    assert drill("hint", "halve-well").out == "halve-well has no hints\n"
-
-
-def test_without_records_the_way_to_the_next_hint_is_told(
-    drill: Drill, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")
-    ended = drill("hint", "double-trouble")
-    assert "hint 1 of 3" in ended.out
-    assert "2 more hints   Next: drill hint double-trouble --number 2\n" in ended.out
-    second = drill("hint", "double-trouble", "--number", "2").out
-    assert "hint 2 of 3" in second
-    assert "1 more hint   Next: drill hint double-trouble --number 3\n" in second
-    assert "that was the last hint" in drill("hint", "double-trouble", "--number", "3").out
-    assert ended.err.count("Your history cannot be written; this is not saved") == 1
 
 
 def test_the_solution_waits_for_a_pass(drill: Drill) -> None:
@@ -89,12 +59,3 @@ def test_ones_own_file_is_compared_with_the_nearest_right_one(drill: Drill) -> N
     Path("double-trouble/submission.py").unlink()
     assert "there is no file of yours" in drill("solution", "--mine").out
     assert drill("solution", "--json").data["mine"] is None
-
-
-def test_the_code_of_a_solution_can_be_copied(
-    drill: Drill, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = f"def f():\n    return {' + '.join(['one'] * 60)}\n"
-    monkeypatch.setattr(stand_in, "REFERENCE", source.encode())
-    out = drill("solution", "double-trouble", "--give-up", "--full").out
-    assert source in out

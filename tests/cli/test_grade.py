@@ -10,8 +10,6 @@ import pytest
 
 from tests.cli import stand_in
 from tests.cli.conftest import Drill
-from tests.cli.lacking import without_torch
-from tests.reports.decoding import from_json
 
 SUBMISSION = Path("double-trouble/submission.py")
 
@@ -35,16 +33,6 @@ def test_the_verdict_sets_the_exit_status(drill: Drill, verdict: str, status: in
     assert (attempt["verdict"], attempt["isolation"]) == (verdict, "process")
 
 
-def test_a_pass_shows_the_time_and_the_next_steps(drill: Drill) -> None:
-    drill("start", "double-trouble")
-    SUBMISSION.write_text("# pass\n")
-    out = drill("grade").out
-    assert "0 minutes (25 planned)" in out
-    assert "And halving?" in out
-    assert "Next: drill solution" in out
-    assert "try 1" in out
-
-
 def test_a_fail_says_how_to_go_on_and_how_to_repeat_it(drill: Drill) -> None:
     drill("start", "double-trouble")
     out = drill("grade", "--seed", "8121").out
@@ -53,22 +41,6 @@ def test_a_fail_says_how_to_go_on_and_how_to_repeat_it(drill: Drill) -> None:
     for _ in range(3):
         drill("hint")
     assert "drill solution --give-up" in drill("grade").out
-
-
-def test_commands_in_the_report_work_where_they_are_printed(drill: Drill) -> None:
-    Path("other name.py").write_text("# fail\n")
-    out = drill("grade", "double-trouble", "--file", "other name.py", "--seed", "3").out
-    out = " ".join(out.split())
-    assert out.startswith("FAIL other name.py double-trouble seed 3")
-    assert out.endswith("Next: drill case one double-trouble drill hint double-trouble")
-
-
-def test_json_is_the_report_and_nothing_else(drill: Drill) -> None:
-    drill("start", "double-trouble")
-    ended = drill("grade", "--seed", "7", "--json")
-    assert (ended.status, ended.err) == (1, "")
-    report = from_json(ended.data)
-    assert (report.question, report.seed, report.verdict) == ("double-trouble", 7, "fail")
 
 
 def test_a_question_is_proved_once_there_is_a_verdict_of_its_checks_on_it_as_it_is(
@@ -164,18 +136,6 @@ def test_an_older_copy_is_not_graded_in_place_of_a_folder_that_is_gone(
     assert drill("hint", "double-trouble").status == 0
 
 
-def test_an_id_that_was_never_started(drill: Drill) -> None:
-    ended = drill("grade", "double-trouble")
-    assert ended.status == 2
-    assert "Next: drill start double-trouble   drill grade double-trouble --file" in ended.err
-
-
-def test_an_unknown_id_suggests_the_nearest(drill: Drill) -> None:
-    ended = drill("grade", "doubel-trouble")
-    assert ended.status == 2
-    assert "did you mean double-trouble?" in ended.err
-
-
 def refused(drill: Drill, path: str) -> str:
     ended = drill("grade", "double-trouble", "--file", path)
     assert ended.status == 2
@@ -209,17 +169,6 @@ def test_any_small_file_reaches_the_judge(drill: Drill, content: bytes) -> None:
     assert drill("grade", "double-trouble", "--file", "any.py").status == 1
     drill("history", "restore", "1", "--to", "back.py")
     assert Path("back.py").read_bytes() == content
-
-
-def test_without_torch_a_torch_question_says_how_to_get_it(
-    drill: Drill, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("grader.app.requirements.find_spec", without_torch)
-    drill("start", "needs-torch")
-    ended = drill("grade")
-    assert ended.status == 2
-    assert "pip install torch==" in ended.err
-    assert drill("grade", "double-trouble", "--file", "needs-torch/submission.py").status == 1
 
 
 def test_a_seed_beyond_what_is_recorded_is_refused(drill: Drill) -> None:
