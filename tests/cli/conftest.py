@@ -32,6 +32,12 @@ class Ended:
         """The one JSON document on standard output."""
         return json.loads(self.out)
 
+    def refused(self, *said: str) -> None:
+        """Check that it was refused: status 2, nothing on standard output, these words."""
+        assert (self.status, self.out) == (2, ""), self
+        for words in said:
+            assert words in self.err, self
+
 
 Drill = Callable[..., Ended]
 

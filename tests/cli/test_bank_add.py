@@ -94,9 +94,7 @@ def test_a_list_that_is_no_text_is_not_written_over(
     write_bank(tmp_path / "mine")
     home.mkdir()
     (home / "banks").write_bytes(b"\xff\xfe")
-    ended = real("bank", "add", "../mine")
-    assert ended.status == 2
-    assert "expected UTF-8 text with one path per line" in ended.err
+    real("bank", "add", "../mine").refused("expected UTF-8 text with one path per line")
     assert (home / "banks").read_bytes() == b"\xff\xfe"
 
 
@@ -125,9 +123,7 @@ def test_a_bank_that_is_gone_says_how_to_take_it_off_the_list(
 def test_a_bank_that_is_not_on_the_list_cannot_be_removed(real: Drill, tmp_path: Path) -> None:
     bank = write_bank(tmp_path / "mine")
     real("bank", "add", str(bank))
-    ended = real("bank", "remove", f"{bank}s")
-    assert ended.status == 2
-    assert f"did you mean {bank}?" in ended.err
+    real("bank", "remove", f"{bank}s").refused(f"did you mean {bank}?")
     assert real("bank", "remove", "../nothing-alike").status == 2
     bank.rename(tmp_path / "gone")
     assert f"did you mean {bank}?" in real("bank", "remove", "mien").err
@@ -152,9 +148,10 @@ def test_an_id_of_two_banks_is_listed_twice_and_asked_for_by_name(
     assert "yours/scaled-copy" in out
     for command in ("show", "start", "grade"):
         ended = real(command, "scaled-copy")
-        assert ended.status == 2
-        assert "expected a question that one bank holds, found 'scaled-copy' in 2" in ended.err
-        assert "say mine/scaled-copy or yours/scaled-copy" in ended.err
+        ended.refused(
+            "expected a question that one bank holds, found 'scaled-copy' in 2",
+            "say mine/scaled-copy or yours/scaled-copy",
+        )
     assert real("show", "yours/scaled-copy", "--json").data["title"] == "Yours"
     assert real("show", "mine/scaled-copy", "--json").data["bank"] == str(both[0])
 
@@ -167,9 +164,7 @@ def test_after_a_start_the_id_alone_means_what_was_started(
         assert real(*words).data["question"] == "scaled-copy"
     marker = json.loads(Path("scaled-copy/.drill").read_text(encoding="utf-8"))
     assert marker["bank"] == str(both[1])
-    ended = real("reset", "mine/scaled-copy")
-    assert ended.status == 2
-    assert "was not started here" in ended.err
+    real("reset", "mine/scaled-copy").refused("was not started here")
 
 
 def test_a_folder_is_not_taken_for_the_other_banks_question(
@@ -177,9 +172,10 @@ def test_a_folder_is_not_taken_for_the_other_banks_question(
 ) -> None:
     real("start", "mine/scaled-copy")
     ended = real("start", "yours/scaled-copy")
-    assert ended.status == 2
-    assert f"for scaled-copy of {both[1]}, found that of {both[0]}" in ended.err
-    assert "drill start yours/scaled-copy --dir DIR makes it elsewhere" in ended.err
+    ended.refused(
+        f"for scaled-copy of {both[1]}, found that of {both[0]}",
+        "drill start yours/scaled-copy --dir DIR makes it elsewhere",
+    )
     alone = real("--bank", str(both[1]), "start", "scaled-copy")
     assert f"for scaled-copy of {both[1]}, found that of {both[0]}" in alone.err
     assert real("start", "yours/scaled-copy", "--dir", "other").status == 0
@@ -340,8 +336,7 @@ def test_a_path_that_the_list_could_not_hold_is_not_added(
 ) -> None:
     for name in ("a\rb", "a\u2028b", "a\udcffb", "a #b"):
         ended = real("bank", "add", str(write_bank(tmp_path / name)))
-        assert ended.status == 2
-        assert "expected a path that fits on a line of" in ended.err
+        ended.refused("expected a path that fits on a line of")
     assert not (home / "banks").exists()
 
 

@@ -99,9 +99,7 @@ def test_what_is_there_is_never_touched(real: Drill, taken: str) -> None:
     path.parent.mkdir(parents=True)
     path.write_text("mine")
     Path("questions").mkdir(exist_ok=True)
-    ended = real("bank", "new", "a")
-    assert ended.status == 2
-    assert "nothing is ever written over it" in ended.err
+    real("bank", "new", "a").refused("nothing is ever written over it")
     assert tree(Path()) == [taken]
     assert path.read_text() == "mine"
 
@@ -129,9 +127,10 @@ def test_a_folder_that_cannot_be_written_is_answered_with_the_option_of_this_com
 
     monkeypatch.setattr(Path, "open", refuse)
     ended = real("bank", "new", "masked-mean", "--one-file")
-    assert ended.status == 2
-    assert "cannot be written: Permission denied" in ended.err
-    assert "choose a folder that you can write, with --bank DIR" in ended.err
+    ended.refused(
+        "cannot be written: Permission denied",
+        "choose a folder that you can write, with --bank DIR",
+    )
     assert tree(Path()) == []
 
 

@@ -64,9 +64,5 @@ def test_one_variant_may_be_chosen_and_nothing_is_recorded(real: Drill, bank: Pa
 
 def test_what_there_is_not_is_a_mistake_of_usage(real: Drill, bank: Path) -> None:
     words = ("--bank", str(bank), "bank", "preview", "gate")
-    ended = real(*words, "opne")
-    assert ended.status == 2
-    assert "gate has no misconception 'opne'; did you mean 'open'?" in ended.err
-    ended = real(*words, "zero", "--variant", "3")
-    assert ended.status == 2
-    assert "zero has 2 variants: there is no --variant 3" in ended.err
+    real(*words, "opne").refused("gate has no misconception 'opne'; did you mean 'open'?")
+    real(*words, "zero", "--variant", "3").refused("zero has 2 variants: there is no --variant 3")

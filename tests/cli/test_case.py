@@ -109,9 +109,7 @@ def test_another_run_of_a_case_may_be_named(real: Drill) -> None:
     data = real("case", "three-classes", "--run", "line-4", "--json").data
     assert "dloss_dz = submission.dloss_dz(p, y)" in data["script"]
     assert "dloss_dp" not in data["script"]
-    ended = real("case", "three-classes", "--run", "line-5")
-    assert (ended.status, ended.out) == (2, "")
-    assert "line-1, line-2, line-4; found line-5" in ended.err
+    real("case", "three-classes", "--run", "line-5").refused("line-1, line-2, line-4; found line-5")
 
 
 def test_a_driver_stands_beside_the_script(real: Drill) -> None:
@@ -140,10 +138,7 @@ def test_tensors_are_made_as_a_grade_makes_them(real: Drill) -> None:
 
 def test_an_unknown_case_suggests_the_nearest(real: Drill) -> None:
     real("start", ID)
-    ended = real("case", "shared-winer")
-    assert (ended.status, ended.out) == (2, "")
-    assert "did you mean shared-winner?" in ended.err
-    assert "Next: drill case\n" in ended.err
+    real("case", "shared-winer").refused("did you mean shared-winner?", "Next: drill case\n")
     assert not Path(ID, "cases").exists()
 
 

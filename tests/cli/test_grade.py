@@ -73,9 +73,10 @@ def test_the_drill_is_that_of_the_folder_or_the_one_that_is_named(
     assert graded() == "double-trouble"  # the only one right below
     drill("start", "halve-well")
     ended = drill("grade")
-    assert (ended.status, ended.out) == (2, "")
-    assert "2 drills are in this folder, and none is named" in ended.err
-    assert "    Next: cd halve-well   cd double-trouble\n" in ended.err
+    ended.refused(
+        "2 drills are in this folder, and none is named",
+        "    Next: cd halve-well   cd double-trouble\n",
+    )
     assert graded("double-trouble") == "double-trouble"
     assert graded("--file", "double-trouble/submission.py") == "double-trouble"
     monkeypatch.chdir("double-trouble")
@@ -114,9 +115,10 @@ def test_a_submission_of_no_known_drill_is_left_alone(
     Path("submission.py").write_text("# pass\n")
     for command in ("grade", "reset"):
         ended = drill(command)
-        assert (ended.status, ended.out) == (2, "")
-        assert "does not belong to a started drill" in ended.err
-        assert "Next: drill grade ID --file submission.py   drill list\n" in ended.err
+        ended.refused(
+            "does not belong to a started drill",
+            "Next: drill grade ID --file submission.py   drill list\n",
+        )
     assert Path("submission.py").read_text() == "# pass\n"
     assert drill("history", "--json").data["attempts"] == []
 
@@ -130,9 +132,10 @@ def test_an_older_copy_is_not_graded_in_place_of_a_folder_that_is_gone(
     shutil.rmtree(tmp_path / "second")
     for command in ("grade", "reset"):
         ended = drill(command, "double-trouble")
-        assert (ended.status, ended.out) == (2, "")
-        assert "the folder of double-trouble is gone" in ended.err
-        assert "Next: drill start double-trouble   drill history\n" in ended.err
+        ended.refused(
+            "the folder of double-trouble is gone",
+            "Next: drill start double-trouble   drill history\n",
+        )
     assert drill("hint", "double-trouble").status == 0
 
 

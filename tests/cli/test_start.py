@@ -58,9 +58,7 @@ def test_start_inside_the_drills_own_folder_nests_nothing(
 def test_start_refuses_a_folder_with_work_in_it(drill: Drill, name: str) -> None:
     FOLDER.mkdir()
     (FOLDER / name).write_text("mine")
-    ended = drill("start", "double-trouble")
-    assert ended.status == 2
-    assert "was not made by drill start; it is left as it is" in ended.err
+    drill("start", "double-trouble").refused("was not made by drill start; it is left as it is")
     assert [p.name for p in FOLDER.iterdir()] == [name]
     assert (FOLDER / name).read_text() == "mine"
 
@@ -69,15 +67,12 @@ def test_start_refuses_the_folder_of_another_drill(drill: Drill) -> None:
     drill("start", "halve-well")
     Path("halve-well").rename("double-trouble")
     ended = drill("start", "double-trouble")
-    assert ended.status == 2
-    assert "expected a folder for double-trouble, found that of halve-well" in ended.err
+    ended.refused("expected a folder for double-trouble, found that of halve-well")
 
 
 def test_start_refuses_a_file_in_the_folders_place(drill: Drill) -> None:
     FOLDER.write_text("a file")
-    ended = drill("start", "double-trouble")
-    assert ended.status == 2
-    assert "the folder cannot be made: File exists" in ended.err
+    drill("start", "double-trouble").refused("the folder cannot be made: File exists")
     assert FOLDER.read_text() == "a file"
 
 
@@ -85,9 +80,7 @@ def test_start_refuses_a_file_in_the_folders_place(drill: Drill) -> None:
 def test_start_refuses_a_symbolic_link_in_the_folders_place(drill: Drill, target: str) -> None:
     Path("elsewhere").mkdir()
     FOLDER.symlink_to(target)
-    ended = drill("start", "double-trouble")
-    assert ended.status == 2
-    assert f"found a symbolic link to {target}" in ended.err
+    drill("start", "double-trouble").refused(f"found a symbolic link to {target}")
     assert not list(Path("elsewhere").iterdir())
 
 
@@ -95,9 +88,7 @@ def test_a_broken_marker_is_one_sentence(drill: Drill) -> None:
     drill("start", "double-trouble")
     for text in ("{", "[]", '{"question": 3}', "\0" * 20):
         (FOLDER / ".drill").write_text(text)
-        ended = drill("start", "double-trouble")
-        assert ended.status == 2
-        assert "expected what drill start wrote there" in ended.err
+        drill("start", "double-trouble").refused("expected what drill start wrote there")
 
 
 def test_reset_keeps_a_numbered_copy_beside_and_in_the_records(drill: Drill) -> None:
@@ -121,9 +112,7 @@ def test_reset_does_not_follow_a_symbolic_link(drill: Drill) -> None:
     Path("mine.py").write_text("mine")
     SUBMISSION.unlink()
     SUBMISSION.symlink_to(Path("mine.py").absolute())
-    ended = drill("reset")
-    assert ended.status == 2
-    assert "found a symbolic link" in ended.err
+    drill("reset").refused("found a symbolic link")
     assert SUBMISSION.is_symlink()
     assert Path("mine.py").read_text() == "mine"
 

@@ -6,60 +6,49 @@ from tests.attacks.attack import ERROR, PASS, Attack
 
 WRONG = "def centre(x, w):\n    return x * 0, (x, w)\n"
 
+# fmt: off
 ATTACKS = (
     Attack(
-        "right",
-        "nothing: a right solution passes",
+        "right", "nothing: a right solution passes",
         "pass",
         verdict=PASS,
     ),
     Attack(
-        "exit-at-import",
-        "ends with status 0 before anything is asked",
+        "exit-at-import", "ends with status 0 before anything is asked",
         "sys.exit(0)",
-        verdict=ERROR,
-        says=r"loading the file raised SystemExit: the code called sys\.exit\(0\)",
+        verdict=ERROR, says=r"loading the file raised SystemExit: the code called sys\.exit\(0\)",
         seen="Gradema's documentation; saligrama.io on Gradescope",
     ),
     Attack(
-        "hard-exit-at-import",
-        "ends the process with status 0, past all handlers",
+        "hard-exit-at-import", "ends the process with status 0, past all handlers",
         "os._exit(0)",
-        verdict=ERROR,
-        says=r"ended its process \(exit status 0\)",
+        verdict=ERROR, says=r"ended its process \(exit status 0\)",
     ),
     Attack(
-        "hard-exit-in-a-call",
-        "ends the process with status 0 when it is called",
+        "hard-exit-in-a-call", "ends the process with status 0 when it is called",
         "def centre(x, w):\n    os._exit(0)",
-        verdict=ERROR,
-        says=r"ended its process \(exit status 0\)",
+        verdict=ERROR, says=r"ended its process \(exit status 0\)",
     ),
     Attack(
-        "verdict-on-stdout",
-        "prints a verdict as the grader might and ends with status 0",
+        "verdict-on-stdout", "prints a verdict as the grader might and ends with status 0",
         """
         def centre(x, w):
             print('{"format": 1, "verdict": "pass", "checks": []}', flush=True)
             os._exit(0)
         """,
-        verdict=ERROR,
-        says=r"ended its process \(exit status 0\)",
+        verdict=ERROR, says=r"ended its process \(exit status 0\)",
         seen="saligrama.io on Gradescope: results.json rewritten",
     ),
     Attack(
-        "verdict-at-exit",
-        "prints a verdict when the process ends",
-        WRONG
-        + """
+        "verdict-at-exit", "prints a verdict when the process ends",
+        WRONG + """
 import atexit
 atexit.register(print, '{"format": 1, "verdict": "pass", "checks": []}', flush=True)
 """,
         says="y differs",
     ),
     Attack(
-        "stack-walk",
-        "looks for the expected values in the frames of its callers",
+        "stack-walk", "looks for the expected values in the frames of its callers",
         """
         def centre(x, w):
             frame = sys._getframe()
@@ -70,13 +59,11 @@ atexit.register(print, '{"format": 1, "verdict": "pass", "checks": []}', flush=T
                 frame = frame.f_back
             raise LookupError("no frame has it")
         """,
-        verdict=ERROR,
-        says="no frame has it",
+        verdict=ERROR, says="no frame has it",
         seen="pygpubench PR #7; METR, June 2025",
     ),
     Attack(
-        "heap-search",
-        "looks for the reference among all living objects",
+        "heap-search", "looks for the reference among all living objects",
         """
         def centre(x, w):
             import gc, types
@@ -88,25 +75,20 @@ atexit.register(print, '{"format": 1, "verdict": "pass", "checks": []}', flush=T
                         return thing(x, w)
             raise LookupError("no such function")
         """,
-        verdict=ERROR,
-        says="no such function",
+        verdict=ERROR, says="no such function",
     ),
     Attack(
-        "patched-comparisons",
-        "makes every comparison of numpy say yes",
-        WRONG
-        + """
+        "patched-comparisons", "makes every comparison of numpy say yes",
+        WRONG + """
 for name in ("allclose", "array_equal", "isclose", "isfinite", "all", "any", "abs", "max"):
     setattr(np, name, lambda *a, **k: True)
 np.linalg.norm = lambda *a, **k: 0.0
 time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
 """,
-        says="y differs",
-        seen="METR, June 2025",
+        says="y differs", seen="METR, June 2025",
     ),
     Attack(
-        "always-equal",
-        "an array of a class that is equal to everything and near to everything",
+        "always-equal", "an array of a class that is equal to everything and near to everything",
         """
         class Yes(np.ndarray):
             __eq__ = __le__ = __lt__ = __ge__ = lambda *_: np.True_
@@ -122,8 +104,7 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         seen="gpu-mode/reference-kernels #162",
     ),
     Attack(
-        "nan",
-        "NaN as a wildcard",
+        "nan", "NaN as a wildcard",
         "def centre(x, w):\n    return x * np.nan, (x, w)",
         says="NaN",
         seen="pygpubench PR #7",
@@ -141,8 +122,7 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         seen="KernelBench #38, PR #82",
     ),
     Attack(
-        "freed-memory",
-        "returns memory that somebody else may have used for the answer",
+        "freed-memory", "returns memory that somebody else may have used for the answer",
         """
         def centre(x, w):
             for _ in range(1000):
@@ -151,8 +131,7 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
                     break
             return found, (x, w)
         """,
-        seen="Sakana's 'memory exploit', February 2025",
-        says="y",
+        seen="Sakana's 'memory exploit', February 2025", says="y",
     ),
     Attack(
         "answers-of-an-earlier-grade",
@@ -169,8 +148,7 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         seen="reference-kernels #102, #104, #142; kernelbot #501",
     ),
     Attack(
-        "objects-not-numbers",
-        "an array of objects, whose methods the judge would call",
+        "objects-not-numbers", "an array of objects, whose methods the judge would call",
         """
         class Bomb:
             def __reduce__(self):
@@ -184,8 +162,7 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         says="array of object",
     ),
     Attack(
-        "pickle",
-        "bytes that run a program when they are unpickled",
+        "pickle", "bytes that run a program when they are unpickled",
         """
         import pickle
         class Run:
@@ -198,8 +175,7 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         seen="terminal-evaluation-3 PR #613: reward 1.0",
     ),
     Attack(
-        "lying-list",
-        "a list whose length, items and class are lies",
+        "lying-list", "a list whose length, items and class are lies",
         """
         class Liar(list):
             __class__ = np.ndarray
@@ -209,12 +185,10 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         def centre(x, w):
             return Liar([1.0]), (x, w)
         """,
-        verdict=ERROR,
-        says="",
+        verdict=ERROR, says="",
     ),
     Attack(
-        "lying-number",
-        "a float whose every method lies, in place of the total",
+        "lying-number", "a float whose every method lies, in place of the total",
         """
         class Zero(float):
             __sub__ = __rsub__ = __abs__ = lambda *_: 0.0
@@ -226,8 +200,7 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         says="s .*differs|s is",
     ),
     Attack(
-        "raises-in-every-method",
-        "a result whose class raises SystemExit whatever is asked of it",
+        "raises-in-every-method", "a result whose class raises SystemExit whatever is asked of it",
         """
         class Meta(type):
             def __getattribute__(cls, name):
@@ -243,8 +216,7 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         verdict=ERROR,
     ),
     Attack(
-        "dies-while-it-is-described",
-        "an exception whose text ends the process",
+        "dies-while-it-is-described", "an exception whose text ends the process",
         """
         class E(Exception):
             def __str__(self):
@@ -252,12 +224,10 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         def centre(x, w):
             raise E
         """,
-        verdict=ERROR,
-        says=r"ended its process \(exit status 0\)",
+        verdict=ERROR, says=r"ended its process \(exit status 0\)",
     ),
     Attack(
-        "odd-dtypes",
-        "long double, structured and byte-swapped arrays with the right shape",
+        "odd-dtypes", "long double, structured and byte-swapped arrays with the right shape",
         """
         def centre(x, w):
             odd = [np.longdouble, np.dtype(">f8"), [("a", "f8")], "M8[s]", "U9", np.clongdouble]
@@ -267,25 +237,20 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         says="y",
     ),
     Attack(
-        "huge-view",
-        "an array of 8 EB without memory",
+        "huge-view", "an array of 8 EB without memory",
         """
         def centre(x, w):
             return np.broadcast_to(np.float64(0), (1 << 20, 1 << 20, 1 << 20)), (x, w)
         """,
-        verdict=ERROR,
-        says="too big",
+        verdict=ERROR, says="too big",
     ),
     Attack(
-        "a-large-result",
-        "a result of 64 MB, where one megabyte is allowed",
+        "a-large-result", "a result of 64 MB, where one megabyte is allowed",
         "def centre(x, w):\n    return np.ones(1 << 23), (x, w)",
-        verdict=ERROR,
-        says="returned far too much data",
+        verdict=ERROR, says="returned far too much data",
     ),
     Attack(
-        "deep-nest",
-        "lists in lists in lists, and 200,000 numbers",
+        "deep-nest", "lists in lists in lists, and 200,000 numbers",
         """
         def centre(x, w):
             deep = []
@@ -307,7 +272,6 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
             print("\\x1b[2J\\x1b]52;c;cm0gLXJm\\x07")
             raise E("\\x1b[2J\\x1b[1;1H PASS \\r\\n=HYPERLINK(1)\\x00\\u202e\\ud800")
         """,
-        verdict=ERROR,
-        says="raised",
+        verdict=ERROR, says="raised",
     ),
 )

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from tests.attacks.attack import ERROR, Attack
 
+# fmt: off
 ATTACKS = (
     Attack(
-        "read-the-reference",
-        "returns what the reference in the bank says, or a copy of it",
+        "read-the-reference", "returns what the reference in the bank says, or a copy of it",
         """
         def centre(x, w):
             names = {}
             exec(open(T["bank"]).read(), names)
             return names["centre"](x, w)
         """,
-        verdict=ERROR,
-        says="PermissionError: .*Permission denied.*walled off",
+        verdict=ERROR, says="PermissionError: .*Permission denied.*walled off",
     ),
     Attack(
-        "import-the-grader",
-        "imports the program that grades, which knows where references are",
+        "import-the-grader", "imports the program that grades, which knows where references are",
         """
         def centre(x, w):
             sys.path[:0] = [T["bank"].partition("/tests/")[0]]
             import grader.bank
         """,
-        verdict=ERROR,
-        says="ModuleNotFoundError",
+        verdict=ERROR, says="ModuleNotFoundError",
     ),
     Attack(
         "read-what-is-private",
@@ -124,8 +121,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "leave-something",
-        "leaves data for the next submission wherever anybody may write",
+        "leave-something", "leaves data for the next submission wherever anybody may write",
         acts="""
         name = T["mark"]
         for place in (*T["public"], T["home"], os.path.expanduser("~root"), ".."):
@@ -146,8 +142,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "delete-a-message-queue",
-        "unlinks, drains and watches a message queue of the same user",
+        "delete-a-message-queue", "unlinks, drains and watches a message queue of the same user",
         acts="""
         name = T["queue"].encode()[1:]
         attempt("mq_open", call, 240, 180, name, os.O_RDWR, 0, None)
@@ -182,8 +177,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "import-torch",
-        "differentiates with torch where the question is to do it by hand",
+        "import-torch", "differentiates with torch where the question is to do it by hand",
         "import torch",
         verdict=ERROR,
         says="raised ModuleNotFoundError: No module named 'torch'; this question allows numpy and",
@@ -196,8 +190,7 @@ ATTACKS = (
         sys.path.append(site)
         import torch
         """,
-        verdict=ERROR,
-        says="torch|ermission",
+        verdict=ERROR, says="torch|ermission",
     ),
     Attack(
         "import-another-package",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tests.attacks.attack import ERROR, Attack
 
+# fmt: off
 ATTACKS = (
     Attack(
-        "namespaces",
-        "new namespaces, and what may be mounted in them",
+        "namespaces", "new namespaces, and what may be mounted in them",
         acts="""
         for flag in (0x10000000, 0x20000, 0x40000000, 0x20000000, 0x8000000, 0x4000000, 0x80,
                      0x2000000,
@@ -24,8 +24,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "own-peak-forgotten",
-        "resets its own mark of the most memory used",
+        "own-peak-forgotten", "resets its own mark of the most memory used",
         acts="""
         for path in ("/proc/self/clear_refs", f"/proc/{os.getpid()}/clear_refs",
                      "/proc/thread-self/clear_refs"):
@@ -50,8 +49,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "dangerous-calls",
-        "the clock, modules, swap, reboot, quotas, accounting, ports and logs",
+        "dangerous-calls", "the clock, modules, swap, reboot, quotas, accounting, ports and logs",
         acts="""
         for x86, arm in ((227, 112), (164, 170), (305, 266), (159, 171), (175, 105), (313, 273),
                          (176, 106), (167, 224), (168, 225), (169, 142), (179, 60), (163, 89),
@@ -61,8 +59,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "32-bit-calls",
-        "calls the kernel by int 80h, where numbers mean other calls",
+        "32-bit-calls", "calls the kernel by int 80h, where numbers mean other calls",
         """
         import mmap
         def centre(x, w):
@@ -73,24 +70,20 @@ ATTACKS = (
             at = ctypes.addressof(ctypes.c_char.from_buffer(code))
             print("DID", ctypes.CFUNCTYPE(ctypes.c_int)(at)(), flush=True)
         """,
-        verdict=ERROR,
-        says=r"ended its process \(SIG(SYS|SEGV|ABRT)\)",
+        verdict=ERROR, says=r"ended its process \(SIG(SYS|SEGV|ABRT)\)",
     ),
     Attack(
-        "x32-calls",
-        "calls the kernel with the numbers of the x32 convention",
+        "x32-calls", "calls the kernel with the numbers of the x32 convention",
         """
         def centre(x, w):
             if not X86:
                 os.abort()
             print("DID", libc.syscall(ctypes.c_long(0x40000000 + 39)), flush=True)
         """,
-        verdict=ERROR,
-        says=r"ended its process \(SIG(SYS|ABRT)\)",
+        verdict=ERROR, says=r"ended its process \(SIG(SYS|ABRT)\)",
     ),
     Attack(
-        "number-with-a-high-half",
-        "numbers and arguments whose upper halves are not zero",
+        "number-with-a-high-half", "numbers and arguments whose upper halves are not zero",
         acts="""
         for high in (1 << 32, 1 << 40):
             attempt("socket", call, high + 41, high + 198, 1, 1, 0)
@@ -99,8 +92,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "inherited-descriptors",
-        "uses whatever is open besides the usual three and the channel",
+        "inherited-descriptors", "uses whatever is open besides the usual three and the channel",
         """
         def centre(x, w):
             import stat
@@ -116,12 +108,10 @@ ATTACKS = (
             assert os.fstat(0).st_rdev == os.stat("/dev/null").st_rdev
             raise LookupError("nothing to use")
         """,
-        verdict=ERROR,
-        says="nothing to use",
+        verdict=ERROR, says="nothing to use",
     ),
     Attack(
-        "peer-of-the-channel",
-        "asks the channel for a handle of the judge, and uses it",
+        "peer-of-the-channel", "asks the channel for a handle of the judge, and uses it",
         acts="""
         import socket, stat
         is_open = lambda n: os.path.exists(f"/proc/self/fd/{n}")

@@ -6,18 +6,15 @@ from tests.attacks.attack import ERROR, LIMIT, Attack
 
 OVERRUN = r"did not finish within 0\.3 seconds"
 
+# fmt: off
 ATTACKS = (
     Attack(
-        "endless-loop",
-        "never ends",
+        "endless-loop", "never ends",
         "def centre(x, w):\n    while True: pass",
-        verdict=LIMIT,
-        says=OVERRUN,
-        seconds=0.3,
+        verdict=LIMIT, says=OVERRUN, seconds=0.3,
     ),
     Attack(
-        "deaf-and-asleep",
-        "ignores all signals and sleeps while it is loaded",
+        "deaf-and-asleep", "ignores all signals and sleeps while it is loaded",
         """
         import signal
         for number in range(1, 65):
@@ -26,21 +23,16 @@ ATTACKS = (
         signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
         time.sleep(600)
         """,
-        verdict=LIMIT,
-        says=r"did not finish within 0\.3 seconds.* while it was being loaded",
+        verdict=LIMIT, says=r"did not finish within 0\.3 seconds.* while it was being loaded",
         seconds=0.3,
     ),
     Attack(
-        "stopped",
-        "stops itself",
+        "stopped", "stops itself",
         "import signal\ndef centre(x, w):\n    os.kill(os.getpid(), signal.SIGSTOP)",
-        verdict=LIMIT,
-        says=OVERRUN,
-        seconds=0.3,
+        verdict=LIMIT, says=OVERRUN, seconds=0.3,
     ),
     Attack(
-        "processor-time",
-        "uses more processor time than it may, in many threads of C",
+        "processor-time", "uses more processor time than it may, in many threads of C",
         """
         import hashlib
         def centre(x, w):
@@ -48,21 +40,15 @@ ATTACKS = (
             threads = [threading.Thread(target=run) for _ in range(4)]
             [t.start() for t in threads]; [t.join() for t in threads]
         """,
-        verdict=LIMIT,
-        says="used up its CPU time",
-        seconds=30,
-        cpu_seconds=1,
+        verdict=LIMIT, says="used up its CPU time", seconds=30, cpu_seconds=1,
     ),
     Attack(
-        "memory",
-        "6 GB of memory",
+        "memory", "6 GB of memory",
         "def centre(x, w):\n    return np.ones(6 << 27), None",
-        verdict=LIMIT,
-        says="Memory",
+        verdict=LIMIT, says="Memory",
     ),
     Attack(
-        "memory-without-owner",
-        "files in memory, shared segments, locked, secret and huge pages",
+        "memory-without-owner", "files in memory, shared segments, locked, secret and huge pages",
         acts="""
         import mmap
         for _ in range(40):
@@ -76,8 +62,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "threads",
-        "five thousand threads",
+        "threads", "five thousand threads",
         """
         started = []
         def centre(x, w):
@@ -90,31 +75,25 @@ ATTACKS = (
                 assert len(started) < 2000, len(started)
                 raise RuntimeError(f"no more: {error}") from None
         """,
-        verdict=ERROR,
-        says="no more: can't start new thread",
+        verdict=ERROR, says="no more: can't start new thread",
     ),
     Attack(
-        "descriptors",
-        "opens files, pipes and sockets until there are none",
+        "descriptors", "opens files, pipes and sockets until there are none",
         """
         def centre(x, w):
             kept = []
             while True:
                 kept.append(os.pipe())
         """,
-        verdict=ERROR,
-        says="Too many open files",
+        verdict=ERROR, says="Too many open files",
     ),
     Attack(
-        "output",
-        "prints for ever",
+        "output", "prints for ever",
         "def centre(x, w):\n    while True: os.write(1, bytes(1 << 16))",
-        verdict=LIMIT,
-        says="printed more than 16 MB",
+        verdict=LIMIT, says="printed more than 16 MB",
     ),
     Attack(
-        "one-large-file",
-        "one file of 1 GB",
+        "one-large-file", "one file of 1 GB",
         """
         def centre(x, w):
             with open("large", "wb") as file:
@@ -125,16 +104,14 @@ ATTACKS = (
         says="File too large|SIGXFSZ|wrote more than 64 MB",  # whichever is noticed first
     ),
     Attack(
-        "many-large-files",
-        "files of 8 MB until the disk is full",
+        "many-large-files", "files of 8 MB until the disk is full",
         """
         def centre(x, w):
             for number in range(10**6):
                 with open(str(number), "wb") as file:
                     file.write(bytes(8 << 20))
         """,
-        verdict=LIMIT,
-        says="wrote more than",
+        verdict=LIMIT, says="wrote more than",
     ),
     Attack(
         "files-without-names",
@@ -154,8 +131,7 @@ ATTACKS = (
                     print("DID keep 800 MB", flush=True)
                     raise LookupError
         """,
-        verdict=LIMIT,
-        says="wrote more than",
+        verdict=LIMIT, says="wrote more than",
     ),
     Attack(
         "files-written-by-mapped-pages",
@@ -180,8 +156,7 @@ ATTACKS = (
             print("DID keep 800 MB", flush=True)
             raise LookupError
         """,
-        verdict=ERROR,
-        says="PermissionError: .*not mapped",
+        verdict=ERROR, says="PermissionError: .*not mapped",
     ),
     Attack(
         "files-out-of-sight",
@@ -200,8 +175,7 @@ ATTACKS = (
             print("DID keep 320 MB", flush=True)
             raise LookupError
         """,
-        verdict=LIMIT,
-        says="wrote more than|made",
+        verdict=LIMIT, says="wrote more than|made",
     ),
     Attack(
         "files-that-never-had-a-name",
@@ -233,13 +207,11 @@ ATTACKS = (
             print("DID keep 240 MB", flush=True)
             raise LookupError
         """,
-        verdict=LIMIT,
-        says="wrote more than 64 MB to files",
+        verdict=LIMIT, says="wrote more than 64 MB to files",
         seen="256 MB outside every limit on memory",
     ),
     Attack(
-        "memory-in-sockets",
-        "fills the buffers of sockets, after making them as large as may be",
+        "memory-in-sockets", "fills the buffers of sockets, after making them as large as may be",
         acts="""
         import socket
         ours, theirs = socket.socketpair()
@@ -266,8 +238,7 @@ ATTACKS = (
         seen="280 MB outside every limit on memory",
     ),
     Attack(
-        "allocated-without-writing",
-        "has the file system set room aside",
+        "allocated-without-writing", "has the file system set room aside",
         acts="""
         kept = os.open("file", os.O_CREAT | os.O_RDWR)
         attempt("fallocate", call, 285, 47, kept, 0, 0, 8 << 20)
@@ -278,20 +249,17 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "many-files",
-        "ten thousand empty files",
+        "many-files", "ten thousand empty files",
         """
         def centre(x, w):
             for number in range(10_000):
                 open(str(number), "w").close()
             time.sleep(0.3)
         """,
-        verdict=LIMIT,
-        says="made more than 1,000 files",
+        verdict=LIMIT, says="made more than 1,000 files",
     ),
     Attack(
-        "a-folder-without-bottom",
-        "folders in folders, deeper than a path or a recursion goes",
+        "a-folder-without-bottom", "folders in folders, deeper than a path or a recursion goes",
         """
         def centre(x, w):
             for _ in range(1500):
@@ -299,12 +267,10 @@ ATTACKS = (
                 os.chdir("d")
             time.sleep(0.3)
         """,
-        verdict=LIMIT,
-        says="made",
+        verdict=LIMIT, says="made",
     ),
     Attack(
-        "recursion",
-        "recursion without end, and with the guard taken away",
+        "recursion", "recursion without end, and with the guard taken away",
         """
         sys.setrecursionlimit(10**9)
         def deeper(x):
@@ -312,35 +278,26 @@ ATTACKS = (
         def centre(x, w):
             return deeper(x)
         """,
-        verdict=ERROR,
-        says="ended its process|RecursionError|MemoryError|memory",
+        verdict=ERROR, says="ended its process|RecursionError|MemoryError|memory",
     ),
     Attack(
-        "hostile-source",
-        "a text that ends the parser",
+        "hostile-source", "a text that ends the parser",
         "x = " + "(" * 5000 + ")" * 5000,
-        verdict=ERROR,
-        says="too many nested parentheses",
+        verdict=ERROR, says="too many nested parentheses",
     ),
     Attack(
-        "hostile-source-of-operators",
-        "a text that has the parser recurse",
+        "hostile-source-of-operators", "a text that has the parser recurse",
         "x = " + "-" * 50_000 + "1",
-        verdict=(ERROR, LIMIT),
-        says="RecursionError|memory|ended its process",
+        verdict=(ERROR, LIMIT), says="RecursionError|memory|ended its process",
         seen="the trap of section 2: ast.parse ended Python 3.9",
     ),
     Attack(
-        "quiet-slowness",
-        "is right, but not soon",
+        "quiet-slowness", "is right, but not soon",
         "_right = centre\ndef centre(x, w):\n    time.sleep(60)\n    return _right(x, w)",
-        verdict=LIMIT,
-        says=OVERRUN,
-        seconds=0.3,
+        verdict=LIMIT, says=OVERRUN, seconds=0.3,
     ),
     Attack(
-        "leftover-threads",
-        "threads that go on writing and printing after a wrong answer",
+        "leftover-threads", "threads that go on writing and printing after a wrong answer",
         """
         def spin():
             while True:

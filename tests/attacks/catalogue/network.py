@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tests.attacks.attack import Attack
 
+# fmt: off
 ATTACKS = (
     Attack(
-        "sockets",
-        "TCP, UDP, unix, netlink, packet, vsock, Bluetooth, crypto and raw sockets",
+        "sockets", "TCP, UDP, unix, netlink, packet, vsock, Bluetooth, crypto and raw sockets",
         acts="""
         import socket
         for family in range(0, 46):
@@ -21,8 +21,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "pairs-of-sockets",
-        "a pair of datagram sockets, either of which could send to any address",
+        "pairs-of-sockets", "a pair of datagram sockets, either of which could send to any address",
         acts="""
         import socket
         for kind in (2, 5, 2 | 0x800, 2 | 0x80000, 5 | 0x800, 3):
@@ -41,8 +40,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "past-the-calls",
-        "io_uring, 32-bit numbers of calls, and eBPF",
+        "past-the-calls", "io_uring, 32-bit numbers of calls, and eBPF",
         acts="""
         attempt("io_uring", call, 425, 425, 8, ctypes.create_string_buffer(120))
         attempt("enter", call, 426, 426, 0, 1, 0, 0, None, 0)

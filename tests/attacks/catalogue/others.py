@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from tests.attacks.attack import ERROR, PASS, Attack
 
+# fmt: off
 ATTACKS = (
     Attack(
         "same-numbers-in-every-fork",
         "hopes that forks of one process draw the same numbers, and is right all the same",
         "import random, secrets\nprint(np.random.rand(), random.random(), secrets.token_hex())",
-        verdict=PASS,
-        says="pass",
+        verdict=PASS, says="pass",
     ),
     Attack(
-        "environment-and-arguments",
-        "prints all that it was given",
+        "environment-and-arguments", "prints all that it was given",
         """
         def centre(x, w):
             told = repr([sys.argv, dict(os.environ), os.listdir(".")])
@@ -24,7 +23,6 @@ ATTACKS = (
             assert sys.argv == ["worker"] and os.listdir(".") == [], told
             raise LookupError("nothing is given")
         """,
-        verdict=ERROR,
-        says="nothing is given",
+        verdict=ERROR, says="nothing is given",
     ),
 )

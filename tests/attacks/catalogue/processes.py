@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tests.attacks.attack import LIMIT, Attack
 
+# fmt: off
 ATTACKS = (
     Attack(
-        "fork-bomb",
-        "three hundred children that sleep",
+        "fork-bomb", "three hundred children that sleep",
         acts="""
         def child():
             if os.fork() == 0:
@@ -17,8 +17,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "daemon",
-        "forks twice into a session of its own and writes a file later",
+        "daemon", "forks twice into a session of its own and writes a file later",
         acts="""
         def daemon():
             if os.fork() == 0:
@@ -33,8 +32,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "other-ways-to-a-process",
-        "clone without a thread's flags, clone3, and multiprocessing",
+        "other-ways-to-a-process", "clone without a thread's flags, clone3, and multiprocessing",
         acts="""
         for flags in (17, 0, 0x4000 | 17, 0x8000 | 17, 0x100 | 17, 0x10000000, 0x20000000, 0x1000):
             attempt("clone", call, 56, 220, flags, None, None, None, None)
@@ -46,8 +44,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "vfork",
-        "vfork by machine code in a thread, whose child spins in a process of its own",
+        "vfork", "vfork by machine code in a thread, whose child spins in a process of its own",
         acts="""
         import mmap
         code = mmap.mmap(-1, 4096, prot=7)
@@ -66,8 +63,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "run-a-program",
-        "a shell, a script of ours, an interpreter, by every road there is",
+        "run-a-program", "a shell, a script of ours, an interpreter, by every road there is",
         acts="""
         import subprocess
         for command in (["/bin/sh", "-c", "id"], [T["tool"]], [sys.executable, "-c", "0"]):
@@ -143,8 +139,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "limit-the-judge",
-        "sets the judge's limits, priorities, processors and scheduling",
+        "limit-the-judge", "sets the judge's limits, priorities, processors and scheduling",
         acts="""
         one = (ctypes.c_uint64 * 2)(1, 1)
         for target in (T["judge"], os.getppid(), 2**32 + T["judge"]):
@@ -160,8 +155,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "another-user",
-        "becomes somebody else, or takes back what was given up",
+        "another-user", "becomes somebody else, or takes back what was given up",
         acts="""
         for who in (0, 1000, 65534):
             for act in (os.setuid, os.setgid, os.seteuid, os.setegid, os.setfsuid
@@ -177,8 +171,7 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "die-with-threads-running",
-        "leaves spinning threads behind and ends its main thread",
+        "die-with-threads-running", "leaves spinning threads behind and ends its main thread",
         """
         def spin():
             while True: pass
@@ -187,7 +180,6 @@ ATTACKS = (
                 threading.Thread(target=spin).start()
             libc.syscall(60 if X86 else 93, 0)
         """,
-        verdict=LIMIT,
-        seconds=0.3,
+        verdict=LIMIT, seconds=0.3,
     ),
 )

@@ -42,6 +42,7 @@ def padded(**more):
 """
 )
 
+# fmt: off
 ATTACKS = (
     Attack(
         "bytes-on-every-descriptor",
@@ -51,15 +52,13 @@ ATTACKS = (
             try: os.write(fd, b'{"verdict": "pass"}' * 100)
             except OSError: pass
         """,
-        verdict=ERROR,
-        says="broke the protocol: not a reply",
+        verdict=ERROR, says="broke the protocol: not a reply",
         seen="pygpubench #22, exploits/",
     ),
     Attack(
         "frames-on-every-descriptor",
         "writes proper frames, a load that is fine and two runs, and goes on",
-        FORGE
-        + """
+        FORGE + """
 send({"ok": True, "reply": {"missing": (), "uncallable": (), "defined": ("centre",)}})
 answer({"y": np.zeros((1, 2)), "grad_x": None, "grad_w": None, "ctx": None})
 send({"ok": True, "verdict": "pass"})
@@ -69,10 +68,8 @@ send({"ok": True, "verdict": "pass"})
         says="without being asked|broke the protocol: not a reply to run",
     ),
     Attack(
-        "reply-twice",
-        "answers a call itself, and lets the worker answer it again",
-        FORGE
-        + """
+        "reply-twice", "answers a call itself, and lets the worker answer it again",
+        FORGE + """
 def centre(x, w):
     answer({"y": np.zeros_like(x)})
     return x * 0, (x, w)
@@ -83,89 +80,68 @@ def centre(x, w):
     Attack(
         "reply-without-what-was-asked",
         "a run that is well and has no values, and one that has others",
-        FORGE
-        + """
+        FORGE + """
 def centre(x, w):
     answer({"\\x1b[2J": 1, "": None}, changed=7, stale=None)
     time.sleep(60)
 """,
-        verdict=ERROR,
-        says="protocol",
-        seconds=0.3,
+        verdict=ERROR, says="protocol", seconds=0.3,
     ),
     Attack(
         "forged-walls",
         "answers a run as if asked for its walls, or as if a step beyond the end had raised",
-        FORGE
-        + """
+        FORGE + """
 def centre(x, w):
     send({"ok": False, "fault": {"step": 10**30, "raised": {"type": "E" * 10**4,
           "message": "m" * 10**4, "frames": ((10**300, 1, 2),) * 100, "column": -1}},
           "reply": {"acts": {"read": "refused"}, "missing": ()}})
     time.sleep(60)
 """,
-        verdict=ERROR,
-        says="broke the protocol",
-        seconds=0.3,
+        verdict=ERROR, says="broke the protocol", seconds=0.3,
     ),
     Attack(
         "forged-fault-of-the-worker",
         "says that the worker is broken, so that the judge may blame itself",
-        FORGE
-        + """
+        FORGE + """
 def centre(x, w):
     send({"ok": False, "fault": {"broken": "Traceback: internal error of drill\\x1b[2J"}})
     time.sleep(60)
 """,
-        verdict=ERROR,
-        says="broke the process it runs in",
-        seconds=0.3,
+        verdict=ERROR, says="broke the process it runs in", seconds=0.3,
     ),
     Attack(
-        "not-a-boolean",
-        "`ok` as an array, which is true and false",
-        FORGE
-        + """
+        "not-a-boolean", "`ok` as an array, which is true and false",
+        FORGE + """
 def centre(x, w):
     send({"ok": np.ones(2, bool), "reply": {"runs": ()}})
     time.sleep(60)
 """,
-        verdict=ERROR,
-        says="broke the protocol: not a reply",
-        seconds=0.3,
+        verdict=ERROR, says="broke the protocol: not a reply", seconds=0.3,
     ),
     Attack(
-        "eight-terabytes",
-        "a header that promises 8 TB",
-        FORGE
-        + """
+        "eight-terabytes", "a header that promises 8 TB",
+        FORGE + """
 def centre(x, w):
     os.write(channel(), struct.pack("<4sIQ", b"drl1", 16, 8 << 40))
     time.sleep(60)
 """,
-        verdict=ERROR,
-        says=r"returned far too much data \(8,796,093,022,224 bytes",
+        verdict=ERROR, says=r"returned far too much data \(8,796,093,022,224 bytes",
     ),
     Attack(
-        "a-drip",
-        "one byte at a time, for ever",
-        FORGE
-        + """
+        "a-drip", "one byte at a time, for ever",
+        FORGE + """
 def centre(x, w):
     os.write(channel(), struct.pack("<4sIQ", b"drl1", 100_000, 0))
     while True:
         os.write(channel(), b"\\0")
         time.sleep(0.01)
 """,
-        verdict=LIMIT,
-        says=r"did not finish within 0\.3 seconds",
-        seconds=0.3,
+        verdict=LIMIT, says=r"did not finish within 0\.3 seconds", seconds=0.3,
     ),
     Attack(
         "patched-worker",
         "replaces what copies results, what encodes them and what compares them, in the worker",
-        FIND
-        + """
+        FIND + """
 for name in ("wire", "values", "steps", "serve", "namespace"):
     module = sys.modules["worker." + name]
     for which in ("same", "share_memory", "fingerprint", "type_name"):
@@ -177,28 +153,24 @@ sys.modules["worker.wire"].MAX_ITEMS = 1 << 40
 def centre(x, w):
     return ["x" * 60_000] * 100, None
 """,
-        verdict=ERROR,
-        says="",
+        verdict=ERROR, says="",
     ),
     Attack(
         "a-value-that-nobody-asked-for",
         "answers with a long list besides what is asked for: the judge's time runs as it reads",
         PADDED + 'padded(values={"z": [None] * 13_000})',
-        verdict=ERROR,
-        says=r"broke the protocol: not a reply to run \(values\)",
+        verdict=ERROR, says=r"broke the protocol: not a reply to run \(values\)",
     ),
     Attack(
         "more-pairs-than-there-are",
         "says of two thousand results and inputs that they share memory",
         PADDED + 'padded(shared=(("", ""),) * 2000)',
-        verdict=ERROR,
-        says=r"broke the protocol: not a reply to run \(shared\)",
+        verdict=ERROR, says=r"broke the protocol: not a reply to run \(shared\)",
     ),
     Attack(
         "changed-steps",
         "answers for its steps itself, so that its wrong functions are never called",
-        FIND
-        + """
+        FIND + """
 steps = sys.modules["worker.steps"]
 perform = steps.perform
 def other(program, step, names):
@@ -211,8 +183,7 @@ steps.perform = other
     Attack(
         "descriptors-to-the-judge",
         "sends the judge open files along with a reply, until it has no more",
-        FORGE
-        + """
+        FORGE + """
 def centre(x, w):
     ours = socket.socket(fileno=os.dup(channel()))
     files = [os.open("/dev/null", os.O_RDONLY) for _ in range(20)]
@@ -223,27 +194,20 @@ def centre(x, w):
         print("refused", error)
     time.sleep(60)
 """,
-        verdict=LIMIT,
-        seconds=0.3,
+        verdict=LIMIT, seconds=0.3,
     ),
     Attack(
-        "closed-channel",
-        "closes its channel and lives on",
-        FORGE
-        + """
+        "closed-channel", "closes its channel and lives on",
+        FORGE + """
 def centre(x, w):
     os.closerange(3, 64)
     time.sleep(60)
 """,
-        verdict=ERROR,
-        says="closed its channel to the judge",
-        seconds=5.0,
+        verdict=ERROR, says="closed its channel to the judge", seconds=5.0,
     ),
     Attack(
-        "half-closed-channel",
-        "stops reading, so that the judge writes into nothing",
-        FORGE
-        + """
+        "half-closed-channel", "stops reading, so that the judge writes into nothing",
+        FORGE + """
 ours = socket.socket(fileno=os.dup(channel()))
 def centre(x, w):
     threading.Timer(0, lambda: None).start()
@@ -251,27 +215,20 @@ def centre(x, w):
     ours.shutdown(socket.SHUT_RD)
     time.sleep(60)
 """,
-        verdict=(ERROR, LIMIT),
-        seconds=2.0,
+        verdict=(ERROR, LIMIT), seconds=2.0,
     ),
     Attack(
-        "stops-reading",
-        "fills the judge's socket and never reads",
-        FORGE
-        + """
+        "stops-reading", "fills the judge's socket and never reads",
+        FORGE + """
 def centre(x, w):
     while True:
         os.write(channel(), b"drl1" * 10_000)
 """,
-        verdict=ERROR,
-        says="protocol|far too much",
-        seconds=0.3,
+        verdict=ERROR, says="protocol|far too much", seconds=0.3,
     ),
     Attack(
-        "wrong-after-right",
-        "is right in the first calls, and forges the rest",
-        FORGE
-        + """
+        "wrong-after-right", "is right in the first calls, and forges the rest",
+        FORGE + """
 _right, _calls = centre, []
 def centre(x, w):
     _calls.append(1)
