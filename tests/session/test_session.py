@@ -14,6 +14,8 @@ from grader import bank
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.worker import wire
 from grader.session import GradingSession, grade
 from tests.audit.audits import question as small
 
@@ -80,6 +82,45 @@ def test_every_submission_has_a_process_of_its_own_and_none_stays() -> None:
         pids = workers_of(session)
         assert len(pids) == 1  # the reference's
     assert not any(alive(pid) for pid in pids)
+
+
+@pytest.mark.parametrize("question_id", ["adam-7b-memory", "gradient-check"])
+def test_no_submission_ever_runs_in_a_worker_of_the_bank(
+    question_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bank's workers are never sent its text, nor a program but the bank's own.
+
+    Of `gradient-check`, which asks for a test, the driver runs in the reference's worker.
+    """
+    question, mark = load(question_id), b"\n# written by somebody else\n"
+    marked, ours = set[WorkerClient](), set[WorkerClient]()
+    asked = set[str]()  # programs, of ours
+    exchange = WorkerClient.exchange
+
+    def watched(worker: WorkerClient, request: Any, *limits: Any) -> Any:
+        plain = isinstance(request, dict)
+        sent = b"".join(map(bytes, wire.encode(request))) if plain else request
+        marked.update({worker} if mark in sent else ())
+        if worker in session.bank._workers.values():
+            ours.add(worker)
+            if plain:
+                asked.update({request["program"]} if "program" in request else ())
+                asked.update(request.get("programs", ()))
+        return exchange(worker, request, *limits)
+
+    monkeypatch.setattr(WorkerClient, "exchange", watched)
+    with GradingSession(question) as session:
+        verdicts = {
+            session.grade(text + mark, seed=seed).verdict
+            for text in (question.reference, question.starter, question.reference + b"\n1 / 0")
+            for seed in (1, 2)
+        }
+    assert verdicts >= {Verdict.PASS, Verdict.FAIL, Verdict.ERROR}
+    assert len(marked) >= 6  # a process for each at least
+    assert not marked & ours
+    own = {f"{name}/{n}" for name, texts in question.variants.items() for n in range(len(texts))}
+    assert "reference" in asked
+    assert {part for name in asked for part in name.split("+")} <= {"reference", *own}
 
 
 def workers_of(session: GradingSession) -> list[int]:
