@@ -17,9 +17,26 @@ from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome
 from grader.sandbox.sending import Inputs
 from grader.sandbox.spawn import Zygote
+from grader.sandbox.worker import wire
 
 FIND = "import sys\n"  # the worker's modules are where modules are found
 X: Inputs = {"x": {"value": np.arange(3.0), "layout": "contiguous"}}
+
+
+def frame(value: object) -> tuple[bytes, bytes]:
+    """Encode a value and return the structure and the array contents, as they are received."""
+    data = b"".join(bytes(piece) for piece in wire.encode(value))
+    magic, meta, payload = wire.HEADER.unpack(data[: wire.HEADER.size])
+    body = data[wire.HEADER.size :]
+    assert magic == wire.MAGIC
+    assert len(body) == meta + payload
+    return body[:meta], body[meta:]
+
+
+def sent(value: object) -> Any:
+    """Send a value and receive it."""
+    meta, payload = frame(value)
+    return wire.decode(meta, memoryview(payload))
 
 
 def steps(*texts: str) -> tuple[Step, ...]:

@@ -7,14 +7,12 @@ import pytest
 
 from grader.sandbox.worker import calls, protocol, wire
 from grader.sandbox.worker.protocol import Passed, Said
+from tests.sandbox.running import sent
 
 
-def sent(said: Said) -> Said:
+def received(said: Said) -> Said:
     """What arrives of it."""
-    frame = b"".join(wire.encode(wire.fields(said)))
-    _, meta, _ = wire.HEADER.unpack(frame[: wire.HEADER.size])
-    body = frame[wire.HEADER.size :]
-    found: Said = protocol.build(Said, wire.decode(body[:meta], memoryview(body)[meta:]))
+    found: Said = protocol.build(Said, sent(wire.fields(said)))
     return found
 
 
@@ -30,7 +28,7 @@ def sent(said: Said) -> Said:
     ],
 )
 def test_an_array_arrives_as_it_was(value: np.ndarray) -> None:
-    (one,) = sent(Said("call", number=1, given=calls.pack_all((value,), {}))).given
+    (one,) = received(Said("call", number=1, given=calls.pack_all((value,), {}))).given
     found = calls.unpack(one)
     assert (found.dtype, found.shape) == (value.dtype, value.shape)
     assert (found == value).all()
@@ -39,7 +37,7 @@ def test_an_array_arrives_as_it_was(value: np.ndarray) -> None:
 
 def test_what_is_no_array_arrives_too() -> None:
     given = [1, 2.5, "a", None, True, [1.0, [2.0]], {"k": (1, 2)}, np.float32(3)]
-    said = sent(Said("call", number=0, given=calls.pack_all(given, {"key": 7})))
+    said = received(Said("call", number=0, given=calls.pack_all(given, {"key": 7})))
     assert [calls.unpack(one) for one in said.given] == [*given, 7]
     assert [one.keyword for one in said.given][-1] == "key"
 
@@ -49,7 +47,7 @@ def test_a_read_only_array_and_a_generator_stay_what_they_are() -> None:
     frozen.flags.writeable = False
     rng = np.random.default_rng(7)
     rng.normal(size=5)
-    said = sent(Said("call", given=calls.pack_all((frozen, rng), {})))
+    said = received(Said("call", given=calls.pack_all((frozen, rng), {})))
     array, again = map(calls.unpack, said.given)
     assert not array.flags.writeable
     assert again.normal() == rng.normal()

@@ -10,11 +10,11 @@ import os
 import select
 import struct
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from grader.sandbox import config
 from grader.sandbox.client import (
     MAX_OUTPUT,
     Died,
@@ -233,17 +233,9 @@ def test_a_file_that_is_too_long_to_write_is_refused_to_the_program() -> None:
 
 
 @pytest.fixture
-def no_filter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def no_filter(beginning_with: Callable[[str], None]) -> None:
     """Workers whose system calls are not filtered, as where there is no such thing."""
-    here = f"os.path.dirname(os.path.abspath({str(config.BOOT)!r}))"
-    source = config.BOOT.read_text(encoding="utf-8")
-    source = source.replace("os.path.dirname(os.path.abspath(__file__))", here)
-    marker = "    from worker import roles"
-    line = next(row for row in source.splitlines() if row.startswith(marker))
-    left_out = "    from worker.walls import seccomp\n    seccomp.apply = lambda **_: 'left out'\n"
-    boot = tmp_path / "boot.py"
-    boot.write_text(source.replace(line, left_out + line), encoding="utf-8")
-    monkeypatch.setattr(config, "BOOT", boot)
+    beginning_with("from worker.walls import seccomp; seccomp.apply = lambda **_: 'left out'")
 
 
 # A child, and a grandchild in a session of its own; their ids come back through a file.

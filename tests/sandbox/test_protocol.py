@@ -27,16 +27,9 @@ from grader.sandbox.worker.protocol import (
     Step,
     build,
 )  # fmt: skip
+from tests.sandbox.running import sent
 
 STEP = Step(("y",), False, "submission", "f", (Argument("x"), Argument(None, 2, "k")))
-
-
-def sent(value: object) -> Any:
-    """Encode a value as one side does and decode it as the other does."""
-    data = b"".join(bytes(piece) for piece in wire.encode(value))
-    _, meta, _ = wire.HEADER.unpack(data[: wire.HEADER.size])
-    body = memoryview(data)[wire.HEADER.size :]
-    return wire.decode(bytes(body[:meta]), body[meta:])
 
 
 def alike(a: object, b: object) -> bool:

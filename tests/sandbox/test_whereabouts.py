@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from textwrap import dedent
 
 import pytest
 
-from grader.sandbox import spawn
 from grader.sandbox.client import TooSlow, WorkerClient
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.whereabouts import Text
+from tests.harness import Lend
 from tests.sandbox.running import X, steps
 
 SOURCE = b"import time\r\ndef f(x):\n    while  True:  # for ever\n\n        pass\n"
@@ -39,15 +38,9 @@ def test_long_lines_are_cut() -> None:
     assert len(text.place(1, "f")) < 90
 
 
-@pytest.fixture(scope="module")
-def zygote() -> Iterator[spawn.Zygote]:
-    with spawn.Zygote(torch=False) as one:
-        yield one
-
-
-def stopped(zygote: spawn.Zygote, source: str, *, untrusted: bool = True) -> str:
+def stopped(lend: Lend, source: str, *, untrusted: bool = True) -> str:
     """What is said of a program whose time is over."""
-    with WorkerClient(torch=False, zygote=zygote) as worker:
+    with WorkerClient(torch=False, zygote=lend(torch=False)) as worker:
         program = RemoteProgram(
             worker, "submission", [dedent(source).encode()], untrusted=untrusted
         )
@@ -68,25 +61,25 @@ ENDLESS = """
 """
 
 
-def test_a_loop_without_end_is_found(zygote: spawn.Zygote) -> None:
-    assert stopped(zygote, ENDLESS) == (
+def test_a_loop_without_end_is_found(lend: Lend) -> None:
+    assert stopped(lend, ENDLESS) == (
         "did not finish within 0.1 seconds, stopped in `inner`, line 7: `while True: pass`"
     )
 
 
-def test_of_a_program_of_the_bank_it_is_not_asked(zygote: spawn.Zygote) -> None:
-    assert stopped(zygote, ENDLESS, untrusted=False) == "did not finish within 0.1 seconds"
+def test_of_a_program_of_the_bank_it_is_not_asked(lend: Lend) -> None:
+    assert stopped(lend, ENDLESS, untrusted=False) == "did not finish within 0.1 seconds"
 
 
-def test_who_lets_nobody_else_run_is_asked_too(zygote: spawn.Zygote) -> None:
+def test_who_lets_nobody_else_run_is_asked_too(lend: Lend) -> None:
     source = """
         def f(x):
             return sum(iter(int, 1))
     """
-    assert stopped(zygote, source).endswith("`f`, line 3: `return sum(iter(int, 1))`")
+    assert stopped(lend, source).endswith("`f`, line 3: `return sum(iter(int, 1))`")
 
 
-def test_nothing_rests_on_an_answer(zygote: spawn.Zygote) -> None:
+def test_nothing_rests_on_an_answer(lend: Lend) -> None:
     source = """
         import signal
         signal.signal(signal.SIGUSR1, signal.SIG_IGN)
@@ -94,4 +87,4 @@ def test_nothing_rests_on_an_answer(zygote: spawn.Zygote) -> None:
         def f(x):
             while True: pass
     """
-    assert stopped(zygote, source) == "did not finish within 0.1 seconds"
+    assert stopped(lend, source) == "did not finish within 0.1 seconds"

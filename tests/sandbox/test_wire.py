@@ -17,6 +17,7 @@ from hypothesis.extra import numpy as hnp
 
 from grader.sandbox.worker import wire
 from grader.sandbox.worker.wire import Opaque, Tensor, WireError
+from tests.sandbox.running import frame, sent
 
 EASY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PLAIN = [name for name in wire.DTYPES if name != "bfloat16"]
@@ -42,22 +43,6 @@ VALUES = st.recursive(
     ),
     max_leaves=8,
 )
-
-
-def frame(value: object) -> tuple[bytes, bytes]:
-    """Encode a value and return the structure and the array contents, as they are received."""
-    data = b"".join(bytes(piece) for piece in wire.encode(value))
-    magic, meta, payload = wire.HEADER.unpack(data[: wire.HEADER.size])
-    body = data[wire.HEADER.size :]
-    assert magic == wire.MAGIC
-    assert len(body) == meta + payload
-    return body[:meta], body[meta:]
-
-
-def sent(value: object) -> object:
-    """Send a value and receive it."""
-    meta, payload = frame(value)
-    return wire.decode(meta, memoryview(payload))
 
 
 def alike(a: Any, b: Any) -> bool:

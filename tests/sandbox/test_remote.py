@@ -105,69 +105,53 @@ FIELDS = ("missing", "uncallable", "defined", "values", "changed", "stale", "sha
           "fault", "raised", "broken", "gradients", "kept", "products")  # fmt: skip
 
 
-@settings(deadline=None, max_examples=120)
-@given(st.booleans(), st.dictionaries(st.sampled_from(FIELDS), TREES, max_size=6))
-def test_any_reply_is_an_answer_or_a_fault_of_the_program(ok: bool, reply: dict[str, Any]) -> None:
-    liar = Liar()
-    liar.reply = {"ok": ok, "reply": reply, "fault": reply}
-    for answer in ask_everything(RemoteProgram(liar, "submission", [b""])):
-        assert answer is None or isinstance(
-            answer, Loaded | Outcome | Measured | tuple | ProgramError | WorkerError
-        )
-
-
 NUMBERS = st.integers(-9, 9) | HUGE | st.floats()
-PAIRS = st.lists(
-    st.tuples(NUMBERS | st.text(max_size=3), NUMBERS | st.text(max_size=3)), max_size=2
-)
+WORDS = NUMBERS | st.text(max_size=4)
+PAIRS = st.lists(st.tuples(WORDS, WORDS), max_size=2)
+RAISED = {
+    "type": WORDS,
+    "message": WORDS,
+    "frames": st.lists(st.tuples(NUMBERS, st.text(max_size=3), st.text(max_size=3))),
+    "column": NUMBERS,
+    "memory": st.booleans() | NUMBERS,
+}
+FAULT = {"step": NUMBERS, "raised": st.fixed_dictionaries(RAISED)}
+ANSWER = {
+    "values": st.dictionaries(st.text(max_size=2), ATOMS, max_size=2),
+    **dict.fromkeys(("changed", "stale", "shared", "details"), PAIRS),
+    "common": st.lists(WORDS, max_size=2),
+    "value": WORDS,
+    **dict.fromkeys(("elements", "reachable", "allocated", "spent"), NUMBERS),
+}
 
 
-@settings(deadline=None, max_examples=120)
-@given(
-    st.fixed_dictionaries(
-        {
-            "step": NUMBERS,
-            "raised": st.fixed_dictionaries(
-                {
-                    "type": st.text(max_size=4) | NUMBERS,
-                    "message": st.text(max_size=4) | NUMBERS,
-                    "frames": st.lists(
-                        st.tuples(NUMBERS, st.text(max_size=3), st.text(max_size=3))
-                    ),
-                    "column": NUMBERS,
-                    "memory": st.booleans() | NUMBERS,
-                }
-            ),
-        }
-    ),
-    st.fixed_dictionaries(
-        {
-            "values": st.dictionaries(st.text(max_size=2), ATOMS, max_size=2),
-            "changed": PAIRS,
-            "stale": PAIRS,
-            "shared": PAIRS,
-            "value": NUMBERS | st.text(max_size=3),
-            "details": PAIRS,
-            "elements": NUMBERS,
-            "reachable": NUMBERS,
-            "allocated": NUMBERS,
-            "common": st.lists(NUMBERS | st.text(max_size=3), max_size=2),
-            "spent": NUMBERS,
-        }
-    ),
+def formed(fault: Any, answer: Any) -> list[dict[str, Any]]:
+    """Replies of the right form, with absurd numbers in them."""
+    runs = {"runs": (answer, answer), "common": ()}
+    return [
+        {"ok": False, "fault": fault}, {"ok": True, "reply": answer}, {"ok": True, "reply": runs}
+    ]  # fmt: skip
+
+
+UNFORMED = st.builds(
+    lambda ok, reply: [{"ok": ok, "reply": reply, "fault": reply}],
+    st.booleans(),
+    st.dictionaries(st.sampled_from(FIELDS), TREES, max_size=6),
 )
-def test_replies_of_the_right_form_with_absurd_numbers_do_no_harm(
-    fault: dict[str, Any], answer: dict[str, Any]
-) -> None:
+FORMED = st.builds(formed, st.fixed_dictionaries(FAULT), st.fixed_dictionaries(ANSWER))
+
+
+@settings(deadline=None, max_examples=240)
+@given(UNFORMED | FORMED)
+def test_any_reply_is_an_answer_or_a_fault_of_the_program(replies: list[dict[str, Any]]) -> None:
     liar = Liar()
     program = RemoteProgram(liar, "submission", [b""])
-    for reply in (
-        {"ok": False, "fault": fault},
-        {"ok": True, "reply": answer},
-        {"ok": True, "reply": {"runs": (answer, answer), "common": ()}},
-    ):
+    for reply in replies:
         liar.reply = reply
         for found in ask_everything(program):
+            assert found is None or isinstance(
+                found, Loaded | Outcome | Measured | tuple | ProgramError | WorkerError
+            )
             if isinstance(found, ProgramError):
                 assert found.step in (None, *STEPS)
 
@@ -337,17 +321,18 @@ def test_several_inputs_are_run_in_one_request_whatever_some_of_them_do() -> Non
     assert wrong.raised.type == "ZeroDivisionError"
 
 
-def test_a_wall_that_was_met_is_explained() -> None:
+@pytest.mark.parametrize(
+    ("source", "kind", "said"),
+    [
+        ("import os\ndef f(x):\n    return os.listdir('/')", "PermissionError",
+         "A submission runs walled off"),
+        ("def f(x):\n    return open('weights.npy').read()", "FileNotFoundError",
+         "an empty folder to work in"),
+    ],
+)  # fmt: skip
+def test_a_wall_that_was_met_is_explained(source: str, kind: str, said: str) -> None:
     with started() as worker, pytest.raises(ProgramError) as told:
-        run(load(worker, "import os\ndef f(x):\n    return os.listdir('/')"))
+        run(load(worker, source))
     assert told.value.raised is not None
-    assert told.value.raised.type == "PermissionError"
-    assert "A submission runs walled off" in told.value.raised.message
-
-
-def test_a_file_that_is_not_there_for_a_submission_is_explained() -> None:
-    with started() as worker, pytest.raises(ProgramError) as told:
-        run(load(worker, "def f(x):\n    return open('weights.npy').read()"))
-    assert told.value.raised is not None
-    assert told.value.raised.type == "FileNotFoundError"
-    assert "an empty folder to work in" in told.value.raised.message
+    assert told.value.raised.type == kind
+    assert said in told.value.raised.message

@@ -1,0 +1,27 @@
+"""What tests of workers share: a machine that is unlike this one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.sandbox import config
+
+
+@pytest.fixture
+def beginning_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
+    """Have every process of ours begin with a line, in which another machine is faked."""
+
+    def begin(line: str) -> None:
+        source = config.BOOT.read_text(encoding="utf-8")
+        here = f"os.path.dirname(os.path.abspath({str(config.BOOT)!r}))"
+        source = source.replace("os.path.dirname(os.path.abspath(__file__))", here)
+        marker = "    from worker import roles"
+        before = next(row for row in source.splitlines() if row.startswith(marker))
+        boot = tmp_path / "boot.py"
+        boot.write_text(source.replace(before, f"    {line}\n{before}"), encoding="utf-8")
+        monkeypatch.setattr(config, "BOOT", boot)
+
+    return begin
