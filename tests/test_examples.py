@@ -34,7 +34,3 @@ def test_together_they_use_every_kind_that_needs_no_card_and_no_clock() -> None:
     checks = [c for name in QUESTIONS for c in bank.load([EXAMPLES], name).spec.checks]
     wanted = {"outputs", "gradcheck", "side-effects", "numbers", "curve", "graph", "memory"}
     assert wanted <= {check.kind for check in checks}
-
-
-def test_none_is_about_what_a_question_of_the_bank_is_about() -> None:
-    assert not set(QUESTIONS) & {p.stem for p in (DOCS.parent / "questions").glob("*.yaml")}

@@ -8,12 +8,10 @@ from __future__ import annotations
 import email
 import json
 import os
-import re
 import subprocess
 import sys
 import sysconfig
 import tarfile
-import tomllib
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -195,12 +193,3 @@ def test_the_sdist_holds_what_its_tests_need(dist: Path) -> None:
             made = "/." in name or "__pycache__" in name or name.startswith(".ci/venv/")
             assert made or path.is_dir() or name in held
     assert {"README.md", "CHANGELOG.md", "constraints.txt", "LICENSE"} <= held
-
-
-def test_the_lowest_versions_are_those_that_are_promised() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    told = subprocess.check_output([sys.executable, ROOT / ".ci" / "lowest"], text=True)
-    lowest = dict(line.split("==", 1) for line in told.splitlines())
-    for requirement in project["dependencies"] + project["optional-dependencies"]["torch"]:
-        name, version = re.split("[,;]", requirement)[0].split(">=")
-        assert lowest[name] == version

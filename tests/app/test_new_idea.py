@@ -205,13 +205,3 @@ def test_an_entry_comes_after_the_last_one(place: str, end: str) -> None:
     entry = new["misconceptions"].pop("two")
     assert entry["killed_by"] == "x"
     assert new == old
-
-
-def test_it_stands_as_far_in_as_the_others_or_gets_the_key() -> None:
-    text = "misconceptions:\n    one: {killed_by: x, feedback: No.}\n"
-    found, _ = with_entry(text, "two", ["x", "y"])
-    assert "\n    two:\n      killed_by: [x, y]\n" in found
-    alone, _ = with_entry("title: A\n", "two", ["x"])
-    assert yaml.safe_load(alone)["misconceptions"]["two"]["killed_by"] == "x"
-    with pytest.raises(UsageError, match="a line for each key"):
-        with_entry("misconceptions: {a: {b: c}}\n", "two", ["x"])

@@ -57,23 +57,6 @@ def known(ctx: Context, bank: Path) -> progress.Progress:
     return progress.of(ctx.read(progress.overview, {}), NAME, bank)
 
 
-def test_a_drill_from_start_to_pass(
-    tmp_path: Path, bank: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    ctx = context(tmp_path, bank)
-    question, made = starting.start(ctx, NAME)
-    assert grading.grade(ctx).report.verdict == "error"
-    assert hints.hint(ctx, None).shown == ((1, "Twice 3 is what"),)
-    made.workspace.submission.write_bytes(RIGHT)
-    graded = grading.grade(ctx, seed=3)
-    assert (graded.report.verdict, graded.tries, graded.report.seed) == ("pass", 2, 3)
-    assert graded.report.bank == str(bank)
-    assert graded.report.digest == question.digest
-    assert hints.solution(ctx, NAME).full.encode() == RIGHT
-    assert [row.attempt.state for row in history.history(ctx)[0]] == ["error", "pass"]
-    assert capfd.readouterr() == ("", "")
-
-
 def test_every_record_says_who_when_which_question_and_which_program(
     tmp_path: Path, bank: Path
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -156,17 +155,6 @@ def test_an_id_of_two_banks_is_listed_twice_and_asked_for_by_name(
     assert real("show", "mine/scaled-copy", "--json").data["bank"] == str(both[0])
 
 
-def test_after_a_start_the_id_alone_means_what_was_started(
-    real: Drill, both: tuple[Path, Path]
-) -> None:
-    assert real("start", "yours/scaled-copy").status == 0
-    for words in (("hint", "--json"), ("hint", "scaled-copy", "--json")):
-        assert real(*words).data["question"] == "scaled-copy"
-    marker = json.loads(Path("scaled-copy/.drill").read_text(encoding="utf-8"))
-    assert marker["bank"] == str(both[1])
-    real("reset", "mine/scaled-copy").refused("was not started here")
-
-
 def test_a_folder_is_not_taken_for_the_other_banks_question(
     real: Drill, both: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -182,38 +170,11 @@ def test_a_folder_is_not_taken_for_the_other_banks_question(
     assert real("start", "mine/scaled-copy", "--json").data["already_started"]
 
 
-def test_a_started_drill_outlives_a_move_of_its_bank(
-    real: Drill, both: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real("start", "mine/scaled-copy")
-    moved = both[0].rename(tmp_path / "moved")
-    monkeypatch.setenv("DRILL_BANK", str(moved))
-    assert real("hint", "--json").data["question"] == "scaled-copy"
-    assert real("start", "scaled-copy", "--json").data["already_started"]
-    monkeypatch.setenv("DRILL_BANK", os.pathsep.join([str(moved), str(both[1])]))
-    assert real("hint").status == 2, "the folder says only where its bank was"
-    assert real("hint", "moved/scaled-copy", "--json").data["question"] == "scaled-copy"
-
-
-def test_an_added_bank_says_which_ids_it_shares(real: Drill, tmp_path: Path) -> None:
-    one, two = (write_bank(tmp_path / name) for name in ("one", "two"))
-    real("bank", "add", str(one))
-    assert "1 id is in one too: type two/ID or one/ID\n" in real("bank", "add", str(two)).out
-
-
 def test_listing_banks_loads_nothing_heavy(tmp_path: Path) -> None:
     bank = write_bank(tmp_path / "mine")
     # typer converts what is typed with pydantic, whose importlib.metadata has json from 3.13 on.
     assert loaded(tmp_path, "bank", "add", str(bank)) <= {"pydantic", "json"}
     assert loaded(tmp_path, "bank", "list") == set()
-
-
-def test_a_bank_without_questions_is_added_with_a_warning(real: Drill, tmp_path: Path) -> None:
-    (tmp_path / "eq" / "questions").mkdir(parents=True)
-    ended = real("bank", "add", "../eq")
-    assert ended.status == 0
-    assert f"{tmp_path / 'eq'}: there is no question in it yet" in ended.err
-    assert f"drill --bank {tmp_path / 'eq'} bank new ID writes one" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -303,32 +264,6 @@ def test_banks_that_two_processes_add_at_once_are_all_on_the_list(
         assert process.returncode == 0
     assert sorted(listed(home).split()) == sorted(every)
     assert [p.name for p in home.iterdir()] == ["banks"]
-
-
-LONG = "n" * 300
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--bank", LONG, "list"],
-        ["--bank", LONG, "show", "scaled-copy"],
-        ["--bank", LONG, "bank", "new", "scaled-copy"],
-        ["--bank", "loop", "list"],
-        ["bank", "add", LONG],
-        ["bank", "add", "loop"],
-        ["bank", "add", "~nobody-of-this-name/bank"],
-        ["bank", "add", f"{LONG}.yaml"],
-    ],
-)
-def test_a_path_that_cannot_be_one_is_refused_in_a_sentence(
-    real: Drill, arguments: list[str]
-) -> None:
-    Path("loop").symlink_to("loop")
-    ended = real(*arguments)
-    assert ended.status == 2
-    assert "expected a folder" in ended.err
-    assert "fault" not in ended.err
 
 
 def test_a_path_that_the_list_could_not_hold_is_not_added(

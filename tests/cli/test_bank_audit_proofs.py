@@ -98,19 +98,6 @@ def test_only_what_is_not_current_is_tried(folder: Path, real: Drill, tried: lis
     assert tried == ["gate", "door", "gate"]
 
 
-def test_a_fault_beside_a_proof_ends_with_3(
-    folder: Path, real: Drill, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def audit(question: Question, **_: Any) -> AuditReport:
-        return AuditReport(question.id, "", (0,), 0.0, (), (), ("it is wrong",))
-
-    monkeypatch.setattr(auditing, "audit", audit)
-    claim(folder, "gate")
-    ended = real("bank", "audit", "--jobs", "1")
-    assert ended.status == 3
-    assert ended.out.endswith("\n1 of 2 not ready: door\n")
-
-
 def test_a_bank_of_a_stranger_is_proved_whatever_lies_in_it(
     folder: Path, real: Drill, tried: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -165,11 +152,6 @@ def test_a_faulty_question_has_its_mutants_left_alone(tmp_path: Path, real: Dril
     assert ended.status == 3
     assert "the mutants of gate are not tried: its audit has problems" in ended.err
     assert "mutants of the reference" not in ended.out
-
-
-def test_how_many_is_asked_with_mutants_only(tmp_path: Path, real: Drill) -> None:
-    bank = str(gate(tmp_path / "bank").bank)
-    real("bank", "audit", "gate", "--at-most", "3", "--bank", bank).refused("add --mutants")
 
 
 def audited(real: Drill, *words: str) -> list[str]:

@@ -150,20 +150,6 @@ def test_a_skeleton_in_parts_is_proved_but_for_what_is_marked(
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (["--parts", "1"], "--parts: expected a number from 2 to 9, found 1"),
-        (["--parts", "10"], "--parts: expected a number from 2 to 9, found 10"),
-    ],
-)
-def test_a_skeleton_in_parts_that_no_question_has_is_refused(
-    real: Drill, more: list[str], said: str
-) -> None:
-    ended = real("bank", "new", "in-parts", *more)
-    assert (ended.status, said in ended.err, tree(Path())) == (2, True, [])
-
-
-@pytest.mark.parametrize(
     ("file", "old", "new"),
     [
         ("questions/masked-mean.yaml", "  We pool", "  TODO We pool"),
@@ -205,9 +191,11 @@ def test_a_question_of_another_form_passes_its_audit_without_a_remark(
             f"--form: expected one of {', '.join(NAMES)}, found",
         ),
         (("--form", "derive", "--parts", "2"), "--form derive: expected no --parts"),
+        (("--parts", "1"), "--parts: expected a number from 2 to 9, found 1"),
+        (("--parts", "10"), "--parts: expected a number from 2 to 9, found 10"),
     ],
 )
-def test_a_form_that_there_is_not_is_refused(
+def test_a_form_or_a_number_of_parts_that_there_is_not_is_refused(
     words: tuple[str, ...], said: str, real: Drill
 ) -> None:
     ended = real("bank", "new", "by-hand", *words)

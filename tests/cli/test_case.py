@@ -103,15 +103,6 @@ def test_what_is_special_about_inputs_is_in_the_script(
     printed(Path(data["path"]))
 
 
-def test_another_run_of_a_case_may_be_named(real: Drill) -> None:
-    real("start", "softmax-cross-entropy")
-    assert "--run line-2 or line-4" in real("case", "three-classes").out
-    data = real("case", "three-classes", "--run", "line-4", "--json").data
-    assert "dloss_dz = submission.dloss_dz(p, y)" in data["script"]
-    assert "dloss_dp" not in data["script"]
-    real("case", "three-classes", "--run", "line-5").refused("line-1, line-2, line-4; found line-5")
-
-
 def test_a_driver_stands_beside_the_script(real: Drill) -> None:
     question = "softmax-cross-entropy"
     real("start", question)

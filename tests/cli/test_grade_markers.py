@@ -68,20 +68,16 @@ def judged_by_the_real_question(ended: Ended) -> bool:
     return bool(ended.data["bank"] == str(ROOT))
 
 
-def test_the_marker_next_to_a_file_chooses_no_bank(real: Drill, mal: Path) -> None:
-    assert judged_by_the_real_question(real("grade", ID, "--file", "mal/submission.py", "--json"))
-    real("start", ID)  # records that hold another start change nothing
-    assert judged_by_the_real_question(real("grade", ID, "--file", "mal/submission.py", "--json"))
-    assert judged_by_the_real_question(real("grade", "--file", "mal/submission.py", "--json"))
-    assert judged_by_the_real_question(real("grade", "mal/submission.py", "--json"))
-    assert judged_by_the_real_question(real("grade", "mal/", "--json"))
+def test_a_marker_next_to_a_file_or_further_down_chooses_no_bank(real: Drill, mal: Path) -> None:
     assert mal.exists()
-
-
-def test_the_marker_of_a_folder_further_down_chooses_no_bank(real: Drill, mal: Path) -> None:
+    asked = ((ID, "--file", "mal/submission.py"), ("--file", "mal/submission.py"),
+             ("mal/submission.py",), ("mal/",))  # fmt: skip
+    assert judged_by_the_real_question(real("grade", *asked[0], "--json"))
     assert judged_by_the_real_question(real("grade", "--json"))
     assert judged_by_the_real_question(real("grade", ID, "--json"))
-    assert mal.exists()
+    real("start", ID)  # records that hold another start change nothing
+    for words in asked:
+        assert judged_by_the_real_question(real("grade", *words, "--json"))
 
 
 @pytest.mark.parametrize("where", ["mal", "mal/deeper"])

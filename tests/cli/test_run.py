@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -129,16 +128,3 @@ def test_a_run_that_is_stopped_counts(
     assert (ended.status, ended.out) == (130, "")
     assert ended.err.startswith("drill: run 1 of 3 was stopped, and counts\n")
     assert fit().out.startswith("run 2 of 3")
-
-
-def test_what_is_shown_has_log_causes_and_budget(fit: Callable[..., Ended], real: Drill) -> None:
-    assert callable(fit)
-    shown = real("--bank", "mine", "show", "my-fit").out
-    written = (FILE.parent / "QUESTION.md").read_text()
-    for text in (shown, written):
-        assert "loss at last 6e+26" in text
-        assert "the learning rate is too large" in text
-        assert "3 times in all" in text
-        assert "40 steps" not in text
-    data = json.loads(real("--bank", "mine", "show", "my-fit", "--json").out)
-    assert data["experiments"] == {"function": "train", "budget": 3, "seconds": 5.0}

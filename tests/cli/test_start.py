@@ -115,11 +115,3 @@ def test_reset_does_not_follow_a_symbolic_link(drill: Drill) -> None:
     drill("reset").refused("found a symbolic link")
     assert SUBMISSION.is_symlink()
     assert Path("mine.py").read_text() == "mine"
-
-
-def test_reset_keeps_the_files_mode(drill: Drill) -> None:
-    drill("start", "double-trouble")
-    SUBMISSION.write_text("mine")
-    SUBMISSION.chmod(0o640)
-    drill("reset")
-    assert SUBMISSION.stat().st_mode & 0o777 == 0o640

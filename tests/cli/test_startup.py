@@ -110,7 +110,3 @@ def test_tracks_and_commands_are_completed(tmp_path: Path, bank: Path) -> None:
     assert complete(tmp_path, f"drill --bank {bank} list --track f") == ["first"]
     assert complete(tmp_path, "drill sol") == ["solution"]
     assert complete(tmp_path, "drill grade --s") == ["--seed"]
-
-
-def test_a_completion_that_cannot_work_offers_nothing(tmp_path: Path) -> None:
-    assert complete(tmp_path, "drill --bank /nowhere show al") == []

@@ -30,13 +30,6 @@ def test_the_bytes_come_back_as_they_were(store: Store, content: bytes) -> None:
     assert store.write(lambda db: events.find(db, number + 1)) is None
 
 
-def test_the_same_bytes_are_stored_once(store: Store) -> None:
-    numbers = [begin(store, b"same"), begin(store, b"same", "other"), begin(store, b"new")]
-    assert numbers == [1, 2, 3]
-    query = "SELECT count(*) FROM submissions"
-    assert store.write(lambda db: db.execute(query).fetchone()[0]) == 2
-
-
 def test_a_verdict_is_added_to_its_attempt(store: Store) -> None:
     first, second = begin(store, b"1"), begin(store, b"2")
     finish(store, second, "pass")
@@ -99,11 +92,6 @@ def test_the_latest_attempts_can_be_listed_and_all_counted(store: Store) -> None
     assert store.write(events.count) == 4
     assert store.write(lambda db: events.count(db, question="a")) == 3
     assert store.write(lambda db: events.count(db, question="a", bank="elsewhere")) == 0
-
-
-def test_a_number_that_no_attempt_can_have(store: Store) -> None:
-    begin(store, b"x")
-    assert store.write(lambda db: events.find(db, 2**70)) is None
 
 
 def test_a_submission_that_is_gone_is_a_fault_of_the_records(store: Store) -> None:

@@ -103,14 +103,6 @@ def test_a_home_that_cannot_be_made(home: str, tmp_path: Path) -> None:
         add(store)
 
 
-def test_a_folder_in_the_files_place(store: Store) -> None:
-    store.path.mkdir(parents=True)
-    with pytest.raises(RecordsError, match=FILE_NAME):
-        add(store)
-    with pytest.raises(RecordsError, match=FILE_NAME):
-        count(store)
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to become somebody else")
 def test_a_read_only_home_can_be_read_and_refuses_to_be_written() -> None:
     with tempfile.TemporaryDirectory() as folder:
