@@ -73,28 +73,28 @@ class Student:
         return all(one.standing is Standing.PASSED for one in self.results)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HeldIdea:
     """A listed idea that somebody holds in what counts."""
 
     id: str
     line: str  # the first sentence of its feedback
-    students: tuple[str, ...]  # who holds it
-    share: float  # of those whose file was graded and is not the unchanged starter
-    unsure: tuple[str, ...] = ()  # where it fits a part of what is wrong, and no more
-    by_part: Mapping[int, int] = field(default_factory=dict)  # students, by number of the part
+    students: list[str] = field(default_factory=list)  # who holds it
+    share: float = 0.0  # of those whose file was graded and is not the unchanged starter
+    unsure: list[str] = field(default_factory=list)  # it fits a part of what is wrong, no more
+    by_part: Counter[int] = field(default_factory=Counter)  # students, by number of the part
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AnswerGroup:
     """Wrong results that are equal to each other, to the last case, and that no idea explains."""
 
     question: str
     handle: str  # the first digits of the digest of what is wrong
-    students: tuple[str, ...]
     sentence: str  # what the first failing check says
     also: tuple[str, ...] = ()  # what else is known
-    files: int = 1  # how many of the students' files differ
+    students: list[str] = field(default_factory=list)
+    files: int = 0  # how many of the students' files differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,33 +223,14 @@ def _result(entry: Entry) -> StudentResult:
 
 
 @dataclass(slots=True)
-class _Idea:
-    """What is gathered of one idea."""
-
-    line: str
-    students: list[str] = field(default_factory=list)
-    unsure: list[str] = field(default_factory=list)
-    parts: Counter[int] = field(default_factory=Counter)
-
-
-@dataclass(slots=True)
-class _Answers:
-    """What is gathered of equal wrong results."""
-
-    sentence: str
-    also: tuple[str, ...]
-    students: list[str] = field(default_factory=list)
-    files: set[str] = field(default_factory=set)
-
-
-@dataclass(slots=True)
 class _Gathered:
     """What is gathered of one question, student by student."""
 
     question: AssignedQuestion
     standings: Counter[Standing] = field(default_factory=Counter)
-    ideas: dict[str, _Idea] = field(default_factory=dict)
-    answers: dict[str, _Answers] = field(default_factory=dict)  # by handle
+    ideas: dict[str, HeldIdea] = field(default_factory=dict)
+    answers: dict[str, AnswerGroup] = field(default_factory=dict)  # by handle
+    _files: set[tuple[str, str]] = field(default_factory=set)  # handle, sha256
 
     def add(self, entry: Entry) -> StudentResult:
         """Take in what a student handed in."""
@@ -259,13 +240,15 @@ class _Gathered:
             return result
         for one in report.misconceptions:
             line = words.sentences(one.feedback, 1)[0]
-            idea = self.ideas.setdefault(one.id, _Idea(line))
+            idea = self.ideas.setdefault(one.id, HeldIdea(one.id, line))
             (idea.students if one.id in result.ideas else idea.unsure).append(student)
-            idea.parts.update(parts_of(report, one) if one.id in result.ideas else ())
+            idea.by_part.update(parts_of(report, one) if one.id in result.ideas else ())
         if result.group:
-            found = self.answers.setdefault(result.group, _answers(report))
+            handle, file = result.group, (result.group, entry.handed.sha256)
+            found = self.answers.setdefault(handle, _answers(self.question.id, handle, report))
             found.students.append(student)
-            found.files.add(entry.handed.sha256)
+            found.files += file not in self._files
+            self._files.add(file)
         return result
 
     def findings(self, students: int) -> QuestionFindings:
@@ -273,22 +256,11 @@ class _Gathered:
         standings = {one: self.standings[one] for one in Standing}
         standings[Standing.MISSING] = students - self.standings.total()
         judged = sum(standings[one] for one in JUDGED)
-        ideas = [
-            HeldIdea(
-                name, one.line, tuple(one.students), len(one.students) / judged if judged else 0.0,
-                tuple(one.unsure), dict(sorted(one.parts.items())),
-            )
-            for name, one in self.ideas.items()
-        ]  # fmt: skip
-        ideas.sort(key=lambda one: (-len(one.students), one.id))
-        groups = [
-            AnswerGroup(
-                self.question.id, handle, tuple(one.students), one.sentence, one.also,
-                len(one.files),
-            )
-            for handle, one in self.answers.items()
-        ]  # fmt: skip
-        groups.sort(key=lambda one: (-len(one.students), one.handle))
+        for idea in self.ideas.values():
+            idea.share = len(idea.students) / judged if judged else 0.0
+            idea.by_part = Counter(dict(sorted(idea.by_part.items())))
+        ideas = sorted(self.ideas.values(), key=lambda one: (-len(one.students), one.id))
+        groups = sorted(self.answers.values(), key=lambda one: (-len(one.students), one.handle))
         return QuestionFindings(self.question, standings, tuple(ideas), judged, tuple(groups))
 
 
@@ -300,9 +272,10 @@ def parts_of(report: Report, held: Named) -> set[int]:
     return found or {check.part for check in failing[:1]}
 
 
-def _answers(report: Report) -> _Answers:
+def _answers(question: str, handle: str, report: Report) -> AnswerGroup:
     failing = words.deciding(report)
     if not failing:
-        return _Answers(words.about_the_file(report), ())
+        return AnswerGroup(question, handle, words.about_the_file(report))
     also = tuple(one.text for one in report.explanations if one.kind in _OTHERWISE)
-    return _Answers(f"{failing[0].id}: {words.finding(failing[0])}", also)
+    said = f"{failing[0].id}: {words.finding(failing[0])}"
+    return AnswerGroup(question, handle, said, also)

@@ -11,11 +11,10 @@ VOID = {"meta", "br", "rect", "line", "link", "img", "input", "hr"}
 
 @dataclass
 class Page(HTMLParser):
-    """Tags with their attributes, ids, links and text."""
+    """Tags with their attributes and text."""
 
     tags: Counter[str] = field(default_factory=Counter)
     attributes: list[tuple[str, str, str]] = field(default_factory=list)  # tag, name, value
-    ids: list[str] = field(default_factory=list)
     text: str = ""
     open: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)  # what is not nested well
@@ -33,7 +32,6 @@ class Page(HTMLParser):
         """Note a tag."""
         self.tags[tag] += 1
         self.attributes += [(tag, name, value or "") for name, value in attrs]
-        self.ids += [value or "" for name, value in attrs if name == "id"]
         if tag not in VOID:
             self.open.append(tag)
 
@@ -50,7 +48,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         """Gather text."""
-        self.text += data
+        self.text += "" if self.open[-1:] == ["style"] else data
 
     def values(self, name: str) -> list[str]:
         """Return the values of an attribute anywhere."""

@@ -24,7 +24,6 @@ from grader.classroom.layout import (
     detected,
     student_id,
     submitters,
-    utc,
 )
 from grader.model.errors import UsageError
 
@@ -96,11 +95,6 @@ def test_any_metadata_is_read(lines: list[str]) -> None:
     with suppress(UsageError):
         for people in submitters("\n".join(lines).encode("utf-8", "replace")).values():
             assert all(person.id for person in people)
-
-
-@given(st.text(st.sampled_from("0123456789-T: Z+.")) | st.text())
-def test_any_time_is_read(text: str) -> None:
-    assert not utc(text) or utc(utc(text))
 
 
 def archive(names: Iterable[tuple[str, bytes]]) -> bytes:

@@ -19,7 +19,6 @@ from grader.app import autograder
 from grader.app.context import Context
 from grader.model.errors import UsageError
 from tests.classroom.fakes import NOW
-from tests.classroom.handing_in import notebook
 from tests.classroom.test_export import assert_gradescope
 
 BANK = Path(__file__).parents[1] / "banks" / "mini"
@@ -126,17 +125,6 @@ def test_too_little_isolation_says_what_the_instructor_has_to_do(
     assert "--isolation limited" in test["output"]
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [("a.py", "at most 1,000,000 bytes, found more"),
-     ("a.ipynb", "a notebook of at most 16,000,000 bytes, found more")],
-)  # fmt: skip
-def test_what_is_too_large_is_said_and_never_cut(root: Path, name: str, said: str) -> None:
-    content = REFERENCE.encode() + b"#" if name.endswith("py") else notebook(REFERENCE)
-    (root / "submission" / name).write_bytes(content.ljust(17_000_000))
-    assert any(said in test["output"] for test in graded(root)["tests"])
-
-
 def test_the_archive_holds_what_setting_up_needs(made: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(made) as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
@@ -175,16 +163,3 @@ def test_a_class_yaml_names_what_counts(tmp_path: Path) -> None:
     assert there["questions"] == [
         {"id": "deviations", "weight": 2, "hidden": ["slopes"]}, {"id": "ledger", "weight": 1},
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("ids", "level", "said"),
-    [
-        (["nothing"], "", "no question nothing"),
-        (["ledger"], "iron", "found iron"),
-        ([], "", "neither"),
-    ],
-)
-def test_what_cannot_be_made_is_said(tmp_path: Path, ids: list[str], level: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        autograder.make(context(tmp_path), ids, level)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -148,12 +147,8 @@ def test_questions_are_named_in_one_place(here: Context) -> None:
         ("title:", "titel:", "2:1: the class: found the unknown key 'titel'; did you mean 'title'?"),
         ("weight:", "wieght:", "10:5: questions[0]: found the unknown key 'wieght'; did you mean 'weight'?"),
         ("format: 1\n", "", "1:1: the class: expected the key 'format', found none"),
-        ("format: 1", "format: 2", "1:9: format: expected 1, found the number 2"),
-        ("best", "beste", "4:9: counts: expected one of 'last' or 'best', found the text 'beste'; did you mean 'best'?"),
         ("seed: 5", "seed: -5", "5:7: seed: expected a number of at least 0, found the number -5"),
-        ("seed: 5", "seed: five", "5:7: seed: expected a whole number, found the text 'five'"),
         ("weight: 2", "weight: 0", "10:13: questions[0].weight: expected a number above 0.0, found the number 0"),
-        ("weight: 2", "weight: .nan", "10:13: questions[0].weight: expected a finite number, found the number nan"),
         ("+01:00", "", "3:11: deadline: expected a time such as 2026-11-20T23:59:00+01:00, found '2026-11-20T23:59:00', which has no offset"),
         ("2026-11-20T23:59:00+01:00", "Friday", "3:11: deadline: expected a time such as 2026-11-20T23:59:00+01:00, found 'Friday'"),
         ("mean-and-spread", "mean-and-sprad", "8:9: questions[0]: no question mean-and-sprad; did you mean mean-and-spread?"),
@@ -163,7 +158,6 @@ def test_questions_are_named_in_one_place(here: Context) -> None:
         ("[1, spread]", "[]", "9:12: questions[0].parts: expected at least one entry, found a list of 0"),
         ("[far, many]", "[far, mny]", "11:19: questions[0].hidden[1]: expected a check or a case of mean-and-spread, found 'mny'; did you mean 'many'?"),
         ("isolation: process", "layout: moodle\npattern: x\nisolation: process", "7:10: pattern: expected a layout or a pattern, found both; remove one"),
-        ("isolation: process", "isolation: iron", "6:12: isolation: expected one of 'strong', 'limited' or 'process', found the text 'iron'"),
         ("title: Statistics", "title: x\ntitle: Statistics", "3:1: expected each key once, found 'title' again (first at line 2)"),
         ("title: Statistics", "title: [x", "expected YAML, found a mistake in it"),
     ],
@@ -189,16 +183,6 @@ def test_a_file_that_is_no_text_is_said(here: Context) -> None:
     path.write_text("- a list\n")
     with pytest.raises(ClassFileError, match="expected a mapping of keys"):
         config.read(path)
-
-
-def test_the_schema_has_every_key() -> None:
-    found = json.loads(config.schema())
-    assert found["properties"].keys() == config.ClassFile.model_fields.keys()
-    assert (
-        found["$defs"]["ClassQuestion"]["properties"].keys()
-        == config.ClassQuestion.model_fields.keys()
-    )
-    assert all("description" in one for one in found["properties"].values())
 
 
 def test_the_example_and_the_tables_of_the_docs_are_whole(tmp_path: Path) -> None:

@@ -327,12 +327,11 @@ def test_every_cut_of_a_zip_file_is_a_sentence(tmp_path: Path) -> None:
         assert fault.startswith(DAMAGED)
 
 
-@pytest.mark.parametrize("mask", [0xFF, 0x01, 0x80])
-def test_every_wrong_byte_of_a_zip_file_is_survived(tmp_path: Path, mask: int) -> None:
+def test_every_wrong_byte_of_a_zip_file_is_survived(tmp_path: Path) -> None:
     whole = zipped({"mean.py": "x = 1" * 20})
     (tmp_path / "zoe.py").touch()
     for at in range(len(whole)):
-        (tmp_path / "ann.zip").write_bytes(whole[:at] + bytes([whole[at] ^ mask]) + whole[at + 1 :])
+        (tmp_path / "ann.zip").write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
         assert {one.student for one in found(tmp_path)} <= {"ann", "zoe"}
 
 

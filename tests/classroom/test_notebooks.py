@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from grader.classroom.notebook import cells, program
 from grader.model.errors import UsageError
-from tests.classroom.handing_in import faults, notebook, tree
+from tests.classroom.handing_in import notebook
 
 
 def test_cells_are_joined_by_an_empty_line() -> None:
@@ -91,13 +90,6 @@ def test_what_is_no_notebook_is_said(content: bytes, said: str) -> None:
 
 def test_half_a_character_is_no_crash() -> None:
     assert program(b'{"nbformat":4,"cells":[{"cell_type":"code","source":"\\ud800"}]}') == b"?\n"
-
-
-def test_a_broken_notebook_is_the_students_fault(tmp_path: Path) -> None:
-    tree(tmp_path, {"ann.ipynb": b"{", "bo.ipynb": notebook("x = 1")})
-    assert faults(tmp_path) == {
-        "ann.ipynb": "expected a notebook, found no JSON that can be read", "bo.ipynb": ""
-    }  # fmt: skip
 
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=5)

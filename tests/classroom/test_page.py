@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,23 +89,6 @@ def test_a_page_is_well_formed_and_nothing_on_it_acts(entries: list[Entry]) -> N
     )
 
 
-def test_the_page_comes_a_student_at_a_time() -> None:
-    entries = [entry(f"s{n:03}", report(FAIL)) for n in range(300)]
-    asked: list[str] = []
-
-    def watched() -> Iterator[Entry]:
-        for one in entries:
-            asked.append(one.handed.student)
-            yield one
-
-    for piece in class_page(find(TERMS, entries), watched(), "RESULTS"):
-        if piece.startswith("<details><summary>s003"):
-            break
-    else:
-        pytest.fail("no third student")
-    assert len(asked) < 10
-
-
 def test_the_tables_say_who_passed_and_what_the_class_holds(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,15 +106,6 @@ def test_the_tables_say_who_passed_and_what_the_class_holds(
     assert f"drill bank new-idea mean --from {results} a3f9a3f9 --name NAME" in said
     assert "1 more answer that nobody shares" in rows
     assert "The starter holds its ideas by design" in said
-
-
-def test_a_screen_reader_gets_a_fact_per_line(
-    results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert app.run(["--plain", "class", "report", str(results)]) == 0
-    text = capsys.readouterr().out
-    assert "##" not in text
-    assert "student ada, name Ada L., mean 10 pass, sum -, points 10 of 20" in text
 
 
 def test_the_same_as_data(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -62,12 +61,6 @@ def test_a_fault_is_tried_again_and_is_no_verdict() -> None:
     assert [pool.begun[job(n).key] for n in range(5)] == [TRIES, 2, TRIES, 2, 1]
 
 
-def test_what_ends_its_process_costs_the_others_nothing() -> None:
-    found = run([job(n, "die" if n == 3 else "pass") for n in range(9)], Pretending())
-    assert [key for key, one in found.items() if not one.settled] == [job(3).key]
-    assert "ended" in found[job(3).key].fault
-
-
 def test_where_no_process_ever_grades_anything_it_ends() -> None:
     pool = Pretending()
     with pytest.raises(GraderError, match="ended before it graded anything"):
@@ -81,26 +74,6 @@ def test_who_stops_looking_ends_it() -> None:
     next(found)
     found.close()
     assert pool.size == 0
-
-
-def test_a_pool_that_grows_is_given_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.classroom.run._LOOK", 0.01)
-    barrier = threading.Barrier(8)  # grades that have to go on at once, or none ends
-
-    class Growing(Pretending):
-        def grade(self, job: Job) -> Graded:
-            with self._lock:
-                self.begun[job.key] += 1
-                self.size = 4 if sum(self.begun.values()) > 1 else 1
-            barrier.wait(60)
-            return Graded(job.key, fault="no")
-
-    class Once(Growing):
-        def grade(self, job: Job) -> Graded:
-            graded = super().grade(job)
-            return replace(graded, fault="", report=self._grade(job, "pass").report)
-
-    assert len(run([job(n) for n in range(8)], Once(1))) == 8
 
 
 def test_a_job_can_be_sent_with_its_question(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from grader.app.classes import ClassPlan, grade_class
 from grader.app.context import Context
-from grader.classroom.layout import ANY, EXACT, NONE, AnswerNames
+from grader.classroom.layout import NONE, AnswerNames
 from grader.classroom.results import Results
 from grader.model.errors import UsageError
 
@@ -33,12 +33,6 @@ RIGHT = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
 def test_a_text_answers_a_question_that_asks_for_one(own: list[str], answers: list[str]) -> None:
     asked = AnswerNames(["seven-windows", "maxpool-routing"], ["seven-windows"])
     assert [one for one, rank in asked.answers(own) if rank[0] != NONE] == answers
-
-
-def test_the_only_question_needs_no_name() -> None:
-    asked = AnswerNames(["seven-windows"], ["seven-windows"])
-    ranks = {name: asked.answers([name])[0][1][0] for name in ("answers.txt", "mine.txt", "a.py")}
-    assert ranks == {"answers.txt": EXACT, "mine.txt": ANY, "a.py": NONE}
 
 
 def test_a_class_is_graded(tmp_path: Path) -> None:
