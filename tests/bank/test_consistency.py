@@ -12,6 +12,7 @@ from grader.bank import load
 from tests.bank.specs import Problems, edited, loaded, write_bank
 
 FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
+TWIN = "  - {in: scale, was: x * 2, becomes: x + x, because: they agree}\n"
 
 
 @pytest.mark.parametrize(
@@ -111,6 +112,48 @@ def test_names_elsewhere_must_exist_too(said: Problems, old: str, new: str, mess
 
 
 @pytest.mark.parametrize(
+    ("edits", "message"),
+    [
+        (("y, ctx = scale(x", "y, ctx = driver.scale(x"), "10:5: 'y, ctx = driver.scale(x, factor)' needs the file driver.py next to reference.py, or code.driver, found neither"),
+        (("hints:", "code: {driver: 'x = 1'}\nhints:"), "10:3: run: expected a step that calls driver.NAME, or no driver, found none"),
+        (("hints:", "helpers: [json]\nhints:"), "22:11: helpers: expected a name that no other module has, found json"),
+        (
+            ("[numpy]", "[torch]", '(x, factor): ..."', '(x, factor): ...\\ndef vjp(y, g, x): ..."', "scale_backward(grad_y, ctx)", "vjp(y, grad_y, x)"),
+            "11:5: 'grad_x = vjp(y, grad_y, x)' asks torch for gradients: the interface needs another name",
+        ),
+        (("[numpy]", "[torch]", FIRST, "kind: peak, of: y, at_most: 100"), "16:25: forward: the kind peak does not see what torch allocates; kind: memory with quantity: peak does"),
+        (("= scale(x, factor)", "= scale(x, grad_x)"), "10:5: step 1 of main: expected an input of a case or an earlier result, found 'grad_x', which only a later step gives"),
+        (('interface: "def scale(x, factor): ..."\n', ""), "1:1: the question: expected the key 'interface', found none"),
+        ((FIRST, f"{FIRST}, points: 60"), "16:49: checks: expected points that add up to the part's 100, found 60"),
+        ((FIRST, f"{FIRST}, points: 60", "needs: forward", "needs: forward, points: 30"), "16:49: checks: expected points that add up to the part's 100, found 60 + 30 = 90"),
+        (("needs: forward", "needs: forward, stretch: true, points: 1"), "17:86: checks[1].points: expected no points of a stretch, found 1"),
+        ((FIRST, f"{FIRST}, stretch: true"), "17:54: checks[1].needs: expected a check that decides, because backward does, found the stretch forward"),
+        (("id: backward", "id: forward"), "17:10: checks[1].id: expected each id once, found 'forward' again"),
+        ((FIRST, f"{FIRST}, cases: []"), "16:48: forward: expected at least one case, found none with x, factor, grad_y"),
+        ((FIRST, "kind: state, of: ctx, at_most: '8 *'"), "16:50: forward: expected arithmetic such as '8 * y.size + 256 bytes', found '8 *'"),
+        ((FIRST, "kind: curve, of: y"), "16:5: forward: expected ends_below, ends_above, falls or tolerance, found none: the check could not fail"),
+        ((FIRST, "kind: flops, against: zzz, at_most: 2"), "16:41: forward: expected the name of a run, found 'zzz'"),
+        ((FIRST, f"{FIRST}, exact: true, zeros: exact"), "16:61: forward: expected exact or zeros, found both; exact already includes zeros"),
+        ((FIRST, f"{FIRST}, show: {{window: [3, factr, 0]}}"), "16:60: forward: expected an input of the run, found 'factr'; did you mean 'factor'?"),
+        ((FIRST, f"{FIRST}, tolerance: {{because: why}}"), "16:52: forward: expected absolute, relative or digits, found none"),
+        ((FIRST, f"{FIRST}, tolerance: {{of: z, absolute: 1, because: why}}"), "16:57: forward: expected a result of the run main, found 'z'"),
+        (("hints:", f"survivors:\n{TWIN}{TWIN}hints:"), "24:5: survivors[1]: expected each mutant once, found that of survivors[0] again"),
+        (("small: {", "small: {draws: 0, "), "13:18: cases.small.draws: expected a whole number from 1 to 24, found 0"),
+        (("small: {", "small: {draws: {normal: [2]}, "), "found {'normal': [2]}; draws is a word of cases: an input needs another name"),
+        (("small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}", "small: {draws: 3, x: [[1.0, 2.0]], factor: 3, grad_y: [[1.0, 1.0]]}"), "13:18: cases.small.draws: expected inputs that are drawn, found only fixed ones: all draws are the same"),
+        (("small: {", "small: {limits: {cpu_seconds: -1}, "), "13:19: cases.small.limits: expected cpu_seconds or wall_seconds, above 0 and up to 120, found {'cpu_seconds': -1}"),
+        (("prompt: Multiply x.", "prompt: {Note: this}"), "7:9: prompt: expected text, found a mapping with Note; a text that holds ': ' needs quotes"),
+        (("prompt: Multiply x.", "prompt: true"), "7:9: prompt: expected text, found the word 'true'"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_together_has_a_place(
+    said: Problems, edits: tuple[str, ...], message: str
+) -> None:
+    found = said(*edits)
+    assert any(message in problem for problem in found), found
+
+
+@pytest.mark.parametrize(
     ("x", "message"),
     [
         ("{nrmal: [2]}", "cases.wide.x: expected exactly one generator"),
@@ -126,6 +169,9 @@ def test_names_elsewhere_must_exist_too(said: Problems, old: str, new: str, mess
         ("{integers: [2], from: 0.5, to: 1}", "14:35: cases.wide.x.from: expected a whole number, found 0.5"),
         ("{distinct: [2], gap: 0}", "14:34: cases.wide.x.gap: expected a gap above 0, found 0"),
         ("{normal: [2], sprinkle: {value: 1, share: 2}}", "14:37: cases.wide.x.sprinkle: expected {value: NUMBER, share: NUMBER from 0 to 1}"),
+        ("{normal: [2], gap: 1}", "14:32: cases.wide.x.gap: normal takes scale, shift, sprinkle, sort, dtype, layout, found the key 'gap'"),
+        ("{integers: [2], from: 3, to: 1}", "14:35: cases.wide.x.from: expected from to be at most to"),
+        ("{normal: like factor}", "14:13: cases.wide.x: expected 'like' an array, found factor"),
         ("[[1], [2, 3]]", "14:13: cases.wide.x: the rows of an array differ in length"),
         ("[1, a]", "14:13: cases.wide.x: expected numbers in an array, found 'a'"),
         ("{normal: like x}", "14:13: cases.wide.x: x cannot take its own shape"),

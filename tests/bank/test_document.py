@@ -53,6 +53,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path: Path) -> Non
     ("text", "message"),
     [
         ("", "1:1: expected a mapping of keys such as 'title:', found nothing"),
+        ("just words", "1:1: expected a mapping of keys such as 'title:', found a single value"),
         ("- 1\n- 2\n", "1:1: expected a mapping of keys such as 'title:', found a list"),
         ("a: 1\nb: 2\na: 3\n", "3:1: expected each key once, found 'a' again (first at line 1)"),
         ("? [1]\n: 2\n", "1:3: expected a word as a key, found a list or a mapping"),
@@ -130,10 +131,7 @@ def test_a_mistake_is_shown_with_its_line_and_a_caret(
         (b"a: 1\nb: \xff\xfe\n", "2:1: expected UTF-8 text, found the byte 0xff"),
         ("a: caf\u00e9".encode("latin-1"), "1:1: expected UTF-8 text, found the byte 0xe9"),
         ("a: 1".encode("utf-16"), "1:1: expected UTF-8 text, found the byte 0xff"),
-        (
-            b"\x7fELF\x02\x01\x00",
-            "1:1: expected text without control characters, found U+007F",
-        ),
+        (b"\x7fELF\x02\x01\x00", "1:1: expected text without control characters, found U+007F"),
         (b"a: 1\nb: x\x00", "2:5: expected text without control characters, found U+0000"),
         (b"x" * (2 << 20), "1:1: expected at most 1,048,576 bytes, found 2,097,152"),
     ],
@@ -176,6 +174,12 @@ def test_what_nests_or_repeats_itself_without_end_is_refused_in_time(
 def test_only_plain_values_are_read(tmp_path: Path, value: str, found: str) -> None:
     said = fault(tmp_path, f"a: {value}\n")
     assert said.startswith(f"1:4: expected text, a number, true, false or null, found {found}")
+
+
+@pytest.mark.parametrize("text", ["!mine\na: 1\n", "!!set {a}\n"])
+def test_a_spec_that_is_tagged_as_a_whole_is_refused(tmp_path: Path, text: str) -> None:
+    said = fault(tmp_path, text)
+    assert said.startswith("1:1: expected text, a number, true, false or null, found the tag ")
 
 
 @pytest.mark.parametrize("value", ["!!int ''", "!!float ''", "0x_"])

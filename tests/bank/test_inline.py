@@ -151,7 +151,7 @@ def test_a_folder_may_hold_some_parts_and_the_file_others(tmp_path: Path) -> Non
 def test_what_one_file_lacks_is_said(tmp_path: Path) -> None:
     path = one(tmp_path, "  starter: |\n", "  starters: |\n")
     assert said(path, path) == [
-        "24:3: code: found the unknown key 'starters'; did you mean 'starter'?",
+        "24:3: code: found the unknown key 'starters'; did you mean 'starter'?"
     ]
     starter = ONE[ONE.index("  starter: |") : ONE.index("  driver: |")]
     path = one(tmp_path, starter, "", "  driver: |\n", "  driver: >\n")

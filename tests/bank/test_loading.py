@@ -96,11 +96,7 @@ def test_an_unknown_bank_or_question_of_a_bank_suggests_the_nearest(tmp_path: Pa
             "expected the name of a bank before '/', found 'xyz' in 'xyz/scaled-copy'",
             "the banks are mine, yours",
         ),
-        (
-            "mine/scaled-cpoy",
-            "no question mine/scaled-cpoy; did you mean mine/scaled-copy?",
-            "",
-        ),
+        ("mine/scaled-cpoy", "no question mine/scaled-cpoy; did you mean mine/scaled-copy?", ""),
     ):
         with pytest.raises(UsageError) as raised:
             load(both, asked)

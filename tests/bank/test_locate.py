@@ -143,15 +143,7 @@ def test_every_bank_has_a_name_of_its_own(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "spec",
-    [
-        b"",
-        b"\xff\xfe\x00",
-        b"title: [",
-        b"- a list",
-        b"a: " + b"[" * 5000,
-        b"x: y\n" * 3000,
-    ],
+    "spec", [b"", b"\xff\xfe\x00", b"title: [", b"- a list", b"a: " + b"[" * 5000, b"x: y\n" * 3000]
 )
 def test_a_broken_question_hides_no_other(home: Path, spec: bytes) -> None:
     bank = write_bank(home / "bank")

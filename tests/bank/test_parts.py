@@ -149,5 +149,5 @@ def test_there_may_be_no_contract_to_name(tmp_path: Path) -> None:
         "m, cases: [few, many]", "m, clause: 1, cases: [few, many]",
     )  # fmt: skip
     assert found == [
-        "16:50: parts[0].checks[0].clause: expected the number of a clause of a contract, which this has not, found 1",
+        "16:50: parts[0].checks[0].clause: expected the number of a clause of a contract, which this has not, found 1"
     ]

@@ -50,6 +50,10 @@ def test_it_computes_what_is_written(text: str, expected: float) -> None:
         ("sum(if, p[i])", "sum needs a new index first", 4),
         ("sum(k p[k])", "expected ,, found p", 6),
         ("ln(p[i])", "use p, z, i, j; the natural logarithm is log", 0),
+        ("p[i].real", "'.' is not part of the notation", 4),
+        ("p[i] ^ 2", "'^' is not part of the notation; a power is **", 5),
+        ("i + 1", "i is an index: it stands in [ ] or in d( )", 0),
+        ("1e999", "is too large a number", 0),
         ("", "expected a number, a symbol or ( at the end", 0),
     ],
 )

@@ -38,6 +38,8 @@ def test_a_quantity_is_read(text: str, unit: str, value: float) -> None:
         ("1e308 TB", "B", "a quantity is a finite number, 0 or more"),
         ("nan B", "B", "expected a number with a unit, as 1.5 B, found 'nan B'"),
         ("e5 B", "B", "expected a number with a unit"),
+        ("17 GB", "s", "is a time, which GB is not; units are s, ms, us, min or h"),
+        ("-3 GB", "B", "a quantity is a finite number, 0 or more"),
         ("46 tok", "1", "is a pure number: write it without tok"),
         ("3 parsecs", "s", "parsecs is no unit here; units are"),
     ],

@@ -73,6 +73,8 @@ def test_who_approves_is_told_so_whatever_is_listed(session: GradingSession) -> 
     [
         ("99 = precision\napprove = no", "answers.txt:1: the diff has lines 1 to 20"),
         ("12 = too-early\napprove = no", "answers.txt:1: too-early is no reason"),
+        ("3 = precision\napprove = no", "answers.txt:1: line 3 was removed and cannot be wrong"),
+        ("approve = maybe", "answers.txt:1: approve: expected yes or no, found maybe"),
         ("12 = overwritten", "answers.txt: approve has no answer yet"),
     ],
 )

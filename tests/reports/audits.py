@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from grader.model.audit import (
-    AuditReport,
-    AuditRow,
-    Cell,
-    CheckFacts,
-    Remark,
-    Trivial,
-)
+from grader.model.audit import AuditReport, AuditRow, Cell, CheckFacts, Remark, Trivial
 
 PASSES, KILLS, WOULD, VARIES, NOT_RUN = Cell
 MARKS = dict(zip(".Xx? ", Cell, strict=True))

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.model.report import (
-    CheckResult,
-    Panel,
-    PartResult,
-    Report,
-)
+from grader.model.report import CheckResult, Panel, PartResult, Report
 from grader.model.verdict import Verdict
 
 PASS, FAIL, ERROR, LIMIT = Verdict.PASS, Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT

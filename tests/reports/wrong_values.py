@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.model.report import (
-    Explanation,
-    Grids,
-    Mismatch,
-    Named,
-)
-from tests.reports.making import (
-    CONV,
-    FAIL,
-    MAXPOOL,
-    SKIPPED,
-    check,
-    panel,
-    passing,
-)
+from grader.model.report import Explanation, Grids, Mismatch, Named
+from tests.reports.making import CONV, FAIL, MAXPOOL, SKIPPED, check, panel, passing
 
 _ROUTING = check(
     "routing",
@@ -127,11 +114,7 @@ _TIES = check(
         (
             panel("x", "0 5", "5 0", focus=frozenset({(1, 0)})),
             panel(
-                "grad_x, yours",
-                "0 1",
-                "1 0",
-                wrong=frozenset({(1, 0)}),
-                focus=frozenset({(1, 0)}),
+                "grad_x, yours", "0 1", "1 0", wrong=frozenset({(1, 0)}), focus=frozenset({(1, 0)})
             ),
             panel("grad_x, expected", "0 1", "0 0", focus=frozenset({(1, 0)})),
         )
