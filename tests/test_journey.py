@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -12,10 +11,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Ended
 from tests.leftovers import all_end
 
 ROOT = Path(__file__).parents[1]
@@ -41,20 +40,6 @@ sys.meta_path[:] = [Blind(finder) for finder in sys.meta_path]
 from grader.cli.app import main
 main()
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a command ended."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        """The one JSON document on standard output."""
-        return json.loads(self.out)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.bank.specs import edited, write_bank
-from tests.cli.conftest import Drill
+from tests.cli.conftest import ROOT, Drill
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
-ROOT = Path(__file__).parents[2]
 ID = "maxpool-routing"
 
 

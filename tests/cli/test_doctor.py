@@ -28,13 +28,8 @@ def test_all_is_well(drill: Drill, home: Path) -> None:
     assert lines[1] == "    MISSING torch: not installed; only some questions need it"
     assert lines[2].startswith("            pip install torch==")
     assert len(lines) <= 22
-    for expected in (
-        "versions    drill ",
-        "numpy",
-        "machine",
-        f"{QUESTIONS} questions",
-        f"{home}: 0 tries",
-    ):
+    there = ("versions    drill ", "numpy", "machine", f"{QUESTIONS} questions", f"{home}: 0 tries")
+    for expected in there:
         assert expected in " ".join(ended.out.split("\n                "))
     assert f"isolation   strong: {len(ACTS)} of {len(ACTS)} forbidden things" in ended.out
     assert lines[-1] == "Next: drill doctor --walls"

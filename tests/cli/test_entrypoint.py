@@ -17,11 +17,10 @@ import pytest
 
 from grader import __version__
 from grader.cli.entrypoint import bank_first
-from tests.cli.conftest import Drill
+from tests.cli.conftest import ROOT, Drill
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
-ROOT = Path(__file__).parents[2]
 Program = Callable[..., "subprocess.Popen[str]"]
 
 

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.bank.specs import write_bank
-from tests.cli.conftest import Drill, Ended
+from tests.cli.conftest import ROOT, Drill, Ended
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
-ROOT = Path(__file__).parents[2]
 ID = "maxpool-routing"
 RIGHT = (ROOT / "drills" / ID / "reference.py").read_text(encoding="utf-8")
 EASY = """\

@@ -88,22 +88,11 @@ def bank(tmp_path: Path) -> Path:
 
 
 def test_ids_are_completed_for_every_command_that_takes_one(tmp_path: Path, bank: Path) -> None:
-    for command in (
-        "show",
-        "start",
-        "grade",
-        "hint",
-        "solution",
-        "reset",
-        "bank audit",
-        "bank preview",
-    ):
+    commands = "show,start,grade,hint,solution,reset,bank audit,bank preview"
+    for command in commands.split(","):
         assert complete(tmp_path, f"drill --bank {bank} {command} alpha-t") == ["alpha-two"]
-    assert complete(tmp_path, f"drill --bank {bank} history ") == [
-        "alpha-one",
-        "alpha-two",
-        "restore",
-    ]
+    offered = ["alpha-one", "alpha-two", "restore"]
+    assert complete(tmp_path, f"drill --bank {bank} history ") == offered
 
 
 def test_tracks_and_commands_are_completed(tmp_path: Path, bank: Path) -> None:
