@@ -1,17 +1,41 @@
-"""Observations made of arrays, as if a submission had given them."""
+"""Files to grade, and observations made of arrays, as if a submission had given them."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from grader import bank
 from grader.explain.observation import Observation
 from grader.explain.rules import confirmed, is_refuted, propose
+from grader.model.question import Question
+from grader.model.report import Report
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Grade = Callable[..., Report]  # of a question's id and a file
+ROOT = Path(__file__).parents[2]
 SHAPES = ((2, 3), (4, 2), (3, 5), (1, 4))
+
+
+@functools.cache
+def load(question_id: str) -> Question:
+    """A question of this repository, or one for tests."""
+    return bank.load([ROOT, ROOT / "tests" / "banks" / "mini"], question_id)
+
+
+def changed(question_id: str, over: str | bytes) -> bytes:
+    """The reference with other functions executed on top of it."""
+    layer = over.encode() if isinstance(over, str) else over
+    return load(question_id).reference + b"\n\n" + layer
+
+
+def solution(question_id: str, name: str) -> bytes:
+    """A wrong solution of the corpus."""
+    return (ROOT / "tests" / "solutions" / question_id / "wrong" / f"{name}.py").read_bytes()
 
 
 def seen(returned: object, right: object, *, ok: bool = False, **given: object) -> Observation:

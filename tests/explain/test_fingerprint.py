@@ -5,23 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from grader import bank
 from grader.explain.fingerprint import DIGITS
-from grader.model.report import Report
 from grader.model.verdict import Verdict
-from grader.session import GradingSession
+from tests.explain.making import Grade, changed, load, solution
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "tests" / "banks" / "mini"
-SEED = 11
-Grade = Callable[[str, bytes], Report]
+SEED = 3  # of `graded`
 
 # A listed variant of an idea, and a whole program in which somebody else had it.
 SAME = [
@@ -57,46 +53,27 @@ WRONG = {
 }
 
 
-@pytest.fixture(scope="module")
-def grade() -> Iterator[Grade]:
-    opened: dict[str, GradingSession] = {}
-
-    def graded(question: str, source: bytes) -> Report:
-        if question not in opened:
-            opened[question] = GradingSession(bank.load([ROOT, MINI], question), proved=True)
-        return opened[question].grade(source, seed=SEED)
-
-    yield graded
-    for session in opened.values():
-        session.close()
-
-
-def on_top(question: str, layer: bytes) -> bytes:
-    return bank.load([ROOT, MINI], question).reference + b"\n\n" + layer
-
-
 @pytest.mark.parametrize(("idea", "variant", "file"), SAME)
 def test_two_people_with_one_idea_have_one_digest(
-    idea: str, variant: int, file: str, grade: Grade
+    idea: str, variant: int, file: str, graded: Grade
 ) -> None:
-    listed = bank.load([ROOT], "maxpool-routing").variants[idea][variant]
-    whole = ROOT / "tests" / "solutions" / "maxpool-routing" / "wrong" / f"{file}.py"
-    one = grade("maxpool-routing", on_top("maxpool-routing", listed))
-    other = grade("maxpool-routing", whole.read_bytes())
+    listed = load("maxpool-routing").variants[idea][variant]
+    one = graded("maxpool-routing", changed("maxpool-routing", listed))
+    other = graded("maxpool-routing", solution("maxpool-routing", file))
     assert one.outputs == other.outputs != ""
 
 
-def test_the_way_of_writing_and_its_rounding_do_not_count(grade: Grade) -> None:
+def test_the_way_of_writing_and_its_rounding_do_not_count(graded: Grade) -> None:
     rounded = EINSUM.replace(b"return ", b"return (1 + 3e-14) * (") + b")\n"
     digests = {
-        grade("softmax-cross-entropy", on_top("softmax-cross-entropy", layer)).outputs
+        graded("softmax-cross-entropy", changed("softmax-cross-entropy", layer)).outputs
         for layer in (LOOPS, EINSUM, rounded.replace(b")\n)", b"))"))
     }
     assert len(digests) == 1
     assert len(digests.pop()) == DIGITS
 
 
-def test_rounding_of_float32_does_not_count_either(grade: Grade) -> None:
+def test_rounding_of_float32_does_not_count_either(graded: Grade) -> None:
     layers = (
         b"def spread(x): return float(((x - x.mean(1, keepdims=True)) ** 2).sum())",
         b"def spread(x): return sum(float(((r - r.mean()) ** 2).sum()) for r in x)",
@@ -107,28 +84,28 @@ def test_rounding_of_float32_does_not_count_either(grade: Grade) -> None:
         for a in (b"a * a.dtype.type(1.5)", b"((a + a) + a) / a.dtype.type(2)")
     ]
     for pair in (layers, only_float32):
-        one, other = (grade("deviations", on_top("deviations", layer)) for layer in pair)
+        one, other = (graded("deviations", changed("deviations", layer)) for layer in pair)
         assert one.verdict is Verdict.FAIL
         assert one.outputs == other.outputs != ""
 
 
-def test_other_ideas_have_other_digests(grade: Grade) -> None:
+def test_other_ideas_have_other_digests(graded: Grade) -> None:
     found = {
-        what: grade("deviations", on_top("deviations", layer)).outputs
+        what: graded("deviations", changed("deviations", layer)).outputs
         for what, layer in WRONG.items()
     }
     assert "" not in found.values()
     assert len(set(found.values())) == len(WRONG), found
 
 
-def test_what_passes_or_computes_nothing_has_none(grade: Grade) -> None:
-    right = bank.load([MINI], "deviations").reference
+def test_what_passes_or_computes_nothing_has_none(graded: Grade) -> None:
+    right = load("deviations").reference
     sources = (right, b"def centre(x, w", b"import nothing_like_this", b"centre = 1", b" ")
-    assert [grade("deviations", source).outputs for source in sources] == [""] * len(sources)
+    assert [graded("deviations", source).outputs for source in sources] == [""] * len(sources)
 
 
-def test_another_process_finds_the_same(grade: Grade) -> None:
-    source = on_top("deviations", WRONG["swapped"])
+def test_another_process_finds_the_same(graded: Grade) -> None:
+    source = changed("deviations", WRONG["swapped"])
     code = (
         "import sys; from pathlib import Path; from grader import bank; from grader.session import "
         "grade; q = bank.load([Path(sys.argv[1])], 'deviations'); "
@@ -141,4 +118,4 @@ def test_another_process_finds_the_same(grade: Grade) -> None:
         check=True,
         env={**os.environ, "PYTHONHASHSEED": "5"},
     )
-    assert done.stdout.decode().strip() == grade("deviations", source).outputs
+    assert done.stdout.decode().strip() == graded("deviations", source).outputs

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
@@ -39,12 +40,8 @@ def named(request: dict[str, Any]) -> str:
     return str(request.get("program") or request.get("programs", ("",))[0])
 
 
-def graded(
-    question: Question,
-    source: bytes,
-    slow: Callable[[str], bool],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Report:
+@contextlib.contextmanager
+def slowed(question: Question, slow: Callable[[str], bool]) -> Iterator[GradingSession]:
     """Grade by a clock that moves only while a program runs that is said to be slow."""
     now = [0.0]
     exchange = WorkerClient.exchange
@@ -55,14 +52,21 @@ def graded(
             now[0] += STEP
         return exchange(*asked, **limits)
 
-    monkeypatch.setattr(WorkerClient, "exchange", slowly)
-    with GradingSession(question, clock=lambda: now[0]) as session:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WorkerClient, "exchange", slowly)
+        with GradingSession(question, clock=lambda: now[0]) as session:
+            yield session
+
+
+def graded(question: Question, source: bytes, slow: Callable[[str], bool]) -> Report:
+    """The report by such a clock."""
+    with slowed(question, slow) as session:
         return session.grade(source, seed=1)
 
 
-def test_a_slow_submission_ends_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_submission_ends_at_the_deadline() -> None:
     question = load("maxpool-routing")
-    report = graded(question, question.reference, lambda name: name == "submission", monkeypatch)
+    report = graded(question, question.reference, lambda name: name == "submission")
     assert report.verdict is Verdict.LIMIT
     first, *others = [c for c in report.checks if c.verdict is not Verdict.PASS]
     assert first.verdict is Verdict.LIMIT
@@ -78,7 +82,7 @@ def test_what_was_found_before_the_deadline_is_still_reported(
 ) -> None:
     monkeypatch.setattr("grader.session.session.GRADE_SECONDS", 550)
     question = load("maxpool-routing")
-    report = graded(question, question.starter, lambda name: name == "submission", monkeypatch)
+    report = graded(question, question.starter, lambda name: name == "submission")
     assert Verdict.FAIL in {c.verdict for c in report.checks}
     assert report.verdict is Verdict.FAIL
     assert report.note == "the deadline left no time to look for the idea behind it"
@@ -110,42 +114,28 @@ def test_no_slowness_of_anybody_takes_back_that_a_deciding_check_failed(
         assert late.message == "the deadline came first: a whole grade may take 120 seconds"
 
 
-def test_a_slow_reference_is_the_bank_s_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_reference_is_the_bank_s_fault() -> None:
     question = load("maxpool-routing")
-    report = graded(question, question.starter, lambda name: name == "reference", monkeypatch)
+    report = graded(question, question.starter, lambda name: name == "reference")
     assert report.verdict is Verdict.INVALID
     assert "the submission took 0 of them" in report.message
     assert "the reference and the checks are too slow" in report.message
 
 
-def test_slow_misconceptions_are_not_blamed_on_the_submission(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_slow_misconceptions_are_not_blamed_on_the_submission() -> None:
     question = load("maxpool-routing")
-    report = graded(question, question.starter, lambda name: "/" in name, monkeypatch)
+    report = graded(question, question.starter, lambda name: "/" in name)
     assert report.verdict is Verdict.FAIL
     assert report.note
     assert report.misconceptions == ()
     assert Verdict.LIMIT not in {c.verdict for c in report.checks}
 
 
-def test_a_grade_after_one_that_ran_out_of_time_is_as_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    question = load("maxpool-routing")
-    now = [0.0]
-    exchange = WorkerClient.exchange
-
-    def slowly(*asked: Any, **limits: Any) -> Any:
-        if named(asked[1]) == "reference" and slow:
-            now[0] += STEP
-        return exchange(*asked, **limits)
-
-    monkeypatch.setattr(WorkerClient, "exchange", slowly)
-    with GradingSession(question, clock=lambda: now[0]) as session:
-        slow = True
+def test_a_grade_after_one_that_ran_out_of_time_is_as_ever() -> None:
+    question, slow = load("maxpool-routing"), ["reference"]
+    with slowed(question, lambda name: name in slow) as session:
         assert session.grade(question.starter, seed=1).verdict is Verdict.INVALID
-        slow = False
+        slow.clear()
         again = session.grade(question.starter, seed=1)
     assert [m.id for m in again.misconceptions] == ["stride-is-kernel"]
 

@@ -8,18 +8,22 @@ from textwrap import dedent
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.bank import load
+from grader.model.question import Question
 from grader.model.report import CheckResult, Report
 from grader.model.verdict import FINE, Verdict
+from grader.reports.json import to_json
 from grader.session import GradingSession
-from grader.session.order import counting, overall, part_results
+from grader.session.order import counting, credited, overall, part_results
+from tests.pages import page_of
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 BANK = Path(__file__).parents[1] / "banks" / "parts"
+SPEC = BANK / "questions" / "mean-and-spread.yaml"
 QUESTION = load([BANK], "mean-and-spread")
 MEAN = "def mean(x):\n    return float(x.sum() / x.size)\n"
 WHOLE_MEAN = "def mean(x):\n    return float(x.sum() / x.size) if x.size else 0.0\n"
@@ -107,7 +111,7 @@ def test_side_effects_are_looked_for_on_the_inputs_of_parts_that_are_asked(
     tmp_path: Path,
 ) -> None:
     """What is wrong on an input of a later part is no fault of an earlier one."""
-    spec = yaml.safe_load((BANK / "questions" / "mean-and-spread.yaml").read_text())
+    spec = yaml.safe_load(SPEC.read_text())
     first, second, _ = spec["parts"]
     first["checks"][0]["cases"] = "few"
     first["checks"].append(second["checks"].pop() | {"cases": "few"})
@@ -202,7 +206,7 @@ def test_a_question_without_parts_is_one_of_a_hundred_points() -> None:
 
 
 def test_a_stretch_that_ends_the_process_keeps_nobody_from_passing(tmp_path: Path) -> None:
-    spec = yaml.safe_load((BANK / "questions" / "mean-and-spread.yaml").read_text())
+    spec = yaml.safe_load(SPEC.read_text())
     first, second, _ = spec["parts"]
     first["checks"].append(second["checks"].pop(0) | {"stretch": True})
     second["checks"] = [{"id": "alone", "kind": "outputs", "of": "m", "cases": "many"}]
@@ -228,3 +232,75 @@ def test_what_is_true_of_a_part_need_not_be_true_of_the_next(session: GradingSes
     found = session.grade(raises.encode(), seed=1).explanations
     assert found
     assert {case for one in found for case in one.cases} <= {"few", "many"}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Question:
+    """The question whose second and third part share their points among their checks."""
+    spec = yaml.safe_load(SPEC.read_text())
+    of_check = {"nothing": 10, "alone": 20, "spread": 15, "far": 5}
+    for part in spec["parts"]:
+        for check in part["checks"]:
+            check |= {"points": of_check[check["id"]]} if check["id"] in of_check else {}
+    path = tmp_path_factory.mktemp("shared") / "shared.yaml"
+    path.write_text(yaml.safe_dump(spec, sort_keys=False))
+    return load([path], "shared")
+
+
+def test_what_passes_of_a_part_that_does_not_is_worth_its_points(shared: Question) -> None:
+    # Right of few and many; of far the variance is lost in rounding, as the question wants it.
+    cancels = """
+import numpy as np
+
+def mean(x):
+    return float(x.mean()) if x.size else 0.0
+
+def spread(x):
+    return float(np.sqrt(max(0.0, np.mean(x * x) - x.mean() ** 2)))
+"""
+    with GradingSession(shared) as session:
+        whole = session.grade(shared.reference, seed=1)
+        partly = session.grade(cancels.encode(), seed=1)
+        starter = session.grade(shared.starter, seed=1)
+    assert [(p.points, p.of) for p in whole.parts] == [(50, 50), (30, 30), (20, 20)]
+    of_checks = [(0, 0), (10, 10), (20, 20), (15, 15), (5, 5)]
+    assert [(c.points, c.of) for c in whole.checks] == of_checks
+    assert partly.verdict is Verdict.FAIL
+    assert [(p.points, p.of) for p in partly.parts] == [(50, 50), (30, 30), (15, 20)]
+    assert [c.points for c in partly.checks if c.part == 3] == [15, 0]
+    page = page_of(partly, width=80)
+    assert "Earned: 95 of 100 points." in page
+    # What is skipped earns nothing, though skipping turns nobody down.
+    assert [(p.points, p.of) for p in starter.parts] == [(0, 50), (0, 30), (0, 20)]
+    plain = to_json(partly)["checks"]
+    assert isinstance(plain, list)
+    assert (plain[3]["points"], plain[4]["points"], plain[4]["of"]) == (15, 0, 5)
+
+
+def test_without_points_of_checks_parts_are_whole_and_nothing_is_earned(
+    session: GradingSession,
+) -> None:
+    report = session.grade(QUESTION.starter, seed=1)
+    assert {(c.points, c.of) for c in report.checks} == {(0, 0)}
+    assert "Earned" not in page_of(report, width=80)
+
+
+@settings(deadline=None)
+@given(st.lists(VERDICTS, min_size=5, max_size=5), st.sets(st.integers(1, 3), min_size=1))
+def test_points_of_checks_add_up(
+    shared: Question, verdicts: list[str], parts: Collection[int]
+) -> None:
+    spec = shared.spec
+    checks = [
+        CheckResult(c.id, c.kind, Verdict(v), "", part=spec.part_of(c.id))
+        for c, v in zip(spec.checks, verdicts, strict=True)
+    ]
+    found = part_results(spec, checks, parts)
+    with_points = credited(spec, checks, parts)
+    for number in (2, 3):
+        own = [check for check in with_points if check.part == number]
+        assert sum(check.points for check in own) == found[number - 1].points
+        assert sum(check.of for check in own) == found[number - 1].of
+        if found[number - 1].verdict is not Verdict.PASS:
+            assert not any(c.points for c in own if c.verdict is Verdict.SKIPPED)
+    assert found[0].points in {0, found[0].of}

@@ -1,12 +1,15 @@
-"""A fault in a driver is the bank's, and is said with its file and line; nobody else is blamed."""
+"""Drivers and helpers: every program has them, and a fault in them is the bank's, with its line."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
+import yaml
 
+from grader.bank import load
 from grader.evaluation.evaluation import BankFault
 from grader.model.question import Question
 from grader.model.verdict import Verdict
@@ -110,3 +113,77 @@ def test_a_result_that_the_driver_cannot_use_is_the_submissions_fault(tmp_path: 
     assert report.verdict is Verdict.ERROR
     sentence = "what your code returned cannot be used: TypeError in case signs"
     assert report.checks[0].message == sentence
+
+
+BLOCKS = "def sizes(x):\n    return len(x)\n\ncalls = []\n"
+
+
+USES_IT = """
+import numpy as np
+from blocks import sizes, calls
+
+def relu(x):
+    calls.append(sizes(x))
+    return np.where(x > 0, x, 0) * len(calls) / len(calls)
+"""
+
+
+USES_BLOCKS = (
+    "import blocks\ndef go(program, x):\n    return program.relu(x) + 0 * blocks.sizes(x)\n"
+)
+
+
+def with_blocks(folder: Path, files: dict[str, bytes] | None = None, **changes: Any) -> Question:
+    """Return the small question with a module beside its programs."""
+    question(folder)
+    for name, content in ({"blocks.py": BLOCKS.encode()} if files is None else files).items():
+        (folder / "drills" / "gate" / name).write_bytes(content)
+    (folder / "drills" / "gate" / "reference.py").write_text(USES_IT)
+    path = folder / "questions" / "gate.yaml"
+    spec = yaml.safe_load(path.read_text()) | {"helpers": ["blocks"]} | changes
+    path.write_text(yaml.safe_dump(spec, sort_keys=False))
+    return load([folder], "gate")
+
+
+@pytest.mark.parametrize("driven", [True, False])
+def test_every_program_finds_them_each_time_anew(tmp_path: Path, *, driven: bool) -> None:
+    changes: dict[str, Any] = {"run": ["y = driver.go(x)"]} if driven else {}
+    files = {"blocks.py": BLOCKS.encode()}
+    files |= {"driver.py": USES_BLOCKS.encode()} if driven else {}
+    found = with_blocks(tmp_path, files, **changes)
+    spoils = "import blocks\nblocks.sizes = sizes = None\n"
+    with GradingSession(found) as session:
+        assert session.grade(USES_IT.encode(), seed=1).verdict is Verdict.PASS
+        spoilt = session.grade((USES_IT + spoils).encode(), seed=1)
+        assert spoilt.verdict is Verdict.ERROR
+        assert session.grade(USES_IT.encode(), seed=1).verdict is Verdict.PASS
+        report = session.grade(found.starter, seed=1)
+        assert [m.id for m in report.misconceptions] == ["open"]
+
+
+def test_they_are_part_of_what_the_question_is_and_of_what_is_handed_out(tmp_path: Path) -> None:
+    found = with_blocks(tmp_path)
+    assert found.handed_beside == {"blocks.py": BLOCKS.encode()}
+    (tmp_path / "drills" / "gate" / "blocks.py").write_text(BLOCKS + "# TODO more\n")
+    other = load([tmp_path], "gate")
+    assert other.digest != found.digest
+    assert other.todos == ("drills/gate/blocks.py:5",)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "sentence"),
+    [
+        (
+            b"def sizes(x):\n  return (\n",
+            "a helper cannot be loaded: raised SyntaxError: '(' was never closed, in blocks.py:2: "
+            "return (",
+        ),
+        (b"calls = []\ndef sizes(x):\n  return x['n']\n", "in blocks.py:3: return x['n']"),
+    ],
+)
+def test_a_helper_s_fault_is_the_bank_s_and_has_its_line(
+    tmp_path: Path, blocks: bytes, sentence: str
+) -> None:
+    report = grade(with_blocks(tmp_path, {"blocks.py": blocks}), USES_IT.encode(), seed=1)
+    assert report.verdict is Verdict.INVALID
+    assert report.message.endswith(sentence)
