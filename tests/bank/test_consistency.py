@@ -12,6 +12,10 @@ from grader.bank import load
 from tests.bank.specs import Problems, edited, loaded, write_bank
 
 FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
+TIMED = "  - {id: speed, kind: performance, at_most: 2, cases: CASES}\nmisconceptions:"
+KEPT = (
+    "  - {id: kept, kind: state, of: ctx, at_most: 8, cases: small, large: CASE}\nmisconceptions:"
+)
 TWIN = "  - {in: scale, was: x * 2, becomes: x + x, because: they agree}\n"
 
 
@@ -137,6 +141,11 @@ def test_names_elsewhere_must_exist_too(said: Problems, old: str, new: str, mess
         ((FIRST, f"{FIRST}, show: {{window: [3, factr, 0]}}"), "16:60: forward: expected an input of the run, found 'factr'; did you mean 'factor'?"),
         ((FIRST, f"{FIRST}, tolerance: {{because: why}}"), "16:52: forward: expected absolute, relative or digits, found none"),
         ((FIRST, f"{FIRST}, tolerance: {{of: z, absolute: 1, because: why}}"), "16:57: forward: expected a result of the run main, found 'z'"),
+        (
+            ("misconceptions:", TIMED.replace("CASES", "[fixed]"), "  wide: {", "  fixed: {x: [[1.0]], factor: 3, grad_y: [[1.0]]}\n  wide: {"),
+            "speed: expected inputs that are drawn, found only fixed ones in case fixed: remembering the answer would be fast",
+        ),
+        (("misconceptions:", KEPT.replace("CASE", "wid")), "kept: expected the name of a case, found 'wid'; did you mean 'wide'?"),
         (("hints:", f"survivors:\n{TWIN}{TWIN}hints:"), "24:5: survivors[1]: expected each mutant once, found that of survivors[0] again"),
         (("small: {", "small: {draws: 0, "), "13:18: cases.small.draws: expected a whole number from 1 to 24, found 0"),
         (("small: {", "small: {draws: {normal: [2]}, "), "found {'normal': [2]}; draws is a word of cases: an input needs another name"),
@@ -188,10 +197,9 @@ def test_an_input_that_cannot_be_drawn_is_refused(said: Problems, x: str, messag
     assert message in found[0]
 
 
-def test_cases_that_extend_each_other_are_refused(said: Problems) -> None:
-    found = said("small: {", "small: {extends: wide, ", "wide: {", "wide: {extends: small, ")
-    assert found
-    assert all("expected the name of another case, found itself" in p for p in found)
+def test_what_can_be_measured_is_accepted(said: Problems) -> None:
+    for check in (TIMED.replace("CASES", "[small, wide]"), KEPT.replace("CASE", "wide")):
+        assert said("misconceptions:", check) == []
 
 
 def test_inputs_that_take_each_others_shape_are_refused(said: Problems) -> None:
@@ -237,21 +245,6 @@ def test_wrong_names_are_said_together(said: Problems) -> None:
         "10:5: step 1 of main: expected an input of a case or an earlier result, found 'factr'; did you mean 'factor'?",
         "17:39: backward: expected a result of the run main, found 'grad_z'; did you mean 'grad_x'?",
         "20:16: expected the id of a check, found 'forwad'; did you mean 'forward'?",
-    ]
-
-
-def test_wrong_values_are_said_together(said: Problems) -> None:
-    found = said(
-        "minutes: 5", "minutes: long",
-        "level: warm-up", "level: warm-upp",
-        "of: y}", "of: y, exakt: true}",
-        "hints: [", "hints: [3, ",
-    )  # fmt: skip
-    assert found == [
-        "4:8: level: expected one of 'warm-up', 'core' or 'senior', found the text 'warm-upp'; did you mean 'warm-up'?",
-        "5:10: minutes: expected a whole number, found the text 'long'",
-        "16:41: checks[0]: found the unknown key 'exakt'; did you mean 'exact'?",
-        "22:9: hints[0]: expected text, found the number 3",
     ]
 
 

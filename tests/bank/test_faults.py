@@ -37,6 +37,7 @@ def test_the_small_spec_is_right(tmp_path: Path) -> None:
             "track: Basic Things",
             "3:8: track: expected lower-case words joined by hyphens, found the text 'Basic Things'",
         ),
+        ("warm-up", "warm-upp", "4:8: level: expected one of 'warm-up', 'core' or 'senior', found the text 'warm-upp'; did you mean 'warm-up'?"),
         ("minutes: 5", "minutes: 5.5", "5:10: minutes: expected a whole number, found the number 5.5"),
         ("minutes: 5", "minutes: .nan", "5:10: minutes: expected a whole number, found the number nan"),
         ("minutes: 5", "minutes: 0", "5:10: minutes: expected a number above 0, found the number 0"),

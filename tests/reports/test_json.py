@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from grader.model.report import Grids, Panel, Report
 from grader.reports.json import dumps, to_json
 from grader.reports.withheld import withheld
-from tests.reports import wrong_values
+from tests.reports import scenarios
 from tests.reports.decoding import from_json
 from tests.reports.scenarios import SCENARIOS
 from tests.reports.strategies import reports
@@ -39,24 +39,24 @@ def test_every_scenario_comes_back_and_writes_the_same(name: str) -> None:
 
 
 def test_the_format_comes_first_and_an_exhibit_carries_its_kind() -> None:
-    data = to_json(wrong_values.maxpool_fail)
+    data = to_json(scenarios.maxpool_fail)
     assert next(iter(data)) == "format"
-    routing = json.loads(dumps(wrong_values.maxpool_fail))["checks"][1]
+    routing = json.loads(dumps(scenarios.maxpool_fail))["checks"][1]
     assert routing["exhibit"]["kind"] == "grids"
     assert routing["verdict"] == "fail"
 
 
 def test_sets_are_sorted_lists() -> None:
     marks = frozenset({(1, 0), (0, 2), (0, 1)})
-    check = replace(wrong_values.maxpool_fail.checks[1], exhibit=Grids((Panel("x", (), marks),)))
-    data = json.loads(dumps(replace(wrong_values.maxpool_fail, checks=(check,))))
+    check = replace(scenarios.maxpool_fail.checks[1], exhibit=Grids((Panel("x", (), marks),)))
+    data = json.loads(dumps(replace(scenarios.maxpool_fail, checks=(check,))))
     assert data["checks"][0]["exhibit"]["panels"][0]["wrong"] == [[0, 1], [0, 2], [1, 0]]
 
 
 def test_what_is_not_finite_is_text_and_comes_back() -> None:
     figures = {"a": math.nan, "b": math.inf, "c": -math.inf}
-    check = replace(wrong_values.maxpool_fail.checks[1], figures=figures)
-    data = json.loads(dumps(replace(wrong_values.maxpool_fail, checks=(check,))))
+    check = replace(scenarios.maxpool_fail.checks[1], figures=figures)
+    data = json.loads(dumps(replace(scenarios.maxpool_fail, checks=(check,))))
     assert data["checks"][0]["figures"] == {"a": "NaN", "b": "inf", "c": "-inf"}
     back = from_json(data).checks[0].figures
     assert math.isnan(back["a"])
@@ -65,11 +65,11 @@ def test_what_is_not_finite_is_text_and_comes_back() -> None:
 
 def test_numpy_figures_are_numbers() -> None:
     figures: dict[str, Any] = {"a": np.float32(0.5), "b": np.int64(3), "c": np.float64("nan")}
-    check = replace(wrong_values.maxpool_fail.checks[1], figures=figures)
-    data = json.loads(dumps(replace(wrong_values.maxpool_fail, checks=(check,))))
+    check = replace(scenarios.maxpool_fail.checks[1], figures=figures)
+    data = json.loads(dumps(replace(scenarios.maxpool_fail, checks=(check,))))
     assert data["checks"][0]["figures"] == {"a": 0.5, "b": 3, "c": "NaN"}
 
 
 def test_a_lone_surrogate_can_be_written() -> None:
-    report = replace(wrong_values.maxpool_fail, printed="\ud800")
+    report = replace(scenarios.maxpool_fail, printed="\ud800")
     assert from_json(json.loads(dumps(report))) == report

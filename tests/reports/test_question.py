@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from grader.bank import load
 from grader.kinds import registry
 from grader.model.question import Question
 from grader.reports import question as asks
 from grader.reports import sheet
-from grader.reports.blocks import Commands, render_terminal
+from grader.reports.blocks import Commands, render_terminal, render_text
 from grader.reports.question import question_markdown
 from grader.reports.sheet import cells, wrapped
+from tests.kinds.one_file import written
+from tests.kinds.test_choices import REFERENCE, REST
 from tests.reports.conftest import Golden
 
 SPEC = {
@@ -114,3 +117,29 @@ def test_code_in_a_text_stays_on_one_line() -> None:
     text = "Words before it, then `drill grade --file PATH` and `a b`"
     assert wrapped(text, 40) == ["Words before it, then", "`drill grade --file PATH` and `a b`"]
     assert wrapped("x" * 50 + " y", 20) == ["x" * 50, "y"]
+
+
+# -- questions that are answered by choosing -------------------------------------------------------
+
+
+@pytest.fixture
+def choices(tmp_path: Path) -> Question:
+    return load([written(tmp_path, REST, REFERENCE)], "one")
+
+
+def test_a_document_has_every_question_and_all_answers_to_it(choices: Question) -> None:
+    text = document(choices)
+    assert "Questions\n\n  fell: Why did it fall?\n" in text
+    for line in ("a By luck.", "b The inner product is positive.", "c None."):
+        assert f"  {line}\n" in text
+
+
+def test_so_does_the_file(choices: Question) -> None:
+    text = question_markdown(choices)
+    assert "## Questions\n\n**fell:** Why did it fall?\n\n- `a` By luck.\n- `b` The inner" in text
+    assert text.index("**fell:**") < text.index("**sum:**")
+
+
+def test_the_request_of_a_part_says_how_many_there_are(choices: Question) -> None:
+    text = render_text(asks.requested(choices, 1))
+    assert text.endswith("and 2 questions to choose an answer to.\n")

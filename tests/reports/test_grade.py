@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from grader.model.report import CheckResult, Curve, Explanation, Frame, Mismatch, Raised, Report
 from grader.model.verdict import Verdict
-from grader.reports import grade
-from grader.reports.blocks import render_text
+from grader.reports import grade, sheet
+from grader.reports.blocks import render_html, render_markdown, render_text
 from grader.reports.grade import ROWS, Around
 from grader.reports.sheet import cells
-from tests.reports import other_ends, wrong_values
+from tests.reports import scenarios
 from tests.reports.conftest import Golden, shown
 from tests.reports.scenarios import SCENARIOS, around
+from tests.reports.strategies import TEXTS, reports
 
 HERE = Path(__file__).parent / "golden"
 STYLES = {"\x1b[7m", "\x1b[1m", "\x1b[31m", "\x1b[0m"}
@@ -97,10 +101,10 @@ def test_however_much_there_is_to_say_a_page_fits_and_counts_what_is_left_out(
 
 def test_a_command_is_never_broken() -> None:
     long = "drill grade /a/very/long/folder/" + "name-" * 30 + "/submission.py --explain"
-    lines = text_of(wrong_values.starter, steps=("drill hint", long)).splitlines()
+    lines = text_of(scenarios.starter, steps=("drill hint", long)).splitlines()
     assert lines[-2:] == ["Next: drill hint", f"      {long}"]
     path = "/a/" + "long/" * 30 + "submission.py"
-    assert text_of(wrong_values.starter, file=path).splitlines()[0] == f"FAIL  {path}"
+    assert text_of(scenarios.starter, file=path).splitlines()[0] == f"FAIL  {path}"
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -122,7 +126,7 @@ def test_nothing_of_a_submission_acts_on_the_terminal(more: dict[str, bool]) -> 
 def test_of_an_estimate_the_right_numbers_are_kept_back(more: dict[str, bool]) -> None:
     text = page("estimate", **more)
     assert "14.0 GB" in text
-    assert not any(word in text for word in other_ends.KEPT_BACK)
+    assert not any(word in text for word in scenarios.KEPT_BACK)
 
 
 def test_of_the_starter_only_a_symptom_is_shown_unless_it_is_asked_for() -> None:
@@ -135,20 +139,20 @@ def test_of_the_starter_only_a_symptom_is_shown_unless_it_is_asked_for() -> None
 
 
 def test_an_exact_idea_of_some_cases_does_not_claim_the_others() -> None:
-    few = replace(wrong_values.maxpool_fail.misconceptions[0], cases=2)
-    text = words_of(replace(wrong_values.maxpool_fail, misconceptions=(few,)))
+    few = replace(scenarios.maxpool_fail.misconceptions[0], cases=2)
+    text = words_of(replace(scenarios.maxpool_fail, misconceptions=(few,)))
     assert "exactly your numbers in 2 of the 3 failing cases; something else is wrong" in text
 
 
 def test_an_idea_that_fits_a_part_is_said_to_be_unsure_with_a_case_that_it_does_not_fit() -> None:
-    text = words_of(wrong_values.unsure)
+    text = words_of(scenarios.unsure)
     assert "Unsure: last-tie-wins gives your grad_x in 2 of 4 failing cases, not what is" in text
     assert "wrong in case shared-winner" in text
 
 
 def test_an_idea_of_other_cases_than_the_one_above_it_names_them() -> None:
     about = "This is about shared-winner and overlapping, not about tied above."
-    two = wrong_values.two_ideas
+    two = scenarios.two_ideas
     for exact in (True, False):
         assign = replace(two.misconceptions[1], exact=exact)
         named = replace(two, misconceptions=(assign,), explanations=())
@@ -158,7 +162,7 @@ def test_an_idea_of_other_cases_than_the_one_above_it_names_them() -> None:
     assert "failing cases. This is about shared-winner and x, not about tied above." in words_of(
         ruled
     )
-    assert "This is about" not in words_of(wrong_values.two_ideas)
+    assert "This is about" not in words_of(scenarios.two_ideas)
     of_first = replace(two, misconceptions=two.misconceptions[:1], explanations=())
     assert "This is about" not in words_of(of_first)
     many = replace(rule, cases=("a", "b", "c", "d"))
@@ -167,16 +171,16 @@ def test_an_idea_of_other_cases_than_the_one_above_it_names_them() -> None:
 
 
 def test_a_stretch_goal_that_was_missed_is_not_the_failure_shown() -> None:
-    stretch = replace(wrong_values.maxpool_fail.checks[1], id="extra", stretch=True)
-    checks = (stretch, *wrong_values.maxpool_fail.checks[1:])
-    text = text_of(replace(wrong_values.maxpool_fail, checks=checks))
+    stretch = replace(scenarios.maxpool_fail.checks[1], id="extra", stretch=True)
+    checks = (stretch, *scenarios.maxpool_fail.checks[1:])
+    text = text_of(replace(scenarios.maxpool_fail, checks=checks))
     assert "\nrouting: " in text
     assert "extra" not in text
     assert "speed: slow, 34x the reference" in page("maxpool_slow")
 
 
 def test_a_call_with_short_arguments_stands_for_its_inputs() -> None:
-    text = words_of(other_ends.called)
+    text = words_of(scenarios.called)
     assert "zero: zero_bytes_per_gpu(1, 1, 5) returned 9.600, expected 6.400" in text
     assert "n_params" not in text
 
@@ -185,11 +189,11 @@ def test_the_caret_stands_below_its_column() -> None:
     source = "\tprint('\u4e2d\u6587\x1b', " + "a, " * 60 + "b c)"
     raised = Raised("SyntaxError", "oops", (Frame(7, "", source),), column=source.index("b c") + 1)
     for width in (60, 80, 120):
-        lines = text_of(replace(other_ends.syntax_error, raised=raised), width).splitlines()
+        lines = text_of(replace(scenarios.syntax_error, raised=raised), width).splitlines()
         caret = next(n for n, line in enumerate(lines) if line.strip() == "^")
         assert lines[caret - 1][lines[caret].index("^")] == "b"
     early = Raised("SyntaxError", "", (Frame(7, "", "x = '\u4e2d\x1b' ?"),), column=10)
-    lines = text_of(replace(other_ends.syntax_error, raised=early)).splitlines()
+    lines = text_of(replace(scenarios.syntax_error, raised=early)).splitlines()
     caret = next(n for n, line in enumerate(lines) if line.strip() == "^")
     above = lines[caret - 1]
     assert cells(above[: above.index("?")]) == lines[caret].index("^")
@@ -198,22 +202,22 @@ def test_the_caret_stands_below_its_column() -> None:
 def test_a_recursion_is_folded_and_a_long_traceback_loses_its_beginning() -> None:
     assert "the same line 994 times more" in page("recursion")
     frames = tuple(Frame(n, f"f{n}", f"step({n})") for n in range(20))
-    check = replace(other_ends.recursion.checks[0], raised=Raised("ValueError", "", frames))
-    text = text_of(replace(other_ends.recursion, checks=(check,)))
+    check = replace(scenarios.recursion.checks[0], raised=Raised("ValueError", "", frames))
+    text = text_of(replace(scenarios.recursion, checks=(check,)))
     assert "... 14 more lines" in text
     assert ("step(0)" in text, "step(19)" in text, "step(14)" in text) == (False, True, True)
 
 
 def test_a_mismatch_without_a_place_is_a_sentence_too() -> None:
     mismatch = Mismatch("y", "one-window", None, "a list", "a float64 array", None, 1, 1)
-    check = replace(wrong_values.maxpool_fail.checks[1], mismatch=mismatch, exhibit=None)
-    text = text_of(replace(wrong_values.maxpool_fail, checks=(check,)))
+    check = replace(scenarios.maxpool_fail.checks[1], mismatch=mismatch, exhibit=None)
+    text = text_of(replace(scenarios.maxpool_fail, checks=(check,)))
     assert "    y is a list, expected a float64 array\n" in text
 
 
 @pytest.mark.parametrize("verdict", [Verdict.INVALID, Verdict.INTERNAL])
 def test_a_fault_of_the_bank_or_of_the_grader_is_not_blamed_on_the_person(verdict: Verdict) -> None:
-    text = words_of(replace(other_ends.bank_at_fault, verdict=verdict))
+    text = words_of(replace(scenarios.bank_at_fault, verdict=verdict))
     assert "is at fault, not your code" in text
 
 
@@ -232,7 +236,7 @@ def test_every_verdict_has_a_page_even_with_nothing_to_say() -> None:
 
 
 def test_curves_of_any_kind_are_shown() -> None:
-    base = other_ends.curve_fail.checks[1]
+    base = scenarios.curve_fail.checks[1]
     nan, inf = float("nan"), float("inf")
     for yours, expected in (
         ((1.0,), (1.0,)),
@@ -244,7 +248,7 @@ def test_curves_of_any_kind_are_shown() -> None:
         (tuple(float(n) for n in range(1000)), (1.0,) * 3),
     ):
         check = replace(base, exhibit=Curve(yours, expected))
-        text = text_of(replace(other_ends.curve_fail, checks=(check,)))
+        text = text_of(replace(scenarios.curve_fail, checks=(check,)))
         assert re.search(r"^    yours  ", text, re.MULTILINE)
         assert "falls by" not in text
     assert "Yours is NaN from step 14 on." in page("curve_nan")
@@ -256,3 +260,19 @@ def test_a_weak_isolation_is_said_on_every_page(level: str) -> None:
         weak = replace(SCENARIOS[name], isolation=level)
         assert f"Isolation is only {level} on this machine: drill doctor" in text_of(weak)
         assert "Isolation" not in text_of(SCENARIOS[name])
+
+
+ACTING = {"Cc", "Cf", "Cs"}
+
+
+@given(reports(st.floats()), st.integers(60, 200), TEXTS)
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_report_has_a_page(report: Report, width: int, note: str) -> None:
+    here = Around(note, 3, note, steps=("drill hint",))
+    shown = grade.lines(report, here, width)
+    assert sum(max(1, -(-sheet.cells(sheet.plain(line)) // width)) for line in shown) <= ROWS
+    blocks = grade.page(report, here)
+    for text in (
+        sheet.text(shown), render_text(blocks), render_html(blocks), render_markdown(blocks),
+    ):  # fmt: skip
+        assert not any(unicodedata.category(c) in ACTING for c in text if c != "\n")
