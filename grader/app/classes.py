@@ -28,7 +28,6 @@ from grader.classroom.run import (
     LocalPool,
     Pool,
     grade_all,
-    job_for,
     versions,
 )
 from grader.forms import registry as forms
@@ -146,10 +145,12 @@ def _graded(
     if done == count:
         return
 
+    terms = results.terms
+
     def jobs() -> Iterator[Job]:
-        for question in results.terms.questions:
+        for question in terms.questions:
             for key, program in results.waiting(question):
-                yield job_for(results.terms, question, program, key)
+                yield Job(key, question, program, terms.seed, terms.level)
 
     with closing(grade_all(jobs(), _pool(plan, questions))) as outcomes:
         for graded in outcomes:

@@ -9,13 +9,13 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from grader.classroom.disk import content, regular, write_whole
 from grader.classroom.hiding import Seen, seen
 from grader.classroom.page import framed
+from grader.classroom.page import points as points_of
 from grader.classroom.results import Results
 from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError
@@ -70,13 +70,8 @@ def _total(terms: Terms, found: dict[str, Entry]) -> str:
         points = 0 if entry is None else entry.points
         waiting += points is None
         earned += question.weighted(points or 0)
-    text = f"{_exact(earned)} of {_exact(terms.of)} points"
+    text = f"{points_of(earned)} of {points_of(terms.of)} points"
     return f"{text} so far: {quantity(waiting, 'question')} not graded yet" if waiting else text
-
-
-def _exact(value: float) -> str:
-    text = f"{round(value, 6):,f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> Iterator[Block]:
@@ -104,7 +99,7 @@ def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> It
 
 
 def _points(points: int, question: AssignedQuestion) -> str:
-    times = "" if question.weight == 1 else f", which count {_exact(question.weight)} times"
+    times = "" if question.weight == 1 else f", which count {points_of(question.weight)} times"
     return f"{points} of {quantity(question.of, 'point')}{times}"
 
 
@@ -133,18 +128,11 @@ def to_html(blocks: Sequence[Block]) -> str:
     return "".join(framed(title, [render_html(blocks)]))
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What became of the feedback to a class."""
-
-    students: int
-    changed: int  # files that were written: the others were as they are to be
-
-
-def write_feedback(results: Results, folder: Path) -> Written:
+def write_feedback(results: Results, folder: Path) -> tuple[int, int]:
     """Write what each student of a class is told, each file whole or not at all.
 
-    What is in the folder already and is as it is to be stays untouched.
+    What is in the folder already and is as it is to be stays untouched.  Returns how many students
+    there are, and how many files were written.
 
     Raises:
         UsageError: The folder or a file in it cannot be written.
@@ -165,7 +153,7 @@ def write_feedback(results: Results, folder: Path) -> Written:
                     continue
             write_whole(path, [written])
             changed += 1
-    return Written(students, changed)
+    return students, changed
 
 
 def stem(student: str) -> str:

@@ -74,7 +74,7 @@ th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px soli
 
 def points(value: float) -> str:
     """Points as they are written: whole ones whole."""
-    return f"{value:,.2f}".rstrip("0").rstrip(".")
+    return f"{value:,.6f}".rstrip("0").rstrip(".")
 
 
 def summary(found: ClassFindings) -> str:

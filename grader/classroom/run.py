@@ -25,7 +25,7 @@ from typing import Any, Protocol
 
 from grader import __version__
 from grader.forms import registry as forms
-from grader.model.classroom import AssignedQuestion, Graded, Terms
+from grader.model.classroom import AssignedQuestion, Graded
 from grader.model.errors import DrillError, GraderError, UsageError
 from grader.model.question import Question
 from grader.model.verdict import Verdict
@@ -46,23 +46,11 @@ class Job:
     """A program to be graded, and all that decides the outcome, so that it can be sent anywhere."""
 
     key: str
-    question: str  # id
-    digest: str
-    parts: tuple[int, ...]
+    question: AssignedQuestion
+    program: bytes
     seed: int
     level: str
-    program: bytes
-    libraries: Mapping[str, str]
-    bank: str  # path of the question's bank, where it can be reached ...
-    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # ... else its files
-
-
-def job_for(terms: Terms, question: AssignedQuestion, program: bytes, key: str) -> Job:
-    """Put together what grades a program for a question of a class."""
-    return Job(
-        key, question.id, question.digest, question.parts, terms.seed, terms.level, program,
-        question.libraries, question.bank,
-    )  # fmt: skip
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # where no bank is reached
 
 
 # In the process that grades.
@@ -106,15 +94,15 @@ def _session(job: Job) -> GradingSession:
         DrillError: The question cannot be loaded here, or is another one.
     """
     for one in list(_idle):
-        if one[0] == (job.digest, job.parts):
+        if one[0] == (job.question.digest, job.question.parts):
             with suppress(ValueError):  # another thread has just taken it
                 _idle.remove(one)
                 return one[1]
-    return GradingSession(_loaded(job), parts=job.parts)
+    return GradingSession(_loaded(job), parts=job.question.parts)
 
 
 def _put_back(job: Job, session: GradingSession) -> None:
-    _idle.append(((job.digest, job.parts), session))
+    _idle.append(((job.question.digest, job.question.parts), session))
     while len(_idle) > _KEPT:
         _idle.popleft()[1].close()
 
@@ -133,19 +121,20 @@ def _loaded(job: Job) -> Question:
     """
     from grader.bank import load
 
+    asked = job.question
     with ExitStack() as stack:
-        bank = Path(job.bank)
+        bank = Path(asked.bank)
         if job.files:
             bank = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="drill-bank-")))
             for name, content in job.files.items():
                 (bank / name).parent.mkdir(parents=True, exist_ok=True)
                 (bank / name).write_bytes(content)
-        question = load([bank], job.question)
-    if question.digest != job.digest:
-        raise DrillError(f"{job.question} was changed since grading began: start it again")
-    here = versions(tuple(job.libraries))
-    if wrong := [name for name in job.libraries if here[name] != job.libraries[name]]:
-        text = "; ".join(f"expected {n} {job.libraries[n]}, found {here[n]}" for n in wrong)
+        question = load([bank], asked.id)
+    if question.digest != asked.digest:
+        raise DrillError(f"{asked.id} was changed since grading began: start it again")
+    here, there = versions(asked.libraries), asked.libraries
+    if wrong := [name for name in there if here[name] != there[name]]:
+        text = "; ".join(f"expected {n} {there[n]}, found {here[n]}" for n in wrong)
         raise DrillError(f"{os.uname().nodename} has other versions: {text}")
     return question
 
@@ -374,7 +363,7 @@ class DaskPool:
         """
         from dataclasses import replace
 
-        sent = replace(job, files=self._files[job.question])
+        sent = replace(job, files=self._files[job.question.id])
         try:
             # Not pure: a program that is graded again is computed again.
             found: Graded = self._client.submit(grade_one, sent, pure=False).result()

@@ -35,12 +35,12 @@ def command(
 
     if feedback is not None:
         with Results(results) as read:
-            written = write_feedback(read, feedback)
+            students, changed = write_feedback(read, feedback)
         if json and html is None:
-            output.document(students=written.students, changed=written.changed)
+            output.document(students=students, changed=changed)
         else:
-            files = quantity(written.changed, "file")
-            output.write(f"{quantity(written.students, 'student')}, {files} written in {feedback}")
+            files = quantity(changed, "file")
+            output.write(f"{quantity(students, 'student')}, {files} written in {feedback}")
         if html is None:
             return
     found = report_class(results, html=html)

@@ -7,16 +7,17 @@ import threading
 from collections import Counter
 
 from grader.classroom.run import Job
-from grader.model.classroom import Graded
+from grader.model.classroom import AssignedQuestion, Graded
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 
+MEAN = AssignedQuestion("mean", "A mean", "d" * 64, "/bank", (1,), 100)
 NOW = "2026-11-22T12:00:00+00:00"
 
 
 def job(number: int, does: str = "pass") -> Job:
     """A job with a key of its own; `does` is what becomes of it."""
-    return Job(f"{number:032x}", "mean", "d" * 64, (1,), 7, "strong", does.encode(), {}, "/bank")
+    return Job(f"{number:032x}", MEAN, does.encode(), 7, "strong")
 
 
 def report(verdict: Verdict = Verdict.PASS) -> Report:

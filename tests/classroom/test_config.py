@@ -175,16 +175,6 @@ def test_every_fault_is_listed_and_a_mistake_is_pointed_at(here: Context) -> Non
     assert found.value.excerpt[1].strip() == "^"
 
 
-def test_a_file_that_is_no_text_is_said(here: Context) -> None:
-    path = here.here() / "class.yaml"
-    path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ClassFileError, match="expected UTF-8 text"):
-        config.read(path)
-    path.write_text("- a list\n")
-    with pytest.raises(ClassFileError, match="expected a mapping of keys"):
-        config.read(path)
-
-
 def test_the_example_and_the_tables_of_the_docs_are_whole(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "classes.md").read_text(encoding="utf-8")
     example = page.partition("```yaml\n")[2].partition("```")[0]

@@ -154,16 +154,6 @@ def raising(message: str) -> CheckResult:
                    mismatch=None, raised=raised)  # fmt: skip
 
 
-def test_where_something_raised_is_said() -> None:
-    found = report(passes=False, checks=[raising("no")])
-    made = result({"pool": entry("eve", POOL, found)}, [POOL])
-    assert "line 3 raise ValueError # no" in made["tests"][1]["output"]
-    parse = Raised("SyntaxError", "invalid syntax", (Frame(7, "", "def f(:"),), column=7)
-    lost = replace(found, verdict=Verdict.ERROR, checks=(), message="not Python", raised=parse)
-    made = result({"pool": entry("eve", POOL, lost)}, [POOL])
-    assert "def f(:" in made["tests"][1]["output"]
-
-
 def test_no_students_text_is_markup_or_acts_on_a_terminal() -> None:
     evil = "<script>alert(1)</script> **x** \x1b[2J\u202e"
     found = report(passes=False, checks=[raising(evil)])

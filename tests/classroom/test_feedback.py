@@ -509,15 +509,15 @@ def test_a_class_is_written_and_what_has_not_changed_is_left_alone(tmp_path: Pat
         "ada": passed(), "../../ben": failed(wrong("forward", "few")), "cem": None,
     }  # fmt: skip
     found = write_feedback(class_of(tmp_path / "results", reports), out)
-    assert (found.students, found.changed) == (3, 6)
+    assert found == (3, 6)
     names = sorted(path.name for path in out.iterdir())
     assert names == sorted(f"{stem(one)}{end}" for one in reports for end in (".md", ".html"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["feedback", "results"]
     assert NOT_GRADED in (out / "cem.html").read_text()
     before = {path.name: path.stat().st_ino for path in out.iterdir()}
-    assert write_feedback(Results(tmp_path / "results"), out).changed == 0
+    assert write_feedback(Results(tmp_path / "results"), out) == (3, 0)
     now = class_of(tmp_path / "results", reports | {"cem": passed()})
-    assert write_feedback(now, out).changed == 2
+    assert write_feedback(now, out) == (3, 2)
     after = {path.name: path.stat().st_ino for path in out.iterdir()}
     assert {name for name in after if after[name] != before[name]} == {"cem.md", "cem.html"}
 

@@ -16,7 +16,7 @@ from grader.app.classes import ClassPlan, ClassProgress, grade_class
 from grader.app.context import Context
 from grader.bank.storage import files_of
 from grader.classroom.results import Results
-from grader.classroom.run import AHEAD, TRIES, DaskPool, Job, grade_all, grade_one, job_for
+from grader.classroom.run import AHEAD, TRIES, DaskPool, Job, grade_all, grade_one
 from grader.model.classroom import Graded
 from grader.model.errors import GraderError, UsageError
 from tests.classroom.clusters import Cluster, cluster
@@ -83,15 +83,16 @@ def test_a_job_can_be_sent_with_its_question(tmp_path: Path) -> None:
     with Results(tmp_path / "out") as results:
         terms = results.terms
     there = replace(terms.questions[0], bank="/nowhere")
-    sent = job_for(terms, there, REFERENCE.read_bytes(), "0" * 32)
+    sent = Job("0" * 32, there, REFERENCE.read_bytes(), terms.seed, terms.level)
     sent = pickle.loads(pickle.dumps(replace(sent, files=files_of(question))))
     graded = pickle.loads(pickle.dumps(grade_one(sent)))
     assert graded.report is not None
     assert graded.report.digest == question.digest
-    changed = grade_one(replace(sent, digest="0" * 64))
+    changed = grade_one(replace(sent, question=replace(there, digest="0" * 64)))
     assert not changed.settled
     assert "was changed since" in changed.fault
-    other = grade_one(replace(sent, parts=(), digest=question.digest, libraries={"numpy": "0.1"}))
+    older = replace(there, parts=(), libraries={"numpy": "0.1"})
+    other = grade_one(replace(sent, question=older))
     assert "has other versions: expected numpy 0.1" in other.fault
 
 
