@@ -272,15 +272,6 @@ def test_what_a_program_starts_ends_with_it_where_it_can_start_something(forked:
             os.close(end)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="walls are of Linux")
-def test_a_program_that_starts_something_is_told_that_it_may_not() -> None:
-    told = fate(STARTS)
-    assert isinstance(told, ProgramError)
-    assert told.raised is not None
-    assert told.raised.type == "PermissionError"
-    assert "may not start programs or processes" in told.raised.message
-
-
 def test_a_judge_that_is_done_leaves_no_folder_of_files() -> None:
     source = f"""\
 import os

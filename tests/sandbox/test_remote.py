@@ -321,18 +321,9 @@ def test_several_inputs_are_run_in_one_request_whatever_some_of_them_do() -> Non
     assert wrong.raised.type == "ZeroDivisionError"
 
 
-@pytest.mark.parametrize(
-    ("source", "kind", "said"),
-    [
-        ("import os\ndef f(x):\n    return os.listdir('/')", "PermissionError",
-         "A submission runs walled off"),
-        ("def f(x):\n    return open('weights.npy').read()", "FileNotFoundError",
-         "an empty folder to work in"),
-    ],
-)  # fmt: skip
-def test_a_wall_that_was_met_is_explained(source: str, kind: str, said: str) -> None:
+def test_a_file_that_is_not_there_for_a_submission_is_explained() -> None:
     with started() as worker, pytest.raises(ProgramError) as told:
-        run(load(worker, source))
+        run(load(worker, "def f(x):\n    return open('weights.npy').read()"))
     assert told.value.raised is not None
-    assert told.value.raised.type == kind
-    assert said in told.value.raised.message
+    assert told.value.raised.type == "FileNotFoundError"
+    assert "an empty folder to work in" in told.value.raised.message

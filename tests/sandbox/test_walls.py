@@ -310,12 +310,9 @@ def _isolation() -> Isolation:
         return worker.isolation
 
 
-def test_every_act_is_tried_and_has_words() -> None:
-    if sys.platform == "linux":
-        assert set(_isolation().acts) == set(levels.ACTS)
-    for words in levels.ACTS.values():
-        assert words == words.strip()
-        assert words[0].islower()
+@LINUX
+def test_every_act_is_tried() -> None:
+    assert set(_isolation().acts) == set(levels.ACTS)
 
 
 def test_a_level_is_what_was_refused() -> None:
