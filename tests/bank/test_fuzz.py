@@ -128,16 +128,7 @@ CASES = st.dictionaries(
 )
 
 
-@fuzz()
-@given(CHECKS, CASES)
-def test_any_check_and_any_case(tmp_path: Path, check: Any, case: Any) -> None:
-    spec = copy.deepcopy(RIGHT)
-    spec["checks"][0] = check
-    spec["cases"]["small"] = case
-    survives(tmp_path, yaml.safe_dump(spec, sort_keys=False))
-
-
-STEPS = ["y = scale(x, [factor, x])", "g = vjp(y, y, x)", "g = vjp(y, y, x)", "y = f([[x]])"]
+STEPS = ["y = scale(x, [factor, x])", "g = vjp(y, y, x)", "y = f([[x]])"]
 NEWER = st.fixed_dictionaries(
     {},
     optional={
@@ -150,6 +141,17 @@ NEWER = st.fixed_dictionaries(
         "run": st.lists(st.sampled_from(STEPS), max_size=3),
     },
 )  # fmt: skip
+
+
+@fuzz()
+@given(NEWER, CHECKS, CASES)
+def test_any_check_and_any_case_beside_any_other_keys(
+    tmp_path: Path, newer: dict[str, Any], check: Any, case: Any
+) -> None:
+    spec = copy.deepcopy(RIGHT) | newer
+    spec["checks"][0] = check
+    spec["cases"]["small"] = case
+    survives(tmp_path, yaml.safe_dump(spec, sort_keys=False))
 
 
 INLINE = (
@@ -172,6 +174,16 @@ code:
 MARKS = st.sampled_from(["", ":", " ", "\n", "\t", "|", ">", "- ", "{", "}", "[", "'", "#",
                          "&a ", "*a", "!!x ", "\u2028", "\u00e9", "null", "1e-6",
                          "\n  code: |\n    x\n"])  # fmt: skip
+
+
+@fuzz()
+@given(st.data())
+def test_a_right_spec_with_any_marks_changed_says_where(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    at = data.draw(st.integers(0, len(INLINE)))
+    length = data.draw(st.integers(0, 4))
+    survives(tmp_path, INLINE[:at] + data.draw(MARKS) + INLINE[at + length :])
 
 
 LINES = INLINE.splitlines(keepends=True)
