@@ -273,6 +273,24 @@ def shut(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setattr(os, "stat", refuse)
 
 
+@pytest.mark.parametrize("line", [LONG, f"{LONG}/bank", "nul\0inside", "loop", "closed/bank"])
+def test_a_line_of_the_list_that_cannot_be_looked_at_hides_no_other(
+    home: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    (home / "loop").symlink_to("loop")
+    shut(monkeypatch, home / "closed")
+    good = write_bank(home / "good")
+    listed(home, str(home / line), str(good))
+    told: list[tuple[str, str]] = []
+    assert banks(warn=lambda *said: told.append(said)) == [good, builtin()]
+    (said, hint), *others = told
+    assert not others
+    assert f"found {home / line}: " in said or f"found nothing at {home / line}" in said
+    assert hint.endswith("takes it off the list")
+    with pytest.raises(UsageError, match="expected a folder that holds questions/"):
+        banks(home / line)
+
+
 def test_a_folder_whose_questions_cannot_be_looked_at_is_told_so(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
