@@ -24,8 +24,7 @@ from grader.cases import inputs, recipe
 from grader.classroom import config
 from grader.cli.app import app
 from grader.kinds import registry
-from grader.model.keys import Check
-from grader.model.spec import OF_A_PART
+from grader.model.spec import OF_A_PART, Check
 
 DOCS = Path(__file__).resolve().parent
 

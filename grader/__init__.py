@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.model.question import Question
-    from grader.model.report import CheckResult, Report
-    from grader.model.verdict import Verdict
+    from grader.model.report import CheckResult, Report, Verdict
     from grader.session import GradingSession, grade
 
 __version__ = "0.1.0"
@@ -37,7 +36,7 @@ _HOMES = {
     "GradingSession": "grader.session",
     "Question": "grader.model.question",
     "Report": "grader.model.report",
-    "Verdict": "grader.model.verdict",
+    "Verdict": "grader.model.report",
     "grade": "grader.session",
 }
 

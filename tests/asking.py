@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from grader.model.keys import Check
 from grader.model.question import Question
+from grader.model.spec import Check
 
 
 def with_checks(question: Question, checks: Sequence[Check], **changes: Any) -> Question:

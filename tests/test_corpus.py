@@ -18,8 +18,7 @@ from grader.evaluation.evaluation import BankFault
 from grader.evaluation.tally import Stopped
 from grader.kinds import run_check
 from grader.model.question import Question
-from grader.model.report import CheckResult
-from grader.model.verdict import Verdict
+from grader.model.report import CheckResult, Verdict
 from grader.session import GradingSession, grade
 
 pytestmark = pytest.mark.usefixtures("one_zygote")

@@ -28,7 +28,7 @@ from grader.cases import inputs, recipe
 from grader.cli import entrypoint, grade, output
 from grader.cli.app import app
 from grader.kinds import registry
-from grader.model import errors, keys, spec
+from grader.model import errors, spec
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -286,8 +286,8 @@ def names(model: type[BaseModel]) -> set[str]:
     [
         ("A question", spec.Spec),
         ("parts: a part", spec.Part),
-        ("checks: every kind", keys.Check),
-        ("checks: show, display", keys.Show),
+        ("checks: every kind", spec.Check),
+        ("checks: show, display", spec.Show),
         ("code", spec.Code),
         ("misconceptions", spec.Misconception),
         ("survivors", spec.Survivor),
@@ -299,9 +299,9 @@ def test_every_key_of_a_question_is_described(heading: str, model: type[BaseMode
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.__name__)
-def test_every_kind_of_check_is_described_with_its_keys(kind: type[keys.Check]) -> None:
+def test_every_kind_of_check_is_described_with_its_keys(kind: type[spec.Check]) -> None:
     (name,) = get_args(kind.model_fields["kind"].annotation)
-    assert meanings(f"checks: {name}").keys() == names(kind) - names(keys.Check)
+    assert meanings(f"checks: {name}").keys() == names(kind) - names(spec.Check)
     decided = section(FORMAT, "What a check decides")
     assert re.search(rf"^\| `{name}` \| \w.* \|$", decided, re.MULTILINE), f"no row for {name}"
 

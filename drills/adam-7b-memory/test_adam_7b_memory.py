@@ -25,7 +25,7 @@ from torch.nn import functional
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from grader import bank
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from grader.session import GradingSession, grade
 from tests.harness import ROOT, each, load, right_solutions
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader import bank
-from grader.model.report import Report
-from grader.model.verdict import Verdict
+from grader.model.report import Report, Verdict
 from grader.session import GradingSession
 
 pytestmark = pytest.mark.usefixtures("one_zygote")

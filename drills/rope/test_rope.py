@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from grader import bank
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from grader.session import grade
 from tests.harness import ROOT, each, load, variants
 

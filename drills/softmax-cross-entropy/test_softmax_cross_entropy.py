@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 
 from grader import bank
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from grader.session import grade
 from tests.harness import ROOT, each, load, load_layered
 

@@ -10,8 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from grader import bank
-from grader.model.report import Report
-from grader.model.verdict import Verdict
+from grader.model.report import Report, Verdict
 from grader.session import GradingSession
 from tests.harness import ROOT, load
 

@@ -18,8 +18,7 @@ from grader.app import files
 from grader.app.context import Context
 from grader.bank import locate
 from grader.bank.storage import BankFiles, refusal
-from grader.model.errors import DrillError, UsageError
-from grader.model.nearest import closest
+from grader.model.errors import DrillError, UsageError, closest
 
 _ELSEWHERE = "DRILL_HOME=DIR names another folder, which you can write, for the list"
 

@@ -11,8 +11,7 @@ from grader.app import files, requirements
 from grader.app.context import Context
 from grader.app.history import history
 from grader.app.resolve import Choice, resolve
-from grader.model.errors import BankError, UsageError
-from grader.model.nearest import closest
+from grader.model.errors import BankError, UsageError, closest
 
 if TYPE_CHECKING:
     from grader.reports.script import Script

@@ -21,8 +21,7 @@ from grader.classroom.results import EqualAnswers, Results
 from grader.forms import registry as forms
 from grader.model.errors import UsageError
 from grader.model.question import Question
-from grader.model.report import Report
-from grader.model.verdict import FINE
+from grader.model.report import FINE, Report
 from grader.session import GradingSession
 
 LEAST_LETTERS = 4  # of a student's name that is looked for: shorter ones are words of programs

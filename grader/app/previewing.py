@@ -9,8 +9,7 @@ from grader import bank
 from grader.app import requirements
 from grader.app.auditing import banks_for
 from grader.app.context import Context
-from grader.model.errors import UsageError
-from grader.model.nearest import did_you_mean
+from grader.model.errors import UsageError, did_you_mean
 from grader.model.numerals import quantity
 from grader.model.report import Report
 

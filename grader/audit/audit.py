@@ -19,9 +19,9 @@ from grader.evaluation.evaluation import BankFault
 from grader.explain.naming import Failure, diagnose
 from grader.kinds import registry
 from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Trivial
-from grader.model.keys import Check
 from grader.model.question import Question
 from grader.model.report import CheckResult
+from grader.model.spec import Check
 from grader.session import GradingSession
 from grader.session.order import CheckSchedule
 

@@ -10,8 +10,8 @@ from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.model.audit import AuditRow, Cell, Remark
 from grader.model.question import Question
+from grader.model.report import FINE, Verdict
 from grader.model.spec import Spec
-from grader.model.verdict import FINE, Verdict
 from grader.session.bank_programs import file_of, line_of, message_of
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}

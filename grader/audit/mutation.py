@@ -21,11 +21,11 @@ from grader.audit.search import Search
 from grader.audit.subjects import is_certain, result_of
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
 from grader.kinds import registry
-from grader.model.keys import Check
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial, key
 from grader.model.numerals import quantity
 from grader.model.question import Question
-from grader.model.verdict import FINE
+from grader.model.report import FINE
+from grader.model.spec import Check
 from grader.sandbox.client import Overran
 from grader.session import GradingSession
 

@@ -17,7 +17,7 @@ from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.model.audit import Accepted
 from grader.model.question import Question
-from grader.model.verdict import FINE, Verdict
+from grader.model.report import FINE, Verdict
 from grader.session import GradingSession
 from grader.session.bank_programs import ACCEPTED, file_of, line_of, message_of
 

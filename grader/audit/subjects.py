@@ -12,10 +12,9 @@ from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.tally import Stopped
 from grader.forms import registry as forms
 from grader.kinds import registry, run_check
-from grader.model.keys import Check
 from grader.model.question import Question
-from grader.model.report import CheckResult, Raised
-from grader.model.verdict import FINE, Verdict
+from grader.model.report import FINE, CheckResult, Raised, Verdict
+from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
 from grader.session import GradingSession

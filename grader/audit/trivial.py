@@ -17,8 +17,8 @@ from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.model.audit import Remark, Trivial
 from grader.model.question import Question
+from grader.model.report import Verdict
 from grader.model.spec import Spec
-from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
 from grader.session import GradingSession

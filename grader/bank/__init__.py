@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.bank.locate import banks, find, headers, holds, names
-from grader.model.nearest import closest
+from grader.model.errors import closest
 from grader.model.question import Question
 
 __all__ = ["banks", "closest", "find", "headers", "holds", "load", "names"]

@@ -12,9 +12,9 @@ from grader.cases.recipe import CaseRecipe
 from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.model import mutation
-from grader.model.keys import Check, Mention
-from grader.model.nearest import did_you_mean
+from grader.model.errors import did_you_mean
 from grader.model.question import Question, Step
+from grader.model.spec import Check, Mention
 
 
 class Review:

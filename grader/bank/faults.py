@@ -10,9 +10,8 @@ from pydantic_core import ErrorDetails
 from grader.bank.document import Document, Keys, Problem, dotted
 from grader.bank.wording import fields, grouped, model_in, unlike
 from grader.kinds import registry
-from grader.model.keys import Check
-from grader.model.nearest import closest, did_you_mean
-from grader.model.spec import OF_A_PART, Spec, as_written, unified
+from grader.model.errors import closest, did_you_mean
+from grader.model.spec import OF_A_PART, Check, Spec, as_written, unified
 
 
 def validate(doc: Document) -> Spec:

@@ -12,10 +12,9 @@ from grader.bank.document import Fault
 from grader.cases.dataflow import free_names
 from grader.cases.inputs import FLOATS, RecipeError, read_input
 from grader.cases.recipe import RESERVED
-from grader.model.keys import Show
-from grader.model.nearest import did_you_mean
+from grader.model.errors import did_you_mean
 from grader.model.question import Step
-from grader.model.spec import Spec
+from grader.model.spec import Show, Spec
 
 Runs = Mapping[str, tuple[Step, ...]]
 

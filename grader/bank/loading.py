@@ -21,11 +21,9 @@ from grader.bank.faults import validate
 from grader.bank.storage import MAX_SOURCE, BankFiles
 from grader.cases.recipe import read_cases
 from grader.forms import registry as forms
-from grader.model.errors import BankError
-from grader.model.keys import Value
-from grader.model.nearest import did_you_mean
+from grader.model.errors import BankError, did_you_mean
 from grader.model.question import Question, Step
-from grader.model.spec import Misconception, Spec
+from grader.model.spec import Misconception, Spec, Value
 
 MOST_SETTINGS = 24  # each is a program that every failing grade may have to run
 _ACCEPTED, _IDEAS = "accepted", "misconceptions"  # folders of programs

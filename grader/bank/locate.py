@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.bank.storage import MAX_SOURCE, SPECS, BankFiles, read_regular, refusal
-from grader.model.errors import BankError, UsageError
-from grader.model.nearest import closest
+from grader.model.errors import BankError, UsageError, closest
 from grader.model.question import Header
 
 

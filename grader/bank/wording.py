@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from grader.bank.document import MAX_PROBLEMS, Keys, dotted, shortened
-from grader.model.nearest import did_you_mean
+from grader.model.errors import did_you_mean
 
 _EXPECTED = {
     "string_type": "text",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from grader.cases.recipe import CaseRecipe
-from grader.model.keys import Check
 from grader.model.question import Step
+from grader.model.spec import Check
 
 
 def case_names(check: Check, steps: tuple[Step, ...], cases: dict[str, CaseRecipe]) -> list[str]:

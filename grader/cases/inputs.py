@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from grader.model.nearest import did_you_mean
+from grader.model.errors import did_you_mean
 
 GENERATORS = {
     "array": "The values themselves, where modifiers are wanted.",

@@ -19,7 +19,7 @@ from grader.cases.inputs import (
     not_listed,
     read_input,
 )
-from grader.model.keys import GRADE_SECONDS, Limits
+from grader.model.spec import GRADE_SECONDS, Limits
 
 RESERVED = {
     "about": "A phrase for the reader.",

@@ -18,10 +18,9 @@ from grader.bank.document import Document, Problem, dotted
 from grader.bank.document import Keys as Path_
 from grader.bank.wording import fields, grouped, unlike
 from grader.classroom import disk
-from grader.model.errors import BankError, UsageError
-from grader.model.keys import Keys
-from grader.model.nearest import did_you_mean
+from grader.model.errors import BankError, UsageError, did_you_mean
 from grader.model.question import Question
+from grader.model.spec import Keys
 from grader.session.session import MAX_SEED
 
 FORMAT: Literal[1] = 1

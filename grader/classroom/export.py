@@ -24,10 +24,8 @@ from itertools import groupby
 from grader.classroom.feedback import UNSEEN, visible
 from grader.classroom.results import Results
 from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, HandIn, Terms
-from grader.model.errors import UsageError
-from grader.model.nearest import closest
-from grader.model.report import CheckResult, Report
-from grader.model.verdict import FINE, Verdict
+from grader.model.errors import UsageError, closest
+from grader.model.report import FINE, CheckResult, Report, Verdict
 from grader.reports.blocks import render_text
 from grader.reports.grade import told
 from grader.reports.inert import LINE_LIMIT, harmless, inert

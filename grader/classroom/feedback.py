@@ -20,8 +20,7 @@ from grader.classroom.results import Results
 from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
-from grader.model.report import Report
-from grader.model.verdict import Verdict
+from grader.model.report import Report, Verdict
 from grader.reports.blocks import Block, Heading, Item, Paragraph, render_html, render_markdown
 from grader.reports.grade import told
 from grader.reports.withheld import withheld

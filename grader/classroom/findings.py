@@ -14,8 +14,7 @@ from enum import StrEnum
 from statistics import fmean, median
 
 from grader.model.classroom import AssignedQuestion, Entry, Terms
-from grader.model.report import Named, Report
-from grader.model.verdict import Verdict
+from grader.model.report import Named, Report, Verdict
 from grader.reports import words
 
 DIGITS = 8  # of a digest that are shown

@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from grader.model.report import (
+    FINE,
     CheckResult,
     Exhibit,
     Explanation,
@@ -24,8 +25,8 @@ from grader.model.report import (
     Named,
     Raised,
     Report,
+    Verdict,
 )
-from grader.model.verdict import FINE, Verdict
 from grader.reports.words import deciding, smallest
 
 _ABOUT_ALL = {"class", "before"}  # explanations that speak of cases besides those they name

@@ -28,7 +28,7 @@ from grader.forms import registry as forms
 from grader.model.classroom import AssignedQuestion, Graded
 from grader.model.errors import DrillError, GraderError, UsageError
 from grader.model.question import Question
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from grader.session import GradingSession
 
 TRIES = 3  # of a grade that is the grader's fault, before it is left for another day

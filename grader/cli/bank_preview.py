@@ -9,7 +9,7 @@ import typer
 
 from grader.cli import entrypoint, output
 from grader.cli.context import Id, Json, context
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 
 
 def command(

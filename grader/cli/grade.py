@@ -11,7 +11,7 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import Json, context, ids, minutes_since
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded

@@ -10,7 +10,7 @@ from grader.cli import output
 from grader.cli.context import Id, Json, context
 
 if TYPE_CHECKING:
-    from grader.model.keys import Check
+    from grader.model.spec import Check
 
 _OF_A_PART = ("points", "minutes", "prompt", "interface", "contract")
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.evaluation.results import largest
-from grader.model.keys import Tolerance
+from grader.model.spec import Tolerance
 
 RELATIVE_64 = 1e-10
 RELATIVE_BF16 = 3e-2

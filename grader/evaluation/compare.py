@@ -26,9 +26,9 @@ from grader.evaluation.results import (
     keys_of,
     real_parts,
 )  # fmt: skip
-from grader.model.keys import Check, Tolerance
 from grader.model.numerals import band, number, numbers_apart, shape_text
 from grader.model.report import Mismatch
+from grader.model.spec import Check, Tolerance
 from grader.sandbox.replies import Outcome
 from grader.sandbox.worker.wire import Tensor
 

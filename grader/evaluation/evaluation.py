@@ -20,8 +20,8 @@ from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, every_draw, read_cases
 from grader.evaluation.encoding import NATIVE, NUDGES, encoded
 from grader.evaluation.results import array_of
-from grader.model.keys import Check
 from grader.model.question import Question, Step
+from grader.model.spec import Check
 from grader.sandbox.client import TooSlow, WorkerError
 from grader.sandbox.remote import CallLimits, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError

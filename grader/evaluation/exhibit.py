@@ -12,9 +12,9 @@ from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
 from grader.evaluation.compare import Fault
 from grader.evaluation.evaluation import Evaluation
-from grader.model.keys import Show
 from grader.model.numerals import numbers_aligned, shape_text
 from grader.model.report import Bar, Bars, Grids, Panel
+from grader.model.spec import Show
 
 MOST = (8, 12)  # rows and columns of a slice that a reader can take in
 SMALL = 16  # entries of an input that is shown though nobody asks for it

@@ -18,7 +18,7 @@ from grader.cases.recipe import CaseRecipe
 from grader.evaluation.encoding import NATIVE, NUDGES, PRECISE
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.results import Value, array_of, floats, largest, real_parts
-from grader.model.keys import Check, Tolerance
+from grader.model.spec import Check, Tolerance
 
 
 @dataclass(frozen=True, slots=True)

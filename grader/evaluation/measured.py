@@ -11,7 +11,7 @@ from grader.cases.dataflow import divided
 from grader.cases.recipe import CaseRecipe
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
 from grader.evaluation.results import Value
-from grader.model.keys import Amount, Check
+from grader.model.spec import Amount, Check
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Measured
 from grader.sandbox.worker.wire import Tensor

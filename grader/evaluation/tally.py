@@ -13,11 +13,10 @@ import numpy as np
 
 from grader.cases.recipe import CaseRecipe
 from grader.evaluation.evaluation import Evaluation
-from grader.model.keys import Check
 from grader.model.numerals import shape_text
 from grader.model.question import Scalar
-from grader.model.report import Breakdown, CheckResult, Exhibit, Mismatch, Raised
-from grader.model.verdict import FINE, Verdict
+from grader.model.report import FINE, Breakdown, CheckResult, Exhibit, Mismatch, Raised, Verdict
+from grader.model.spec import Check
 from grader.sandbox.client import Overran, WorkerError
 from grader.sandbox.replies import ProgramError
 

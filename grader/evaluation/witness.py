@@ -18,11 +18,10 @@ from grader.evaluation.evaluation import Evaluation, blame_bank, entries
 from grader.evaluation.exhibit import bars
 from grader.evaluation.results import same_value
 from grader.evaluation.tally import Finding, tally
-from grader.model.keys import Check
 from grader.model.numerals import bytes_text
 from grader.model.question import Step
-from grader.model.report import CheckResult
-from grader.model.verdict import Verdict
+from grader.model.report import CheckResult, Verdict
+from grader.model.spec import Check
 from grader.sandbox import probes
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError

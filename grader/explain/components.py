@@ -22,7 +22,7 @@ from grader.evaluation.results import Value, array_of, dtype_of, same_value
 from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.kinds.base import Count
-from grader.model.keys import Check, Tolerance
+from grader.model.spec import Check, Tolerance
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import Outcome, ProgramError
 from grader.sandbox.worker.wire import Tensor

@@ -23,8 +23,7 @@ from grader.explain.pairs import pair
 from grader.explain.rules import propose
 from grader.explain.statements import ResultObservations, statements, to_sentences
 from grader.model.numerals import quantity
-from grader.model.report import STATE, CheckResult, Explanation, Named
-from grader.model.verdict import Verdict
+from grader.model.report import STATE, CheckResult, Explanation, Named, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.replies import ProgramError

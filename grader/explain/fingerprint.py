@@ -21,7 +21,7 @@ from grader.evaluation.results import LOOSE, Value, array_of, dtype_of, keys_of,
 from grader.explain.components import observed
 from grader.explain.naming import Failure
 from grader.kinds.base import Count
-from grader.model.verdict import FINE, Verdict
+from grader.model.report import FINE, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.worker.wire import Opaque, Tensor

@@ -27,8 +27,8 @@ from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
 from grader.evaluation.results import array_of
 from grader.explain.observation import everything
 from grader.kinds import registry
-from grader.model.keys import Check
 from grader.model.mutation import Reach
+from grader.model.spec import Check
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.worker.wire import Tensor
 

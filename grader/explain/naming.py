@@ -32,9 +32,8 @@ from grader.explain.components import (
 )
 from grader.explain.further import CALL_SECONDS, SEED, further_inputs
 from grader.kinds.base import Count
-from grader.model.keys import Value
-from grader.model.report import CheckResult, Named
-from grader.model.verdict import Verdict
+from grader.model.report import CheckResult, Named, Verdict
+from grader.model.spec import Value
 from grader.sandbox.client import WorkerError
 
 Cell = tuple[Component, str]

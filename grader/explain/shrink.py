@@ -19,8 +19,7 @@ from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.tally import Finding, inputs_in_words, together
 from grader.explain.further import CALL_SECONDS, Further, keeping_output
 from grader.kinds import registry
-from grader.model.report import MADE_SMALLER, CheckResult
-from grader.model.verdict import Verdict
+from grader.model.report import MADE_SMALLER, CheckResult, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.replies import ProgramError

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.forms.base import Path, Unreadable
-from grader.model.nearest import did_you_mean
+from grader.model.errors import did_you_mean
 from grader.model.spec import Answer, Spec
 
 MOST_BYTES = 64 << 10

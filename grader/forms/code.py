@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.forms.base import Form, Material, Path
-from grader.model.nearest import did_you_mean
+from grader.model.errors import did_you_mean
 from grader.model.question import Question
 from grader.model.spec import Spec
 

@@ -8,7 +8,7 @@ from itertools import count
 
 from grader.forms import answers
 from grader.forms.base import Form, Material, Path, Unreadable
-from grader.model.nearest import did_you_mean
+from grader.model.errors import did_you_mean
 from grader.model.question import Question
 from grader.model.spec import Spec
 

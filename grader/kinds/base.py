@@ -2,7 +2,7 @@
 
 Everything that the program knows of a kind stands in one class, in one file; `registry` finds it by
 its name.  What follows from the keys alone (the results it needs, the names that have to exist) is
-said by the keys, which derive from `grader.model.keys.Check`.
+said by the keys, which derive from `grader.model.spec.Check`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from grader.model.keys import Check
 from grader.model.report import CheckResult
+from grader.model.spec import Check
 
 if TYPE_CHECKING:
     from grader.evaluation import api as api

@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from grader.kinds.base import Check, Written, api
-from grader.model.keys import Name, Slug, Text
-from grader.model.nearest import did_you_mean
+from grader.model.errors import did_you_mean
+from grader.model.spec import Name, Slug, Text
 
 MOST_NAMED = 2  # innocent ones: who picks everything is not given the answer
 

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from grader.kinds.base import Check, Written, api
-from grader.model.keys import Keys, Name, Slug, Text
+from grader.model.spec import Keys, Name, Slug, Text
 
 Letter = Annotated[str, Field(pattern=r"^[a-z0-9]$")]
 

@@ -16,8 +16,8 @@ from typing import Literal
 from pydantic import Field
 
 from grader.kinds.base import Kind, api
-from grader.model.keys import Mention, Name, TolerantCheck
 from grader.model.numerals import number, shape_text
+from grader.model.spec import Mention, Name, TolerantCheck
 
 RELATIVE = 1e-7
 

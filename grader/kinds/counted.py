@@ -13,8 +13,8 @@ from pydantic import Field
 
 from grader.cases import size_expr
 from grader.kinds.base import Check, CheckResult, Count, K, Kind, api
-from grader.model.keys import Amount, Mention, Name, Slug
 from grader.model.numerals import bytes_text, times
+from grader.model.spec import Amount, Mention, Name, Slug
 
 
 class BytesCheck(Check):

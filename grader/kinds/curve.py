@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from grader.kinds.base import Kind, api
-from grader.model.keys import Name, TolerantCheck
 from grader.model.numerals import number
 from grader.model.report import Curve as Exhibit
 from grader.model.report import Mismatch
+from grader.model.spec import Name, TolerantCheck
 
 
 class CurveCheck(TolerantCheck):

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from grader.kinds.base import Check, Written, api
-from grader.model.keys import Keys, Name, Slug, Text
+from grader.model.spec import Keys, Name, Slug, Text
 
 APPROVE = "approve"  # the answer that is no line
 Line = Annotated[int, Field(ge=1, le=400)]

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from grader.kinds.base import Check, api
 from grader.kinds.counted import Counted
-from grader.model.keys import Mention, Multiple, RunName
 from grader.model.numerals import number, times
+from grader.model.spec import Mention, Multiple, RunName
 
 # Times the baseline's element-wise work; a matmul written that way is far beyond.
 ELEMENTWISE_ROOM = 8.0

@@ -19,8 +19,8 @@ from pydantic import Field
 from grader.cases.dataflow import free_names, producing
 from grader.kinds.base import Kind, api
 from grader.kinds.conservation import RELATIVE, floats
-from grader.model.keys import Mention, Name, Show, TolerantCheck
 from grader.model.numerals import shape_text
+from grader.model.spec import Mention, Name, Show, TolerantCheck
 
 ESTIMATES = 20.0
 

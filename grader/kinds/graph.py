@@ -8,7 +8,7 @@ from pydantic import Field
 
 from grader.kinds.base import Check, api
 from grader.kinds.counted import Counted
-from grader.model.keys import Name
+from grader.model.spec import Name
 
 
 class GraphCheck(Check):

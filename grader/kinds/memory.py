@@ -13,9 +13,9 @@ from pydantic import Field
 from grader.cases import size_expr
 from grader.kinds.base import CheckResult, api
 from grader.kinds.counted import Budgeted, BytesCheck
-from grader.model.keys import Amount, Mention, Name, RunName
 from grader.model.numerals import times
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
+from grader.model.spec import Amount, Mention, Name, RunName
 
 _WORDS = {"saved": "kept for backward", "live": "alive after forward", "peak": "at the peak"}
 

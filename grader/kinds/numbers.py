@@ -12,9 +12,9 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from grader.kinds.base import Kind, api
-from grader.model.keys import Name, TolerantCheck
 from grader.model.numerals import amount, amounts_apart, band, number
 from grader.model.report import Breakdown, Mismatch, Row
+from grader.model.spec import Name, TolerantCheck
 
 _RATIOS = {
     0.25: "a quarter", 0.5: "half", 2.0: "twice", 3.0: "three times", 4.0: "four times",

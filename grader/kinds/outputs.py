@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from grader.kinds.base import Kind, api
-from grader.model.keys import Mention, Name, Show, TolerantCheck
+from grader.model.spec import Mention, Name, Show, TolerantCheck
 
 FEWEST_DIGITS = 4  # right, for it to be worth saying how many are
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from grader.kinds.base import api
 from grader.kinds.counted import BudgetCheck, Budgeted
-from grader.model.keys import Name
+from grader.model.spec import Name
 
 
 class PeakCheck(BudgetCheck):

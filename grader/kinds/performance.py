@@ -24,9 +24,9 @@ from typing import Literal
 from pydantic import Field
 
 from grader.kinds.base import Check, CheckResult, Kind, api
-from grader.model.keys import Multiple
 from grader.model.numerals import times
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
+from grader.model.spec import Multiple
 
 LEAD = 5
 CLEAR = 3.0  # times the allowed multiple, or one over it, from which on a pair counts twice

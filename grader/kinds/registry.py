@@ -16,8 +16,7 @@ from typing import Annotated, Any
 from pydantic import Field, create_model
 
 from grader.kinds.base import Kind
-from grader.model.keys import Check
-from grader.model.spec import OF_A_PART, Part, Spec, unified
+from grader.model.spec import OF_A_PART, Check, Part, Spec, unified
 
 # Each is the module of its name, and in it the class of its name.
 KINDS = (

@@ -19,8 +19,8 @@ from pydantic import Field
 
 from grader.kinds import registry
 from grader.kinds.base import Check, CheckResult, Kind, api
-from grader.model.keys import Layout, Name
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
+from grader.model.spec import Layout, Name
 
 _WORDS = {
     "fortran": "in Fortran order",

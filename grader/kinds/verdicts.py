@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from grader.kinds.base import Check, CheckResult, Kind, api
-from grader.model.keys import Name, Slug
 from grader.model.report import Raised
+from grader.model.spec import Name, Slug
 
 ACCEPTED, REJECTED, NONE = "accepted", "rejected", "no verdict"
 

@@ -8,12 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Literal
-
-from grader.model.verdict import Verdict
 
 REPORT_FORMAT = 1
 MADE_SMALLER = "made smaller"  # about a case that is shown with smaller inputs than it has
+
+
+class Verdict(StrEnum):
+    """What became of a check or of a whole submission."""
+
+    PASS = "pass"
+    FAIL = "fail"  # it ran and is wrong
+    ERROR = "error"  # it raised, died, or broke the protocol
+    LIMIT = "limit"  # time, memory or output
+    SKIPPED = "skipped"  # checks only: something it needs did not pass
+    INCONCLUSIVE = "inconclusive"  # checks only: a measurement too noisy to decide; fails nobody
+    INVALID = "invalid"  # the question bank is at fault
+    INTERNAL = "internal"  # the grader is at fault
+
+
+FINE = frozenset({Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED})  # what turns nobody down
 
 
 @dataclass(frozen=True, slots=True)

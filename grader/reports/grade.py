@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from grader.model.report import CheckResult, Grids, Raised, Report
-from grader.model.verdict import Verdict
+from grader.model.report import CheckResult, Grids, Raised, Report, Verdict
 from grader.reports import words
 from grader.reports.blocks import (
     BETWEEN,

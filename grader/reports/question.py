@@ -25,7 +25,7 @@ from grader.reports.blocks import (
 from grader.reports.grade import GAP
 
 if TYPE_CHECKING:
-    from grader.model.keys import Tolerance
+    from grader.model.spec import Tolerance
 
 LEAST_ROWS = 23  # of a page: a screen of 24 with the prompt below it
 _DEF = re.compile(r"^def\s+(.*?)(:(?:\s*\.\.\.)?)?\s*(?:#.*)?$")

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from grader.model.report import Breakdown, CheckResult, Report, Row
-from grader.model.verdict import FINE
+from grader.model.report import FINE, Breakdown, CheckResult, Report, Row
 
 _FIGURE = re.compile(r"(the (number|text) )?[-+.\d]|NaN|infinity|True|False|None")
 _DIFFERENCES = {"rule", "before"}  # explanations that say how far off a number is

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from grader.kinds.registry import get
 from grader.model.numerals import quantity
 from grader.model.report import (
+    FINE,
     MADE_SMALLER,
     Breakdown,
     CheckResult,
@@ -20,8 +21,8 @@ from grader.model.report import (
     Mismatch,
     Named,
     Report,
+    Verdict,
 )
-from grader.model.verdict import FINE, Verdict
 from grader.reports.sheet import joined
 
 BLAME = {

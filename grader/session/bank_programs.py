@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.forms import registry as forms
-from grader.model.nearest import did_you_mean
+from grader.model.errors import did_you_mean
 from grader.model.question import Question
 from grader.model.report import Raised
 from grader.sandbox.client import WorkerClient, WorkerError

@@ -10,11 +10,18 @@ from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.tally import Finding, Stopped, stopped
 from grader.forms import registry as forms
 from grader.forms.base import Unreadable
-from grader.model.keys import Check
 from grader.model.question import Question
-from grader.model.report import UNREADABLE, CheckResult, Clause, Frame, Raised, Report
-from grader.model.spec import Spec
-from grader.model.verdict import FINE, Verdict
+from grader.model.report import (
+    FINE,
+    UNREADABLE,
+    CheckResult,
+    Clause,
+    Frame,
+    Raised,
+    Report,
+    Verdict,
+)
+from grader.model.spec import Check, Spec
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.remote import RemoteProgram
@@ -103,7 +110,7 @@ def lacks(loaded: Loaded | None, required: Collection[str], question: Question) 
     if loaded is None:
         return None
     if missing := [name for name in loaded.missing if name in required]:
-        from grader.model.nearest import closest
+        from grader.model.errors import closest
 
         if (form := forms.of(question.spec)).is_text:
             open_ = [one for name in missing for one in form.asked_by(name, question)]

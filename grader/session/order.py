@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from grader.model.keys import Check
 from grader.model.question import Question
-from grader.model.report import CheckResult, PartResult
-from grader.model.spec import Spec
-from grader.model.verdict import FINE, Verdict
+from grader.model.report import FINE, CheckResult, PartResult, Verdict
+from grader.model.spec import Check, Spec
 
 GOOD_ENOUGH = FINE - {Verdict.SKIPPED}  # for a check that needs another
 

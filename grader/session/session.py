@@ -23,10 +23,9 @@ from grader.evaluation.tally import Finding
 from grader.explain.explain import explain
 from grader.explain.shrink import made_readable
 from grader.forms import registry as forms
-from grader.model.keys import GRADE_SECONDS
 from grader.model.question import Question
-from grader.model.report import Report
-from grader.model.verdict import Verdict
+from grader.model.report import Report, Verdict
+from grader.model.spec import GRADE_SECONDS
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime

@@ -16,7 +16,7 @@ from typing import Any
 
 from grader import bank
 from grader.model.question import Question
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from tests.asking import with_checks
 
 MINI = Path(__file__).parents[1] / "banks" / "mini"

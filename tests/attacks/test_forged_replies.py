@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.model.report import Report
-from grader.model.verdict import Verdict
+from grader.model.report import Report, Verdict
 from grader.reports.json import dumps
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.worker import wire

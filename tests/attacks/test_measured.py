@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from tests.attacks.attack import question
 from tests.attacks.running import Graded, said
 

@@ -11,8 +11,7 @@ from grader.audit.matrix import pairs
 from grader.audit.subjects import Seen, Subject
 from grader.bank import load
 from grader.model.audit import AuditReport, Cell
-from grader.model.report import CheckResult
-from grader.model.verdict import Verdict
+from grader.model.report import CheckResult, Verdict
 from tests.asking import with_checks
 from tests.audit.audits import audited, said
 

@@ -11,7 +11,7 @@ import pytest
 
 from grader.bank import banks, headers, load
 from grader.model.errors import BankError
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from grader.session import grade
 
 ONE = """\

@@ -17,8 +17,8 @@ from grader.model.report import (
     PartResult,
     Raised,
     Report,
+    Verdict,
 )
-from grader.model.verdict import Verdict
 
 POSED = AssignedQuestion("mean", "A mean", "d" * 64, "/bank", (1,), 100)
 TERMS = Terms(7, "strong", "1", (POSED,), title="Statistics")

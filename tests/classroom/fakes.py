@@ -8,8 +8,7 @@ from collections import Counter
 
 from grader.classroom.run import Job
 from grader.model.classroom import AssignedQuestion, Graded
-from grader.model.report import Report
-from grader.model.verdict import Verdict
+from grader.model.report import Report, Verdict
 
 MEAN = AssignedQuestion("mean", "A mean", "d" * 64, "/bank", (1,), 100)
 NOW = "2026-11-22T12:00:00+00:00"

@@ -9,8 +9,15 @@ from pathlib import Path
 
 from grader.classroom.results import Results, key_of
 from grader.model.classroom import AssignedQuestion, Entry, Graded, HandIn, Terms
-from grader.model.report import CheckResult, Explanation, Mismatch, Named, PartResult, Report
-from grader.model.verdict import Verdict
+from grader.model.report import (
+    CheckResult,
+    Explanation,
+    Mismatch,
+    Named,
+    PartResult,
+    Report,
+    Verdict,
+)
 
 MEAN = AssignedQuestion("mean", "A mean", "d" * 64, "/bank", (1, 2), 10)
 SUM = AssignedQuestion("sum", "A sum", "e" * 64, "/bank", (1,), 4, weight=2.5)

@@ -7,8 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.model.classroom import AssignedQuestion, Entry, HandIn, Terms
-from grader.model.report import CheckResult, Explanation, Mismatch, Named, PartResult, Report
-from grader.model.verdict import Verdict
+from grader.model.report import (
+    CheckResult,
+    Explanation,
+    Mismatch,
+    Named,
+    PartResult,
+    Report,
+    Verdict,
+)
 from tests.classroom.making import write_results
 
 POOL = AssignedQuestion("pool", "A pool", "a" * 64, "/bank", (1, 2), 100)

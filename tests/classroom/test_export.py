@@ -30,8 +30,7 @@ from grader.classroom.export import (
 from grader.cli.app import run
 from grader.model.classroom import AssignedQuestion, Entry
 from grader.model.errors import UsageError
-from grader.model.report import CheckResult, Frame, Raised, Report
-from grader.model.verdict import Verdict
+from grader.model.report import CheckResult, Frame, Raised, Report, Verdict
 from tests.classroom.junit import faults
 from tests.classroom.pupils import (
     FAULT,

@@ -28,6 +28,7 @@ from grader.classroom.results import Results
 from grader.cli import app
 from grader.model.classroom import Entry, HandIn
 from grader.model.report import (
+    FINE,
     CheckResult,
     Explanation,
     Frame,
@@ -37,8 +38,8 @@ from grader.model.report import (
     PartResult,
     Raised,
     Report,
+    Verdict,
 )
-from grader.model.verdict import FINE, Verdict
 from grader.reports.blocks import Heading, render_markdown
 from grader.session import GradingSession
 from tests.bank.test_parts import BANK

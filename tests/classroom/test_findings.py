@@ -8,8 +8,7 @@ import pytest
 
 from grader.classroom.findings import ClassFindings, HeldIdea, Standing, find
 from grader.model.classroom import Entry
-from grader.model.report import CheckResult, Explanation, Report
-from grader.model.verdict import Verdict
+from grader.model.report import CheckResult, Explanation, Report, Verdict
 from tests.classroom.making import MEAN, SUM, TERMS, entry, named, report, rule
 
 FAIL = Verdict.FAIL

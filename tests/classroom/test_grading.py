@@ -12,7 +12,7 @@ from grader.app.context import Context
 from grader.classroom.results import Results
 from grader.model.classroom import Entry
 from grader.model.errors import UsageError
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from tests.classroom.fakes import NOW
 
 BANK = Path(__file__).parents[1] / "banks" / "mini"

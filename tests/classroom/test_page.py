@@ -16,8 +16,7 @@ from grader.classroom.page import class_page
 from grader.cli import app
 from grader.model.classroom import Entry
 from grader.model.errors import UsageError
-from grader.model.report import Raised, Report
-from grader.model.verdict import Verdict
+from grader.model.report import Raised, Report, Verdict
 from tests.classroom.making import TERMS, entry, named, report, rule, write_results
 from tests.classroom.pages import Page
 

@@ -33,8 +33,8 @@ from grader.model.report import (
     PartResult,
     Raised,
     Row,
+    Verdict,
 )
-from grader.model.verdict import Verdict
 from tests.classroom.fakes import report
 from tests.classroom.making import TERMS as CLASS
 from tests.classroom.making import entry, write_results

@@ -19,9 +19,8 @@ import grader.session
 from grader.kinds import registry
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Header, Question
-from grader.model.report import CheckResult, Report
+from grader.model.report import CheckResult, Report, Verdict
 from grader.model.spec import Spec
-from grader.model.verdict import Verdict
 
 BANK = Path("/banks/first")
 DIGEST = "d"

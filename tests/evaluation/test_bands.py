@@ -11,7 +11,7 @@ import pytest
 from grader.evaluation.bands import least
 from grader.evaluation.compare import Fault, compare
 from grader.evaluation.expected import Expected
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from grader.session import GradingSession
 from tests.kinds.one_file import graded, of, opened
 

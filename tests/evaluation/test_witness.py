@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from grader.kinds import run_check
-from grader.model.keys import Check
-from grader.model.report import CheckResult
-from grader.model.verdict import Verdict
+from grader.model.report import CheckResult, Verdict
+from grader.model.spec import Check
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome

@@ -10,8 +10,7 @@ from grader.bank import load
 from grader.cases.recipe import read_cases
 from grader.evaluation.evaluation import Evaluation
 from grader.kinds import run_check
-from grader.model.report import CheckResult
-from grader.model.verdict import Verdict
+from grader.model.report import CheckResult, Verdict
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.spawn import Zygote

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.explain.further import Further
-from grader.model.report import Report
-from grader.model.verdict import Verdict
+from grader.model.report import Report, Verdict
 from grader.reports.words import ideas
 from grader.session import GradingSession
 from tests.audit.audits import question

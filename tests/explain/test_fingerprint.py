@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.explain.fingerprint import DIGITS
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from tests.explain.making import Grade, changed, load, solution
 
 pytestmark = pytest.mark.usefixtures("one_zygote")

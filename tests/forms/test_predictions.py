@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader import bank
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from grader.session import GradingSession
 
 pytestmark = pytest.mark.usefixtures("one_zygote")

@@ -11,8 +11,7 @@ import pytest
 
 from grader import bank
 from grader.forms import registry as forms
-from grader.model.report import Report
-from grader.model.verdict import Verdict
+from grader.model.report import Report, Verdict
 from grader.session import GradingSession
 
 pytestmark = pytest.mark.usefixtures("one_zygote")

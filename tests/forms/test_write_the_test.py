@@ -12,8 +12,7 @@ import pytest
 
 from grader import bank
 from grader.kinds import run_check
-from grader.model.report import Report
-from grader.model.verdict import Verdict
+from grader.model.report import Report, Verdict
 from grader.sandbox import relay
 from grader.session import GradingSession
 

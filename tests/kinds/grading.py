@@ -9,9 +9,9 @@ from typing import Any
 from grader.bank import load
 from grader.evaluation.evaluation import Evaluation
 from grader.kinds import run_check
-from grader.model.keys import Check
 from grader.model.question import Question
 from grader.model.report import CheckResult
+from grader.model.spec import Check
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram
 from tests.asking import with_checks

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from grader.evaluation.evaluation import BankFault
-from grader.model.report import Breakdown, Curve
-from grader.model.verdict import Verdict
+from grader.model.report import Breakdown, Curve, Verdict
 from tests.kinds.grading import Desk
 
 

@@ -14,8 +14,7 @@ from hypothesis.extra import numpy as hnp
 from grader.evaluation.evaluation import Evaluation
 from grader.kinds import run_check
 from grader.model.question import Step
-from grader.model.report import CheckResult
-from grader.model.verdict import Verdict
+from grader.model.report import CheckResult, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Kept, Loaded, Measured, Outcome, ProgramError

@@ -10,8 +10,7 @@ import pytest
 
 from grader.bank import load
 from grader.model.errors import BankError
-from grader.model.report import Report
-from grader.model.verdict import Verdict
+from grader.model.report import Report, Verdict
 from grader.session import GradingSession
 from tests.kinds.one_file import graded, of, written
 from tests.pages import page_of

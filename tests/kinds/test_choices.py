@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.model.errors import BankError
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from grader.session import GradingSession
 from tests.kinds.one_file import graded, of, opened
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from grader.model.errors import BankError
-from grader.model.report import Report
-from grader.model.verdict import Verdict
+from grader.model.report import Report, Verdict
 from grader.session import grade
 from tests.audit.audits import question
 

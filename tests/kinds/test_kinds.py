@@ -12,8 +12,7 @@ import pytest
 
 from grader.evaluation.evaluation import BankFault
 from grader.evaluation.tally import Stopped
-from grader.model.report import Grids
-from grader.model.verdict import Verdict
+from grader.model.report import Grids, Verdict
 from grader.sandbox.client import WorkerClient
 from tests.kinds.grading import Desk
 from tests.kinds.one_file import graded, of, opened

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.kinds import run_check
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from tests.kinds.grading import Desk
 from tests.kinds.one_file import graded, of, opened
 

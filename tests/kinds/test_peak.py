@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.model.errors import BankError
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from grader.session import GradingSession
 from tests.kinds.one_file import graded, of, opened
 

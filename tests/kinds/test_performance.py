@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from grader.kinds import run_check
 from grader.kinds.performance import LEAD, MOST_PAIRS, Race
-from grader.model.report import Bars, CheckResult
-from grader.model.verdict import Verdict
+from grader.model.report import Bars, CheckResult, Verdict
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome
 from tests.kinds.grading import Desk

@@ -11,8 +11,8 @@ import pytest
 from grader.bank import load
 from grader.evaluation.bands import tolerated
 from grader.model.errors import BankError
-from grader.model.keys import Tolerance
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
+from grader.model.spec import Tolerance
 from grader.reports.blocks import render_text
 from grader.reports.question import document, question_markdown
 from tests.kinds.one_file import graded, of, opened, written

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.model import report as model
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 
 TEXT = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
 CLASSES = [c for c in vars(model).values() if isinstance(c, type) and is_dataclass(c)]

@@ -12,9 +12,9 @@ from grader.kinds.memory import MemoryCheck
 from grader.kinds.outputs import OutputsCheck
 from grader.model import spec as model
 from grader.model.errors import BankError, DrillError, GraderError, UsageError
-from grader.model.keys import Check
 from grader.model.question import Argument, Question, Step
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
+from grader.model.spec import Check
 
 SPEC = {
     "format": 2, "title": "T", "track": "t", "level": "core", "minutes": 1, "uses": ["numpy"],

@@ -20,8 +20,8 @@ from grader.model.report import (
     Raised,
     Report,
     Row,
+    Verdict,
 )  # fmt: skip
-from grader.model.verdict import Verdict
 from grader.reports.blocks import Item, Paragraph
 from grader.reports.grade import Around
 

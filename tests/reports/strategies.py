@@ -11,8 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from grader.model import report as model
-from grader.model.report import REPORT_FORMAT, Report
-from grader.model.verdict import Verdict
+from grader.model.report import REPORT_FORMAT, Report, Verdict
 
 Numbers = st.SearchStrategy[float]
 Texts = st.SearchStrategy[str]

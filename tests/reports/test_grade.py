@@ -13,8 +13,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.model.report import CheckResult, Curve, Explanation, Frame, Mismatch, Raised, Report
-from grader.model.verdict import Verdict
+from grader.model.report import (
+    CheckResult,
+    Curve,
+    Explanation,
+    Frame,
+    Mismatch,
+    Raised,
+    Report,
+    Verdict,
+)
 from grader.reports import grade, sheet
 from grader.reports.blocks import render_html, render_markdown, render_text
 from grader.reports.grade import ROWS, Around

@@ -12,7 +12,7 @@ import yaml
 from grader.bank import load
 from grader.evaluation.evaluation import BankFault
 from grader.model.question import Question
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from grader.session import GradingSession, grade
 from tests.audit.audits import REFERENCE, question
 

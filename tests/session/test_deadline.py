@@ -13,8 +13,7 @@ import pytest
 
 from grader import bank, kinds
 from grader.model.question import Question
-from grader.model.report import CheckResult, Report
-from grader.model.verdict import Verdict
+from grader.model.report import CheckResult, Report, Verdict
 from grader.sandbox.client import WorkerClient
 from grader.session import GradingSession
 from tests.audit.audits import question as small

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from grader.session import GradingSession
 from tests.audit.audits import question
 

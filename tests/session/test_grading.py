@@ -13,8 +13,7 @@ import pytest
 
 from grader import bank
 from grader.model.question import Question
-from grader.model.report import CheckResult, Report
-from grader.model.verdict import Verdict
+from grader.model.report import CheckResult, Report, Verdict
 from grader.session import GradingSession, grade
 from grader.session.order import overall
 from grader.session.session import SHOWN_OUTPUT

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from grader.sandbox.client import Limits
 from grader.sandbox.remote import CallLimits
 from tests.kinds.one_file import graded, of, opened

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from grader.bank import load
 from grader.model.question import Question
-from grader.model.report import CheckResult, Report
-from grader.model.verdict import FINE, Verdict
+from grader.model.report import FINE, CheckResult, Report, Verdict
 from grader.reports.json import to_json
 from grader.session import GradingSession
 from grader.session.order import counting, credited, overall, part_results

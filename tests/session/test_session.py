@@ -12,8 +12,7 @@ import pytest
 
 from grader import bank
 from grader.model.question import Question
-from grader.model.report import Report
-from grader.model.verdict import Verdict
+from grader.model.report import Report, Verdict
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.worker import wire
 from grader.session import GradingSession, grade

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from grader.audit.audit import audit
-from grader.model.verdict import Verdict
+from grader.model.report import Verdict
 from grader.session import GradingSession, grade, session
 from tests.audit.audits import REFERENCE, question
 

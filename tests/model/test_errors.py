@@ -6,7 +6,7 @@ import pytest
 
 from grader.cases import inputs
 from grader.kinds import registry
-from grader.model.nearest import closest
+from grader.model.errors import closest
 
 
 @pytest.mark.parametrize(
