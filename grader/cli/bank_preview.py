@@ -9,7 +9,6 @@ import typer
 
 from grader.cli import entrypoint, output
 from grader.cli.context import Id, Json, context
-from grader.model.report import Verdict
 
 
 def command(
@@ -32,6 +31,7 @@ def command(
 ) -> int:
     """Show what somebody sees who holds a misconception."""
     from grader.app.previewing import preview
+    from grader.model.report import Verdict
 
     here = context(ctx)
     pages = list(preview(here, question, name, variant=variant, seed=seed))

@@ -11,13 +11,12 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import Json, context, ids, minutes_since
-from grader.model.report import Verdict
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded
     from grader.reports.grade import Around
 
-STATUS = {Verdict.PASS: 0, Verdict.INVALID: 3, Verdict.INTERNAL: 4}  # any other verdict: 1
+STATUS = {"pass": 0, "invalid": 3, "internal": 4}  # any other verdict: 1
 
 
 def command(
@@ -112,6 +111,7 @@ def _near(path: Path) -> str:
 def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     """Return what to type next, as the verdict has it: at most three commands."""
     from grader.forms import registry as forms
+    from grader.model.report import Verdict  # which nothing but a grade needs
 
     choice, report = graded.choice, graded.report
     spec = choice.question.spec
