@@ -17,14 +17,13 @@ from grader.model.numerals import bytes_text, times
 from grader.model.spec import Amount, Mention, Name, Slug
 
 
-class BytesCheck(Check):
-    """Bytes within a budget, with a witness from outside the process."""
+class WatchedCheck(Check):
+    """Bytes that are kept, with a witness from outside the process."""
 
-    at_most: Amount
     large: Slug | Literal[""] = Field(
         default="",
-        description="Another case, on which the process is watched from outside too; hundreds of "
-        "kilobytes or more, megabytes for a peak.",
+        description="Another case, on which the process is watched from outside too; what is too "
+        "much there is hundreds of kilobytes.",
     )
 
     def mentions(self) -> Iterator[Mention]:
@@ -33,7 +32,7 @@ class BytesCheck(Check):
             yield Mention(("large",), self.large, "case")
 
 
-class BudgetCheck(BytesCheck):
+class BudgetCheck(Check):
     """Bytes of one result, or of the step that gives it, within a budget."""
 
     of: Name = Field(description="The result.")
@@ -52,7 +51,7 @@ class BudgetCheck(BytesCheck):
             yield Mention(("at_most",), name, "size")
 
 
-B = TypeVar("B", bound=BytesCheck)
+B = TypeVar("B", bound=Check)
 
 
 class Counted(Kind[K]):
@@ -94,24 +93,26 @@ class Counted(Kind[K]):
 
 
 class Budgeted(Counted[B]):
-    """Hold bytes against a budget, then have the process confirm it."""
+    """Hold bytes against a budget, then have the process confirm what is kept."""
 
     shows_measurement = True
     shows_reference: ClassVar[bool] = True  # beside what is too much
 
-    def halves(self, evaluation: api.Evaluation, check: B) -> api.Halves:
-        """The run as the witness looks at it."""
-        raise NotImplementedError
+    def halves(self, evaluation: api.Evaluation, check: B) -> api.Halves | None:  # noqa: ARG002
+        """The run as the witness looks at it, before and after; None where it does not."""
+        return None
 
     def allowed(self, evaluation: api.Evaluation, check: B, case: api.Case) -> float:
         """The budget on a case."""
-        return api.amount(evaluation, check, check.at_most, case)
+        return api.amount(evaluation, check, vars(check)["at_most"], case)
 
     def carry_out(self, evaluation: api.Evaluation, check: B) -> CheckResult:
         counted = super().carry_out(evaluation, check)
-        run = self.halves(evaluation, check)
+        halves = self.halves(evaluation, check)
+        if halves is None:
+            return counted
         return api.confirmed(
-            evaluation, check, counted, run, lambda case: self.allowed(evaluation, check, case)
+            evaluation, check, counted, halves, lambda case: self.allowed(evaluation, check, case)
         )
 
     def does(self, check: B) -> str:  # noqa: ARG002

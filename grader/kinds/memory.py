@@ -12,7 +12,7 @@ from pydantic import Field
 
 from grader.cases import size_expr
 from grader.kinds.base import CheckResult, api
-from grader.kinds.counted import Budgeted, BytesCheck
+from grader.kinds.counted import Budgeted, WatchedCheck
 from grader.model.numerals import times
 from grader.model.report import Verdict
 from grader.model.spec import Amount, Mention, Name, RunName
@@ -20,7 +20,7 @@ from grader.model.spec import Amount, Mention, Name, RunName
 _WORDS = {"saved": "kept for backward", "live": "alive after forward", "peak": "at the peak"}
 
 
-class MemoryCheck(BytesCheck):
+class MemoryCheck(WatchedCheck):
     """Bytes of an autograd graph."""
 
     kind: Literal["memory"]
@@ -49,6 +49,11 @@ class MemoryCheck(BytesCheck):
         for name in sorted(size_expr.names(self.at_most)):
             yield Mention(("at_most",), name, "size" if self.against is None else "number")
 
+    def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        yield from super().faults()
+        if self.large and self.quantity == "peak":
+            yield ("large",), "expected none: only what is kept is watched from outside"
+
 
 class Memory(Budgeted[MemoryCheck]):
     """Count bytes of the autograd graph."""
@@ -71,12 +76,12 @@ class Memory(Budgeted[MemoryCheck]):
         quantity = "cuda-peak" if check.device == "cuda" else check.quantity
         return quantity, "", tuple(check.without)
 
-    def halves(self, evaluation: api.Evaluation, check: MemoryCheck) -> api.Halves:
-        steps = evaluation.steps(check.run)
+    def halves(self, evaluation: api.Evaluation, check: MemoryCheck) -> api.Halves | None:
         if check.quantity == "peak":
-            return api.Halves((), steps, at_peak=True)
+            return None
+        steps = evaluation.steps(check.run)
         forward = [step for step in steps if not step.backward]
-        return api.Halves(forward, [step for step in steps if step.backward])
+        return forward, [step for step in steps if step.backward]
 
     def allowed(self, evaluation: api.Evaluation, check: MemoryCheck, case: api.Case) -> float:
         base = self._base(evaluation, check, case)

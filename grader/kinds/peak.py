@@ -1,7 +1,6 @@
 """Check `peak`: the most bytes that numpy and Python allocate at once while one step goes on.
 
-tracemalloc sees every array of numpy's, however short its life, and every object of Python's.  What
-is allocated past it the system shows on the `large` case: see `evaluation.witness`.
+tracemalloc sees every array of numpy's, however short its life, and every object of Python's.
 """
 
 from __future__ import annotations
@@ -34,10 +33,6 @@ class Peak(Budgeted[PeakCheck]):
 
     def quantity(self, check: PeakCheck) -> tuple[str, str, tuple[str, ...]]:
         return "allocated", check.of, ()
-
-    def halves(self, evaluation: api.Evaluation, check: PeakCheck) -> api.Halves:
-        *first, step = api.producing(evaluation.steps(check.run), check.of)
-        return api.Halves(first, [step], at_peak=True)
 
     def does(self, check: PeakCheck) -> str:  # noqa: ARG002
         return "at once"

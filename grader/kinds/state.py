@@ -13,11 +13,11 @@ from typing import Literal
 from pydantic import Field
 
 from grader.kinds.base import api
-from grader.kinds.counted import BudgetCheck, Budgeted
+from grader.kinds.counted import BudgetCheck, Budgeted, WatchedCheck
 from grader.model.spec import Name
 
 
-class StateCheck(BudgetCheck):
+class StateCheck(BudgetCheck, WatchedCheck):
     """Bytes reachable from an object that one step hands to another."""
 
     kind: Literal["state"]
@@ -34,8 +34,8 @@ class State(Budgeted[StateCheck]):
     def quantity(self, check: StateCheck) -> tuple[str, str, tuple[str, ...]]:
         return "state", check.of, ()
 
-    def halves(self, evaluation: api.Evaluation, check: StateCheck) -> api.Halves:
-        return api.Halves(*api.divided(evaluation.steps(check.run), check.of))
+    def halves(self, evaluation: api.Evaluation, check: StateCheck) -> api.Halves | None:
+        return api.divided(evaluation.steps(check.run), check.of)
 
     def over(self, _: api.Evaluation, check: StateCheck) -> str:
         return f"{{}} kept in {check.of}"

@@ -66,24 +66,6 @@ def occupied_bytes(pid: int, scratch: str) -> int | None:
     return None
 
 
-def peak_bytes(pid: int) -> int | None:
-    """The most memory that a process held since it started or since `forget_peak`."""
-    with suppress(OSError, ValueError, IndexError):
-        # The first line holds a name that the process may choose, of any bytes.
-        for line in Path(f"/proc/{pid}/status").read_bytes().splitlines():
-            if line.startswith(b"VmHWM:"):
-                return int(line.split()[1]) * 1024
-    return None
-
-
-def forget_peak(pid: int) -> bool:
-    """Start counting the peak again; whether that could be done."""
-    with suppress(OSError):
-        Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
-        return True
-    return False
-
-
 def _by_psutil(pid: int, read: Callable[[Any], float]) -> int | None:
     import psutil
 

@@ -96,10 +96,6 @@ def theirs(zygote: Zygote) -> Iterator[WorkerClient]:
 
 
 def alive(ours: WorkerClient, theirs: WorkerClient, source: str) -> CheckResult:
-    return checked(ours, theirs, source, "alive")
-
-
-def checked(ours: WorkerClient, theirs: WorkerClient, source: str, check_id: str) -> CheckResult:
     question = load([MINI], "squares-graph")
     reference = RemoteProgram(ours, "reference", [question.reference], question.support)
     mine = RemoteProgram(theirs, "submission", [source.encode()], question.support)
@@ -110,8 +106,8 @@ def checked(ours: WorkerClient, theirs: WorkerClient, source: str, check_id: str
     checks = {c.id: c for c in question.spec.checks}
     right = run_check(evaluation, checks["values"].model_copy(update={"cases": ["few", "rows"]}))
     assert right.verdict is Verdict.PASS, right.message
-    small = {"cases": ["few" if check_id != "peak" else "wide", "some"], "large": "rows"}
-    return run_check(evaluation, checks[check_id].model_copy(update=small))
+    small = {"cases": ["few", "some"], "large": "rows"}
+    return run_check(evaluation, checks["alive"].model_copy(update=small))
 
 
 def test_the_reference_passes(ours: WorkerClient, theirs: WorkerClient) -> None:
@@ -130,35 +126,3 @@ def test_activations_kept_elsewhere_count(
     found = alive(ours, theirs, KEEPS.format(before=before, stash=stash, fetch=fetch))
     assert found.verdict is Verdict.FAIL
     assert "alive after forward" in found.message or "by the system's" in found.message
-
-
-IN_PASSING = """
-import numpy as np
-import torch
-
-class Squares(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, w):
-        ctx.save_for_backward(x, w)
-        np.ones({size}).sum()
-        return (x @ w).square_()
-
-    @staticmethod
-    def backward(ctx, grad_y):
-        x, w = ctx.saved_tensors
-        g = (x @ w).mul_(grad_y).mul_(2)
-        need_x, need_w = ctx.needs_input_grad
-        return g @ w.t() if need_x else None, x.t() @ g if need_w else None
-
-def squares(x, w):
-    return Squares.apply(x, w)
-"""
-
-
-@pytest.mark.parametrize(("size", "verdict"), [("1000", "pass"), ("20_000_000", "fail")])
-def test_a_peak_that_torch_does_not_see_counts(
-    ours: WorkerClient, theirs: WorkerClient, size: str, verdict: str
-) -> None:
-    found = checked(ours, theirs, IN_PASSING.replace("{size}", size), "peak")
-    assert found.verdict == verdict, found.message
-    assert found.message.startswith("by the system's account") is (verdict == "fail")

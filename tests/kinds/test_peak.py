@@ -1,4 +1,4 @@
-"""The kind of check that counts what numpy allocates at once, and the system's say in it."""
+"""The kind of check that counts what numpy allocates at once."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ run:
   after: ["q = wide(p)", "dz = vjp(q, g)", "twice = vjp(dz, late)"]
 cases:
   small: {p: {normal: [3, 5]}, g: {normal: [3, 5]}}
-  larger: {p: {normal: [64, 2000]}, g: {normal: [64, 2000]}, late: {normal: [64, 2000]}}
   large: {dtype: float32, p: {normal: [4, 2000]}, g: {normal: [4, 2000]}, late: {normal: [4, 2000]}}
 checks:
   - {id: values, kind: outputs, of: dz, cases: small}
-  - {id: peak, kind: peak, of: dz, cases: large, at_most: 4 * p.nbytes, large: larger}
-  - {id: later, kind: peak, run: after, of: dz, cases: large, at_most: 4 * p.nbytes, large: larger}
+  - {id: peak, kind: peak, of: dz, cases: large, at_most: 4 * p.nbytes}
+  - {id: later, kind: peak, run: after, of: dz, cases: large, at_most: 4 * p.nbytes}
 """
 REFERENCE = """
 import numpy as np
@@ -37,28 +36,15 @@ def vjp(p, g):
     return p * (g - (p * g).sum(-1, keepdims=True))
 """
 HEAD = """
-import ctypes, tracemalloc, numpy as np
+import numpy as np
 
 def wide(p):
     return np.repeat(p, 50, axis=0)[::50] + 0
-"""
-C_HEAP = """
-heap = ctypes.CDLL(None)
-heap.malloc.restype = ctypes.c_void_p
-heap.malloc.argtypes = [ctypes.c_size_t]
-heap.free.argtypes = [ctypes.c_void_p]
-heap.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
 """
 RIGHT = {
     "einsum": "return p * g - p * np.einsum('bc,bc->b', p, g)[:, None]",
     "row by row": "return np.stack([a * (b - a @ b) for a, b in zip(p, g)])",
     "in place": "out = p * g\n    out -= p * out.sum(-1, keepdims=True)\n    return out",
-}
-HIDDEN = {
-    "in C's heap": "m = heap.malloc(1 << 26); heap.memset(m, 1, 1 << 26); heap.free(m)",
-    "in C's heap, kept": "kept.append(heap.malloc(3 << 25)); heap.memset(kept[-1], 1, 3 << 25)",
-    "with tracemalloc stopped": "tracemalloc.stop(); np.ones(8 << 20); tracemalloc.start()",
-    "before the peak is forgotten": "np.ones(8 << 20); tracemalloc.reset_peak()",
 }
 
 
@@ -100,14 +86,6 @@ def test_the_count_is_that_of_the_arrays(session: GradingSession) -> None:
 def test_steps_before_the_one_in_question_are_free(session: GradingSession) -> None:
     report = graded(session, f"{HEAD}\ndef vjp(p, g):\n    {RIGHT['einsum']}\n")
     assert of(report, "later").verdict is Verdict.PASS
-
-
-@pytest.mark.parametrize("body", HIDDEN.values(), ids=HIDDEN.keys())
-def test_what_the_count_does_not_see_the_system_does(session: GradingSession, body: str) -> None:
-    source = f"{HEAD}{C_HEAP}\nkept = []\n\ndef vjp(p, g):\n    {body}\n    {RIGHT['einsum']}\n"
-    report = graded(session, source)
-    verdicts = {of(report, check).verdict for check in ("peak", "later")}
-    assert verdicts & {Verdict.FAIL, Verdict.LIMIT}, report
 
 
 def test_a_step_that_raises_says_so(session: GradingSession) -> None:
