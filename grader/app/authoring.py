@@ -115,7 +115,7 @@ def id_fault(name: str) -> str:
 
 
 def _template(parts: int | None, form: str) -> Template:
-    from grader.forms.registry import NAMES
+    from grader.forms import NAMES
 
     if form not in NAMES:
         raise UsageError(f"--form: expected one of {', '.join(NAMES)}, found {form!r}")

@@ -75,7 +75,7 @@ def _asked(ctx: Context, choice: Choice) -> int:
 
 def _need_code(choice: Choice) -> None:
     """Refuse where no script can call what is handed in, nor may its cases be known."""
-    from grader.forms import registry as forms
+    from grader import forms
 
     form = forms.of(choice.question.spec)
     if form.is_text or form.apart:

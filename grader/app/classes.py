@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader import __version__
+from grader import __version__, forms
 from grader.app import requirements
 from grader.app.context import Context
 from grader.bank.document import Keys, Problem
@@ -30,7 +30,6 @@ from grader.classroom.run import (
     grade_all,
     versions,
 )
-from grader.forms import registry as forms
 from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity

@@ -193,7 +193,7 @@ def _why_not_counted(
 
     It counts where the file is the submission of a folder that this person has started.
     """
-    from grader.forms import registry as forms
+    from grader import forms
 
     mine = choice.workspace.submission if choice.workspace else None
     if file is not None or mine is None or os.path.realpath(path) != os.path.realpath(mine):

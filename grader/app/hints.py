@@ -76,7 +76,7 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
     Raises:
         UsageError: Neither is the case.
     """
-    from grader.forms import registry as forms
+    from grader import forms
 
     choice = resolve(ctx, question_id)
     question = choice.question

@@ -12,13 +12,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader import bank
+from grader import bank, forms
 from grader.app import files
 from grader.app.auditing import Audited, audit, banks_for
 from grader.app.context import Context
 from grader.bank.storage import FOLDER, found_at, is_id
 from grader.classroom.results import EqualAnswers, Results
-from grader.forms import registry as forms
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.model.report import FINE, Report

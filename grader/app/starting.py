@@ -41,7 +41,7 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
         UsageError: There is no such question; the folder is somebody's own, or cannot be made.
         BankError: The question cannot be loaded.
     """
-    from grader.forms import registry as forms  # reads specs, which other commands do not
+    from grader import forms  # reads specs, which other commands do not
     from grader.reports.question import question_markdown
 
     question = ctx.load(question_id)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from grader import forms
 from grader.audit.subjects import Seen, Subject
-from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.model.audit import AuditRow, Cell, Remark
 from grader.model.question import Question

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from grader import forms
 from grader.audit.matrix import Fault, in_words_of, sentences
 from grader.audit.subjects import called_functions, layer, result_of
 from grader.evaluation.evaluation import BankFault
-from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.model.audit import Accepted
 from grader.model.question import Question

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grader import forms
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.tally import Stopped
-from grader.forms import registry as forms
 from grader.kinds import registry, run_check
 from grader.model.question import Question
 from grader.model.report import FINE, CheckResult, Raised, Verdict

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from grader import forms
 from grader.audit.subjects import called_functions, layer, result_of
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.results import same_value
-from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.model.audit import Remark, Trivial
 from grader.model.question import Question

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from grader import forms
 from grader.bank.document import Fault, Keys, dotted
 from grader.cases import size_expr
 from grader.cases.dataflow import case_names, free_names, results
 from grader.cases.recipe import CaseRecipe
-from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.model import mutation
 from grader.model.errors import did_you_mean

@@ -15,12 +15,12 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from grader import forms
 from grader.bank import consistency, document, filled, steps
 from grader.bank.document import Document, Fault, Keys, Spot, dotted
 from grader.bank.faults import validate
 from grader.bank.storage import MAX_SOURCE, BankFiles
 from grader.cases.recipe import read_cases
-from grader.forms import registry as forms
 from grader.model.errors import BankError, did_you_mean
 from grader.model.question import Question, Step
 from grader.model.spec import Misconception, Spec, Value

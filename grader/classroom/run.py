@@ -23,8 +23,7 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any, Protocol
 
-from grader import __version__
-from grader.forms import registry as forms
+from grader import __version__, forms
 from grader.model.classroom import AssignedQuestion, Graded
 from grader.model.errors import DrillError, GraderError, UsageError
 from grader.model.question import Question

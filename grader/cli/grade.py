@@ -110,7 +110,7 @@ def _near(path: Path) -> str:
 
 def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     """Return what to type next, as the verdict has it: at most three commands."""
-    from grader.forms import registry as forms
+    from grader import forms
     from grader.model.report import Verdict  # which nothing but a grade needs
 
     choice, report = graded.choice, graded.report

@@ -26,8 +26,8 @@ def command(
     """Show a question, as far as you are with it, without starting it."""
     from dataclasses import asdict
 
+    from grader import forms
     from grader.app.resolve import resolve
-    from grader.forms import registry as forms
 
     here = context(ctx)
     found = resolve(here, question).question

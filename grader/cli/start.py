@@ -21,9 +21,9 @@ def command(
     json: Json = False,
 ) -> None:
     """Make a folder with a drill; never over anything."""
+    from grader import forms
     from grader.app.starting import start
     from grader.app.workspace import QUESTION
-    from grader.forms import registry as forms
     from grader.reports.blocks import Code, Commands
     from grader.reports.question import LEAST_ROWS, page
 

@@ -14,12 +14,12 @@ from typing import Literal
 
 import numpy as np
 
+from grader import forms
 from grader.cases.dataflow import free_names, producing
 from grader.cases.recipe import CaseRecipe
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.results import Value, array_of, dtype_of, same_value
-from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.kinds.base import Count
 from grader.model.spec import Check, Tolerance

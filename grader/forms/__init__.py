@@ -1,1 +1,35 @@
-"""What a question asks for: code to fix, or a text file with numbers or formulas."""
+"""What a question asks for: code to fix, or a text file with numbers or formulas.
+
+The forms by name; a module is imported when a question of its form is met.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from grader.forms.base import Form
+from grader.model.spec import Spec
+
+_HOMES = {  # the module and the class of each
+    "fix": "code.Fix",
+    "estimate": "numbers.Estimate",
+    "predict": "numbers.Predict",
+    "derive": "derive.Derive",
+    "review": "review.Review",
+    "diagnose": "code.Diagnose",
+    "write-the-test": "code.WriteTheTest",
+}
+NAMES = tuple(_HOMES)
+
+
+def of(spec: Spec) -> Form:
+    """The form of a question."""
+    return _made(spec.form)
+
+
+@cache
+def _made(name: str) -> Form:
+    module, _, kind = _HOMES[name].partition(".")
+    found: type[Form] = getattr(import_module(f"grader.forms.{module}"), kind)
+    return found()

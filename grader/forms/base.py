@@ -3,26 +3,36 @@
 A form whose answers are text makes a program of them: functions that give the numbers, or compute
 the formulas, that were written.  From there on it is graded, explained and audited as any program
 is, in a worker, against the reference and the misconceptions.  The text itself is data: read here,
-letter by letter, and never run.
+letter by letter, and never run.  It has lines `name = value`, each name once; `#` begins a comment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
+from grader.model.errors import did_you_mean
 from grader.model.question import Question
-from grader.model.spec import Spec
+from grader.model.spec import Answer, Spec
 
 Path = tuple[str | int, ...]
+MOST_BYTES = 64 << 10
+LONGEST = 240  # characters of what is said of a file
+OPEN = {"", "?"}  # values that stand for no answer yet
 
 
 class Unreadable(Exception):
     """A file that is not what the form asks for: a sentence, and where in the file it is."""
 
     def __init__(self, sentence: str, line: int = 0, column: int = 0, text: str = "") -> None:
-        """Note the place: `line` and `column` from 1, 0 where there is none; `text` of the line."""
+        """Note the place: `line` and `column` from 1, 0 where there is none; `text` of the line.
+
+        A sentence that quotes something endless is cut in the middle.
+        """
+        if len(sentence) > LONGEST:
+            sentence = f"{sentence[:40]}...{sentence[-100:]}"
         super().__init__(sentence)
         self.sentence, self.line, self.column, self.text = sentence, line, column, text
 
@@ -46,9 +56,9 @@ class Form:
     shows_expected: ClassVar[bool] = False  # of an estimate, once it is graded
     one_try: ClassVar[bool] = False  # whether the first that is graded counts, and no other
 
-    def starter(self, spec: Spec) -> bytes:
+    def starter(self, spec: Spec) -> bytes:  # noqa: ARG002
         """The file that a candidate begins with; empty where the question brings it."""
-        raise NotImplementedError
+        return b""
 
     def reference(self, spec: Spec) -> bytes:  # noqa: ARG002
         """The right solution, where the spec says it all; else empty: the question brings it."""
@@ -74,5 +84,81 @@ class Form:
         return [function]
 
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
-        """What is wrong with the keys of a spec of this form: paths of keys, and sentences."""
-        raise NotImplementedError
+        """What is wrong with the keys of a spec: paths of keys, and sentences."""
+        if not spec.answers:
+            yield ("form",), f"form: expected answers, which a question to {spec.form} asks for"
+        if len(spec.parts) > 1:
+            found = f"found {len(spec.parts)}"
+            yield ("parts",), f"parts: expected one, which an answers file is about, {found}"
+
+
+# -- files of answers -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What was written for one answer."""
+
+    value: str  # without comment and spaces around it
+    line: int
+    column: int  # of the value, from 1
+    text: str  # of the line
+
+    @contextmanager
+    def read(self, said: str = "") -> Iterator[None]:
+        """Have what is unreadable in the value, where `column` counts from 0, name its place."""
+        try:
+            yield
+        except Unreadable as wrong:
+            at = self.column + wrong.column
+            raise Unreadable(f"{said}{wrong.sentence}", self.line, at, self.text) from None
+
+
+def read(
+    text: bytes, names: Collection[str], *, needed: Collection[str] = (), unknown: str = ""
+) -> dict[str, Given]:
+    """The answers that are given, by name; an open one is left out.
+
+    All names are needed, if it is not said which; `unknown` is said of a number that is no name.
+
+    Raises:
+        Unreadable: the file is no such text, or a name is missing, unknown or there twice.
+    """
+    if len(text) > MOST_BYTES:
+        raise Unreadable(f"the file has {len(text):,} bytes, at most {MOST_BYTES:,} are read")
+    try:
+        lines = text.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        wrong = f"byte {text[error.start]:#04x} at offset {error.start} is not UTF-8"
+        raise Unreadable(f"{wrong}; save the file as UTF-8") from None
+    found: dict[str, Given] = {}
+    for number, line in enumerate(lines, 1):
+        left, equals, right = line.partition("#")[0].partition("=")
+        name, wrong = "".join(left.split()), ""
+        if not name and not equals:
+            continue
+        if not equals:
+            wrong = "expected NAME = VALUE, found no ="
+        elif name not in names:
+            near = did_you_mean(name, list(names))
+            known = f"{name[:60]} is not asked for{near}"
+            wrong = unknown if unknown and name.isdigit() else known
+        elif name in found:
+            wrong = f"{name} stands in line {found[name].line} already; keep one"
+        if wrong:
+            raise Unreadable(wrong, number, 1, line)
+        column = len(left) + 2 + len(right) - len(right.lstrip())
+        found[name] = Given(right.strip(), number, column, line)
+    for name in needed or names:
+        if name not in found:
+            raise Unreadable(f"{name} has no answer yet; write {name} = ...")
+    return {name: given for name, given in found.items() if given.value not in OPEN}
+
+
+def template(asked: Mapping[str, Answer], unit: Mapping[str, str]) -> bytes:
+    """The file to begin with: what is asked by name as comments, some units, every answer open."""
+    lines = ["# Write your answers behind the =; what follows a # is not read."]
+    for name, one in asked.items():
+        said = " ".join(one.ask.split())
+        lines += ["", f"# {said}" + (f" ({unit[name]})" if unit.get(name) else ""), f"{name} = ?"]
+    return ("\n".join(lines) + "\n").encode()

@@ -9,18 +9,12 @@ from grader.model.errors import did_you_mean
 from grader.model.question import Question
 from grader.model.spec import Spec
 
-CAUSES = "causes"  # the kind of check that judges a diagnosis
-
 
 class Fix(Form):
     """The submission is the program."""
 
     file = "submission.py"
     is_text = False
-
-    def starter(self, spec: Spec) -> bytes:  # noqa: ARG002
-        """None: the question brings it."""
-        return b""
 
     def program(self, text: bytes, question: Question) -> bytes:  # noqa: ARG002
         """The file itself."""
@@ -47,21 +41,17 @@ class Diagnose(Fix):
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """Causes that no check judges, and checks that judge what is not shown."""
         yield from super().faults(spec)
-        judging = [check for check in spec.checks if check.kind == CAUSES]
-        if not (spec.causes and judging):
-            yield (
-                ("form",),
-                f"form: expected causes, and a check of kind {CAUSES}, which judges them",
-            )
+        judging = [check for check in spec.checks if check.kind == "causes"]
+        judged = {name: check.id for check in judging for name in getattr(check, "known", ())}
+        if not spec.causes or not judged:
+            yield ("form",), "form: expected causes, and a check of kind causes, which judges them"
             return
-        judged = [(name, check.id) for check in judging for name in getattr(check, "known", ())]
-        for name, check in judged:
-            if name not in spec.causes:
-                near = did_you_mean(name, list(spec.causes))
-                yield ("causes",), f"causes: expected {name}, which {check} judges{near}"
-        for name in spec.causes.keys() - dict(judged):
-            expected = f"expected it in exactly, allowed or innocent of {judging[0].id}"
-            yield ("causes", name), f"causes.{name}: {expected}"
+        for name in (name for name in judged if name not in spec.causes):
+            near = did_you_mean(name, list(spec.causes))
+            yield ("causes",), f"causes: expected {name}, which {judged[name]} judges{near}"
+        for name in (name for name in spec.causes if name not in judged):
+            where = f"exactly, allowed or innocent of {next(iter(judged.values()))}"
+            yield ("causes", name), f"causes.{name}: expected it in {where}"
         if spec.log and spec.experiments is None:
             yield ("log",), "log: expected experiments, which say how to make it, found none"
 

@@ -1,17 +1,38 @@
-"""Form `derive`: formulas line by line, each evaluated on every case."""
+"""Form `derive`: formulas line by line, each evaluated on every case.
+
+They are read by descent, token by token, and written as Python of a few safe forms:
+
+    expression = term {("+" | "-") term}        term  = unary {("*" | "/") unary}
+    unary      = ("-" | "+") unary | atom ["**" unary]
+    atom       = number | symbol "[" index "]" | "(" expression ")" | ("exp" | "log") "("
+                 expression ")" | "d" "(" index "," index ")" | "sum" "(" index "," expression ")"
+
+`d(i, j)` is 1 where i = j, else 0; `sum(k, ...)` runs over all entries, k being a new index.
+Every number becomes a float, so that no power can take all memory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Iterator, Sequence
 from keyword import iskeyword
+from typing import NoReturn
 
-from grader.forms import answers
-from grader.forms.answers import Given
-from grader.forms.base import Form, Path
-from grader.forms.formulas import TAKEN, FormulaError, python
+from grader.forms.base import Form, Given, Path, Unreadable, read, template
 from grader.model.question import Question
 from grader.model.spec import Answer, Spec
 
+MOST_TOKENS = 400
+DEEPEST = 30
+FUNCTIONS = ("exp", "log")
+WORDS = {*FUNCTIONS, "sum", "d"}
+TAKEN = {*WORDS, "float", "range", "np", "n_", "dtype", "return", "len"}  # in the program, for us
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)|(?P<name>[A-Za-z_]\w*)"
+    r"|(?P<sign>\*\*|[-+*/()\[\],]))", re.ASCII
+)  # fmt: skip
+_BINDS = {"+": 1, "-": 1, "*": 2, "/": 2}
 _ARRAYS = (  # by number of indices
     "{formula}",
     "np.array([{formula} for {i} in range(n_)], dtype=float)",
@@ -25,12 +46,12 @@ class Derive(Form):
 
     def starter(self, spec: Spec) -> bytes:
         """Every line open."""
-        return answers.template({shown(n, a.over): a for n, a in spec.answers.items()}, {})
+        return template({shown(n, a.over): a for n, a in spec.answers.items()}, {})
 
     def program(self, text: bytes, question: Question) -> bytes:
         """Functions that compute what was written, each in the line in which it was."""
         asked = question.spec.answers
-        given = answers.read(text, [shown(name, one.over) for name, one in asked.items()])
+        given = read(text, [shown(name, one.over) for name, one in asked.items()])
         lines = [""] * max((one.line for one in given.values()), default=0)
         for name, one in asked.items():
             symbols, mark = _symbols(question, name), shown(name, one.over)
@@ -46,17 +67,18 @@ class Derive(Form):
 
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """Lines with more indices than two, or a unit."""
-        yield from answers.faults(spec)
+        yield from super().faults(spec)
         for name, one in spec.answers.items():
+            wrong = []
             if len(one.over) > 2 or len(set(one.over)) < len(one.over):
-                yield ("answers", name), f"{name}: expected at most two indices, each once, in over"
+                wrong.append("at most two indices, each once, in over")
             if one.unit != "1":
-                yield ("answers", name), f"{name}: expected no unit in a formula, found {one.unit}"
+                wrong.append(f"no unit in a formula, found {one.unit}")
             if not name.isidentifier():
-                yield ("answers", name), f"{name}: expected a name; indices stand in over"
-            for word in (name, *one.over):
-                if word in TAKEN or iskeyword(word):
-                    yield ("answers", name), f"{name}: expected another name than {word}"
+                wrong.append("a name; indices stand in over")
+            taken = [word for word in (name, *one.over) if word in TAKEN or iskeyword(word)]
+            wrong += [f"another name than {word}" for word in taken]
+            yield from ((("answers", name), f"{name}: expected {text}") for text in wrong)
 
 
 def shown(name: str, over: list[str]) -> str:
@@ -66,16 +88,12 @@ def shown(name: str, over: list[str]) -> str:
 
 def _body(answer: Given, mark: str, asked: Answer, symbols: list[str]) -> str:
     """What a function does that computes an answer."""
-    try:
+    with answer.read():
         formula, used = python(answer.value, symbols, asked.over)
-    except FormulaError as error:
-        raise answer.wrong(f"{error}", error.at) from None
-    for word in asked.must_use:
-        if word not in used:
-            raise answer.wrong(f"{mark} is to be written with {word}")
-    for word in asked.may_not_use:
-        if word in used:
-            raise answer.wrong(f"{mark} is to be written without {word}")
+        for words, how in ((asked.must_use, "with"), (asked.may_not_use, "without")):
+            for word in words:
+                if (word in used) != (how == "with"):
+                    raise Unreadable(f"{mark} is to be written {how} {word}")
     indices = dict(zip("ij", asked.over, strict=False))
     array = _ARRAYS[len(asked.over)].format(formula=formula, **indices)
     return _BODY.format(first=symbols[0], array=array)
@@ -83,8 +101,142 @@ def _body(answer: Given, mark: str, asked: Answer, symbols: list[str]) -> str:
 
 def _symbols(question: Question, name: str) -> list[str]:
     """What the step of an answer passes."""
-    for steps in question.runs.values():
-        for step in steps:
-            if step.owner == "submission" and step.function == name:
-                return [read for argument in step.arguments for read in argument.reads]
-    return ["_"]
+    steps = (step for steps in question.runs.values() for step in steps)
+    own = (step for step in steps if step.owner == "submission" and step.function == name)
+    return next(([read for part in s.arguments for read in part.reads] for s in own), ["_"])
+
+
+# -- formulas -------------------------------------------------------------------------------------
+
+
+def python(text: str, symbols: Sequence[str], indices: Sequence[str]) -> tuple[str, set[str]]:
+    """The same as Python over arrays of one axis, and the words that it uses: exp, log, sum, d.
+
+    Raises:
+        Unreadable: it is no formula over these names; its column counts from 0.
+    """
+    reader = _Reader(text, symbols, indices)
+    written = reader.expression(0)
+    if reader.kind != "end":
+        reader.refuse(f"did not expect {reader.sign} here")
+    return written, reader.used
+
+
+class _Reader:
+    def __init__(self, text: str, symbols: Sequence[str], indices: Sequence[str]) -> None:
+        self.tokens = iter([*_tokens(text), ("end", "the end", len(text))])
+        self.kind, self.sign, self.at = next(self.tokens)  # of the token to read
+        self.symbols, self.indices = list(symbols), list(indices)
+        self.used: set[str] = set()
+
+    def _next(self) -> str:
+        sign = self.sign
+        self.kind, self.sign, self.at = next(self.tokens, ("end", "the end", self.at))
+        return sign
+
+    def need(self, sign: str) -> None:
+        if self.sign != sign:
+            self.refuse(f"expected {sign}, found {self.sign}")
+        self._next()
+
+    def refuse(self, sentence: str) -> NoReturn:
+        raise Unreadable(sentence, column=self.at)
+
+    def expression(self, depth: int, least: int = 1) -> str:
+        found = self._unary(depth)
+        while (binds := _BINDS.get(self.sign, 0)) >= least:
+            found = f"({found} {self._next()} {self.expression(depth, binds + 1)})"
+        return found
+
+    def _unary(self, depth: int) -> str:
+        if depth > DEEPEST:
+            self.refuse(f"is nested deeper than {DEEPEST}")
+        if self.sign in {"-", "+"}:
+            return f"({self._next()}{self._unary(depth + 1)})"
+        found = self._atom(depth)
+        if self.sign != "**":
+            return found
+        return f"({found} {self._next()} {self._unary(depth + 1)})"
+
+    def _atom(self, depth: int) -> str:
+        if self.kind == "number":
+            if math.isinf(float(self.sign)):
+                self.refuse("is too large a number")
+            return repr(float(self._next()))
+        if self.sign == "(":
+            self._next()
+            found = self.expression(depth + 1)
+            self.need(")")
+            return found
+        if self.kind != "name":
+            self.refuse(f"expected a number, a symbol or (, found {self.sign}")
+        if self.sign in WORDS:
+            return self._call(depth)
+        if self.sign in self.indices:
+            self.refuse(f"{self.sign} is an index: it stands in [ ] or in d( )")
+        if self.sign not in self.symbols:
+            known = ", ".join([*self.symbols, *self.indices])
+            meant = "; the natural logarithm is log" if self.sign == "ln" else ""
+            self.refuse(f"{self.sign} is not a symbol; use {known}{meant}")
+        at, symbol = self.at, self._next()
+        if self.sign != "[":
+            entry = f"{symbol}[{self._some()}]" if self.indices else f"sum(k, {symbol}[k])"
+            raise Unreadable(f"{symbol} has entries: write {entry}", column=at)
+        self._next()
+        index = self._index()
+        self.need("]")
+        return f"float({symbol}[{index}])"
+
+    def _call(self, depth: int) -> str:
+        word = self._next()
+        self.used.add(word)
+        self.need("(")
+        if word in FUNCTIONS:
+            found = f"{word}({self.expression(depth + 1)})"
+        elif word == "d":
+            one = self._index()
+            self.need(",")
+            found = f"float({one} == {self._index()})"
+        else:
+            found = self._sum(depth)
+        self.need(")")
+        return found
+
+    def _sum(self, depth: int) -> str:
+        if self.kind != "name" or self.sign in {*self.symbols, *TAKEN} or iskeyword(self.sign):
+            self.refuse(f"sum needs a new index first, as sum(k, ...), found {self.sign}")
+        if self.sign in self.indices:
+            self.refuse(f"{self.sign} is an index already: sum needs a new one")
+        self.indices.append(name := self._next())
+        self.need(",")
+        found = self.expression(depth + 1)
+        self.indices.remove(name)
+        return f"sum([{found} for {name} in range(n_)])"
+
+    def _index(self) -> str:
+        if self.sign in self.indices:
+            return self._next()
+        if self.kind == "number" and self.sign.isdigit() and len(self.sign) < 10:
+            return str(int(self._next()))
+        return self.refuse(f"{self.sign} is no index; use {self._some()}")
+
+    def _some(self) -> str:
+        return " or ".join(self.indices) or "k, with sum(k, ...)"
+
+
+def _tokens(text: str) -> list[tuple[str, str, int]]:
+    """The sort, the text and the place of each."""
+    found: list[tuple[str, str, int]] = []
+    at = 0
+    while text[at:].strip():
+        token = _TOKEN.match(text, at)
+        if token is None:
+            place = at + len(text[at:]) - len(text[at:].lstrip())
+            meant = "; a power is **" if text[place] == "^" else ""
+            raise Unreadable(f"{text[place]!r} is not part of the notation{meant}", column=place)
+        kind = token.lastgroup or ""
+        found.append((kind, token[kind], token.start(kind)))
+        at = token.end()
+        if len(found) > MOST_TOKENS:
+            raise Unreadable(f"has more than {MOST_TOKENS} symbols", column=at)
+    return found

@@ -1,4 +1,7 @@
-"""Forms of which the answers are numbers: `estimate`, with units, and `predict`, by hand."""
+"""Forms of which the answers are numbers: `estimate`, with units, and `predict`, by hand.
+
+The decimal prefixes of bytes are powers of 1000 (SI), the binary ones of 1024 (IEC 80000-13).
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,29 @@ import math
 import re
 from collections.abc import Iterator
 
-from grader.forms import answers
-from grader.forms.base import Form, Path, Unreadable
-from grader.forms.quantities import UNITS, quantity
+from grader.forms.base import Form, Path, Unreadable, read, template
 from grader.model.question import Question
 from grader.model.spec import Spec
 
+_BYTES = {"B": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12} | {
+    f"{prefix}iB": 1024.0**power for power, prefix in enumerate("KMGT", 1)
+}
+_WORK = {"FLOP": 1.0, "kFLOP": 1e3, "MFLOP": 1e6, "GFLOP": 1e9, "TFLOP": 1e12, "PFLOP": 1e15}
+UNITS: dict[str, tuple[str, dict[str, float]]] = {
+    "1": ("a pure number", {"": 1.0, "1": 1.0}),
+    "B": ("an amount of memory", _BYTES),
+    "FLOP": ("an amount of work", _WORK),
+    "s": ("a time", {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}),
+    "FLOP/B": ("work per byte", {"FLOP/B": 1.0}),
+    "B/s": ("a bandwidth", {f"{name}/s": size for name, size in _BYTES.items()}),
+    "FLOP/s": ("a rate of work", {f"{name}/s": size for name, size in _WORK.items()}),
+    "tok/s": ("a rate", {"tok/s": 1.0}),
+}  # by the unit of an answer: what it measures, and each unit that may be written, in it
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII
+)
+_COMMAS = re.compile(r"\d+(,\d+)+", re.ASCII)
+_GROUPS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)
 _FRACTION = re.compile(r"([+-]?\d{1,15}(?:\.\d{1,15})?)\s*(?:/\s*(\d{1,15}))?", re.ASCII)
 
 
@@ -21,17 +41,17 @@ class Estimate(Form):
     def starter(self, spec: Spec) -> bytes:
         """Every answer open, with its unit."""
         units = {name: f"in {one.unit}" for name, one in spec.answers.items() if one.unit != "1"}
-        return answers.template(spec.answers, units)
+        return template(spec.answers, units)
 
     def program(self, text: bytes, question: Question) -> bytes:
         """Functions that give what was written; an open answer is left out of its dict."""
-        asked = question.spec.answers
-        found: dict[str, float] = {}
-        for name, given in answers.read(text, asked).items():
-            try:
+        asked, found = question.spec.answers, dict[str, float]()
+        written = read(text, asked)
+        for name in [n for n in asked if self.one_try and n not in written]:
+            raise Unreadable(f"{name} has no answer yet; the first prediction counts")
+        for name, given in written.items():
+            with given.read(f"{name}: "):
                 found[name] = self.number(given.value, asked[name].unit)
-            except ValueError as error:
-                raise given.wrong(f"{name}: {error}", getattr(error, "at", 0)) from None
         lines = []
         for function, names in _functions(question).items():
             if told := {name: found[name] for name in names if name in found}:
@@ -42,7 +62,7 @@ class Estimate(Form):
         """The number that was written.
 
         Raises:
-            ValueError: it is none.
+            Unreadable: it is none; the column counts from 0.
         """
         return quantity(text, unit)
 
@@ -52,56 +72,41 @@ class Estimate(Form):
 
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """Answers that no check looks at, checks of what is not asked, and units."""
-        yield from answers.faults(spec)
-        looked_at = {part for check in spec.checks for part in getattr(check, "parts", ())}
+        yield from super().faults(spec)
+        looked_at = {part: c.id for c in spec.checks for part in getattr(c, "parts", ())}
         for name, one in spec.answers.items():
             if name not in looked_at:
                 yield ("answers", name), f"{name}: expected a numbers check of it, found none"
             if one.unit not in UNITS:
                 known = ", ".join(UNITS)
                 yield ("answers", name), f"{name}: expected a unit of {known}, found {one.unit}"
-        for check in spec.checks:
+        for number, check in enumerate(spec.checks):
             if not getattr(check, "parts", ()) and not list(check.asks()):
-                at = ("checks", spec.checks.index(check))
-                yield at, f"{check.id}: expected a check of answers by name, as numbers is"
-            for part in getattr(check, "parts", ()):
-                if part not in spec.answers:
-                    yield ("answers",), f"answers: expected {part}, which {check.id} looks at"
+                wrong = f"{check.id}: expected a check of answers by name, as numbers is"
+                yield ("checks", number), wrong
+        for part in (part for part in looked_at if part not in spec.answers):
+            yield ("answers",), f"answers: expected {part}, which {looked_at[part]} looks at"
 
 
 class Predict(Estimate):
-    """As an estimate, with decimals and fractions, and what is right is shown."""
+    """As an estimate, with decimals and fractions; what is right is shown, so none may be open."""
 
     shows_expected = one_try = True
 
     def starter(self, spec: Spec) -> bytes:
         """Every number open."""
-        said = (
-            b"# Decimals or fractions, as 0.25 or 2/3. The first grade counts, and no later one.\n"
-        )
-        return said + super().starter(spec)
-
-    def program(self, text: bytes, question: Question) -> bytes:
-        """Likewise; a file that lacks a number is none yet, because the first one counts."""
-        asked = question.spec.answers
-        given = answers.read(text, asked)
-        for name in asked:
-            if name not in given:
-                raise Unreadable(f"{name} has no answer yet; the first prediction counts")
-        return super().program(text, question)
+        said = "# Decimals or fractions, as 0.25 or 2/3. The first grade counts, and no later one."
+        return f"{said}\n".encode() + super().starter(spec)
 
     def number(self, text: str, unit: str) -> float:  # noqa: ARG002
         """A decimal or a fraction."""
         found = _FRACTION.fullmatch(text)
         if found is None:
-            raise ValueError("needs a number such as 0.25, -3 or 2/3")
+            raise Unreadable("needs a number such as 0.25, -3 or 2/3")
         over = float(found[2] or 1)
         if not over:
-            raise ValueError(f"{text} is no number")
-        value = float(found[1]) / over
-        if not math.isfinite(value):
-            raise ValueError("is too large")
-        return value
+            raise Unreadable(f"{text} is no number")
+        return float(found[1]) / over
 
 
 def _functions(question: Question) -> dict[str, list[str]]:
@@ -112,3 +117,43 @@ def _functions(question: Question) -> dict[str, list[str]]:
             if getattr(check, "of", None) in step.targets and step.owner == "submission":
                 found.setdefault(step.function, []).extend(getattr(check, "parts", ()))
     return found
+
+
+def quantity(text: str, unit: str) -> float:
+    """A quantity in its base unit, as 1.12e11 for `112 GB`.
+
+    Raises:
+        Unreadable: it is none; the sentence says what was expected, the column counts from 0.
+    """
+    what, known = UNITS[unit]
+    commas = _COMMAS.match(text.lstrip("+-"))
+    if commas and not _GROUPS.fullmatch(commas[0]):
+        parts = commas[0].replace(",", ".", 1)
+        raise Unreadable(
+            f"{commas[0]:.30} reads as two numbers; write {parts:.30}, and commas only between "
+            "groups of three digits"
+        )
+    found = _NUMBER.match(text)
+    if found is None:
+        example = "" if "" in known else f" with a unit, as 1.5 {next(iter(known))}"
+        raise Unreadable(f"expected a number{example}, found {text[:40]!r:.60}")
+    named = text[found.end() :].strip()
+    value = float(found[0].replace(",", "").replace("_", ""))
+    if not math.isfinite(value * known.get(named, 1.0)) or value < 0:
+        raise Unreadable("a quantity is a finite number, 0 or more")
+    if named in known:
+        return value * known[named]
+    *several, last = (name for name in known if name)
+    listed = f"{', '.join(several)} or {last}" if several else last
+    at = len(text) - len(named)  # of the unit: there are no spaces after it
+    if not named:
+        raise Unreadable(f"needs a unit: {listed}", column=found.end())
+    if unit == "1":
+        wrong = f"is {what}: write it without {named[:20]}"
+    elif any(named in units for _, units in UNITS.values()):
+        wrong = f"is {what}, which {named} is not; units are {listed}"
+    elif unit == "B" and named.lower() in {"gb", "mb", "kb", "tb"}:
+        wrong = f"{named} is no unit here; GB is 1e9 bytes, GiB is 2**30, and Gb would be bits"
+    else:
+        wrong = f"{named[:20]} is no unit here; units are {listed}"
+    raise Unreadable(wrong, column=at)

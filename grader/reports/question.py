@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from grader.forms import registry as forms
+from grader import forms
 from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.spec import Part

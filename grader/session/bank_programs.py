@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from grader import forms
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.forms import registry as forms
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
 from grader.model.report import Raised

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from grader import kinds
+from grader import forms, kinds
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.tally import Finding, Stopped, stopped
-from grader.forms import registry as forms
 from grader.forms.base import Unreadable
 from grader.model.question import Question
 from grader.model.report import (

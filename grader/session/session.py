@@ -16,13 +16,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader import __version__
+from grader import __version__, forms
 from grader.evaluation.again import require_steady
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.tally import Finding
 from grader.explain.explain import explain
 from grader.explain.shrink import made_readable
-from grader.forms import registry as forms
 from grader.model.question import Question
 from grader.model.report import Report, Verdict
 from grader.model.spec import GRADE_SECONDS

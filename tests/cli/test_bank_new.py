@@ -10,7 +10,7 @@ import yaml
 
 from grader import bank
 from grader.audit.audit import audit
-from grader.forms.registry import NAMES
+from grader.forms import NAMES
 from grader.kinds import registry
 from tests.cli.conftest import Drill
 

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from grader import bank
+from grader import bank, forms
 from grader.cli.app import run
-from grader.forms import registry as forms
 from grader.model.question import Question
 
 ROOT = Path(__file__).parents[2]

@@ -1,0 +1,92 @@
+"""The estimates of `decode-on-paper`: by hand, and as people round them."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader import bank
+from grader.model.report import Report, Verdict
+from grader.session import GradingSession
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+QUESTION = bank.load([Path(__file__).parents[2]], "decode-on-paper")
+NUMBERS = (
+    "kv_token = {}\nkv_total = {}\ndecode_intensity = {}\ndecode_time = {}\nprefill_time = {}\n"
+)
+ESTIMATES = {
+    "": ("96 KiB", "28.3 GB", "12.3 FLOP/B", "17.3 ms", "359 ms"),
+    "query-heads": ("480 KiB", "141.6 GB", "4.15 FLOP/B", "51 ms", "0.359 s"),
+    "keys-only": ("48 KiB", "14.2 GB", "16.2 FLOP/B", "13 ms", "0.359 s"),
+    "cache-in-bf16": ("192 KiB", "56.6 GB", "8.24 FLOP/B", "25.7 ms", "0.359 s"),
+    "one-layer": ("2 KiB", "590 MB", "23.5 FLOP/B", "9.01 ms", "0.359 s"),
+    "one-sequence": ("96 KiB", "1.18 GB", "12.3 FLOP/B", "17.3 ms", "0.359 s"),
+    "gib-labelled-gb": ("96 KiB", "26.4 GB", "12.3 FLOP/B", "17.3 ms", "0.359 s"),
+    "cache-not-read": ("96 KiB", "28.3 GB", "24 FLOP/B", "8.84 ms", "0.359 s"),
+    "weights-per-sequence": ("96 KiB", "28.3 GB", "0.962 FLOP/B", "220 ms", "0.359 s"),
+    "decode-by-peak": ("96 KiB", "28.3 GB", "12.3 FLOP/B", "0.718 ms", "0.359 s"),
+    "one-flop-per-weight": ("96 KiB", "28.3 GB", "6.13 FLOP/B", "17.3 ms", "0.180 s"),
+    "sparse-peak": ("96 KiB", "28.3 GB", "12.3 FLOP/B", "17.3 ms", "0.1795 s"),
+    "bits-for-bytes": ("96 KiB", "28.3 GB", "12.3 FLOP/B", "138 ms", "0.359 s"),
+}
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[GradingSession]:
+    with GradingSession(QUESTION) as opened:
+        yield opened
+
+
+def graded(session: GradingSession, texts: tuple[str, ...]) -> Report:
+    return session.grade(NUMBERS.format(*texts).encode(), seed=11, filename="answers.txt")
+
+
+def names(report: Report) -> set[str]:
+    return {one.id for one in report.misconceptions if one.exact}
+
+
+@pytest.mark.parametrize("idea", ESTIMATES)
+def test_estimates_as_people_round_them_are_named(idea: str, session: GradingSession) -> None:
+    report = graded(session, ESTIMATES[idea])
+    assert report.verdict is (Verdict.FAIL if idea else Verdict.PASS)
+    assert names(report) == ({idea} if idea else set())
+    assert all(one.rounded for one in report.misconceptions)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("98 B", "28.3 GB", "12.3 FLOP/B", "17.3 ms", "359 ms"),  # a thousand times too small
+        ("96 KiB", "30 GB", "12.3 FLOP/B", "17.3 ms", "359 ms"),  # rounded too far
+        ("96 KiB", "28.3 GB", "295 FLOP/B", "17.3 ms", "359 ms"),  # the ridge of the card
+        ("96 KiB", "28.3 GB", "12.3 FLOP/B", "17.3 s", "359 ms"),
+        ("96 KiB", "28.3 GB", "12.3 FLOP/B", "17.3 ms", "0.0000299 s"),  # of one token
+        ("0 B", "0 B", "0 FLOP/B", "0 s", "0 s"),
+    ],
+)
+def test_other_wrong_estimates_are_given_no_name(
+    texts: tuple[str, ...], session: GradingSession
+) -> None:
+    report = graded(session, texts)
+    assert report.verdict is Verdict.FAIL
+    assert names(report) == set()
+
+
+def test_the_figures_of_the_estimate() -> None:
+    """Bytes by hand: 2 * 48 * 8 * 128, times 288,000 tokens; the rest by division."""
+    program = types.ModuleType("reference")
+    exec(QUESTION.reference, vars(program))
+    shape = (48, 40, 8, 128, 12_000, 24)
+    assert program.cache(*shape) == {"kv_token": 98_304, "kv_total": 98_304 * 288_000}
+    decode = program.decode(*shape, 14_800_000_000)
+    read = 29.6e9 + 28.311552e9
+    assert decode == pytest.approx(
+        {"decode_intensity": 710.4e9 / read, "decode_time": read / 3.35e12}
+    )
+    assert program.prefill(12_000, 14_800_000_000)["prefill_time"] == pytest.approx(
+        355.2e12 / 989e12
+    )

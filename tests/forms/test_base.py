@@ -1,0 +1,176 @@
+"""Files of answers and what is said of those that are none; and what is wrong with a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader import bank
+from grader.forms.base import LONGEST, Unreadable, read, template
+from grader.model.errors import BankError
+from grader.model.report import Verdict
+from grader.model.spec import Answer
+from grader.session import GradingSession
+
+ROOT = Path(__file__).parents[2]
+TEMPLATES = ROOT / "grader" / "app" / "templates"
+NAMES = ["kv_total", "g[1]", "dp[i,j]"]
+WHOLE = b"kv_total = 3 GB # of cache\ng [ 1 ] =2/3\n\n# nothing\ndp[i, j]= ?\n"
+IDS = (
+    "decode-on-paper",
+    "nine-cells",
+    "roofline-and-ledger",
+    "seven-windows",
+    "softmax-five-lines",
+    "two-rows-count",
+)
+
+
+def test_every_answer_has_its_place() -> None:
+    found = read(WHOLE, NAMES)
+    assert {name: (one.value, one.line, one.column) for name, one in found.items()} == {
+        "kv_total": ("3 GB", 1, 12),
+        "g[1]": ("2/3", 2, 10),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        (b"kv_total = 1\n", 0, "g[1] has no answer yet; write g[1] = ..."),
+        (b"kv_totl = 1", 1, "kv_totl is not asked for; did you mean 'kv_total'?"),
+        (WHOLE + b"kv_total = 4", 6, "kv_total stands in line 1 already; keep one"),
+        (b"\n\nkv_total: 3", 3, "expected NAME = VALUE, found no ="),
+        (b"= 3", 1, " is not asked for"),
+        (b"kv_total = \xff", 0, "byte 0xff at offset 11 is not UTF-8; save the file as UTF-8"),
+        (b"#" * 70_000, 0, "the file has 70,000 bytes, at most 65,536 are read"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(text: bytes, line: int, said: str) -> None:
+    with pytest.raises(Unreadable) as refused:
+        read(text, NAMES)
+    assert refused.value.sentence.startswith(said)
+    assert refused.value.line == line
+
+
+def test_the_file_to_begin_with_asks_for_everything() -> None:
+    text = template({"kv_total": Answer(ask="cache,\n  of all", unit="B")}, {"kv_total": "in B"})
+    assert text.decode().endswith("\n# cache, of all (in B)\nkv_total = ?\n")
+    assert read(text, ["kv_total"]) == {}
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_answers_or_a_sentence(text: bytes) -> None:
+    try:
+        sentence = f"{read(text, [])} is empty"
+    except Unreadable as refused:
+        sentence = refused.sentence
+    assert 0 < len(sentence) <= LONGEST
+
+
+# -- graded ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=IDS)
+def session(request: pytest.FixtureRequest, one_zygote: None) -> Iterator[GradingSession]:
+    with GradingSession(bank.load([ROOT], request.param)) as opened:
+        yield opened
+
+
+def test_accepted_answers_pass(session: GradingSession) -> None:
+    assert session.question.accepted
+    for name, text in session.question.accepted.items():
+        report = session.grade(text, seed=11, filename="answers.txt")
+        assert report.verdict is Verdict.PASS, name
+
+
+def test_an_untouched_file_says_so_and_costs_no_try(session: GradingSession) -> None:
+    report = session.grade(session.question.starter, seed=11, filename="answers.txt")
+    assert report.verdict is Verdict.ERROR
+    assert report.message.startswith("answers.txt: nothing is answered yet")
+    assert report.unchanged  # a class does not count who hands it in
+    assert report.raised is not None
+    assert report.raised.is_of_text
+
+
+def test_what_is_no_file_of_answers_never_runs(session: GradingSession) -> None:
+    for text in (b"", b"import os", b"x = 1", b"\0", b"L = ?" * 9000):
+        report = session.grade(text, seed=11, filename="answers.txt")
+        assert report.verdict is Verdict.ERROR
+        assert report.message.startswith("answers.txt:")
+
+
+# -- what is wrong with a question of a form ------------------------------------------------------
+
+BROKEN = [
+    ("estimate", "unit: B,", "unit: GB,", "weight_bytes: expected a unit of 1, B, FLOP, s,"),
+    ("estimate", "parts: [weight_bytes]", "parts: [bytes]", "answers: expected bytes, which size"),
+    ("estimate", "parts: [weight_bytes]", "parts: [read_time]", "weight_bytes: expected a numbers"),
+    ("estimate", "form: estimate", "form: essay", "form: expected"),
+    ("estimate", "form: estimate\n", "", "answers: expected form: estimate, predict or derive"),
+    ("estimate", "kind: numbers, run: size, of: size, parts: [weight_bytes]",
+     "kind: outputs, run: size, of: size", "size: expected a check of answers by name, as numbers"),
+    ("estimate", "form: estimate", "form: review", "form: expected diff and reasons"),
+    ("estimate", "form: estimate", "form: review", "form: expected a check of kind findings"),
+    ("review", "form: review", "form: estimate", "form: expected answers, which a question to"),
+    ("predict", '"grad_x[0]": {ask', '"grad_x[a]": {ask', "answers.grad_x[a]"),
+    ("derive", "over: [i],", "over: [i, j, k],", "ds_dx: expected at most two indices"),
+    ("derive", "over: [i],", "over: [for],", "ds_dx: expected another name than for"),
+    ("derive", "ds_dx: {ask", '"ds[0]": {ask', "ds[0]: expected a name; indices stand in over"),
+    ("derive", "may_not_use: [exp]", "may_not_use: [tan]", "may_not_use"),
+    ("derive", "over: [i],", "over: [i], unit: s,", "ds_dx: expected no unit in a formula"),
+    ("review", "lines: [4, 5]", "lines: [3, 4]", "diff: expected a line 3, which review calls"),
+    ("review", "lines: [4, 5]", "lines: [9]", "diff: expected a line 9, which review calls wrong"),
+    ("review", "reason: unequal-batches", "reason: unequal", "reasons: expected unequal of review"),
+    ("review", "by: review\n    feedback: You a", "by: it\n    feedback: You a", "id of a check"),
+    ("write-the-test", "uses: [numpy]", "uses: [numpy, torch]", "uses: expected numpy alone"),
+    ("write-the-test", "kind: outputs\n    of: extra", "kind: curve\n    of: extra", "measure"),
+    ("write-the-test", "accept: [sorts]", "accept: [reverses-it]", "found reverses-it in"),
+    ("write-the-test", "accept: [sorts]", "cases: [sorts]", "accept and reject in place of cases"),
+    ("write-the-test", "driver.judge(", "judge(", "main: expected a step of the driver"),
+    ("diagnose", "form: diagnose", "form: write-the-test", "form: expected a check of kind verd"),
+    ("estimate", "form: estimate", "form: diagnose", "form: expected causes, and a check of kind"),
+]  # fmt: skip
+
+
+def written(form: str, tmp_path: Path, was: str = "", becomes: str = "") -> Path:
+    text = (TEMPLATES / f"{form}.yaml.txt").read_text()
+    for mark, value in (("@TITLE@", "A title"), ("@TRACK@", "memory"), ("@SCHEMA@", "x.json")):
+        text = text.replace(mark, value)
+    assert was in text
+    path = tmp_path / "by-hand.yaml"
+    path.write_text(text.replace(was, becomes, 1) if was else text)
+    return path
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(BankError) as error:
+        bank.load([path], "by-hand")
+    return "\n".join([str(error.value), *map(str, getattr(error.value, "problems", ()))])
+
+
+@pytest.mark.parametrize(("form", "was", "becomes", "said"), BROKEN)
+def test_a_fault_has_a_sentence(
+    form: str, was: str, becomes: str, said: str, tmp_path: Path
+) -> None:
+    assert said in refused(written(form, tmp_path, was, becomes))
+
+
+def test_a_text_is_of_one_part(tmp_path: Path) -> None:
+    path = written("estimate", tmp_path)
+    of_parts = r"(?m)^(minutes|prompt|contract|checks|hints):.*\n(?:(?: .*)?\n)*"
+    check = "id: {}, kind: numbers, run: size, of: size, parts: [weight_bytes, read_time]"
+    part = "  - {{points: 50, minutes: 1, prompt: a, contract: [b], checks: [{{" + check + "}}]}}\n"
+    parts = part.format("one") + part.format("two")
+    path.write_text(re.sub(of_parts, "", path.read_text()) + f"parts:\n{parts}")
+    assert "parts: expected one, which an answers file is about" in refused(path)
+
+
+def test_the_templates_are_whole(tmp_path: Path) -> None:
+    for form in ("estimate", "predict", "derive", "review", "diagnose", "write-the-test"):
+        assert bank.load([written(form, tmp_path)], "by-hand").spec.form == form

@@ -1,0 +1,157 @@
+"""Numbers with units as people write them, and what is said of them in a grade."""
+
+from __future__ import annotations
+
+import math
+import re
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader import bank
+from grader.forms.base import Unreadable
+from grader.forms.numbers import UNITS, quantity
+from grader.model.report import Report, Verdict
+from grader.session import GradingSession
+
+ROOT = Path(__file__).parents[2]
+INPUTS: dict[str, tuple[Any, ...]] = {
+    "nine-cells": (3, 3, 2, 1, [[1.0, 2.0], [4.0, 8.0]]),
+    "seven-windows": ([1.0, 4.0, 4.0, 2.0, 9.0, 3.0, 9.0], 3, 2, [2.0, 3.0, 5.0]),
+    "two-rows-count": ([1.0, 3.0, 6.0], 1, 2, 3),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("112 GB", "B", 1.12e11),
+        ("1.12e11 B", "B", 1.12e11),
+        ("1,098,304.5 B", "B", 1_098_304.5),
+        ("96KiB", "B", 98_304),
+        (".5 kB", "B", 500),
+        ("2 min", "s", 120),
+        ("12 FLOP/B", "FLOP/B", 12),
+        ("7", "1", 7),
+    ],
+)
+def test_a_quantity_is_read(text: str, unit: str, value: float) -> None:
+    assert math.isclose(quantity(text, unit), value, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "said"),
+    [
+        ("28.3", "B", "needs a unit: B, kB, KB, MB, GB, TB, KiB, MiB, GiB or TiB"),
+        ("28.3 Gb", "B", "Gb is no unit here; GB is 1e9 bytes"),
+        ("1,12 GB", "B", "1,12 reads as two numbers; write 1.12, and commas only between"),
+        ("0,512 GB", "B", "0,512 reads as two numbers; write 0.512"),
+        ("1e308 TB", "B", "a quantity is a finite number, 0 or more"),
+        ("nan B", "B", "expected a number with a unit, as 1.5 B, found 'nan B'"),
+        ("e5 B", "B", "expected a number with a unit"),
+        ("x", "1", "expected a number, found 'x'"),
+        ("17 GB", "s", "is a time, which GB is not; units are s, ms, us, min or h"),
+        ("-3 GB", "B", "a quantity is a finite number, 0 or more"),
+        ("46 tok", "1", "is a pure number: write it without tok"),
+        ("3 parsecs", "s", "parsecs is no unit here; units are"),
+        ("3 x", "FLOP/B", "x is no unit here; units are FLOP/B"),
+    ],
+)
+def test_what_is_none_is_refused(text: str, unit: str, said: str) -> None:
+    with pytest.raises(Unreadable, match=re.escape(said)):
+        quantity(text, unit)
+
+
+@given(st.floats(0, 1e30), st.sampled_from([(u, n) for u, (_, k) in UNITS.items() for n in k]))
+def test_what_is_written_is_what_is_read(value: float, unit: tuple[str, str]) -> None:
+    base, name = unit
+    assert math.isclose(
+        quantity(f"{value!r} {name}", base), value * UNITS[base][1][name], rel_tol=1e-12
+    )
+
+
+@given(
+    st.text(max_size=40) | st.text(",0123456789._e", min_size=500), st.sampled_from(sorted(UNITS))
+)
+def test_any_text_is_a_quantity_or_a_sentence(text: str, unit: str) -> None:
+    try:
+        said = str(quantity(text, unit))
+    except Unreadable as refused:
+        said = refused.sentence
+    assert said not in {"inf", "nan"}
+    assert 0 < len(said) < 200
+
+
+# -- graded ---------------------------------------------------------------------------------------
+
+ESTIMATES = """kv_token = {}
+kv_total = {}
+decode_intensity = {}
+decode_time = {}
+prefill_time = {}
+"""
+
+
+@pytest.fixture(scope="module")
+def session(one_zygote: None) -> Iterator[GradingSession]:
+    with GradingSession(bank.load([ROOT], "decode-on-paper")) as opened:
+        yield opened
+
+
+def graded(session: GradingSession, text: str) -> Report:
+    return session.grade(text.encode(), seed=11, filename="answers.txt")
+
+
+def test_estimates_that_are_open_leave_the_others_judged(session: GradingSession) -> None:
+    report = graded(session, ESTIMATES.format("96 KiB", "28 GB", "?", "?", "?"))
+    assert {check.id: check.message for check in report.checks} == {
+        "cache": "1 case",
+        "decode": "decode_intensity and decode_time have no answer yet",
+        "prefill": "prefill_time has no answer yet",
+    }
+
+
+def test_the_caret_is_at_what_is_wrong(session: GradingSession) -> None:
+    report = graded(session, ESTIMATES.format("96 KiB", "28.3 gb", "?", "?", "?"))
+    assert report.message.startswith("answers.txt:2: kv_total: gb is no unit here")
+    assert report.raised is not None
+    assert report.raised.frames[0].source[(report.raised.column or 0) - 1 :] == "gb"
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_every_idea_about_a_prediction_is_named_by_its_numbers(name: str, one_zygote: None) -> None:
+    """With four decimals, as somebody writes them who has computed them by hand."""
+    question = bank.load([ROOT], name)
+    with GradingSession(question) as session:
+        for idea, variants in question.variants.items():
+            program = types.ModuleType("variant")
+            exec(question.reference, vars(program))
+            exec(variants[0], vars(program))
+            found = program.entries(*INPUTS[name])
+            text = "".join(f"{asked} = {number:.4f}\n" for asked, number in found.items())
+            report = graded(session, text)
+            assert report.verdict is Verdict.FAIL
+            assert [one.id for one in report.misconceptions] == [idea]
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("?", "answers.txt: grad_x[1] has no answer yet; the first prediction counts"),
+        ("1e5", "answers.txt:1: grad_x[1]: needs a number such as 0.25, -3 or 2/3"),
+        ("2/0", "answers.txt:1: grad_x[1]: 2/0 is no number"),
+    ],
+)
+def test_what_is_no_prediction_does_not_count_as_one(
+    written: str, said: str, one_zygote: None
+) -> None:
+    lines = f"grad_x[1] = {written}\ngrad_x[4] = 2/3\ngrad_x[6] = -0.5\n"
+    with GradingSession(bank.load([ROOT], "seven-windows")) as session:
+        report = graded(session, lines)
+    assert report.verdict is Verdict.ERROR
+    assert report.message == said
