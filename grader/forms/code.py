@@ -41,8 +41,7 @@ class Diagnose(Fix):
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """Causes that no check judges, and checks that judge what is not shown."""
         yield from super().faults(spec)
-        judging = [check for check in spec.checks if check.kind == "causes"]
-        judged = {name: check.id for check in judging for name in getattr(check, "known", ())}
+        judged = {name: c.id for c in spec.checks for name in getattr(c, "known", ())}
         if not spec.causes or not judged:
             yield ("form",), "form: expected causes, and a check of kind causes, which judges them"
             return
