@@ -16,13 +16,12 @@ from grader.app import files, requirements
 from grader.app.context import Context
 from grader.bank import locate
 from grader.bank.storage import FOLDER, found_at
-from grader.model.audit import AuditReport
+from grader.model.audit import AuditReport, MutationReport
 from grader.model.errors import BankError, UsageError
-from grader.model.mutation import MutationReport
 from grader.model.question import Question
 
 if TYPE_CHECKING:
-    from grader.audit.pool import Plan
+    from grader.audit.audit import Plan
     from grader.audit.proofs import Standing
 
 _ELSEWHERE = "choose a bank whose folder you can write"
@@ -70,7 +69,7 @@ def audit(
     Raises:
         UsageError: There is nothing to audit, or a named question needs what is not installed.
     """
-    from grader.audit.pool import audited
+    from grader.audit.audit import audited
 
     if plan.at_most is not None and not plan.mutants:
         raise UsageError("--at-most says how many mutants to try", hint="add --mutants")

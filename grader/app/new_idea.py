@@ -118,7 +118,7 @@ def new_idea(
 
 
 def _audited(ctx: Context, question: Question, progress: Callable[[str], None]) -> Audited:
-    from grader.audit.pool import Plan
+    from grader.audit.audit import Plan
 
     (found,) = audit(replace(ctx, bank=question.bank), [question.id], Plan(), progress=progress)
     if found.fault is not None:

@@ -6,174 +6,237 @@ known; what a grade would have skipped is worked out afterwards.
 
 from __future__ import annotations
 
+import math
+import multiprocessing
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.audit import matrix, right, text, trivial
-from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
+from grader.audit import derived, matrix
+from grader.audit.matrix import Seen, Subject, always_raised, result_of
+from grader.audit.mutation import mutate
 from grader.evaluation.again import Unsteady, require_steady
 from grader.evaluation.evaluation import BankFault
 from grader.explain.naming import Failure, diagnose
 from grader.kinds import registry
-from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Trivial
+from grader.model.audit import Accepted, AuditReport, CheckFacts, MutationReport, Remark, Trivial
+from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.report import CheckResult
-from grader.model.spec import Check
 from grader.session import GradingSession
+from grader.session.experiment import LOG_SEED, experiment
 from grader.session.order import CheckSchedule
 
+SHOWN = 5  # places marked TODO
+MOST_WORDS, MOST_CLAUSES = 90, 6  # of the first part, which is read in a minute
+CLOSE = 0.02  # relative, of numbers in a log: machines round in other ways
+
 Progress = Callable[[str], None]
+Reports = tuple[AuditReport, MutationReport | None]  # with mutants, where these were tried
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done with each question, and with its proof."""
+
+    seeds: Sequence[int] = range(3)
+    mutants: bool = False  # of every question whose audit has no problem
+    at_most: int | None = None  # mutants of a question
+    strict: bool = False  # whether a remark fails it too
+    everything: bool = False  # prove all, whatever proofs say
+    mine: bool = False  # believe the proofs of any bank that is looked at
+    write: bool = False  # write the proofs of what is proved
+    jobs: int = 1  # questions at once
+
+
+def audited(questions: Sequence[Question], plan: Plan, progress: Progress) -> Iterator[Reports]:
+    """Give the reports of each question, in this order; `progress` gets a line on each step.
+
+    A judge and its workers take turns, so that one audit keeps hardly more than one core busy:
+    several run at once, a process for each.  These are forked before anything else is started, and
+    only on Linux: elsewhere a fork of a program that has loaded numpy is not safe.
+    """
+    jobs = min(plan.jobs, len(questions)) if sys.platform == "linux" else 1
+    if jobs <= 1:
+        yield from (_one(question, plan, progress) for question in questions)
+        return
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _begin, (questions, plan))
+    try:
+        # Those that need torch take longest.
+        order = sorted(range(len(questions)), key=lambda i: not questions[i].spec.needs_torch)
+        tried = {number: pool.submit(_of_number, number) for number in order}
+        for number, question in enumerate(questions):
+            progress(f"{sum(f.done() for f in tried.values())} of {len(questions)} questions done")
+            try:
+                found = tried[number].result()
+            except BrokenProcessPool:  # what ended a process is met again here
+                found = _one(question, plan, progress)
+            yield found
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _one(question: Question, plan: Plan, progress: Progress) -> Reports:
+    report = audit(question, seeds=plan.seeds, progress=progress)
+    if not plan.mutants or not report.ok:
+        return report, None
+    return report, mutate(question, seeds=plan.seeds, at_most=plan.at_most, progress=progress)
+
+
+_given: tuple[Sequence[Question], Plan]  # in a process of the pool, inherited
+
+
+def _begin(questions: Sequence[Question], plan: Plan) -> None:
+    global _given
+    _given = questions, plan
+
+
+def _of_number(number: int) -> Reports:
+    questions, plan = _given
+    return _one(questions[number], plan, lambda _: None)
+
+
+# -- one question ----------------------------------------------------------------------------------
 
 
 def audit(
-    question: Question, *, seeds: Sequence[int], progress: Progress | None = None
+    question: Question, *, seeds: Sequence[int], progress: Progress = lambda _: None
 ) -> AuditReport:
     """Audit one question, its cases drawn anew by each seed; `progress` gets a line per step."""
     began = time.perf_counter()
-    found = _Audit(question, seeds, progress or (lambda _: None), subjects(question))
+    trivial: list[Trivial] = []
+    accepted: list[Accepted] = []
+    turned_down: list[str] = []
+    notes = [
+        f"{check.id} was run on the reference only"
+        for check in question.spec.checks
+        if registry.get(check.kind).timed
+    ]
+    faults: list[str] = []
+    subjects = matrix.subjects(question)
+
+    def say(line: str) -> None:
+        progress(f"{question.id}: {line}")
+
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
             session.bank.restore()
-            found.run_again(session)
-            found.put_through_all_checks(session)
-            if found.is_sound:
-                found.look_further(session)
+            _run_again(session, seeds[0])
+            _put_through_all_checks(session, subjects, seeds, say)
+            if not _is_rejected(subjects[0]):
+                own, rejected = derived.hold_written(session, seeds, say)
+                (others, odd), unmade = derived.hold_derived(session, seeds, say)
+                accepted = own + others
+                turned_down = [*rejected, *odd, *_faulty_log(question)]
+                say("trivial answers")
+                trivial = derived.try_answers(session, seeds[-1])
+                notes += unmade
     except BankFault as fault:
-        found.problems.append(str(fault))
-    rows = tuple(matrix.row(question, s) for s in found.subjects if s.seen)
-    checks = tuple(found.facts(check, rows) for check in question.spec.checks)
-    problems, remarks = found.problems, list(text.remarks(question))
-    if not problems:
-        problems = matrix.problems(question, found.subjects, seeds)
-        if found.is_sound:
-            problems += found.rejected
-            problems += matrix.idle(question, rows, found.subjects)
-            problems += trivial.problems(found.trivial)
-        remarks += matrix.remarks(question, rows, found.subjects)
-        remarks += trivial.remarks(question, found.trivial)
-        remarks += text.remarks_on_a_sound_one(question)
+        faults.append(str(fault))
+    if unmade := [t.name for t in trivial if not t.made]:
+        notes.append(
+            f"the trivial answers {', '.join(unmade)} could not be made: what is checked is not "
+            "what the functions return"
+        )
+    rows = tuple(matrix.row(question, s) for s in subjects if s.seen)
+    remarks = list(_remarks_on_text(question))
+    if not faults:
+        faults = matrix.problems(question, subjects, seeds)
+        if not _is_rejected(subjects[0]):
+            faults += [*turned_down, *matrix.idle(question, rows, subjects)]
+            faults += [
+                f"the trivial answer {t.name} passes every check: a submission that returns "
+                f"{t.about} would pass; add a case or a check that it cannot pass"
+                for t in trivial
+                if t.accepted
+            ]
+        remarks += matrix.remarks(question, rows, subjects)
+        remarks += derived.remarks(question.spec, trivial)
+        remarks += _remarks_on_length(question)
     return AuditReport(
         question=question.id,
         title=question.spec.title,
         seeds=tuple(seeds),
         seconds=time.perf_counter() - began,
-        checks=checks,
+        checks=tuple(
+            CheckFacts(
+                id=check.id,
+                kind=check.kind,
+                stretch=check.stretch,
+                stops=matrix.stops(rows, check.id),
+                first=matrix.first(question, rows, check.id),
+                lets_through=tuple(t.name for t in trivial if t.made and check.id in t.passes),
+            )
+            for check in question.spec.checks
+        ),
         programs=rows,
-        problems=tuple(problems),
+        problems=tuple(faults),
         remarks=tuple(remarks),
-        notes=tuple(found.notes()),
-        trivial=tuple(found.trivial),
-        accepted=tuple(found.accepted),
+        notes=tuple(notes),
+        trivial=tuple(trivial),
+        accepted=tuple(accepted),
     )
 
 
-@dataclass(slots=True)
-class _Audit:
-    """What the seeds have shown so far."""
+def _is_rejected(reference: Subject) -> bool:
+    """Whether a check that decides does not pass the reference: nothing is held against it."""
+    return any(seen.stopping for seen in reference.seen)
 
-    question: Question
-    seeds: Sequence[int]
-    progress: Progress
-    subjects: list[Subject]
-    trivial: list[Trivial] = field(default_factory=list)
-    accepted: list[Accepted] = field(default_factory=list)
-    rejected: list[str] = field(default_factory=list)  # right programs, a sentence each
-    unmade: list[str] = field(default_factory=list)  # styles that the reference has not
-    problems: list[str] = field(default_factory=list)
 
-    @property
-    def is_sound(self) -> bool:
-        """Whether the reference passes, so that others can be held against it."""
-        return not self.problems and not matrix.rejected(self.subjects[0])
+def _run_again(session: GradingSession, seed: int) -> None:
+    """See that the reference computes the same in a process of its own, and once more there.
 
-    def run_again(self, session: GradingSession) -> None:
-        """See that the reference computes the same in a process of its own, and once more there.
+    Raises:
+        Unsteady: it does not.
+    """
+    reference = [session.question.reference]
+    try:
+        evaluation = session.examine("again", reference, seed, called="the reference")
+        for _ in range(2):
+            require_steady(evaluation, evaluation.submission)
+    except Unsteady:
+        raise
+    except BankFault:
+        return  # which its own row will say
 
-        Raises:
-            Unsteady: it does not.
-        """
-        reference, seed = [self.question.reference], self.seeds[0]
-        try:
-            evaluation = session.examine("again", reference, seed, called="the reference")
-            for _ in range(2):
-                require_steady(evaluation, evaluation.submission)
-        except Unsteady:
-            raise
-        except BankFault:
-            return  # which its own row will say
 
-    def put_through_all_checks(self, session: GradingSession) -> None:
-        """Examine every program on every seed; once the reference does not pass, it alone."""
-        for number, seed in enumerate(self.seeds, 1):
-            for subject in self.subjects:
-                if subject.name != "reference" and not self.is_sound:
-                    break
-                self._say(f"seed {number} of {len(self.seeds)}, {subject.name}")
-                try:
-                    self._examine(session, subject, seed)
-                except BankFault as fault:
-                    self.problems.append(f"seed {seed}, {subject.name}: {fault}")
-                    return
+def _put_through_all_checks(
+    session: GradingSession, subjects: Sequence[Subject], seeds: Sequence[int], say: Progress
+) -> None:
+    """Examine every program on every seed; once the reference does not pass, it alone.
 
-    def look_further(self, session: GradingSession) -> None:
-        """Other right programs; and trivial answers, for which one seed is enough."""
-        own, rejected = right.hold_written(session, self.seeds, self._say)
-        (others, turned_down), self.unmade = right.hold_derived(session, self.seeds, self._say)
-        self.accepted, self.rejected = own + others, rejected + turned_down
-        self.rejected += text.faulty_log(self.question)
-        self._say("trivial answers")
-        self.trivial = trivial.try_answers(session, self.seeds[-1])
+    Raises:
+        BankFault: one of them cannot be examined.
+    """
+    for number, seed in enumerate(seeds, 1):
+        for subject in subjects:
+            if subject is not subjects[0] and _is_rejected(subjects[0]):
+                break
+            say(f"seed {number} of {len(seeds)}, {subject.name}")
+            try:
+                subject.seen.append(_examined(session, subject, seed))
+            except BankFault as fault:
+                raise BankFault(f"seed {seed}, {subject.name}: {fault}") from fault
 
-    def facts(self, check: Check, rows: Sequence[AuditRow]) -> CheckFacts:
-        """What is known of a check in the end."""
-        return CheckFacts(
-            id=check.id,
-            kind=check.kind,
-            stretch=check.stretch,
-            stops=matrix.stops(rows, check.id),
-            first=matrix.first(self.question, rows, check.id),
-            lets_through=tuple(t.name for t in self.trivial if t.made and check.id in t.passes),
-        )
 
-    def notes(self) -> Iterator[str]:
-        """What was left out."""
-        for check in self.question.spec.checks:
-            if registry.get(check.kind).timed:
-                yield f"{check.id} was run on the reference only"
-        yield from self.unmade
-        if unmade := ", ".join(t.name for t in self.trivial if not t.made):
-            yield (
-                f"the trivial answers {unmade} could not be made: what is checked is not "
-                "what the functions return"
-            )
-
-    def _say(self, line: str) -> None:
-        self.progress(f"{self.question.id}: {line}")
-
-    def _examine(self, session: GradingSession, subject: Subject, seed: int) -> None:
-        """Put a program through every check on one seed, and have it named."""
-        is_reference = subject.name == "reference"
-        evaluation = session.examine(
-            f"subject {subject.name}", subject.sources, seed,
-            called=subject.name, file=subject.file, parts=subject.parts,
-        )  # fmt: skip
-        results: dict[str, CheckResult] = {}
-        for check in self.question.spec.checks:
-            results[check.id] = result_of(evaluation, check, timed=is_reference)
-        graded, evaluation.parts_asked = as_graded(self.question, results)
-        found = diagnose(Failure.of(evaluation, tuple(graded.values())))
-        subject.seen.append(
-            Seen(
-                seed,
-                results,
-                graded,
-                named=found.confused.union(n.id for n in found.named),
-                raised=None if is_reference else always_raised(evaluation, results),
-            )
-        )
+def _examined(session: GradingSession, subject: Subject, seed: int) -> Seen:
+    """Put a program through every check on one seed, and have it named."""
+    is_reference = subject.name == "reference"
+    evaluation = session.examine(
+        f"subject {subject.name}", subject.sources, seed,
+        called=subject.name, file=subject.file, parts=subject.parts,
+    )  # fmt: skip
+    question = session.question
+    results = {c.id: result_of(evaluation, c, timed=is_reference) for c in question.spec.checks}
+    graded, evaluation.parts_asked = as_graded(question, results)
+    found = diagnose(Failure.of(evaluation, tuple(graded.values())))
+    raised = None if is_reference else always_raised(evaluation, results)
+    return Seen(seed, results, graded, found.confused.union(n.id for n in found.named), raised)
 
 
 def as_graded(
@@ -185,3 +248,69 @@ def as_graded(
         result = course.skipped(part, check) or results[check.id]
         course.done[check.id] = replace(result, part=part)
     return {check.id: course.done[check.id] for check in question.spec.checks}, course.asked
+
+
+# -- what the text promises ------------------------------------------------------------------------
+
+
+def _remarks_on_text(question: Question) -> Iterator[Remark]:
+    """What can be said before anything is run."""
+    if places := question.todos:
+        more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+        count = quantity(len(places), "TODO is", "TODOs are")
+        yield Remark("todo", f"{count} left: {', '.join(places[:SHOWN])}{more}")
+    yield from (Remark("unused", text) for text in question.unused)
+    for name in question.spec.prerequisites:
+        if name == question.id or not question.spec_path.with_name(f"{name}.yaml").is_file():
+            text = f"prerequisites: there is no other question {name} in this bank"
+            yield Remark("prerequisites", text)
+
+
+def _remarks_on_length(question: Question) -> Iterator[Remark]:
+    first = question.spec.parts[0]
+    if (words := len(first.prompt.split())) > MOST_WORDS:
+        yield Remark(
+            "parts",
+            f"the prompt of part 1 has {words} words; more than {MOST_WORDS} are not read: tell "
+            "the symptom, and leave the rest to the contract",
+        )
+    if (clauses := len(first.contract)) > MOST_CLAUSES:
+        yield Remark(
+            "parts",
+            f"the contract of part 1 has {clauses} clauses; nobody keeps more than {MOST_CLAUSES} "
+            "in mind: what is about edges belongs to a later part",
+        )
+
+
+def _faulty_log(question: Question) -> Iterator[str]:
+    """What is wrong with the runs that a candidate can make, and with the log that is shown."""
+    if question.spec.experiments is None:
+        return
+    for name, source in (("starter", question.starter), ("reference", question.reference)):
+        ran = experiment(question, source, seed=LOG_SEED)
+        if ran.fault:
+            yield f"experiments: the {name} did not finish: {ran.fault}"
+        elif name == "starter" and question.spec.log:
+            shown, made = (text.strip().splitlines() for text in (question.spec.log, ran.printed))
+            for number in range(max(len(shown), len(made))):
+                one, other = ("".join(lines[number : number + 1]) for lines in (shown, made))
+                if not _alike(one, other):
+                    yield (
+                        f"log: expected what the starter prints with seed {LOG_SEED}; line "
+                        f"{number + 1} is {one.strip()[:80]!r}, and it prints "
+                        f"{other.strip()[:80]!r}"
+                    )
+                    break
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two lines have the same words, and nearly the same numbers."""
+
+    def same(word: str, printed: str) -> bool:
+        try:
+            return math.isclose(float(word), float(printed), rel_tol=CLOSE, abs_tol=1e-9)
+        except ValueError:
+            return word == printed
+
+    words, others = one.split(), other.split()
+    return len(words) == len(others) and all(map(same, words, others))

@@ -3,24 +3,143 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from grader import forms
-from grader.audit.subjects import Seen, Subject
-from grader.kinds import registry
+from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.tally import Stopped
+from grader.kinds import registry, run_check
 from grader.model.audit import AuditRow, Cell, Remark
 from grader.model.question import Question
-from grader.model.report import FINE, Verdict
-from grader.model.spec import Spec
+from grader.model.report import FINE, CheckResult, Raised, Verdict
+from grader.model.spec import Check
+from grader.sandbox.client import WorkerError
+from grader.sandbox.replies import ProgramError
 from grader.session.bank_programs import file_of, line_of, message_of
+from grader.session.grading import lacks
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
-Pairs = list[tuple[str, str]]
 Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
 SURER = "give the case more draws, or numbers that are written out"
 SHOWN = 8  # seeds of a longer list
 _CRASH = "crash"  # of the starter: no remark but a fault
-MEANT = r"\brais(?:e|es|ed|ing)\b|\bexceptions?\b|\bcrash(?:es|ed)?\b"  # by an idea that raises
+_MEANT = r"\brais(?:e|es|ed|ing)\b|\bexceptions?\b|\bcrash(?:es|ed)?\b"  # by an idea that raises
+
+
+# -- programs and what they are seen to do ---------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one seed has shown of a program."""
+
+    seed: int
+    results: Mapping[str, CheckResult]  # by check, needs or no needs
+    graded: Mapping[str, CheckResult]  # the same as a grade reports them
+    named: frozenset[str]  # misconceptions that diagnosis named
+    raised: Raised | None = None  # of a program that raises on every case it fails
+
+    @property
+    def stopping(self) -> list[CheckResult]:
+        """The results that keep the program from passing."""
+        return [r for r in self.results.values() if r.verdict not in FINE and not r.stretch]
+
+
+@dataclass(slots=True)
+class Subject:
+    """One program under audit."""
+
+    name: str
+    sources: Sequence[bytes]
+    file: str  # in the bank
+    expected: set[str] = field(default_factory=set)  # misconceptions that diagnosis should name
+    misconception: str | None = None
+    killers: tuple[str, ...] = ()  # checks that are said to stop it
+    seen: list[Seen] = field(default_factory=list)  # one for each seed
+    parts: int | None = None  # whose functions it has to define; all, if not given
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Misconceptions that diagnosis named on every seed."""
+        return frozenset.intersection(*(seen.named for seen in self.seen))
+
+    @property
+    def passing(self) -> list[int]:
+        """The seeds on which every check passes it."""
+        return [seen.seed for seen in self.seen if not seen.stopping]
+
+
+def subjects(question: Question) -> list[Subject]:
+    """The reference, the starter, and every variant of every misconception, in this order."""
+    spec, reference = question.spec, question.reference
+    start = question.starter
+    if forms.of(spec).is_text:  # of a file of answers, a program that returns nothing
+        nothing = (f"def {name}(*_, **__):\n    return None\n" for name in question.functions)
+        start = "".join(nothing).encode()
+    holds, file = set(spec.starter_holds), file_of(question, "starter")
+    found = [
+        Subject("reference", [reference], file_of(question, "reference")),
+        Subject("starter", [start], file, holds, parts=1),
+    ]
+    for name, sources in question.variants.items():
+        for i, source in enumerate(sources):
+            label = name if i == 0 else f"{name} ({i + 1})"
+            layers, file = [reference, source], file_of(question, name, i)
+            killers = spec.misconceptions[name].killers
+            found.append(Subject(label, layers, file, {name}, name, killers))
+    return found
+
+
+def result_of(evaluation: Evaluation, check: Check, *, timed: bool = False) -> CheckResult:
+    """What a check makes of the evaluation's submission, also where that ends its process.
+
+    As in a grade, nothing is asked by then of a later part than the check's.  Timing wrong
+    answers proves nothing and takes long; the reference's own time does.
+    """
+    if registry.get(check.kind).timed and not timed:
+        return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
+    question = evaluation.question
+    evaluation.parts_asked = question.spec.part_of(check.id)
+    called = question.functions_of_run(check.run)
+    if (lacking := lacks(evaluation.submission.loaded, called, question)) is not None:
+        return CheckResult(
+            check.id, check.kind, lacking.verdict, lacking.sentence, stretch=check.stretch
+        )
+    try:
+        return run_check(evaluation, check)
+    except Stopped as stop:
+        return stop.result
+
+
+def always_raised(evaluation: Evaluation, results: Mapping[str, CheckResult]) -> Raised | None:
+    """The first exception of a program that raises on every case it fails; None for another.
+
+    Args:
+        evaluation: the program, which has been through every check: what it did is kept.  Only
+            the parts count that it is asked.
+        results: by check.
+    """
+
+    def raises(run: str, case: str) -> bool:
+        try:
+            evaluation.observed(run, evaluation.cases[case])
+        except ProgramError as error:
+            return error.raised is not None and not error.out_of_memory
+        except WorkerError:
+            pass
+        return False
+
+    failed = [c for c in evaluation.checks if results[c.id].verdict not in FINE]
+    for check in failed:
+        result = results[check.id]
+        everywhere = all(raises(check.run, case) for case in result.failing)
+        if result.raised is None or not result.failing or not everywhere:
+            return None
+    return results[failed[0].id].raised if failed else None
+
+
+# -- the matrix ------------------------------------------------------------------------------------
 
 
 def row(question: Question, subject: Subject) -> AuditRow:
@@ -52,11 +171,27 @@ def _cell(seen: Sequence[Seen], check: str) -> Cell:
     return Cell.WOULD_KILL if late else Cell.KILLS
 
 
-def problems(
-    question: Question,
-    subjects: Sequence[Subject],
-    seeds: Sequence[int],
-) -> list[str]:
+def stops(rows: Iterable[AuditRow], check: str) -> int:
+    """Wrong programs that a check stops, on some seed at least."""
+    return sum(row.cells[check] in STOPPING for row in rows if row.name != "reference")
+
+
+def first(question: Question, rows: Sequence[AuditRow], check: str) -> int:
+    """Wrong programs that a check stops and no deciding check before it does."""
+    order = [c.id for c in question.spec.checks if not c.stretch or c.id == check]
+    return stops(_getting_by(rows, order[: order.index(check)]), check)
+
+
+def _getting_by(rows: Iterable[AuditRow], checks: Sequence[str]) -> list[AuditRow]:
+    """The programs that none of some checks stops on every seed."""
+    killing = {Cell.KILLS, Cell.WOULD_KILL}
+    return [row for row in rows if not any(row.cells[check] in killing for check in checks)]
+
+
+# -- faults ----------------------------------------------------------------------------------------
+
+
+def problems(question: Question, subjects: Sequence[Subject], seeds: Sequence[int]) -> list[str]:
     """What the matrix must say and does not; each cause once, without what follows from it."""
     if faults := sentences(_of_reference(question, subjects[0]), len(seeds)):
         return faults  # what is not right itself says nothing of the others
@@ -68,7 +203,7 @@ def problems(
                 f"{subject.name} is stopped on {stopped}, and passes every check on "
                 f"{listed(passing)}: {SURER}"
             )
-        faults += sentences(_of_wrong(question.spec, subject, twins), len(subject.seen))
+        faults += sentences(_of_wrong(question, subject, twins), len(subject.seen))
     shared = [
         f"{' and '.join(ids)} cannot be told apart on any case: add one on which they differ, or "
         "make them variants of one misconception"
@@ -78,7 +213,7 @@ def problems(
     return shared + faults
 
 
-def pairs(subjects: Iterable[Subject]) -> Pairs:
+def pairs(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
     """Misconceptions that go by each other's names on every seed."""
     found = {
         (min(own, other), max(own, other))
@@ -87,11 +222,6 @@ def pairs(subjects: Iterable[Subject]) -> Pairs:
         for other in subject.named - {own}
     }
     return sorted(found)
-
-
-def rejected(reference: Subject) -> bool:
-    """Whether a check that decides does not pass the reference."""
-    return any(seen.stopping for seen in reference.seen)
 
 
 def sentences(faults: Iterable[Fault], count: int) -> list[str]:
@@ -130,20 +260,24 @@ def _of_reference(question: Question, subject: Subject) -> Iterator[Fault]:
             yield seen.seed, f"the reference does not pass {r.id}", f": {sentence}"
 
 
-def _of_wrong(spec: Spec, subject: Subject, twins: Pairs) -> Iterator[Fault]:
+def _of_wrong(
+    question: Question, subject: Subject, twins: Iterable[tuple[str, str]]
+) -> Iterator[Fault]:
     """What stops a wrong program not at all, not as claimed, or under another name."""
     partners = {b for t in twins for a, b in (t, t[::-1]) if a in subject.expected}
+    part_of = question.spec.part_of
     for seen in subject.seen:
+        graded = [r for r in seen.graded.values() if r.verdict not in FINE and not r.stretch]
         if not seen.stopping:
             if len(subject.passing) == len(subject.seen):
                 yield seen.seed, f"{subject.name} passes every check", ""
             if all(seen.results[k].verdict in FINE for k in subject.killers):
                 continue  # that no check claims it rightly, and that it has no name, follow
-        elif subject.misconception is None and all(r.part > 1 for r in seen.graded_stopping):
+        elif subject.misconception is None and all(r.part > 1 for r in graded):
             yield seen.seed, f"{subject.name} passes part 1", ", in which it has to fail"
         for killer in subject.killers:
             # Nobody who holds the idea comes as far as a later part than that of its first check.
-            later = spec.part_of(killer) > spec.part_of(subject.killers[0])
+            later = part_of(killer) > part_of(subject.killers[0])
             if (seen.results if later else seen.graded)[killer].verdict in FINE:
                 why, then = _unkilled(seen, killer)
                 yield seen.seed, f"{subject.name} is said to be killed by {killer}, {why}", then
@@ -173,32 +307,17 @@ def _unkilled(seen: Seen, killer: str) -> tuple[str, str]:
     return f"but {needed} stops it first", f": {advice}, or claim {root.id}"
 
 
-def stops(rows: Sequence[AuditRow], check: str) -> int:
-    """Wrong programs that a check stops, on some seed at least."""
-    return sum(row.cells[check] in STOPPING for row in rows[1:])
-
-
-def first(question: Question, rows: Sequence[AuditRow], check: str) -> int:
-    """Wrong programs that a check stops and no deciding check before it does."""
-    order = [c.id for c in question.spec.checks if not c.stretch or c.id == check]
-    before = order[: order.index(check)]
-    return sum(
-        row.cells[check] in STOPPING
-        and not any(row.cells[earlier] in {Cell.KILLS, Cell.WOULD_KILL} for earlier in before)
-        for row in rows[1:]
-    )
-
-
 def idle(
     question: Question, rows: Sequence[AuditRow], subjects: Sequence[Subject]
 ) -> Iterator[str]:
     """Checks that decide and kill nothing, and implementations that no wrong test gets wrong.
 
-    One that a misconception claims and is not stopped by is left out: that has been said.  So is
-    one that no idea can be named by, a peak of memory or letters: no misconception could be about
-    it.
+    Only programs count that come as far as the part of a check.  One that a misconception claims
+    and is not stopped by is left out: that has been said.  So is one that no idea can be named by,
+    a peak of memory or letters: no misconception could be about it.
     """
-    for check in question.spec.checks:
+    spec = question.spec
+    for check in spec.checks:
         if getattr(check, "reject", None) is not None:  # what a test is tried on
             results = [seen.results[check.id] for one in subjects[1:] for seen in one.seen]
             wrong = {case for result in results for case in result.failing}
@@ -209,22 +328,18 @@ def idle(
                         "is missing"
                     )
     said_before = {k for r in rows for k in r.claimed_by if r.cells[k] not in STOPPING}
-    yield from (
-        f"the check {check.id} kills no variant: it is idle, or a misconception is missing"
-        for check in question.spec.checks
-        if not check.stretch
-        and not stops([rows[0], *_asked(question, rows, check.id)], check.id)
-        and check.id not in said_before
-        and not registry.get(check.kind).by_style(check)
-    )
-
-
-def _asked(question: Question, rows: Sequence[AuditRow], check: str) -> list[AuditRow]:
-    """The wrong programs that come as far as the part of a check."""
-    before = question.spec.parts[: question.spec.part_of(check) - 1]
-    earlier = [one.id for part in before for one in part.checks if not one.stretch]
-    stops = {Cell.KILLS, Cell.WOULD_KILL}
-    return [row for row in rows[1:] if not any(row.cells[one] in stops for one in earlier)]
+    earlier: list[str] = []
+    for part in spec.parts:
+        asked = _getting_by(rows, earlier)
+        deciding = [check for check in part.checks if not check.stretch]
+        earlier += [check.id for check in deciding]
+        for check in deciding:
+            named = check.id not in said_before and not registry.get(check.kind).by_style(check)
+            if named and not stops(asked, check.id):
+                yield (
+                    f"the check {check.id} kills no variant: it is idle, or a misconception is "
+                    "missing"
+                )
 
 
 def remarks(
@@ -232,12 +347,14 @@ def remarks(
 ) -> Iterator[Remark]:
     """Checks that nothing needs, and ideas that only break."""
     claimed = {killer for row in rows for killer in row.claimed_by}
-    deciding = [
+    late = [
         c.id
         for c in question.spec.checks
         if not (c.stretch or c.id in claimed or registry.get(c.kind).by_style(c))
+        and stops(rows, c.id)
+        and not first(question, rows, c.id)
     ]
-    if late := [c for c in deciding if stops(rows, c) and not first(question, rows, c)]:
+    if late:
         yield Remark(
             "redundant",
             f"{', '.join(late)}: no known wrong idea is stopped here first, and none claims to be "
@@ -255,14 +372,13 @@ def _breaking(question: Question, subjects: Iterable[Subject]) -> Iterator[Remar
     """
     ideas = question.spec.misconceptions
     for subject in subjects:
-        everywhere = [seen.raised for seen in subject.seen if seen.raised is not None]
-        if not 0 < len(everywhere) == len(subject.seen):
+        raised = subject.seen[0].raised if subject.seen else None
+        if raised is None or any(seen.raised is None for seen in subject.seen):
             continue
         if subject.name == "starter" and forms.of(question.spec).is_text:
             continue  # nothing is answered in it
-        raised = everywhere[0]
         meant = [ideas[name].feedback for name in subject.expected if name in ideas]
-        if re.search(rf"{MEANT}|\b{re.escape(raised.type)}\b", " ".join(meant), re.IGNORECASE):
+        if re.search(rf"{_MEANT}|\b{re.escape(raised.type)}\b", " ".join(meant), re.IGNORECASE):
             continue
         inner = raised.frames[-1] if raised.frames else None
         where = f" in {inner.function}, line {inner.line}," if inner is not None else ""

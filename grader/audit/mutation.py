@@ -2,10 +2,15 @@
 
 Every mutant goes through the checks on every seed, the likeliest to kill it first, until one does.
 One that is killed on some seeds only is *flaky*: whether a grade finds it is luck.  What passes
-them all on every seed is held against the reference on many more inputs (`grader.audit.search`):
-where it never differs it is equivalent, and counts for nothing; otherwise it is a survivor, a wrong
-answer that a candidate could hand in and pass.  A survivor may be explained in the spec; an
-explanation of one that is killed, or that no longer exists, is stale, and that is a fault.
+them all on every seed is held against the reference on many more inputs: where it never differs it
+is equivalent, and counts for nothing; otherwise it is a survivor, a wrong answer that a candidate
+could hand in and pass.  A survivor may be explained in the spec; an explanation of one that is
+killed, or that no longer exists, is stale, and that is a fault.
+
+The further inputs are those of the question's cases: drawn again from other seeds; in other sizes,
+dtypes and layouts; with other numbers, out of what the cases give each name.  What the reference
+itself does not take is left out.  They are tried from the smallest on, so that a counterexample can
+be read.
 """
 
 from __future__ import annotations
@@ -13,28 +18,39 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from grader.audit.matrix import SURER, listed
-from grader.audit.search import Search
-from grader.audit.subjects import is_certain, result_of
+from grader.audit.matrix import SURER, listed, result_of
+from grader.cases.dataflow import free_names
+from grader.cases.recipe import CaseRecipe, read_cases
+from grader.cases.vary import written
+from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
+from grader.evaluation.results import Value
+from grader.explain.further import Domain, content, variants
 from grader.kinds import registry
-from grader.model.mutation import Fate, Mutant, MutationReport, Trial, key
+from grader.model.audit import Counterexample, Fate, MutationReport, Trial
+from grader.model.mutation import Mutant, Reach, key
 from grader.model.numerals import quantity
 from grader.model.question import Question
-from grader.model.report import FINE
+from grader.model.report import FINE, CheckResult
 from grader.model.spec import Check
-from grader.sandbox.client import Overran
+from grader.sandbox.client import Overran, WorkerError
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import Outcome, ProgramError
 from grader.session import GradingSession
 
 LEAST_SECONDS = 1.0  # a call gets: what no reference takes, on a busy machine
 LOOKING = 8  # times as long for a call on further inputs: what takes longer is taken to hang
 PATIENCE = 30.0  # times the longest call of the reference
 NAME = "mutant"
-
-Progress = Callable[[str], None]
+SEEDS = range(7001, 7009)  # of further inputs: none that an audit uses
+SLOW = 0.1  # seconds of the reference beyond which an input is not worth it
+CURVE = 1e-4  # of its highest point, by which a curve may stray
+LARGE = 20_000  # entries beyond which a right but slow program would seem to hang
 
 
 def mutate(
@@ -42,12 +58,12 @@ def mutate(
     *,
     seeds: Sequence[int],
     at_most: int | None = None,
-    progress: Progress = lambda _: None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> MutationReport:
     """Try the mutants of a question's reference, or a sample of at most so many.
 
-    A mutant that passes every check on every seed is looked at further.  After a KeyboardInterrupt
-    the report is of what was tried until then; `progress` gets a line on each mutant.
+    After a KeyboardInterrupt the report is of what was tried until then; `progress` gets a line on
+    each mutant.
     """
     began = time.perf_counter()
     mutants: Sequence[Mutant] = ()
@@ -88,6 +104,37 @@ def sample(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
     """At most so many mutants, in the order of the source; the same ones each time."""
     taken = sorted(range(len(mutants)), key=lambda i: mutants[i].rank)[:at_most]
     return [mutants[i] for i in sorted(taken)]
+
+
+def _problems(
+    question: Question,
+    mutants: Sequence[Mutant],
+    trials: Sequence[Trial],
+    seeds: int,
+    *,
+    complete: bool,
+) -> Iterator[str]:
+    if survivors := sum(t.fate is Fate.SURVIVED for t in trials):
+        count = quantity(survivors, "wrong mutant passes", "wrong mutants pass")
+        yield f"{count} every check: add a case or a check, or explain it"
+    fates: dict[tuple[str, str, str], set[Fate]] = {}
+    for trial in trials:
+        mutant, passing = trial.mutant, trial.passing_seeds
+        fates.setdefault(mutant.key, set()).add(trial.fate)
+        if trial.fate is Fate.FLAKY:
+            yield (
+                f"the mutant of {mutant.scope}, line {mutant.line}, that reads "
+                f"{mutant.becomes!r}, is stopped on {seeds - len(passing)} of {seeds} seeds, and "
+                f"passes every check on {listed(passing)}: {SURER}"
+            )
+    known = {m.key for m in mutants}
+    for index, item in enumerate(question.spec.survivors):
+        where = f"survivors[{index}] ({item.scope}: {item.becomes})"
+        wanted = key(item.scope, item.was, item.becomes)
+        if known and wanted not in known:
+            yield f"{where}: no mutant of the reference reads so; take the explanation out"
+        elif complete and fates[wanted] == {Fate.KILLED}:
+            yield f"{where}: a check kills it; take the explanation out"
 
 
 class _Trying:
@@ -182,36 +229,199 @@ class _Trying:
         for check in sorted(self.checks, key=order):
             result = result_of(evaluation, check)
             if result.verdict not in FINE:
-                return check.id, is_certain(evaluation, check, result)
+                return check.id, _is_certain(evaluation, check, result)
         return None, False
 
 
-def _problems(
-    question: Question,
-    mutants: Sequence[Mutant],
-    trials: Sequence[Trial],
-    seeds: int,
-    *,
-    complete: bool,
-) -> Iterator[str]:
-    if survivors := sum(t.fate is Fate.SURVIVED for t in trials):
-        count = quantity(survivors, "wrong mutant passes", "wrong mutants pass")
-        yield f"{count} every check: add a case or a check, or explain it"
-    fates: dict[tuple[str, str, str], set[Fate]] = {}
-    for trial in trials:
-        mutant, passing = trial.mutant, trial.passing_seeds
-        fates.setdefault(mutant.key, set()).add(trial.fate)
-        if trial.fate is Fate.FLAKY:
-            yield (
-                f"the mutant of {mutant.scope}, line {mutant.line}, that reads "
-                f"{mutant.becomes!r}, is stopped on {seeds - len(passing)} of {seeds} seeds, and "
-                f"passes every check on {listed(passing)}: {SURER}"
-            )
-    known = {m.key for m in mutants}
-    for index, item in enumerate(question.spec.survivors):
-        where = f"survivors[{index}] ({item.scope}: {item.becomes})"
-        wanted = key(item.scope, item.was, item.becomes)
-        if known and wanted not in known:
-            yield f"{where}: no mutant of the reference reads so; take the explanation out"
-        elif complete and fates[wanted] == {Fate.KILLED}:
-            yield f"{where}: a check kills it; take the explanation out"
+def _is_certain(evaluation: Evaluation, check: Check, result: CheckResult) -> bool:
+    """Whether a program that a check does not pass is stopped by it on every seed.
+
+    It is where inputs that are written out show it, or what is counted, which follows from sizes.
+    """
+    fixed = (
+        not any(recipe.is_drawn for recipe in evaluation.cases[name].inputs.values())
+        for name in result.failing
+    )
+    return registry.get(check.kind).shows_measurement or any(fixed)
+
+
+# -- further inputs --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """One input to try."""
+
+    reach: Reach
+    evaluation: Evaluation
+    run: str
+    case: CaseRecipe
+    origin: str  # the case of the question
+
+    @property
+    def names(self) -> list[str]:
+        """What the run takes of the case."""
+        return list(free_names(self.evaluation.steps(self.run)))
+
+    @property
+    def weight(self) -> tuple[int, tuple[int, int]]:
+        """How far it is from the question's cases, and how large."""
+        return list(Reach).index(self.reach), self.evaluation.weight(self.case)
+
+    @property
+    def truth(self) -> Outcome:
+        """What the reference computes."""
+        return self.evaluation.truth(self.run, self.case)
+
+    @property
+    def wanted(self) -> Sequence[str]:
+        """The results of the run that are looked at."""
+        return self.evaluation.wanted[self.run]
+
+
+class Search:
+    """The inputs of a question's search, drawn once and used for every program."""
+
+    def __init__(self, session: GradingSession) -> None:
+        """Draw nothing yet: most searches are never needed."""
+        self.session = session
+        self.checks = session.question.spec.checks
+        self.size = 0  # inputs in use
+        self._own = read_cases(session.question.spec.cases)[0]
+
+    @cached_property
+    def _loose(self) -> set[tuple[str, str]]:
+        """Results of which every check that compares them asks only where they go."""
+        compared: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
+        for check in self.checks:
+            pairs = ((check.run, result) for result in check.compared)
+            compared[registry.get(check.kind).only_course].update(pairs)
+        return compared[True] - compared[False]
+
+    @cached_property
+    def _inputs(self) -> list[_Input]:
+        """Every input, those nearest to the question's cases first, then the smallest."""
+        domain = Domain(self._evaluation(SEEDS[0], self._own))
+        known: set[int] = set()
+        found = []
+        for seed, reach, case, origin in self._candidates():
+            evaluation = self._evaluation(seed, {case.name: case})
+            for run in self.session.question.runs:
+                given = _Input(reach, evaluation, run, case, origin)
+                if case.inputs.keys() >= set(given.names) and self._usable(given, domain, known):
+                    found.append(given)
+        self.size = len(found)
+        return sorted(found, key=lambda given: given.weight)
+
+    def _candidates(self) -> Iterator[tuple[int, Reach, CaseRecipe, str]]:
+        """A seed, what is changed, the case that comes of it, and the name of the question's."""
+        own = list(self._own.values())
+        for seed in SEEDS:
+            yield from ((seed, Reach.SAME, case, case.name) for case in own)
+        for number, reach, case, origin in variants(own, self.checks):
+            yield SEEDS[0] + number, reach, case, origin
+
+    def _evaluation(self, seed: int, cases: dict[str, CaseRecipe]) -> Evaluation:
+        reference = self.session.bank.reference
+        evaluation = Evaluation(self.session.question, seed, reference, reference)
+        evaluation.cases = cases
+        return evaluation
+
+    def _usable(self, given: _Input, domain: Domain, known: set[int]) -> bool:
+        """Whether the reference takes a new input, quickly, and agrees with itself in float64."""
+        evaluation, run, case = given.evaluation, given.run, given.case
+        try:
+            size = sum(np.size(v) for v in evaluation.drawn(case).values())
+            if size > LARGE:
+                return False
+            # Two inputs between which programs see no difference: few are all random.
+            same = hash((run, content(evaluation, case, given.names)))
+            if same in known:
+                return False
+            began = time.perf_counter()
+            truth = given.truth
+            if time.perf_counter() - began > SLOW:
+                return False
+            if not domain.holds(evaluation, run, case, given.origin) or any(
+                self._fault(given, result, truth) for result in given.wanted
+            ):
+                return False
+        except (BankFault, KeyError):
+            self.session.bank.restore()  # the input may have been too much for its process
+            return False
+        known.add(same)
+        return True
+
+    def difference(self, program: RemoteProgram) -> Counterexample | None:
+        """The smallest input found on which a program differs from the reference."""
+        for given in self._inputs:
+            program.worker.count_anew()  # what may be printed in a grade, for each input
+            if (found := self._differs(program, given)) is not None:
+                result, sentence = found
+                return Counterexample(
+                    reach=given.reach,
+                    run=given.run,
+                    case=given.origin,
+                    inputs=", ".join(written(given.case, given.names)),
+                    seed=given.evaluation.seed,
+                    result=result,
+                    sentence=sentence,
+                    advice=self._advice(given, result),
+                )
+        return None
+
+    def _differs(self, program: RemoteProgram, given: _Input) -> tuple[str | None, str] | None:
+        """The result that differs on one input, and how."""
+        evaluation, run, truth = given.evaluation, given.run, given.truth
+        try:
+            inputs = evaluation.inputs(given.case, run)
+            found = program.run(evaluation.steps(run), inputs, given.wanted)
+        except (ProgramError, WorkerError) as error:  # it raises, hangs or dies
+            return None, f"the mutant {error}"
+        for result in given.wanted:
+            if (fault := self._fault(given, result, found)) is not None:
+                return result, fault
+        # What it does to its caller's arrays that the reference does not.
+        for _, name in set(found.changed) - set(truth.changed):
+            return None, f"the mutant changes its caller's {name}"
+        for result, name in set(found.shared) - set(truth.shared):
+            return result, f"{result} shares its memory with {name}"
+        for result, _ in set(found.stale) - set(truth.stale):
+            return result, f"{result} is changed by a later step"
+        return None
+
+    def _fault(self, given: _Input, result: str, outcome: Outcome) -> str | None:
+        """How a result differs from the reference's, if it does."""
+        if (given.run, result) in self._loose:  # a curve follows its own rounding
+            return _course(result, outcome.values.get(result), given.truth.values[result])
+        fault = fault_of(given.evaluation, given.run, given.case, result, outcome)
+        if fault is None:
+            return None
+        if fault.kind == "values" and fault.observed not in fault.sentence:
+            return f"{fault.sentence}: {fault.observed}, expected {fault.expected}"
+        return fault.sentence
+
+    def _advice(self, given: _Input, result: str | None) -> str:
+        checks = [
+            c.id
+            for c in self.checks
+            if c.run == given.run and not c.stretch and (not result or result in c.compared)
+        ]
+        names = " or ".join(checks[:3]) or "a new check"
+        if (given.run, result) in self._loose:
+            return f"{names} only asks where the curve ends: compare {result} by kind outputs"
+        if given.reach is not Reach.SAME:
+            return f"add this case, and let {names} look at it"
+        return f"let {names} look at {given.origin}, with more draws or numbers that are written"
+
+
+def _course(result: str, observed: Value, wanted: Value) -> str | None:
+    """Whether a curve goes elsewhere, seen from its highest point."""
+    try:
+        found, right = (np.asarray(v, np.float64) for v in (observed, wanted))
+    except (TypeError, ValueError):
+        return f"{result} is no list of numbers"
+    atol = CURVE * np.abs(right[np.isfinite(right)]).max(initial=0.0)
+    if found.shape == right.shape and np.allclose(found, right, rtol=0, atol=atol, equal_nan=True):
+        return None
+    return f"{result} takes another course"

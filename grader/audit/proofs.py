@@ -23,11 +23,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from grader.audit.audit import Plan
 from grader.audit.matrix import listed
-from grader.audit.pool import Plan
 from grader.bank.storage import read_regular
-from grader.model.audit import AuditReport, AuditRow, Cell
-from grader.model.mutation import Fate, MutationReport, Trial
+from grader.model.audit import AuditReport, AuditRow, Cell, Fate, MutationReport, Trial
 from grader.model.numerals import quantity
 from grader.model.question import Question
 

@@ -50,7 +50,7 @@ def command(
     """Prove questions: every variant through every check."""
     from grader.app import requirements
     from grader.app.auditing import audit
-    from grader.audit.pool import Plan
+    from grader.audit.audit import Plan
 
     plan = Plan(
         range(seeds), mutants, at_most, strict, everything, mine, write,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from grader.model.audit import AuditReport, AuditRow, Cell
-from grader.model.mutation import Fate, Mutant, MutationReport, Trial
+from grader.model.audit import AuditReport, AuditRow, Cell, Fate, MutationReport, Trial
+from grader.model.mutation import Mutant
 from grader.model.numerals import duration, quantity
 from grader.reports.blocks import Block, Code, Figure, Gap, Heading, Paragraph, Table
 from grader.reports.sheet import BOLD, GREEN, RED, Line, cut, padded

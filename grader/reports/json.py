@@ -15,9 +15,8 @@ from enum import Enum
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from grader.model.audit import AuditReport
+from grader.model.audit import AuditReport, Fate, MutationReport, Trial
 from grader.model.errors import GraderError
-from grader.model.mutation import Fate, MutationReport, Trial
 from grader.model.report import Exhibit, Report
 from grader.reports.runs import numbers
 from grader.reports.withheld import withheld

@@ -14,12 +14,15 @@ from grader.bank import load
 from grader.model.audit import AuditReport
 from grader.model.question import Question
 
+MINI = Path(__file__).parents[1] / "banks" / "mini"
 REFERENCE = """
     import numpy as np
 
     def relu(x):
         return np.where(x > 0, x, 0).astype(x.dtype)
 """
+GATE: dict[str, Any] = {"id": "gate", "kind": "outputs", "of": "y"}
+SIGNS: dict[str, Any] = {"x": [[-1.0, 2.0]]}
 SPEC: dict[str, Any] = {
     "format": 2,
     "title": "The gate",
@@ -30,15 +33,27 @@ SPEC: dict[str, Any] = {
     "prompt": "The gate stands open. Close it.",
     "interface": "def relu(x):  # x (N, D) float64 -> y (N, D)",
     "run": ["y = relu(x)"],
-    "cases": {
-        "signs": {"x": [[-1.0, 2.0]]},
-        "many": {"x": {"normal": [4, 5]}},
-    },
-    "checks": [{"id": "gate", "kind": "outputs", "of": "y"}],
+    "cases": {"signs": SIGNS, "many": {"x": {"normal": [4, 5]}}},
+    "checks": [GATE],
     "starter_holds": ["open"],
     "misconceptions": {"open": {"killed_by": "gate", "feedback": "It lets everything through."}},
 }
 VARIANTS = {"open": "def relu(x):\n    return x.copy()\n"}
+
+# A backward pass with a hole: no case has a zero.
+BACKWARD = '''import numpy as np
+
+
+def gate_backward(grad_y, x):
+    """Return grad_y where x is positive, 0 elsewhere."""
+    return np.where(x > 0, grad_y, 0).astype(x.dtype)
+'''
+AT_ZERO = {
+    "in": "gate_backward",
+    "was": "return np.where(x > 0, grad_y, 0).astype(x.dtype)",
+    "becomes": "return np.where(x >= 0, grad_y,   0).astype(x.dtype)",
+    "because": "The derivative at 0 is left open.",
+}
 
 
 def question(
@@ -61,13 +76,13 @@ def question(
         changes: of top-level keys of the spec; None leaves one out.
     """
     drill = folder / "drills" / "gate"
-    (drill / "misconceptions").mkdir(parents=True)
-    (folder / "questions").mkdir()
+    (drill / "misconceptions").mkdir(parents=True, exist_ok=True)
+    (folder / "questions").mkdir(exist_ok=True)
     spec = {key: value for key, value in (SPEC | changes).items() if value is not None}
     (folder / "questions" / "gate.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
     source = dedent(reference)
     (drill / "reference.py").write_text(source)
-    first = next(iter(variants.values()))
+    first = "".join(list(variants.values())[:1])
     (drill / "starter.py").write_text(dedent(begin) or source + "\n" + dedent(first))
     for name, text in variants.items():
         path = drill / "misconceptions" / f"{name.replace('-', '_')}.py"
@@ -75,6 +90,33 @@ def question(
     if driver:
         (drill / "driver.py").write_text(dedent(driver))
     return load([folder], "gate")
+
+
+def gate(
+    folder: Path,
+    *survivors: Mapping[str, str],
+    compared: Sequence[str] = ("signs", "rows"),
+    reference: str = BACKWARD,
+    **cases: Mapping[str, Any],
+) -> Question:
+    """A question about a backward pass, whose check looks at some of its cases."""
+    given: dict[str, Any] = {
+        "signs": {"x": [-1.0, 2.0], "grad_y": [3.0, 4.0]},
+        "rows": {"x": {"normal": [3, 4]}, "grad_y": {"normal": "like x"}},
+    }
+    return question(
+        folder,
+        reference=reference,
+        begin="def gate_backward(grad_y, x):\n    return grad_y * 1.0\n",
+        variants={},
+        interface="def gate_backward(grad_y, x)  # -> grad_x",
+        run=["grad_x = gate_backward(grad_y, x)"],
+        cases=given | cases,
+        checks=[{**GATE, "of": "grad_x", "cases": list(compared)}],
+        starter_holds=None,
+        misconceptions=None,
+        survivors=list(survivors) or None,
+    )
 
 
 def audited(folder: Path, seeds: Sequence[int] = (1,), **changes: Any) -> AuditReport:

@@ -1,91 +1,74 @@
-"""The audit proves a good question, and finds each fault that was put into a bad one."""
+"""The audit proves a good question, and finds each fault that was put into a bad one.
+
+A cause is one fault, with file, line and seeds, and what follows from it is not said too.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from grader.audit.audit import as_graded, audit
-from grader.audit.matrix import pairs
-from grader.audit.subjects import Seen, Subject
+from grader.audit import audit as auditing
+from grader.audit.audit import Plan, as_graded, audit
+from grader.audit.audit import audited as audited_at_once
+from grader.audit.matrix import Seen, Subject, pairs
 from grader.bank import load
 from grader.model.audit import AuditReport, Cell
+from grader.model.question import Question
 from grader.model.report import CheckResult, Verdict
 from tests.asking import with_checks
-from tests.audit.audits import audited, said
+from tests.audit.audits import GATE, MINI, SIGNS, audited, question, said
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
-MINI = Path(__file__).parents[1] / "banks" / "mini"
-
-
-@pytest.fixture(scope="module")
-def deviations() -> AuditReport:
-    """Give the audit of a question with most kinds of checks."""
-    return audit(load([MINI], "deviations"), seeds=(3, 4))
+SECOND = {**GATE, "id": "second", "cases": "many"}
+OPEN = {"killed_by": "gate", "feedback": "Open."}
 
 
 def test_a_question_passes_with_every_variant_stopped_and_named(tmp_path: Path) -> None:
     report = audited(tmp_path, seeds=(1, 2))
     assert report.problems == ()
     assert [row.name for row in report.programs] == ["reference", "starter", "open"]
-    assert report.programs[2].claimed_by == ("gate",)
-    assert report.programs[2].cells == {"gate": Cell.KILLS}
-    assert (report.programs[2].named_well, report.checks[0].stops, report.checks[0].first) == (
-        2,
-        2,
-        2,
-    )
+    row, (facts,) = report.programs[2], report.checks
+    assert (row.claimed_by, row.cells) == (("gate",), {"gate": Cell.KILLS})
+    assert (row.named_well, facts.stops, facts.first) == (2, 2, 2)
 
 
-def test_checks_that_stop_nothing_are_faults(deviations: AuditReport) -> None:
-    assert [p for p in deviations.problems if "kills no variant" in p] == [
+def test_checks_that_stop_nothing_are_faults() -> None:
+    report = audit(load([MINI], "deviations"), seeds=(3, 4))  # most kinds of checks
+    assert [p for p in report.problems if "kills no variant" in p] == [
         f"the check {check} kills no variant: it is idle, or a misconception is missing"
         for check in ("total", "manners", "kept")
     ]
 
 
-def test_a_check_that_is_never_the_first_to_stop_anything_is_remarked_on(tmp_path: Path) -> None:
-    second = {"id": "second", "kind": "outputs", "of": "y", "cases": "many", "needs": "gate"}
-    report = audited(tmp_path, checks=[{"id": "gate", "kind": "outputs", "of": "y"}, second])
-    assert report.ok
-    assert said(report, "redundant")[0].startswith(
-        "second: no known wrong idea is stopped here first"
-    )
+ROOM = {"id": "room", "kind": "peak", "of": "y", "at_most": "64 * x.nbytes + 4096"}
 
 
-def test_a_check_that_no_idea_can_be_named_by_need_stop_none(tmp_path: Path) -> None:
-    room = {"id": "room", "kind": "peak", "of": "y", "at_most": "64 * x.nbytes + 4096"}
-    report = audited(tmp_path, checks=[{"id": "gate", "kind": "outputs", "of": "y"}, room])
+@pytest.mark.parametrize(
+    ("check", "killers", "remarked"),
+    [
+        pytest.param({**SECOND, "needs": "gate"}, "gate", True, id="never the first to stop"),
+        pytest.param(SECOND, ["gate", "second"], False, id="claimed"),
+        pytest.param(ROOM, "gate", False, id="no idea can be named by it"),
+    ],
+)
+def test_a_check_that_stops_nothing_first_is_remarked_on_unless_it_earns_its_place(
+    tmp_path: Path, check: dict[str, Any], killers: Any, remarked: bool
+) -> None:
+    ideas = {"open": {**OPEN, "killed_by": killers}}
+    report = audited(tmp_path, checks=[GATE, check], misconceptions=ideas)
     assert report.problems == ()
-    assert said(report, "redundant") == []
-
-
-def test_a_check_that_a_misconception_claims_earns_its_place(tmp_path: Path) -> None:
-    second = {"id": "second", "kind": "outputs", "of": "y", "cases": "many"}
-    report = audited(
-        tmp_path,
-        checks=[{"id": "gate", "kind": "outputs", "of": "y"}, second],
-        misconceptions={"open": {"killed_by": ["gate", "second"], "feedback": "Open."}},
-    )
-    assert said(report, "redundant") == []
-
-
-def test_a_verdict_that_depends_on_the_seed_is_marked(tmp_path: Path) -> None:
-    report = audited(
-        tmp_path,
-        seeds=range(12),
-        variants={"open": "def relu(x):\n    return x if x.size == 1 else x.copy()\n"},
-        cases={"signs": {"x": [[-1.0, 2.0]]}, "one": {"x": {"normal": [1, 1]}}},
-        checks=[
-            {"id": "gate", "kind": "outputs", "of": "y", "cases": "signs"},
-            {"id": "late", "kind": "outputs", "of": "y", "cases": "one"},
-        ],
-    )
-    row = report.programs[2]
-    assert row.cells["late"] is Cell.VARIES
-    assert 0 < len(row.passing_seeds["late"]) < 12
+    found = said(report, "redundant")
+    assert [text.split(":")[0] for text in found] == ["second"] * remarked
 
 
 @pytest.mark.parametrize(
@@ -112,37 +95,161 @@ def test_what_is_too_close_to_call_blocks_no_check(verdict: Verdict, then: Verdi
     assert [result.verdict for result in graded.values()] == [verdict, then]
 
 
-# Ideas that no case tells apart.
-
-SUMS = """
-    import numpy as np
-
-    def total(x, k):
-        return x[:k].sum()
-"""
-IDEAS = {
-    "all": "def total(x, k):\n    return x.sum()\n",
-    "one-more": "def total(x, k):\n    return x[:k + 1].sum()\n",
-}
+# -- programs that break ---------------------------------------------------------------------------
 
 
-def sums(folder: Path, ideas: dict[str, str]) -> AuditReport:
-    return audited(
-        folder,
-        reference=SUMS,
+def test_a_reference_that_raises_is_one_fault_with_message_and_line(tmp_path: Path) -> None:
+    reference = "def relu(x):\n    raise ValueError('too small')\n"
+    report = audited(tmp_path, seeds=(1, 2), reference=reference)
+    assert report.problems == (
+        "the reference does not pass gate on all 2 seeds: its relu raised ValueError "
+        "in case signs: too small, in drills/gate/reference.py:2",
+    )
+    assert [row.name for row in report.programs] == ["reference"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "found"),
+    [
+        ("relu = 1 / 0\n", "ZeroDivisionError: division by zero, in {}:1: relu = 1 / 0"),
+        ("def relu(x):\n    return (x\n", "SyntaxError: '(' was never closed, in {}:2: return (x"),
+        ("\nimport nunpy\n", "ModuleNotFoundError: No module named 'nunpy', in {}:2: import nunpy"),
+    ],
+)
+def test_a_reference_that_does_not_load_is_told_with_its_line(
+    tmp_path: Path, reference: str, found: str
+) -> None:
+    report = audited(tmp_path, reference=reference, begin="relu = print\n")
+    told = found.format("drills/gate/reference.py")
+    assert report.problems == (f"the reference cannot be loaded: raised {told}",)
+    assert report.programs == ()
+
+
+def test_other_programs_that_do_not_load_are_told_with_theirs(tmp_path: Path) -> None:
+    (problem,) = audited(tmp_path / "a", begin="import nunpy\n").problems
+    assert problem.startswith("seed 1, starter: starter cannot be loaded: raised ModuleNotFound")
+    assert problem.endswith("No module named 'nunpy', in drills/gate/starter.py:1: import nunpy")
+    broken = {"open": "def relu(x):\n    return x\n", "half-open": "\nhalf = x\n"}
+    ideas = dict.fromkeys(broken, OPEN)
+    (problem,) = audited(tmp_path / "b", variants=broken, misconceptions=ideas).problems
+    where = "name 'x' is not defined, in drills/gate/misconceptions/half_open.py:2: half = x"
+    assert problem.endswith(where)
+
+
+TYPO = {"open": "def relu(x):\n    return np.maxmum(x, 0)\n"}
+
+
+def test_a_wrong_idea_with_a_typo_is_remarked_on_with_line_and_message(tmp_path: Path) -> None:
+    begin = "def relu(x):\n    return x.copy()\n"
+    report = audited(tmp_path, seeds=(1, 2), variants=TYPO, begin=begin, starter_holds=[])
+    assert report.ok, report.problems
+    (remark,) = said(report, "raising")
+    assert remark.startswith("open raises AttributeError in relu, line 2, on every case")
+    assert "has no attribute 'maxmum'" in remark
+
+
+@pytest.mark.parametrize("feedback", ["It raises there.", "Here an AttributeError comes out."])
+def test_a_wrong_idea_that_is_about_raising_is_not(tmp_path: Path, feedback: str) -> None:
+    ideas = {"open": {**OPEN, "feedback": feedback}}
+    assert said(audited(tmp_path, variants=TYPO, misconceptions=ideas), "raising") == []
+
+
+@pytest.mark.parametrize(
+    ("raised", "feedback", "faulty", "remarked"),
+    [
+        ("ValueError('to do')", "It is wrong.", True, False),
+        ("ValueError('to do')", "It raises ValueError.", False, False),
+        ("NotImplementedError", "It is wrong.", False, True),
+    ],
+)
+def test_a_starter_that_only_raises_is_a_fault_unless_it_is_not_written_yet(
+    tmp_path: Path, raised: str, feedback: str, faulty: bool, remarked: bool
+) -> None:
+    broken = {"open": f"def relu(x):\n    raise {raised}\n"}
+    ideas = {"open": {**OPEN, "feedback": feedback}}
+    report = audited(tmp_path, seeds=(1, 2), variants=broken, misconceptions=ideas)
+    remarks = said(report, "starter")
+    assert (len(report.problems), len(remarks)) == (faulty, remarked)
+    for text in (*report.problems, *remarks):
+        assert text.startswith(f"starter raises {raised.split('(')[0]} in relu, line ")
+        assert text.endswith("; a starter runs, looks plausible and fails by its values")
+
+
+# -- ideas that are not stopped as they should be --------------------------------------------------
+
+
+def test_a_wrong_idea_that_passes_everything_is_one_fault_for_all_seeds(tmp_path: Path) -> None:
+    report = audited(
+        tmp_path,
+        seeds=(1, 2, 3),
+        variants={"open": "def relu(x):\n    return np.maximum(x, 0)\n"},
+        begin="def relu(x):\n    return x * 1\n",
+        starter_holds=[],
+    )
+    assert report.problems == ("open passes every check on all 3 seeds",)
+
+
+def test_a_wrong_idea_that_passes_on_some_seeds_is_told_with_those(tmp_path: Path) -> None:
+    report = audited(
+        tmp_path,
+        seeds=range(8),
+        variants={"open": "def relu(x):\n    return x if x.size == 1 else np.maximum(x, 0)\n"},
+        cases={"one": {"x": {"normal": [1, 1]}}},
+        starter_holds=[],
+        begin="def relu(x):\n    return x - 7\n",
+    )
+    assert report.programs[2].cells["gate"] is Cell.VARIES
+    lucky = report.programs[2].passing_seeds["gate"]
+    assert 0 < len(lucky) < 8
+    seeds = f"seed{'' if len(lucky) == 1 else 's'} {', '.join(map(str, lucky))}"
+    assert report.problems[0].startswith(
+        f"open is stopped on {8 - len(lucky)} of 8 seeds, and passes every check on {seeds}: give"
+    )
+    assert not any("killed by" in p or "diagnosed" in p for p in report.problems)
+
+
+def test_a_claimed_check_that_another_forestalls_is_told_with_what_to_do(tmp_path: Path) -> None:
+    floor = {**SECOND, "id": "floor", "needs": "gate"}
+    last = {**SECOND, "id": "last", "needs": "floor"}
+    ideas = {"open": {**OPEN, "killed_by": "last"}}
+    report = audited(tmp_path, seeds=(1, 2), checks=[GATE, floor, last], misconceptions=ideas)
+    assert report.problems == (
+        "open is said to be killed by last, but gate, which last needs, stops it first "
+        "on all 2 seeds: use cases on which it passes gate, or claim gate",
+    )
+
+
+def test_a_claimed_check_that_it_passes_is_told_so_and_not_called_idle(tmp_path: Path) -> None:
+    report = audited(
+        tmp_path,
+        cases={"signs": SIGNS, "many": {"x": {"normal": [4, 5]}}, "positive": {"x": [[1.0]]}},
+        checks=[GATE, {**GATE, "id": "below", "cases": "positive"}],
+        misconceptions={"open": {**OPEN, "killed_by": ["gate", "below"]}},
+    )
+    assert "open is said to be killed by below, which it passes" in report.problems
+    assert not any("idle" in problem for problem in report.problems)
+    # A check that passes contradicts the idea that it claims.
+    assert "open is diagnosed as nothing, expected open" in report.problems
+
+
+def test_ideas_that_no_case_tells_apart_are_a_fault(tmp_path: Path) -> None:
+    ideas = {
+        "all": "def total(x, k):\n    return x.sum()\n",
+        "one-more": "def total(x, k):\n    return x[:k + 1].sum()\n",
+    }
+    report = audited(
+        tmp_path,
+        reference="def total(x, k):\n    return x[:k].sum()\n",
         variants=ideas,
         interface="def total(x, k):  # x (N,) float64 -> a float",
         run=["s = total(x, k)"],
         # One entry more than k is the same as all entries, on both cases.
         cases={"two": {"x": [1.0, 2.0], "k": 1}, "some": {"x": {"normal": [4]}, "k": 3}},
-        checks=[{"id": "gate", "kind": "outputs", "of": "s"}],
-        misconceptions={n: {"killed_by": "gate", "feedback": "Wrong."} for n in ideas},
+        checks=[{**GATE, "of": "s"}],
+        misconceptions=dict.fromkeys(ideas, OPEN),
         starter_holds=[],
     )
-
-
-def test_ideas_that_no_case_tells_apart_are_a_fault(tmp_path: Path) -> None:
-    assert sums(tmp_path, IDEAS).problems == (
+    assert report.problems == (
         "all and one-more cannot be told apart on any case: add one on which they differ, or make "
         "them variants of one misconception",
     )
@@ -150,10 +257,179 @@ def test_ideas_that_no_case_tells_apart_are_a_fault(tmp_path: Path) -> None:
 
 def test_twins_go_by_each_others_names_on_every_seed() -> None:
     def named(misconception: str | None, *seeds: tuple[str, ...]) -> Subject:
-        seen = [Seen(0, {}, {}, frozenset(names), None) for names in seeds]
+        seen = [Seen(0, {}, {}, frozenset(names)) for names in seeds]
         return Subject("any", [], "", misconception=misconception, seen=seen)
 
     both = ("a", "b")
     assert pairs([named("a", both, both), named("b", both, ("b",))]) == [("a", "b")]
     assert pairs([named("a", both, ("a",)), named(None, both), named("c", ())]) == []
     assert pairs([named("a", ("b",), ("b",))]) == []  # misnamed, which is another fault
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+NAME = "mean-and-spread"
+PARTS = (MINI.parent / "parts" / "questions" / f"{NAME}.yaml").read_text(encoding="utf-8")
+VARIANCE = PARTS[PARTS.index("  variance:") : PARTS.index("code:\n  reference")]
+PROMPT = "Our dashboard shows a mean that grows with the number of samples."
+CLAUSE = "contract: [m is the arithmetic mean of the entries of x.]"
+IDLE = "the check {} kills no variant: it is idle, or a misconception is missing"
+
+
+def edited(folder: Path, *edits: str) -> AuditReport:
+    """Audit the question of three parts with each text of the pairs replaced by the next one."""
+    text = PARTS
+    for old, new in zip(edits[::2], edits[1::2], strict=True):
+        assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times"
+        text = text.replace(old, new)
+    path = folder / f"{NAME}.yaml"
+    path.write_text(text, encoding="utf-8")
+    return audit(load([path], NAME), seeds=(1, 2))
+
+
+def test_a_question_of_parts_is_proved(tmp_path: Path) -> None:
+    report = edited(tmp_path)
+    assert (report.problems, report.remarks, report.notes) == ((), (), ())
+    kills = {
+        row.name: [c for c, cell in row.cells.items() if cell == "kills"] for row in report.programs
+    }
+    assert kills == {
+        "reference": [],
+        "starter": ["mean"],
+        "sums": ["mean"],
+        "divides-by-nothing": ["nothing"],
+        "doubles-in-place": ["alone"],
+        "variance": ["spread"],
+        "cancels": ["far"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("edits", "problems"),
+    [
+        pytest.param(
+            ("found = float(x.mean())", "found = float(x.mean()) + 1.0"),
+            (
+                "doubles-in-place is said to be killed by alone, but mean of part 1 stops it first "
+                "on all 2 seeds: an idea of part 2 passes the parts before, or claim mean",
+                IDLE.format("alone"),
+            ),
+            id="an idea passes the parts before its own",
+        ),
+        pytest.param(
+            ("killed_by: mean", "killed_by: [mean, spread]"), (), id="claimed by a later part too"
+        ),
+        pytest.param(
+            ("killed_by: mean", "killed_by: [mean, nothing]"),
+            (
+                "sums is said to be killed by nothing, which it passes, and mean of part 1 stops "
+                "it on all 2 seeds: claim mean",
+            ),
+            id="claimed by a later part, which it passes",
+        ),
+        pytest.param(  # others do not pass these, and a grade stops all of them in the first part
+            (VARIANCE, ""),
+            (IDLE.format("spread"), IDLE.format("far")),
+            id="a check earns its place among those who get there",
+        ),
+    ],
+)
+def test_every_check_and_idea_has_its_part(
+    tmp_path: Path, edits: tuple[str, ...], problems: tuple[str, ...]
+) -> None:
+    assert edited(tmp_path, *edits).problems == problems
+
+
+def test_the_starter_fails_in_the_first_part(tmp_path: Path) -> None:
+    right = "        return total / len(x)\n"
+    report = edited(tmp_path, "        return total\n", right, "[sums]", "[]")
+    assert "starter passes part 1 on all 2 seeds, in which it has to fail" in report.problems
+
+
+# -- the text --------------------------------------------------------------------------------------
+
+
+def test_a_first_part_is_short(tmp_path: Path) -> None:
+    clauses = f"contract: [{', '.join('abcdefg')}]"
+    first, second = said(edited(tmp_path, PROMPT, PROMPT + " word" * 80, CLAUSE, clauses), "parts")
+    assert "the prompt of part 1 has 98 words" in first
+    assert "the contract of part 1 has 7 clauses" in second
+    assert said(edited(tmp_path, PROMPT, PROMPT + " word" * 72), "parts") == []
+
+
+def test_a_case_that_no_check_looks_at_is_remarked_on_with_its_place(tmp_path: Path) -> None:
+    (text,) = said(audited(tmp_path, checks=[{**GATE, "cases": "signs"}]), "unused")
+    assert re.fullmatch(r"questions/gate\.yaml:\d+:3: cases\.many: no check looks at it; .*", text)
+
+
+def test_what_is_to_be_passed_before_is_another_question_of_the_bank(tmp_path: Path) -> None:
+    before = ["there", "nowhere", "gate"]
+    asked = question(tmp_path, prerequisites=before)
+    (tmp_path / "questions" / "there.yaml").write_text("title: There\n")
+    assert said(audit(asked, seeds=(1,)), "prerequisites") == [
+        f"prerequisites: there is no other question {name} in this bank" for name in before[1:]
+    ]
+
+
+# -- several questions at once ---------------------------------------------------------------------
+
+HERE = os.getpid()
+forked = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere questions come one by one")
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> list[Question]:
+    only = question(tmp_path)
+    return [replace(only, id=name) for name in ("first", "second", "third", "fourth")]
+
+
+@pytest.fixture
+def fails(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Replace the audit by one that says where it ran; of these questions its process ends."""
+    found: list[str] = []
+
+    def stand_in(
+        asked: Question, *, seeds: Sequence[int], progress: Callable[[str], None]
+    ) -> AuditReport:
+        progress(f"{asked.id}: looking")
+        if asked.id in found and os.getpid() != HERE:
+            os._exit(3)
+        where = "here" if os.getpid() == HERE else "elsewhere"
+        return AuditReport(asked.id, where, tuple(seeds), 0.0, (), (), ())
+
+    monkeypatch.setattr(auditing, "audit", stand_in)
+    return found
+
+
+def reports(questions: Sequence[Question], jobs: int) -> list[tuple[str, str]]:
+    found = audited_at_once(questions, Plan(range(1), jobs=jobs), lambda _: None)
+    return [(report.question, report.title) for report, _ in found]
+
+
+@forked
+def test_reports_come_in_the_order_asked_whoever_is_done_first(
+    questions: list[Question], fails: list[str]
+) -> None:
+    assert reports(questions, 3) == [(question.id, "elsewhere") for question in questions]
+    assert {where for _, where in reports(questions, 1)} == {"here"}
+    assert reports(questions[:1], 8) == [("first", "here")]
+
+
+@forked
+def test_a_process_that_ends_without_a_report_has_its_question_done_again_here(
+    questions: list[Question], fails: list[str]
+) -> None:
+    fails.append("second")
+    found = dict(reports(questions, 2))
+    assert found["second"] == "here"
+    assert list(found) == [q.id for q in questions]
+
+
+@forked
+def test_no_process_stays_when_nobody_listens_any_more(
+    questions: list[Question], fails: list[str]
+) -> None:
+    found = audited_at_once(questions, Plan(range(1), jobs=2), lambda _: None)
+    next(found)
+    found.close()  # type: ignore[attr-defined]
+    assert multiprocessing.active_children() == []

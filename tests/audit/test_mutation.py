@@ -3,133 +3,117 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+import yaml
 
 from grader import bank
 from grader.audit import mutation
-from grader.audit.mutation import mutate, sample
+from grader.audit.mutation import Search, mutate, sample
+from grader.cases.recipe import CaseRecipe, read_cases
+from grader.cases.vary import varied, written
 from grader.evaluation.evaluation import Evaluation
+from grader.explain.further import Domain
 from grader.kinds.side_effects import SideEffectsCheck
-from grader.model.errors import BankError
-from grader.model.mutation import Fate, Mutant, MutationReport, Reach, Trial
-from grader.model.question import Question
+from grader.model.audit import Counterexample, Fate, MutationReport, Trial
+from grader.model.mutation import Mutant, Reach
 from grader.reports.audit import mutation_page
 from grader.reports.blocks import render_terminal
 from grader.reports.json import mutation_to_json
 from grader.reports.sheet import plain
 from grader.sandbox.client import Overran
+from grader.session import GradingSession
 from tests.asking import with_checks
+from tests.audit.audits import AT_ZERO, BACKWARD, gate
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
-SPEC = """
-format: 2
-title: The gate that stayed open
-track: activations
-level: warm-up
-minutes: 5
-uses: [numpy]
-prompt: Fix the backward pass of a gate.
-interface: def gate_backward(grad_y, x)  # -> grad_x
-run:
-  - grad_x = gate_backward(grad_y, x)
-cases:
-  signs: {x: [-1.0, 2.0], grad_y: [3.0, 4.0]}
-  rows: {x: {normal: [3, 4]}, grad_y: {normal: like x}}
-checks:
-  - {id: gate, kind: outputs, of: grad_x, cases: CASES}
-SURVIVORS
-"""
-REFERENCE = '''import numpy as np
-
-
-def gate_backward(grad_y, x):
-    """Return grad_y where x is positive, 0 elsewhere."""
-    return np.where(x > 0, grad_y, 0).astype(x.dtype)
-'''
-AT_ZERO = """survivors:
-  - in: gate_backward
-    was: return np.where(x > 0, grad_y, 0).astype(x.dtype)
-    becomes: return np.where(x >= 0, grad_y,   0).astype(x.dtype)
-    because: The derivative at 0 is left open.
-"""
-GONE = AT_ZERO.replace("x > 0", "x > 1")
-KILLED = AT_ZERO.replace("x >= 0", "x <= 0")
+ROOT = Path(__file__).parents[2]
+ALL = ("signs", "rows", "zeros")
+ZEROS = {"x": {"integers": [4, 5], "from": -1, "to": 1}, "grad_y": {"normal": [4, 5]}}
 # A case whose only zero is there on some seeds.
-RARE = "  zeros: {x: {integers: [4], from: -2, to: 2}, grad_y: {normal: [4]}}\nchecks:"
-Z = "  zeros: {x: {integers: [4, 5], from: -1, to: 1}, grad_y: {normal: [4, 5]}}\nchecks:"
+RARE = {"x": {"integers": [4], "from": -2, "to": 2}, "grad_y": {"normal": [4]}}
+GONE = {key: text.replace("x > 0", "x > 1") for key, text in AT_ZERO.items()}
+KILLED = {key: text.replace("x >= 0", "x <= 0") for key, text in AT_ZERO.items()}
+HOLE = "return np.where(x >= 0, grad_y, 0).astype(x.dtype)"
 
 
-def gate(
-    folder: Path,
-    *,
-    cases: str = "[signs, rows]",
-    survivors: str = "",
-    zeros: bool = False,
-    reference: str = REFERENCE,
-) -> Question:
-    """A question in a bank of its own; without the case `zeros` it has a hole."""
-    spec = SPEC.replace("CASES", cases).replace("SURVIVORS", survivors)
-    files = {
-        "questions/gate.yaml": spec.replace("checks:", Z) if zeros else spec,
-        "drills/gate/reference.py": reference,
-        "drills/gate/starter.py": "def gate_backward(grad_y, x):\n    return grad_y * 1.0\n",
-    }
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return bank.load([folder], "gate")
+def of_fate(report: MutationReport, fate: Fate = Fate.SURVIVED) -> list[Trial]:
+    return [t for t in report.trials if t.fate is fate]
 
 
-def shown(report: MutationReport, width: int = 80) -> str:
+def survivor(report: MutationReport) -> tuple[Mutant, Counterexample]:
+    """The one mutant that the question wrongly accepts, and an input that shows it."""
+    (found,) = of_fate(report)
+    assert found.counterexample is not None
+    return found.mutant, found.counterexample
+
+
+def shown(report: MutationReport) -> str:
     """The page as text."""
-    return "\n".join(map(plain, render_terminal(list(mutation_page(report)), width)))
+    return "\n".join(map(plain, render_terminal(list(mutation_page(report)), 80)))
 
 
-def survivors(report: MutationReport) -> list[Trial]:
-    """The mutants that the question wrongly accepts."""
-    return [t for t in report.trials if t.fate is Fate.SURVIVED]
+@pytest.fixture
+def only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Have only some mutants tried, by what they become."""
+
+    def choose(*wanted: str) -> None:
+        def chosen(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
+            return [m for m in mutants if m.becomes in wanted]
+
+        monkeypatch.setattr(mutation, "sample", chosen)
+
+    return choose
 
 
 def test_a_hole_is_found_with_the_smallest_input_that_shows_it(tmp_path: Path) -> None:
-    report = mutate(gate(tmp_path), seeds=range(2))
-    (found,) = survivors(report)
-    assert (found.mutant.scope, found.mutant.line) == ("gate_backward", 6)
-    assert "x >= 0" in found.mutant.becomes
-    assert found.counterexample is not None
-    assert found.counterexample.reach is Reach.VALUES
-    assert (
-        "integers: [2]" in found.counterexample.inputs
-        or "integers: [1]" in found.counterexample.inputs
-    )
-    assert found.counterexample.result == "grad_x"
+    report = mutate(gate(tmp_path), seeds=[0])
+    mutant, found = survivor(report)
+    assert (mutant.scope, mutant.line, mutant.becomes) == ("gate_backward", 6, HOLE)
+    assert (found.reach, found.result) == (Reach.VALUES, "grad_x")
+    assert "integers: [2]" in found.inputs or "integers: [1]" in found.inputs
     assert not report.ok
     killed = report.count(Fate.KILLED)
     assert report.score == killed / (killed + 1)
     assert sum(report.count(fate) for fate in Fate) == report.derived == len(report.trials)
+    page = shown(report)
+    for text in (
+        "SURVIVES gate_backward, line 6: another comparison",
+        f"- {AT_ZERO['was']}",
+        f"+ {HOLE}",
+        "differs on  the case with small whole numbers: signs, seed 700",
+        "to do       add this case, and let gate look at it",
+        "1 wrong mutant passes every check",
+    ):
+        assert text in page
+    assert max(map(len, page.splitlines())) <= 80
+    data: Any = json.loads(json.dumps(mutation_to_json(report)))
+    assert data["tried"] == data["derived"] == len(data["mutants"])
+    (row,) = [m for m in data["mutants"] if m["fate"] == "survived"]
+    assert (data["survived"], row["in"], row["witness"]["case"]) == (1, "gate_backward", "signs")
 
 
 def test_the_case_that_was_missing_kills_it(tmp_path: Path) -> None:
-    report = mutate(gate(tmp_path, cases="[signs, rows, zeros]", zeros=True), seeds=range(2))
-    assert not survivors(report)
+    report = mutate(gate(tmp_path, compared=ALL, zeros=ZEROS), seeds=range(2))
     assert report.ok
     assert report.score == 1.0
     assert report.count(Fate.EQUIVALENT) > 0  # np.where(...) of the right dtype needs no cast
 
 
 def test_a_mutant_that_some_seeds_let_through_is_flaky_and_a_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, only: Callable[..., None]
 ) -> None:
-    monkeypatch.setitem(globals(), "Z", RARE)
-    report = mutate(gate(tmp_path, cases="[signs, rows, zeros]", zeros=True), seeds=range(10))
-    (found,) = (t for t in report.trials if t.fate is Fate.FLAKY)
-    assert "x >= 0" in found.mutant.becomes
+    only(HOLE)
+    report = mutate(gate(tmp_path / "a", compared=ALL, zeros=RARE), seeds=range(10))
+    (found,) = report.trials
+    assert (found.fate, found.killed_by) == (Fate.FLAKY, "gate")
     assert 0 < len(found.passing_seeds) < 10
-    assert found.killed_by == "gate"
     assert found.seed not in found.passing_seeds
     share = f"{10 - len(found.passing_seeds)} of 10 seeds"
     (problem,) = report.problems
@@ -140,38 +124,26 @@ def test_a_mutant_that_some_seeds_let_through_is_flaky_and_a_fault(
     page = shown(report)
     assert "FLAKY gate_backward, line 6: another comparison" in page
     assert f"stopped on {share}, by gate" in page
-    killed = report.count(Fate.KILLED)
-    assert report.score == killed / (killed + 1)
-    data = mutation_to_json(report)
-    assert data["flaky"] == 1
+    assert (report.score, mutation_to_json(report)["flaky"]) == (0.0, 1)
+    explained = mutate(gate(tmp_path / "b", AT_ZERO, compared=ALL, zeros=RARE), seeds=range(10))
+    assert explained.ok
+    assert explained.count(Fate.EXPLAINED) == 1
 
 
-def test_a_flaky_mutant_may_be_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(globals(), "Z", RARE)
-    asked = gate(tmp_path, cases="[signs, rows, zeros]", zeros=True, survivors=AT_ZERO)
-    report = mutate(asked, seeds=range(10))
-    assert report.ok
-    assert report.count(Fate.EXPLAINED) == 1
-
-
-def test_a_case_that_no_check_compares_is_named(tmp_path: Path) -> None:
-    report = mutate(gate(tmp_path, zeros=True), seeds=range(2))
-    (found,) = survivors(report)
-    assert found.counterexample is not None
-    assert found.counterexample.reach is Reach.SAME
-    assert found.counterexample.advice == (
-        "let gate look at zeros, with more draws or numbers that are written"
-    )
+def test_a_case_that_no_check_compares_is_named(tmp_path: Path, only: Callable[..., None]) -> None:
+    only(HOLE)
+    _, found = survivor(mutate(gate(tmp_path, zeros=ZEROS), seeds=range(2)))
+    assert found.reach is Reach.SAME
+    assert found.advice == "let gate look at zeros, with more draws or numbers that are written"
 
 
 def test_a_survivor_may_be_explained_however_its_line_is_laid_out(tmp_path: Path) -> None:
-    moved = REFERENCE.replace("    return np.where(x > 0,", "    return np.where(\n        x>0,")
-    report = mutate(gate(tmp_path, survivors=AT_ZERO, reference=moved), seeds=range(2))
+    moved = BACKWARD.replace("    return np.where(x > 0,", "    return np.where(\n        x>0,")
+    report = mutate(gate(tmp_path, AT_ZERO, reference=moved), seeds=range(2))
     assert report.ok
     assert report.score == 1.0
-    (explained,) = [t for t in report.trials if t.fate is Fate.EXPLAINED]
-    assert explained.because == "The derivative at 0 is left open."
-    assert "is explained: The derivative at 0 is left open." in " ".join(shown(report).split())
+    assert [t.because for t in of_fate(report, Fate.EXPLAINED)] == [AT_ZERO["because"]]
+    assert f"is explained: {AT_ZERO['because']}" in " ".join(shown(report).split())
 
 
 @pytest.mark.parametrize(
@@ -179,35 +151,26 @@ def test_a_survivor_may_be_explained_however_its_line_is_laid_out(tmp_path: Path
     [(GONE, "no mutant of the reference reads so"), (KILLED, "a check kills it")],
 )
 def test_an_explanation_that_explains_nothing_is_a_fault(
-    tmp_path: Path, written: str, told: str
+    tmp_path: Path, written: dict[str, str], told: str
 ) -> None:
-    report = mutate(gate(tmp_path, survivors=written), seeds=range(2))
+    report = mutate(gate(tmp_path, written), seeds=[0])
     assert any(told in p and p.startswith("survivors[0] (gate_backward") for p in report.problems)
 
 
 def test_a_mutant_that_hangs_is_killed_and_the_others_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, only: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted = ["n -= 1", "return np.where(x >= 0, grad_y, 0).astype(x.dtype)"]
-
-    def chosen(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
-        return [m for m in mutants if m.becomes in wanted]
-
-    monkeypatch.setattr(mutation, "sample", chosen)
+    only("n -= 1", HOLE)
     monkeypatch.setattr(mutation, "LEAST_SECONDS", 0.4)  # a call of the others takes a thousandth
     loop = "    n = 0\n    while n < 3:\n        n += 1\n    return np"
-    question = gate(tmp_path, reference=REFERENCE.replace("    return np", loop))
-    report = mutate(question, seeds=[0])
-    assert [t.mutant.becomes for t in report.trials] == wanted
+    report = mutate(gate(tmp_path, reference=BACKWARD.replace("    return np", loop)), seeds=[0])
+    assert [t.mutant.becomes for t in report.trials] == ["n -= 1", HOLE]
     assert [t.fate for t in report.trials] == [Fate.KILLED, Fate.SURVIVED]
 
 
 def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_its_second_try(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, only: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def chosen(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
-        return [m for m in mutants if "x >= 0" in m.becomes]
-
     real = mutation._Trying._killer
     tries: list[float] = []
 
@@ -221,16 +184,17 @@ def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_i
                 evaluation.submission.worker.failure = Overran("took too long")
         return check
 
-    monkeypatch.setattr(mutation, "sample", chosen)
-    (usual,) = mutate(gate(tmp_path), seeds=[0]).trials
+    only(HOLE)
+    question = gate(tmp_path)
+    (usual,) = mutate(question, seeds=[0]).trials
     monkeypatch.setattr(mutation._Trying, "_killer", late)
-    (trial,) = mutate(gate(tmp_path), seeds=[0]).trials
+    (trial,) = mutate(question, seeds=[0]).trials
     assert tries[1] == pytest.approx(3 * tries[0])
     assert trial.counterexample == usual.counterexample
 
 
 def test_a_reference_that_fails_its_own_checks_is_said_to(tmp_path: Path) -> None:
-    question = gate(tmp_path, reference=REFERENCE.replace("return", "x += 1\n    return"))
+    question = gate(tmp_path, reference=BACKWARD.replace("return", "x += 1\n    return"))
     manners = SideEffectsCheck(id="manners", kind="side-effects", of="grad_x")
     report = mutate(with_checks(question, [*question.spec.checks, manners]), seeds=[0])
     assert report.problems == ("the reference does not pass manners: audit it first",)
@@ -255,7 +219,7 @@ def test_what_is_known_is_reported_when_somebody_stops_it(tmp_path: Path) -> Non
         if len(steps) == 4:
             raise KeyboardInterrupt
 
-    report = mutate(gate(tmp_path, survivors=KILLED), seeds=[0], progress=impatient)
+    report = mutate(gate(tmp_path, KILLED), seeds=[0], progress=impatient)
     assert report.interrupted
     assert len(report.trials) == 3
     assert not any("a check kills it" in p for p in report.problems)  # nobody knows yet
@@ -263,33 +227,104 @@ def test_what_is_known_is_reported_when_somebody_stops_it(tmp_path: Path) -> Non
     assert steps[0].startswith("gate: mutant 1 of ")
 
 
-def test_the_page_and_the_document_show_the_lines_and_the_place(tmp_path: Path) -> None:
-    report = mutate(gate(tmp_path), seeds=[0])
-    page = shown(report)
-    for text in (
-        "SURVIVES gate_backward, line 6: another comparison",
-        "- return np.where(x > 0, grad_y, 0).astype(x.dtype)",
-        "+ return np.where(x >= 0, grad_y, 0).astype(x.dtype)",
-        "differs on  the case with small whole numbers: signs, seed 700",
-        "to do       add this case, and let gate look at it",
-        "1 wrong mutant passes every check",
-    ):
-        assert text in page
-    assert max(map(len, page.splitlines())) <= 80
-    data = json.loads(json.dumps(mutation_to_json(report)))
-    assert data["tried"] == data["derived"] == len(data["mutants"])
-    assert data["survived"] == 1
-    (row,) = [m for m in data["mutants"] if m["fate"] == "survived"]
-    assert row["in"] == "gate_backward"
-    assert row["witness"]["case"] == "signs"
+# -- further inputs --------------------------------------------------------------------------------
+
+POOL = "x: {normal: [1, 1, 4, 4]}, grad_y: {normal: like y}"
+LAYOUTS = ["fortran", "reversed"]
+POOLING = """
+pooled: {x: {normal: [2, 3, 7, 5]}, kernel: 2, stride: 2, padding: 0, grad_y: {normal: like y}}
+padded: {x: {distinct: [2, 3, 7, 5], gap: 0.5}, kernel: 4, stride: 3, padding: 2, dtype: float32}
+plain: {x: [[-1.0, 2.0, 3.0]], w: {normal: [3, 4]}, rate: 0.1}
+classes: {z: {normal: [6, 4]}, target: {integers: [6], from: 0, to: 3, dtype: int64}, ignore: -1}
+"""
 
 
-def test_a_survivor_explained_twice_is_a_fault_of_the_spec(tmp_path: Path) -> None:
-    again = AT_ZERO + AT_ZERO.removeprefix("survivors:\n").replace(
-        "x >= 0, grad_y,", "x >=  0, grad_y,"
+def read(text: str) -> dict[str, CaseRecipe]:
+    """Cases as a spec writes them."""
+    cases, faults = read_cases(yaml.safe_load(text))
+    assert not faults
+    return cases
+
+
+def variants(name: str, reach: Reach) -> list[CaseRecipe]:
+    """Forty variants of one of the cases."""
+    cases = read(POOLING)
+    made = [
+        varied(cases[name], list(cases.values()), random.Random(n), reach, LAYOUTS)
+        for n in range(40)
+    ]
+    return [case for case in made if case is not None]
+
+
+@pytest.mark.parametrize("reach", [Reach.VALUES, Reach.SIZES, Reach.NUMBERS])
+@pytest.mark.parametrize("name", ["pooled", "padded", "plain", "classes"])
+def test_a_variant_is_a_case_and_is_shown_as_it_would_be_written(name: str, reach: Reach) -> None:
+    for case in variants(name, reach):
+        text = f"{{again: {{{', '.join(written(case, case.inputs))}}}}}"
+        again = read(text)["again"]
+        assert (again.dtype, again.layout) == (case.dtype, case.layout)
+        for key, recipe in case.inputs.items():
+            other = again.inputs[key]
+            assert (other.generator, other.shape, other.like) == (
+                recipe.generator,
+                recipe.shape,
+                recipe.like,
+            )
+            assert other.literal == recipe.literal or recipe.generator not in (None, "array")
+
+
+def test_sides_of_equal_length_stay_equal_and_written_ones_stay() -> None:
+    for case in variants("classes", Reach.SIZES):
+        z, target = case.inputs["z"], case.inputs["target"]
+        assert z.shape is not None
+        assert target.shape == z.shape[:1]
+        assert target.option("to") <= z.shape[1] - 1 or z.shape[1] == 1
+    beside = [c.inputs["w"].shape for c in variants("plain", Reach.SIZES)]  # x is written out
+    assert all(shape is not None and shape[0] == 3 for shape in beside)
+    assert len({c.inputs["z"].shape for c in variants("classes", Reach.SIZES)}) > 5
+
+
+def test_what_is_drawn_with_a_purpose_keeps_its_generator() -> None:
+    assert not variants("padded", Reach.VALUES)
+    assert all(c.inputs["x"].generator == "integers" for c in variants("pooled", Reach.VALUES))
+    assert all(c.inputs["target"].option("to") == 3 for c in variants("classes", Reach.VALUES))
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[GradingSession]:
+    with GradingSession(bank.load([ROOT], "maxpool-routing")) as opened, np.errstate(all="ignore"):
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def search(session: GradingSession) -> Search:
+    return Search(session)
+
+
+def test_what_every_case_keeps_is_taken_to_be_meant(session: GradingSession) -> None:
+    evaluation = Evaluation(session.question, 1, session.bank.reference, session.bank.reference)
+    domain = Domain(Evaluation(session.question, 1, session.bank.reference, session.bank.reference))
+    cases = read(
+        f"inside: {{{POOL}, kernel: 4, stride: 3, padding: 2}}\n"
+        f"outside: {{{POOL}, kernel: 3, stride: 3, padding: 2}}\n"
+        f"misfit: {{{POOL.replace('like y', '[1, 1, 1, 1]')}, kernel: 2, stride: 2, padding: 0}}\n"
+        f"nothing: {{{POOL}, kernel: 5, stride: 1, padding: 0}}\n"  # y has no rows
     )
-    with pytest.raises(BankError) as caught:
-        gate(tmp_path, survivors=again)
-    assert "survivors[1]: expected each mutant once, found that of survivors[0] again" in str(
-        caught.value.problems
+    evaluation.cases = cases
+    own = next(iter(domain._evaluation.cases))
+    kept = {name: domain.holds(evaluation, "main", case, own) for name, case in cases.items()}
+    assert kept == {"inside": True, "outside": False, "misfit": False, "nothing": False}
+    # y is no result that a check of the run `twice` looks at; its shape is known all the same.
+    fitting = f"{POOL}, x_other: {{normal: [1, 1, 4, 4]}}, kernel: 2, stride: 2, padding: 0"
+    evaluation.cases = read(
+        f"fits: {{{fitting}}}\nunfit: {{{fitting.replace('like y', '[1, 1, 1, 1]')}}}\n"
     )
+    assert domain.holds(evaluation, "twice", evaluation.cases["fits"], "two-layers")
+    assert not domain.holds(evaluation, "twice", evaluation.cases["unfit"], "two-layers")
+
+
+def test_a_right_solution_differs_nowhere(session: GradingSession, search: Search) -> None:
+    path = ROOT / "tests" / "solutions" / "maxpool-routing" / "right" / "float64_inside.py"
+    program = session.examine("right", [path.read_bytes()], 1).submission
+    assert search.difference(program) is None
+    assert search.size > 500

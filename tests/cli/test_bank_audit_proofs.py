@@ -13,7 +13,7 @@ from grader.audit import proofs
 from grader.bank import load, locate
 from grader.model.audit import AuditReport
 from grader.model.question import Question
-from tests.audit.test_mutation import AT_ZERO, gate
+from tests.audit.audits import AT_ZERO, gate
 from tests.bank.specs import write_bank
 from tests.cli.conftest import Drill
 
@@ -26,7 +26,7 @@ MUTANTS = ("--mutants", "--seeds", "1")
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The bank that comes with the program: two questions, of which `gate` can be proved."""
     bank = tmp_path / "bank"
-    gate(bank, survivors=AT_ZERO)
+    gate(bank, AT_ZERO)
     for name, other in (("questions/gate.yaml", "door.yaml"), ("drills/gate", "door")):
         (bank / name).with_name(other).symlink_to(bank / name)
     monkeypatch.setattr(locate, "builtin", lambda: bank)
@@ -136,7 +136,7 @@ def test_a_hole_is_shown_and_ends_with_3(tmp_path: Path, real: Drill) -> None:
 
 
 def test_an_explained_one_ends_with_0(tmp_path: Path, real: Drill) -> None:
-    bank = str(gate(tmp_path / "bank", survivors=AT_ZERO).bank)
+    bank = str(gate(tmp_path / "bank", AT_ZERO).bank)
     ended = real("bank", "audit", "gate", "--mutants", "--json", "--bank", bank)
     assert ended.status == 0
     (question,) = ended.data["questions"]

@@ -1,8 +1,13 @@
 """Derive mutants of a program: small changes, one at a time, that people really make by mistake.
 
 One statement changes and every other line of the source stays as it was, at the same line number.
-What may change is in `rules`; here are the places.  Messages of exceptions, annotations, decorators
-and documentation are left alone: no question is about them.
+Messages of exceptions, annotations, decorators and documentation are left alone: no question is
+about them.
+
+Source of the families: R. A. DeMillo, R. J. Lipton and F. G. Sayward, "Hints on test data
+selection", Computer 11(4), 1978 (a test that tells a program from its near neighbors tells it
+from most wrong ones); what is particular to arrays (axes, casts, reductions, eps) comes from the
+wrong ideas in the questions.
 """
 
 from __future__ import annotations
@@ -13,10 +18,44 @@ import functools
 import itertools
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
 
 from ..protocol import Mutant, Mutants, Page
-from .rules import Function, can_go, replacements, rewritten, slots
 
+T = TypeVar("T")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Change = tuple[str, ast.expr]  # by which rule, and what an expression becomes
+
+_OPERATORS = (
+    "Add Sub", "Sub Add", "Mult Div", "Div Mult", "FloorDiv Div Mod", "Mod FloorDiv", "Pow Mult",
+    "MatMult Mult", "BitAnd BitOr", "BitOr BitAnd", "LShift RShift", "RShift LShift",
+    "Lt LtE GtE", "LtE Lt Gt", "Gt GtE LtE", "GtE Gt Lt", "Eq NotEq", "NotEq Eq", "In NotIn",
+    "NotIn In", "Is IsNot", "IsNot Is", "BitXor",
+)  # fmt: skip
+# By operator of two operands, those that it may become.
+OPERATORS: dict[type[ast.AST], list[type[Any]]] = {
+    getattr(ast, one): [getattr(ast, other) for other in others]
+    for one, *others in map(str.split, _OPERATORS)
+}
+ORDERED = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)  # a op b is not b op a
+_PAIRS = (
+    "min max", "amin amax", "minimum maximum", "fmin fmax", "argmin argmax", "nanmin nanmax",
+    "sum mean", "prod sum", "var std", "cumsum cumprod", "zeros ones", "zeros_like ones_like",
+    "floor ceil", "any all", "exp expm1", "log log1p", "sin cos", "sigmoid tanh", "relu silu",
+    "hstack vstack", "tril triu", "append extend",
+)  # fmt: skip
+# `zeros` does not become `empty`: what that computes is chance, and mostly zeros.
+NAMES: dict[str, str] = {"empty": "zeros", "empty_like": "zeros_like"}
+for _pair in _PAIRS:
+    _one, _other = _pair.split()
+    NAMES.setdefault(_one, _other)
+    NAMES.setdefault(_other, _one)
+
+SMALL = 1e-3  # a positive number up to this is there to keep another from 0
+_SENTINELS = {"inf": 1e4, "nan": 0.0}  # what people write instead
+_PRECISIONS = {"float64": "float32", "double": "float32", "float32": "float64"}
+_ROOTS = {"sqrt", "rsqrt"}
+_LEFT_ALONE = {"annotation", "returns", "decorator_list"}  # no question is about them
 TOP = "module"  # the scope of what stands in no function
 _UNCHANGED = (ast.Raise, ast.Import, ast.ImportFrom, ast.ClassDef, ast.Match)
 
@@ -39,7 +78,7 @@ def derive(data: bytes) -> list[Mutant]:
     """
     tree = ast.parse(data)
     found: dict[bytes, Mutant] = {}
-    for mutant in _Deriver(data, tree).of_block(tree.body, TOP, None):
+    for mutant in _Source(data, tree).of_block(tree.body, TOP, None):
         mutated = data[: mutant.start] + mutant.text.encode() + data[mutant.end :]
         with suppress(SyntaxError, ValueError):
             if mutated not in found:
@@ -48,7 +87,7 @@ def derive(data: bytes) -> list[Mutant]:
     return list(found.values())
 
 
-class _Deriver:
+class _Source:
     """One source, and the mutants of its statements."""
 
     def __init__(self, data: bytes, tree: ast.Module) -> None:
@@ -136,3 +175,339 @@ def _text(node: ast.stmt, *, elif_: bool) -> str:
             setattr(head, name, [])
     text = ast.unparse(head).removesuffix("pass").rstrip()
     return f"el{text}" if elif_ else text
+
+
+# -- what may change ---------------------------------------------------------------------------
+
+
+class Slot(NamedTuple):
+    """Where in a statement an expression stands."""
+
+    holder: Any  # a list, or the fields of a node
+    key: Any  # index or name
+    role: str  # test, axis, dtype, subscripts, or operator (the function of a call)
+
+
+def slots(node: ast.AST) -> Iterator[Slot]:
+    """Every expression in a statement or an expression, outermost first."""
+    function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    for name, value in ast.iter_fields(node):
+        if name in _LEFT_ALONE:
+            continue
+        listed = isinstance(value, list)
+        for index, item in enumerate(value if listed else [value]):
+            if isinstance(item, ast.expr):
+                role = _role(node, name, index, item)
+                yield Slot(value, index, role) if listed else Slot(vars(node), name, role)
+                if not isinstance(item, ast.JoinedStr) and _signed(item) is None:
+                    yield from slots(item)
+            elif isinstance(item, ast.keyword | ast.comprehension | ast.withitem) or (
+                function and isinstance(item, ast.arguments)  # their defaults
+            ):
+                yield from slots(item)
+
+
+def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
+    """What an expression is for, as far as its position and its text say."""
+    match node:
+        case ast.Call() if name == "func":
+            return "operator"
+        case ast.Call() if index == 0 and ast.unparse(node.func).endswith("einsum"):
+            return "subscripts"
+        case ast.Call():
+            return "dtype" if ast.unparse(item).endswith("dtype") else ""
+        case ast.keyword(arg=str(word)):
+            return "axis" if word == "dim" else word
+        case ast.If() | ast.While() | ast.IfExp() | ast.comprehension() if name in {"test", "ifs"}:
+            return "test"
+        case _:
+            return ""
+
+
+# -- expressions -----------------------------------------------------------------------------------
+
+
+def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Change]:
+    """Everything that an expression may become, in a file that imports these modules."""
+    stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
+    if stored and not isinstance(node, ast.Subscript):
+        return
+    number = _signed(node)
+    if number is not None:
+        yield from _numbers(number, role)
+        return
+    yield from _sentinels(node, modules)
+    yield from _moved_eps(node)
+    if role == "test":
+        yield "negated condition", ast.UnaryOp(ast.Not(), node)
+    if role == "dtype":
+        for name in ("float32", "float64"):
+            yield "changed cast", ast.Constant(name)
+    match node:
+        case ast.Constant(value=bool(value)):
+            yield "flipped flag", ast.Constant(not value)
+        case ast.Constant(value=str(value)) if role == "subscripts":
+            for i, (a, b) in enumerate(itertools.pairwise(value)):
+                if a != b and f"{a}{b}".isalpha():
+                    new = f"{value[:i]}{b}{a}{value[i + 2 :]}"
+                    yield "swapped subscripts", ast.Constant(new)
+        case ast.BinOp():
+            yield from _binary(node)
+        case ast.Compare():
+            for index, op in enumerate(node.ops):
+                for other in OPERATORS[type(op)]:
+                    ops = _without(node.ops, index, other())
+                    yield "another comparison", ast.Compare(node.left, ops, node.comparators)
+        case ast.BoolOp():
+            opposite = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+            yield "and/or", ast.BoolOp(opposite, node.values)
+            for index in range(len(node.values)):
+                rest = _without(node.values, index)
+                kept = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
+                yield "dropped condition", kept
+        case ast.UnaryOp():
+            yield "dropped sign or not", node.operand
+        case ast.IfExp():
+            yield "swapped branches", ast.IfExp(node.test, node.orelse, node.body)
+        case ast.Tuple():
+            for i, (one, two) in enumerate(itertools.pairwise(node.elts)):
+                if ast.dump(one) != ast.dump(two):
+                    yield "swapped items", ast.Tuple(_swapped(node.elts, i), node.ctx)
+            for i in range(len(node.elts) if role == "axis" else 0):
+                yield "dropped axis", ast.Tuple(_without(node.elts, i), node.ctx)
+        case ast.Subscript():
+            for index, part in enumerate(_items(node.slice)):
+                for rule, bounds in _slice(part) if isinstance(part, ast.Slice) else ():
+                    whole = _with_item(node.slice, index, bounds)
+                    yield rule, ast.Subscript(node.value, whole, node.ctx)
+        case ast.Call():
+            yield from _call(node, modules)
+        case ast.Attribute(attr="T" | "mT" | "H"):
+            yield "dropped transpose", node.value
+        case ast.Attribute() if role == "operator" and node.attr in NAMES:
+            yield "another function", ast.Attribute(node.value, NAMES[node.attr], node.ctx)
+        case ast.Name() if role == "operator" and node.id in NAMES:
+            yield "another function", ast.Name(NAMES[node.id], node.ctx)
+        case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
+            for index, loop in enumerate(node.generators):
+                if loop.ifs:
+                    generators = _without(node.generators, index, _changed(loop, ifs=[]))
+                    yield "dropped condition", _changed(node, generators=generators)
+        case _:
+            return
+
+
+def _call(node: ast.Call, modules: set[str]) -> Iterator[Change]:
+    func, args, keywords = node.func, node.args, node.keywords
+    plain = not any(isinstance(a, ast.Starred) for a in args)
+    for i in range(len(args) - 1 if plain else 0):
+        yield "swapped arguments", ast.Call(func, _swapped(args, i), keywords)
+    for i in range(len(keywords)):
+        yield "dropped argument", ast.Call(func, args, _without(keywords, i))
+    if plain and len(args) > 1:
+        yield "dropped argument", ast.Call(func, args[:-1], keywords)
+    if isinstance(func, ast.Attribute) and not _is_module(func.value, modules):
+        yield "dropped call", func.value
+        if func.attr == "astype":
+            for name in ("float32", "float64", "int64"):
+                cast: list[ast.expr] = [ast.Constant(name), *args[1:]]
+                yield "changed cast", ast.Call(func, cast, keywords)
+    elif plain and len(args) == 1:
+        yield "dropped call", args[0]
+
+
+def _is_module(node: ast.expr, modules: set[str]) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in modules
+
+
+def _binary(node: ast.BinOp) -> Iterator[Change]:
+    for side in (node.left, node.right):
+        match side:
+            case ast.JoinedStr() | ast.Constant(value=str()):
+                return  # text
+    for other in OPERATORS[type(node.op)]:
+        yield "another operator", ast.BinOp(node.left, other(), node.right)
+    if isinstance(node.op, ORDERED) and ast.dump(node.left) != ast.dump(node.right):
+        yield "swapped operands", ast.BinOp(node.right, node.op, node.left)
+    rule = "dropped term" if isinstance(node.op, ast.Add | ast.Sub) else "dropped factor"
+    if not isinstance(node.op, ast.MatMult):
+        yield rule, node.left
+    if isinstance(node.op, ast.Add | ast.Mult):
+        yield rule, node.right
+    elif isinstance(node.op, ast.Sub):
+        yield rule, ast.UnaryOp(ast.USub(), node.right)
+
+
+def _slice(part: ast.Slice) -> Iterator[Change]:
+    for bound in ("lower", "upper", "step"):
+        value: ast.expr | None = getattr(part, bound)
+        if value is None:
+            continue
+        yield "dropped bound", _changed(part, **{bound: None})
+        if bound != "step" and _signed(value) is None:
+            for op in (ast.Add(), ast.Sub()):
+                moved = ast.BinOp(value, op, ast.Constant(1))
+                yield "off by one", _changed(part, **{bound: moved})
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+def _signed(node: ast.expr) -> int | float | None:
+    """The number that an expression is, with its sign."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _signed(node.operand) if isinstance(node.operand, ast.Constant) else None
+        return None if inner is None else -inner
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        value: int | float = node.value  # type: ignore[assignment]
+        return value
+    return None
+
+
+def _numbers(value: float, role: str) -> Iterator[Change]:
+    """What a number may become; `role` says whether it is an axis."""
+    axis = role == "axis"
+    for new in dict.fromkeys([value + 1, value - 1, *([] if axis else [2 * value, -value])]):
+        if new != value:
+            yield "off by one" if axis else "another number", _written(new)
+    if 0 < value <= SMALL and isinstance(value, float):
+        for new in (float(f"{value / 10:.12g}"), 0.0):
+            yield "another eps", _written(new)
+
+
+def _written(value: float) -> ast.expr:
+    number = ast.Constant(abs(value))
+    return number if value >= 0 else ast.UnaryOp(ast.USub(), number)
+
+
+def _sentinels(node: ast.expr, modules: set[str]) -> Iterator[Change]:
+    """A number instead of an infinity or a NaN, and another precision of a module's."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=module), attr=name) if module in modules:
+            if name in _SENTINELS:
+                yield "a number for none", ast.Constant(_SENTINELS[name])
+            if name in _PRECISIONS:
+                other = ast.Attribute(node.value, _PRECISIONS[name], node.ctx)
+                yield "another precision", other
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text))]):
+            name = text.strip().lower().lstrip("+-")
+            if name in _SENTINELS:
+                sign = -1 if text.strip().startswith("-") else 1
+                yield "a number for none", _written(sign * _SENTINELS[name])
+
+
+def _moved_eps(node: ast.expr) -> Iterator[Change]:
+    """An eps on the other side of a root, or added where it was a floor."""
+    match node:
+        case ast.Call(func=func, args=[ast.BinOp(left=inner, op=ast.Add(), right=eps)]):
+            if _name(func) in _ROOTS and _is_eps(eps):
+                root = ast.Call(func, [inner], node.keywords)
+                yield "eps outside of the root", ast.BinOp(root, ast.Add(), eps)
+        case ast.Call(func=func, args=[inner, eps]) if _name(func) == "maximum" and _is_eps(eps):
+            yield "eps added, no floor", ast.BinOp(inner, ast.Add(), eps)
+        case ast.BinOp(left=ast.Call(func=func, args=[inner]) as root, op=ast.Add(), right=eps):
+            if _name(func) in _ROOTS and _is_eps(eps):
+                within = ast.BinOp(inner, ast.Add(), eps)
+                yield "eps inside of the root", ast.Call(func, [within], root.keywords)
+
+
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _is_eps(node: ast.expr) -> bool:
+    """Whether a summand is there to keep something from 0, by its size or its name."""
+    number = _signed(node)
+    return "eps" in _name(node).lower() if number is None else 0 < number <= SMALL
+
+
+# -- statements ------------------------------------------------------------------------------------
+
+
+def rewritten(node: ast.stmt, function: Function | None) -> Iterator[tuple[str, ast.stmt]]:
+    """What a statement as a whole may become, in the function that it stands in."""
+    match node:
+        case ast.AugAssign():
+            loaded = ast.parse(ast.unparse(node.target), mode="eval").body
+            yield "assigned, not added", ast.Assign([node.target], node.value, lineno=node.lineno)
+            for other in OPERATORS[type(node.op)]:
+                yield "another operator", ast.AugAssign(node.target, other(), node.value)
+            if isinstance(node.op, ast.Sub):
+                value = ast.BinOp(node.value, ast.Sub(), loaded)
+                yield "swapped operands", ast.Assign([node.target], value, lineno=node.lineno)
+        case ast.Assign():
+            for index, target in enumerate(node.targets):
+                for i, pair in enumerate(itertools.pairwise(_items(target))):
+                    if not any(isinstance(one, ast.Starred) for one in pair):
+                        new = _changed(target, elts=_swapped(_items(target), i))
+                        targets = _without(node.targets, index, new)
+                        yield "swapped targets", _changed(node, targets=targets)
+        case ast.Return(value=ast.expr() as value) if function is not None:
+            names = _local_names(function, before=node.lineno)
+            for index, part in enumerate(_items(value)):
+                for name in names if isinstance(part, ast.Name) else ():
+                    named = ast.Name(name, ast.Load())
+                    if ast.dump(named) != ast.dump(part):
+                        yield "another local returned", ast.Return(_with_item(value, index, named))
+        case _:
+            return
+
+
+def can_go(node: ast.stmt, function: Function | None) -> bool:
+    """Whether a statement may be left out without a name being missing for that alone."""
+    match node:
+        case ast.Expr():
+            return not isinstance(node.value, ast.Constant)
+        case ast.AugAssign() | ast.For() | ast.While() | ast.Delete() | ast.Assert() | ast.Raise():
+            return True
+        case ast.If():
+            return not node.orelse
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return function is not None and name in _local_names(function, before=node.lineno)
+        case ast.Assign():
+            return not any(isinstance(t, ast.Name | ast.Tuple | ast.List) for t in node.targets)
+        case _:
+            return False
+
+
+def _local_names(function: Function, *, before: int) -> list[str]:
+    """The parameters of a function and what it assigns before a line, in order."""
+    spec = function.args
+    found = [a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < before:
+            found.append(node.id)
+    return [name for name in dict.fromkeys(found) if name not in {"self", "cls", "_"}]
+
+
+# -- nodes and lists with a change -----------------------------------------------------------------
+
+
+def _items(node: ast.expr) -> list[ast.expr]:
+    """The items of a tuple, or one that is not in a tuple."""
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def _with_item(node: ast.expr, index: int, new: ast.expr) -> ast.expr:
+    """A tuple with another item, or the item where there is no tuple."""
+    if not isinstance(node, ast.Tuple):
+        return new
+    return _changed(node, elts=_without(node.elts, index, new))
+
+
+def _changed(node: T, **fields: object) -> T:
+    new = copy.copy(node)
+    vars(new).update(fields)
+    return new
+
+
+def _swapped(items: list[T], index: int) -> list[T]:
+    """The items with one and the next in each other's place."""
+    return [*items[:index], items[index + 1], items[index], *items[index + 2 :]]
+
+
+def _without(items: list[T], index: int, *new: T) -> list[T]:
+    """The items with something else, or nothing, instead of one."""
+    return [*items[:index], *new, *items[index + 1 :]]

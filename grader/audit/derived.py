@@ -1,0 +1,249 @@
+"""Right programs that must pass, and answers that take no thought and must not.
+
+A question that turns down right solutions is worse than one that lets wrong ones through.  It may
+come with solutions in other styles (`accepted`).  The audit derives more from the reference, right
+by construction wherever values are compared; what is counted (bytes, FLOPs) is another matter.  And
+a question that accepts zeros proves nothing about anybody: trivial answers are derived as well
+(`sandbox/worker/mutate/stand_ins.py`), for which one seed is enough, they hardly depend on it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from grader import forms
+from grader.audit.matrix import Fault, in_words_of, result_of, sentences
+from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.results import same_value
+from grader.kinds import registry
+from grader.model.audit import Accepted, Remark, Trivial
+from grader.model.question import Question
+from grader.model.report import FINE, Verdict
+from grader.model.spec import Spec
+from grader.sandbox.client import WorkerError
+from grader.sandbox.replies import ProgramError
+from grader.session import GradingSession
+from grader.session.bank_programs import ACCEPTED, file_of, line_of, message_of
+
+FLOAT64 = "float64"
+STYLES = {
+    FLOAT64: "computed in float64 and cast back",
+    "longdouble": "computed in long double and cast back",
+    "reversed": "that adds from the last term to the first",
+    "fortran": "in Fortran order",
+}
+ANSWERS = {
+    "zeros": "zeros of the right form",
+    "ones": "ones of the right form",
+    "nan": "NaN in the right form",
+    "none": "None",
+    "first-argument": "its first array argument for every array",
+    "arguments": "its array arguments, in order",
+    "first-call": "every time what the first call gave",
+}
+NO_FUNCTION = "what is called is no function"  # says the stand-in
+_CODE = Path(__file__).parents[1] / "sandbox" / "worker" / "mutate" / "stand_ins.py"
+
+Progress = Callable[[str], None]
+Held = tuple[list[Accepted], list[str]]  # with seeds that pass; a sentence per check that does not
+
+
+def stand_in(session: GradingSession, kind: str) -> list[bytes]:
+    """The reference, every function that steps or the driver call in a style or trivial."""
+    question, loaded = session.question, session.bank.reference.loaded
+    called = set(re.findall(r"\bprogram\.(\w+)", (question.driver or b"").decode(errors="replace")))
+    driven = [] if loaded is None else [name for name in loaded.defined if name in called]
+    functions = {name: handed_on(question, name) for name in [*question.functions, *driven]}
+    code, given = json.dumps(_CODE.read_text("utf-8")), json.dumps(functions)
+    layer = f'_layer = {{"__name__": "layer"}}\nexec({code}, _layer)\n'
+    return [
+        question.reference,
+        f'{layer}_layer["install"]({kind!r}, {given}, globals())\n'.encode(),
+    ]
+
+
+# -- what is right ---------------------------------------------------------------------------------
+
+
+def hold_written(session: GradingSession, seeds: Sequence[int], progress: Progress) -> Held:
+    """Put the right solutions that come with a question through every check that decides."""
+    held, problems = list[Accepted](), list[str]()
+    for name, source in session.question.accepted.items():
+        progress(f"accepted {name}")
+        faults = [
+            fault
+            for number, seed in enumerate(seeds)
+            for fault in _turned_down(session, name, source, seed, timed=number == 0)
+        ]
+        held.append(_accepted(name, faults, seeds))
+        problems += sentences(faults, len(seeds))
+    return held, problems
+
+
+def _turned_down(
+    session: GradingSession, name: str, source: bytes, seed: int, *, timed: bool
+) -> Iterator[Fault]:
+    question, called = session.question, f"the accepted {name}"
+    file = file_of(question, ACCEPTED + name)
+    program = [forms.of(question.spec).program(source, question)]
+    try:
+        evaluation = session.examine(called, program, seed, called=called, file=file)
+        for check in question.spec.checks:
+            result = None if check.stretch else result_of(evaluation, check, timed=timed)
+            if result is not None and result.verdict not in FINE:
+                sentence = in_words_of(result.message)
+                if result.raised is not None:
+                    sentence += message_of(result.raised) + line_of(result.raised, file)
+                before = f"{file}: {check.id} does not pass {name}, and it is right,"
+                yield seed, before, f": {sentence}"
+    except BankFault as fault:
+        yield seed, f"{file}: {fault}", ""
+
+
+def hold_derived(
+    session: GradingSession, seeds: Sequence[int], progress: Progress
+) -> tuple[Held, list[str]]:
+    """Put the reference in every style through the checks that compare values.
+
+    Returns:
+        What became of them, and a sentence per style that there is none of.
+    """
+    held, problems = list[Accepted](), list[str]()
+    unmade: dict[str, list[str]] = {}  # styles by the reason
+    for name, about in STYLES.items() if not session.question.spec.needs_torch else ():
+        cases = str(session.question.spec.cases)
+        if name == FLOAT64 and not any(narrow in cases for narrow in ("float32", "bfloat16")):
+            continue
+        progress(f"the reference {about}")
+        try:
+            faults = [f for seed in seeds for f in _styled_faults(session, name, about, seed)]
+        except BankFault as fault:
+            reason = NO_FUNCTION if NO_FUNCTION in str(fault) else str(fault)
+            unmade.setdefault(reason, []).append(name)
+            continue
+        held.append(_accepted(name, faults, seeds, derived=True))
+        problems += sentences(faults, len(seeds))
+    notes = [
+        f"there is no right program in the style {' or '.join(names)}: {reason}"
+        for reason, names in unmade.items()
+    ]
+    return (held, problems), notes
+
+
+def _styled_faults(session: GradingSession, name: str, about: str, seed: int) -> Iterator[Fault]:
+    """What turns a style down on one seed.
+
+    Raises:
+        BankFault: there is no such style of this reference: it raises, or takes too long.
+    """
+    evaluation = session.examine(f"style {name}", stand_in(session, name), seed, called="it")
+    for check in session.question.spec.checks:
+        if check.stretch or not registry.get(check.kind).judges_values:
+            continue
+        result = result_of(evaluation, check)
+        if result.verdict is Verdict.FAIL:
+            before = f"the reference {about} is right, and {check.id} does not pass it"
+            yield seed, before, f": {in_words_of(result.message)}"
+        elif result.verdict not in FINE:
+            raise BankFault(in_words_of(result.message))
+
+
+def _accepted(
+    name: str, faults: Sequence[Fault], seeds: Sequence[int], *, derived: bool = False
+) -> Accepted:
+    passed = len(seeds) - len({seed for seed, *_ in faults})
+    return Accepted(name, passed, len(seeds), derived=derived)
+
+
+# -- what takes no thought -------------------------------------------------------------------------
+
+
+def try_answers(session: GradingSession, seed: int) -> list[Trivial]:
+    """Put every trivial answer through every check.
+
+    Where zeros, ones and NaN all compute what the reference does, nothing of it was replaced: what
+    is checked is what the functions change, not what they return.  Then none of these is counted.
+    """
+    is_text = forms.of(session.question.spec).is_text  # which remembers nothing
+    names = [name for name in ANSWERS if not (is_text and name == "first-call")]
+    tried = {name: _tried(session, seed, name) for name in names}
+    unmade = all(tried[name][1] for name in ("zeros", "ones", "nan"))
+    return [
+        replace(a, made=False, accepted=False) if unmade and a.name != "first-call" else a
+        for a, _ in tried.values()
+    ]
+
+
+def _tried(session: GradingSession, seed: int, name: str) -> tuple[Trivial, bool]:
+    """An answer, and whether it computes what the reference does."""
+    checks = session.question.spec.checks
+    try:
+        evaluation = session.examine(f"trivial {name}", stand_in(session, name), seed)
+        verdicts = {check.id: result_of(evaluation, check).verdict for check in checks}
+    except BankFault:  # it does not load, or breaks a check: nothing to fear
+        return Trivial(name, ANSWERS[name], (), accepted=False), False
+    deciding = {verdicts[check.id] for check in checks if not check.stretch}
+    accepted = deciding - {Verdict.SKIPPED} == {Verdict.PASS}
+    passes = tuple(check for check, verdict in verdicts.items() if verdict is Verdict.PASS)
+    answer = Trivial(name, ANSWERS[name], passes, accepted=accepted)
+    return answer, accepted and _is_reference(evaluation)
+
+
+def handed_on(question: Question, function: str) -> list[int]:
+    """The indices in a function's result that later steps take and no check looks at by value."""
+    looked_at = {(check.run, name) for check in question.spec.checks for name in check.wanted}
+    taken: set[int] = set()
+    seen: set[int] = set()
+    for run, steps in question.runs.items():
+        for number, step in enumerate(steps):
+            if step.function != function or step.owner != "submission":
+                continue
+            later = {name for other in steps[number + 1 :] for name in other.reads}
+            taken |= {i for i, target in enumerate(step.targets) if target in later}
+            seen |= {i for i, target in enumerate(step.targets) if (run, target) in looked_at}
+    return sorted(taken - seen)
+
+
+def _is_reference(evaluation: Evaluation) -> bool:
+    """Whether the answer computes what the reference does, on every case of every check."""
+    try:
+        return all(
+            same_value(value, evaluation.truth(check.run, case).values[name], case.dtype)
+            for check in evaluation.question.spec.checks
+            for case in evaluation.cases_of(check)
+            for name, value in evaluation.observed(check.run, case).values.items()
+        )
+    except (ProgramError, WorkerError, BankFault):
+        return False
+
+
+def remarks(spec: Spec, trivial: Iterable[Trivial]) -> list[Remark]:
+    """Checks that let a trivial answer through with no needed check to stop it."""
+    checks = {c.id: c for c in spec.checks}
+    before: dict[str, set[str]] = {}  # by check, every other that must pass before it is tried
+    earlier: set[str] = set()
+    for part in spec.parts:
+        for check in part.checks:
+            before[check.id] = earlier.union(*({need} | before[need] for need in check.needed))
+        earlier |= {check.id for check in part.checks if not check.stretch}
+    found: dict[str, list[str]] = {}
+    for answer in trivial:
+        # The first call is the right one: a check of a single case cannot tell.
+        if answer.accepted or not answer.made or answer.name == "first-call":
+            continue
+        for name in answer.passes:
+            by_value = registry.get(checks[name].kind).judges_values and not checks[name].stretch
+            if by_value and before[name] <= set(answer.passes):
+                found.setdefault(name, []).append(answer.name)
+    return [
+        Remark(
+            "trivial",
+            f"{name} lets {', '.join(names)} through, and no check that it needs stops such an "
+            "answer: let it need one that does, or give it a case",
+        )
+        for name, names in found.items()
+    ]

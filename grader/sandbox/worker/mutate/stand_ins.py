@@ -1,0 +1,285 @@
+"""Programs over a reference, for audits: right in another style, or answering without a thought.
+
+The audit executes a reference, then this file in a namespace of its own, and calls `install`.  Each
+function is replaced by one that calls the original.  In a style the result is right by
+construction; only the precision, the order of sums or the layout differs:
+
+    float64, longdouble   computed wider, and cast back to what the original gives
+    reversed              sums, products of matrices and einsums from the last term to the first
+    fortran               arrays in Fortran order, taken and given
+
+Any other kind is a trivial answer: of what the original gives, types, shapes and dtypes are kept
+and filled with something else, so that every question has these answers.  What a function hands on
+to another (a ctx) is left as it is; where the original raises, the answer is a bare number.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+Value = Any  # whatever a program takes or gives
+_WIDE = {"float64": np.float64, "longdouble": np.longdouble}
+_STYLES = {*_WIDE, "reversed", "fortran"}
+
+
+def install(kind: str, functions: Mapping[str, Sequence[int]], program: dict[str, Any]) -> None:
+    """Replace functions in a program's namespace, each with indices of what it hands on.
+
+    Raises:
+        TypeError: none of them is a function, and no class or object has a style.
+    """
+    found = {name: program[name] for name in functions if callable(program.get(name))}
+    if kind in _STYLES:
+        found = {
+            name: function for name, function in found.items() if not isinstance(function, type)
+        }
+        if not found:
+            raise TypeError("what is called is no function")
+    made = StandIns(kind)
+    program.update({name: made.stand_in(f, functions[name]) for name, f in found.items()})
+
+
+class StandIns:
+    """Makes the functions of one style, or of one kind of answer."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.number = {"ones": 1.0, "nan": float("nan")}.get(kind, 0.0)
+        self.inside = False  # a reference function that calls another gets the original
+
+    def stand_in(self, function: Callable[..., Any], handed_on: Sequence[int] = ()) -> Value:
+        """Give the function to call instead of one; `handed_on` are indices of its results."""
+        first: list[Value] = []
+
+        def call(*args: Value, **kwargs: Value) -> Value:
+            given = [_original(a) for a in args], {k: _original(a) for k, a in kwargs.items()}
+            if self.inside:
+                return function(*given[0], **given[1])
+            if first:
+                return _copied(first[0])
+            self.inside = True
+            try:
+                if self.kind in _STYLES:
+                    return self._styled(function, given)
+                found = function(*given[0], **given[1])
+            except Exception:
+                if self.kind in {*_STYLES, "first-call"}:
+                    raise
+                found = 0.0  # a trivial answer does not know what to refuse
+            finally:
+                self.inside = False
+            if self.kind == "first-call":
+                first.append(found)
+                return _copied(found)
+            arrays = [a for a in (*given[0], *given[1].values()) if _is_array(a)]
+            if not isinstance(found, tuple):
+                return found if 0 in handed_on else self.filled(found, arrays)
+            return tuple(
+                value if i in handed_on else self.filled(value, arrays, i)
+                for i, value in enumerate(found)
+            )
+
+        return call
+
+    def _styled(self, function: Callable[..., Any], given: Value) -> Value:
+        """What a function gives in a style; arrays that it changes are changed all the same."""
+        form = None
+        if self.kind in _WIDE:  # whose types are those of the original's result
+            args, kwargs = copy.deepcopy(given)
+            form = function(*args, **kwargs)
+        taken: list[tuple[Value, Value, Value]] = []  # an array, its stand-in, a copy of that
+
+        def take(array: Value) -> Value:
+            made = self._in_style(array)
+            taken.append((array, made, made.copy()))
+            return made
+
+        args, kwargs = own = _arrays(take, given)
+        before = _leaves(own)
+        found = function(*args, **kwargs)
+        if any(one is not other for one, other in itertools.zip_longest(before, _leaves(own))):
+            raise TypeError("what is changed is the list or dict of a caller")
+        for array, made, original in taken:
+            if not np.array_equal(made, original, equal_nan=made.dtype.kind in "fc"):
+                array[...] = made
+        return _arrays(self._given, found) if form is None else _mapped(_cast, form, found)
+
+    def _in_style(self, array: Value) -> Value:
+        """An argument, in this style."""
+        if self.kind in _WIDE:
+            wide = np.dtype(_WIDE[self.kind])
+            narrow = array.dtype.kind == "f" and array.dtype.itemsize < wide.itemsize
+            return array.astype(wide) if narrow else array
+        return backwards(array) if self.kind == "reversed" else array.copy(order="F")
+
+    def _given(self, array: Value) -> Value:
+        """A result, in this style."""
+        plain = np.asarray(array)
+        return np.asfortranarray(plain) if self.kind == "fortran" and plain.ndim else plain
+
+    def filled(self, value: Value, arrays: Sequence[Value], index: int = 0) -> Value:
+        """Something of the form of a result, with nothing of its content.
+
+        Args:
+            value: the result.
+            arrays: among the arguments, to be given for arrays.
+            index: of the first of them.
+        """
+        places = itertools.count(0 if isinstance(value, list | tuple) else index)
+        return _mapped(lambda leaf: self._filled(leaf, arrays, next(places)), value)
+
+    def _filled(self, value: Value, arrays: Sequence[Value], index: int) -> Value:
+        if self.kind == "none":
+            return None
+        if _is_array(value):
+            at = {"first-argument": 0, "arguments": index}.get(self.kind, len(arrays))
+            return _copied(arrays[at]) if at < len(arrays) else self._full(value)
+        if isinstance(value, str):
+            return ""
+        if isinstance(value, np.floating) or (isinstance(value, int) and self.kind != "nan"):
+            return type(value)(self.number)
+        if value is None or isinstance(value, int | float | np.generic):
+            return self.number
+        return _Object(self, value)
+
+    def _full(self, value: Value) -> Value:
+        """An array or tensor of that form that holds one number throughout."""
+        whole = int(self.number == 1)
+        if isinstance(value, np.ndarray):
+            number = self.number if value.dtype.kind in "fc" else whole
+            return np.full(value.shape, number, value.dtype)
+        if not value.is_floating_point():
+            return value * 0 + whole
+        # A product, so that it stays in the graph and its gradients are zeros.
+        return value.nan_to_num() * 0 + self.number
+
+
+class _Object:
+    """An instance of a class of the reference, whose methods answer trivially too."""
+
+    def __init__(self, answers: StandIns, original: Value) -> None:
+        self.drill_answers = answers
+        self.drill_original = original
+
+    def __getattr__(self, name: str) -> Value:
+        found = getattr(self.drill_original, name)
+        return self.drill_answers.stand_in(found) if callable(found) else found
+
+    def __call__(self, *args: Value, **kwargs: Value) -> Value:
+        return self.drill_answers.stand_in(self.drill_original)(*args, **kwargs)
+
+
+class Reversed(np.ndarray[Any, Any]):
+    """An array whose sums run from the last term to the first, as far as numpy lets it say so."""
+
+    def __array_ufunc__(self, ufunc: Value, method: str, *inputs: Value, **kwargs: Value) -> Value:
+        """Take sums and products of matrices in this order, and all else as it is."""
+        into = kwargs.get("out")
+        inputs, kwargs = _arrays(np.asarray, (inputs, kwargs))
+        if ufunc is np.add and method == "reduce" and inputs[0].dtype.kind in "fc":
+            if inputs[0].ndim and kwargs.get("where", True) is True:
+                inputs = (_flipped(inputs[0], kwargs.get("axis", 0)),)
+        elif ufunc is np.matmul and method == "__call__" and not kwargs:
+            a, b = inputs
+            inputs = _flipped(a, -1), _flipped(b, -min(b.ndim, 2))
+        found = getattr(ufunc, method)(*inputs, **kwargs)
+        if into is not None:
+            return into[0] if len(into) == 1 else into
+        return _arrays(backwards, found)
+
+    def __array_function__(
+        self, function: Value, types: Value, args: Value, kwargs: Value
+    ) -> Value:
+        """Take contractions in this order, and all else as it is."""
+        if function is np.einsum and isinstance(args[0], str):
+            operands = _in_reverse(args[0], [np.asarray(operand) for operand in args[1:]])
+            return _arrays(backwards, np.einsum(args[0], *operands, **kwargs))
+        if function is np.dot and len(args) == 2 and all(np.ndim(a) in {1, 2} for a in args):
+            return backwards(args[0]) @ args[1]
+        return _arrays(backwards, super().__array_function__(function, types, args, kwargs))
+
+    def dot(self, b: Value, out: Value = None) -> Value:
+        """The method is the function."""
+        return np.dot(self, b) if out is None else super().dot(b, out)
+
+
+def backwards(array: Value) -> Value:
+    """The same memory as an array whose sums run from the last term to the first."""
+    return np.asarray(array).view(Reversed)
+
+
+def _flipped(array: Value, axes: Value) -> Value:
+    return np.ascontiguousarray(np.flip(array, axes))  # a view would be added up as it was
+
+
+def _in_reverse(subscripts: str, operands: list[Value]) -> list[Value]:
+    """The operands of an einsum, turned around along what is summed over, where that is plain."""
+    given, arrow, kept = subscripts.replace(" ", "").partition("->")
+    if not arrow or "." in given or any(len(set(n)) < len(n) for n in given.split(",")):
+        return operands
+    return [
+        _flipped(operand, tuple(i for i, name in enumerate(names) if name not in kept))
+        for names, operand in zip(given.split(","), operands, strict=True)
+    ]
+
+
+def _mapped(change: Callable[..., Value], value: Value, *others: Value) -> Value:
+    """The same with every leaf of it changed; `others` are of that form, and their leaves go in."""
+    if isinstance(value, dict):
+        new = copy.copy(value)
+        for key, item in value.items():
+            new[key] = _mapped(change, item, *(other[key] for other in others))
+        return new
+    if isinstance(value, list | tuple):
+        items = [_mapped(change, *row) for row in zip(value, *others, strict=True)]
+        if hasattr(value, "_fields"):
+            return type(value)(*items)
+        return items if isinstance(value, list) else tuple(items)
+    return change(value, *others)
+
+
+def _arrays(change: Callable[[Value], Value], value: Value) -> Value:
+    return _mapped(lambda leaf: change(leaf) if isinstance(leaf, np.ndarray) else leaf, value)
+
+
+def _leaves(value: Value) -> list[Value]:
+    found: list[Value] = []
+    _mapped(found.append, value)
+    return found
+
+
+def _cast(form: Value, found: Value) -> Value:
+    """What was found, in the type of what the original gives."""
+    if isinstance(form, np.ndarray):
+        return found.astype(form.dtype)
+    if isinstance(form, float | np.floating):
+        return type(form)(found)
+    known = form is None or isinstance(form, int | str | np.generic)
+    return found if known and type(found) is type(form) else form
+
+
+def _original(value: Value) -> Value:
+    """What an object stands in for, for the originals to work with."""
+    return value.drill_original if isinstance(value, _Object) else value
+
+
+def _copied(value: Value) -> Value:
+    """A copy of every array, so that whose memory it is does not give the answer away."""
+
+    def copied(leaf: Value) -> Value:
+        if isinstance(leaf, np.ndarray):
+            return leaf.copy()
+        return leaf.clone() if _is_array(leaf) else leaf
+
+    return _mapped(copied, value)
+
+
+def _is_array(value: object) -> bool:
+    torch = sys.modules.get("torch")
+    return isinstance(value, np.ndarray if torch is None else (np.ndarray, torch.Tensor))
