@@ -23,7 +23,7 @@ from grader import bank
 from grader.cases import inputs, recipe
 from grader.classroom import config
 from grader.cli.app import app
-from grader.kinds import registry
+from grader.kinds.schema import schema
 from grader.model.spec import OF_A_PART, Check
 
 DOCS = Path(__file__).resolve().parent
@@ -137,7 +137,7 @@ def _named(parameter: Any) -> str:  # noqa: ANN401 - typer's own
 
 def schema_page() -> str:
     """Return the schema; editors find it by the first line of a spec."""
-    return registry.schema()
+    return schema()
 
 
 def curriculum_page() -> str:
@@ -164,7 +164,7 @@ def curriculum_page() -> str:
 
 def keys_page() -> str:
     """Return a table of the keys of every part of a question."""
-    whole = json.loads(registry.schema())
+    whole = json.loads(schema())
     parts = whole["$defs"]
     kinds = {
         parts[name]["properties"]["kind"]["const"]: name

@@ -16,10 +16,10 @@ import pytest
 from grader import bank
 from grader.evaluation.evaluation import BankFault
 from grader.evaluation.tally import Stopped
-from grader.kinds import run_check
 from grader.model.question import Question
 from grader.model.report import CheckResult, Verdict
 from grader.session import GradingSession, grade
+from tests.kinds.grading import run_check
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 

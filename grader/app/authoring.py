@@ -71,7 +71,7 @@ def new(
             parts.
     """
     from grader.bank.loading import todos
-    from grader.kinds import registry
+    from grader.kinds.schema import schema as question_schema
 
     if fault := id_fault(question_id):
         better = nearest_id(question_id) or "my-norm"
@@ -99,7 +99,7 @@ def new(
     written = [spec, *programs]
     todo = [at for path in written for at in todos(ctx.near(path), path.read_bytes())]
     with suppress(UsageError):  # for editors; where there is one already it stays
-        if files.create(schema, registry.schema().encode()):
+        if files.create(schema, question_schema().encode()):
             written.append(schema)
     return Written(bank, written, todo)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from grader import forms
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.tally import Stopped
-from grader.kinds import registry, run_check
+from grader.kinds import registry
 from grader.model.audit import AuditRow, Cell, Remark
 from grader.model.question import Question
 from grader.model.report import FINE, CheckResult, Raised, Verdict
@@ -107,7 +107,7 @@ def result_of(evaluation: Evaluation, check: Check, *, timed: bool = False) -> C
             check.id, check.kind, lacking.verdict, lacking.sentence, stretch=check.stretch
         )
     try:
-        return run_check(evaluation, check)
+        return registry.get(check.kind).carry_out(evaluation, check)
     except Stopped as stop:
         return stop.result
 

@@ -7,6 +7,6 @@ from grader.cli import output
 
 def command() -> None:
     """Print the JSON Schema of a question, for editors."""
-    from grader.kinds import registry
+    from grader.kinds.schema import schema
 
-    output.write(registry.schema().rstrip("\n"))
+    output.write(schema().rstrip("\n"))

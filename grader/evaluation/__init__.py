@@ -1,1 +1,25 @@
-"""Programs, cases and results in one evaluation; comparing them; gathering what is found."""
+# ruff: noqa: F401
+"""Programs, cases and results in one evaluation; what a kind of check uses of it stands here."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.cases.draw import Array
+from grader.cases.recipe import CaseRecipe as Case
+from grader.evaluation.bands import least, tolerated
+from grader.evaluation.compare import Fault, compare, explained, fault_of, report
+from grader.evaluation.encoding import PRECISE
+from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
+from grader.evaluation.exhibit import bars, grids
+from grader.evaluation.expected import entered
+from grader.evaluation.results import Value, array_of, describe, dict_keys, largest, same_value
+from grader.evaluation.tally import Finding, Stopped, tally
+from grader.evaluation.witness import Halves, confirmed
+from grader.model.question import Step
+from grader.model.report import Bars
+from grader.sandbox.client import WorkerError
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import Measured, Outcome, ProgramError
+from grader.sandbox.sending import Inputs
+from grader.sandbox.worker.wire import Tensor

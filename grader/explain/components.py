@@ -21,7 +21,7 @@ from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.results import Value, array_of, dtype_of, same_value
 from grader.kinds import registry
-from grader.kinds.base import Count
+from grader.kinds.base import Count, Trial
 from grader.model.spec import Check, Tolerance
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import Outcome, ProgramError
@@ -107,7 +107,9 @@ def observed(evaluation: Evaluation, component: Component, case: str) -> Value:
                 found = evaluation.observed(component.run, evaluation.cases[case])
                 value = found.values.get(component.name)
                 return _dtype(value) if component.of_dtype else value
-            return registry.get(check.kind).observe(evaluation, check, evaluation.cases[case])
+            return registry.get(check.kind).observe(
+                Trial(evaluation, check, evaluation.cases[case])
+            )
         except ProgramError as error:
             return f"{_FAULT}raised {error.raised.type if error.raised else 'nothing'}"
         except WorkerError as error:

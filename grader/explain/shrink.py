@@ -19,6 +19,7 @@ from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.tally import Finding, inputs_in_words, together
 from grader.explain.further import CALL_SECONDS, Further, keeping_output
 from grader.kinds import registry
+from grader.kinds.base import Trial
 from grader.model.report import MADE_SMALLER, CheckResult, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
@@ -86,7 +87,7 @@ def smaller(evaluation: Evaluation, result: CheckResult) -> CheckResult:
         # How much there is to read: entries, then inputs of long numbers.
         for case in sorted(cases, key=lambda c: (theirs.weight(c)[0], _long_inputs(c), c.name)):
             try:
-                found = judge(theirs, check, case)
+                found = judge(Trial(theirs, check, case))
             except (ProgramError, BankFault):
                 continue
             worst = None if found is None else found.mismatch

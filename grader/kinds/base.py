@@ -1,8 +1,8 @@
 """What a kind of check is: its keys, how it is carried out, and what is made of it elsewhere.
 
-Everything that the program knows of a kind stands in one class, in one file; `registry` finds it by
-its name.  What follows from the keys alone (the results it needs, the names that have to exist) is
-said by the keys, which derive from `grader.model.spec.Check`.
+Everything that the program knows of a kind stands in one class; `registry` finds it by its name.
+What follows from the keys alone (the results it needs, the names that have to exist) is said by
+the keys, which derive from `grader.model.spec.Check`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from grader.model.report import CheckResult
 from grader.model.spec import Check
 
 if TYPE_CHECKING:
-    from grader.evaluation import api as api
+    from grader import evaluation as api
 else:
 
     class _Toolkit:
-        """`grader.evaluation.api`, imported when first used: a spec is read without numpy."""
+        """`grader.evaluation`, imported when first used: a spec is read without numpy."""
 
         def __getattr__(self, name: str) -> object:
-            return getattr(import_module("grader.evaluation.api"), name)
+            return getattr(import_module("grader.evaluation"), name)
 
     api = _Toolkit()
 
-__all__ = ["Check", "CheckResult", "Count", "Kind", "Written", "api"]
+__all__ = ["Check", "CheckResult", "Count", "Kind", "Trial", "Written", "api"]
 
 K = TypeVar("K", bound=Check)
 
@@ -37,6 +37,42 @@ class Count:
 
     value: float
     kept: tuple[str, ...] | None = None  # what the bytes are of, sorted, where that is known
+
+
+@dataclass(frozen=True, slots=True)
+class Trial(Generic[K]):
+    """A check on one case, with the submission of an evaluation."""
+
+    evaluation: api.Evaluation
+    check: K
+    case: api.Case
+
+    @property
+    def steps(self) -> tuple[api.Step, ...]:
+        return self.evaluation.steps(self.check.run)
+
+    @property
+    def observed(self) -> api.Outcome:
+        return self.evaluation.observed(self.check.run, self.case)
+
+    @property
+    def truth(self) -> api.Outcome:
+        return self.evaluation.truth(self.check.run, self.case)
+
+    def given(self, name: str) -> api.Value:
+        """A result of the submission; None where there is none."""
+        return self.observed.values.get(name)
+
+    def inputs(self, **how: Any) -> api.Inputs:  # noqa: ANN401 see Evaluation.inputs
+        return self.evaluation.inputs(self.case, self.check.run, **how)
+
+    def fault(self, name: str, outcome: api.Outcome, **how: Any) -> api.Fault | None:  # noqa: ANN401
+        """How a result in an outcome differs from the reference's; see `compare.fault_of`."""
+        return api.fault_of(self.evaluation, self.check.run, self.case, name, outcome, **how)
+
+    def wrong(self, sentence: str, **more: Any) -> api.Finding:  # noqa: ANN401 fields of a Finding
+        """A finding whose sentence ends with the name of the case."""
+        return api.Finding(f"{sentence} (case {self.case.name})", **more)
 
 
 class Kind(Generic[K]):
@@ -68,9 +104,9 @@ class Kind(Generic[K]):
             Stopped: the submission's process is gone; its result says how.
             BankFault: the reference or the spec fails.
         """
-        return api.tally(evaluation, check, lambda case: self.judge(evaluation, check, case))
+        return api.tally(evaluation, check, lambda case: self.judge(Trial(evaluation, check, case)))
 
-    def judge(self, evaluation: api.Evaluation, check: K, case: api.Case) -> api.Finding | None:
+    def judge(self, trial: Trial[K]) -> api.Finding | None:
         """What is wrong on one case, or was measured there; what it raises, the submission did."""
         raise NotImplementedError
 
@@ -80,7 +116,7 @@ class Kind(Generic[K]):
         """Whether ideas are recognized by `observe`, rather than by the values of `compared`."""
         return type(self).observe is not Kind.observe and self.decides_anywhere(check)
 
-    def observe(self, evaluation: api.Evaluation, check: K, case: api.Case) -> Any:  # noqa: ANN401
+    def observe(self, trial: Trial[K]) -> Any:  # noqa: ANN401
         """What the submission shows on one case: a result, a `Count`, a text or None."""
         raise NotImplementedError
 

@@ -1,20 +1,87 @@
-"""What kinds share whose worker counts while a run goes on: bytes, operations, where it came from.
+"""Kinds whose worker counts while a run goes on, and those that count bytes: `state` and `peak`.
 
 The counts are the same on every machine, and decided without tolerance.  They are the word of the
-process that the submission runs in; of bytes there is a witness (see `evaluation.witness`).
+process that the submission runs in; of what is kept there is a witness (`evaluation.witness`).
+
+`state` has two counts: every byte reachable from the object, and the bytes that the steps left
+allocated, which include what hides in a global.  `peak` is of what numpy and Python allocate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 from typing import ClassVar, Literal, TypeVar
 
 from pydantic import Field
 
 from grader.cases import size_expr
-from grader.kinds.base import Check, CheckResult, Count, K, Kind, api
+from grader.cases.dataflow import divided, producing
+from grader.kinds.base import Check, CheckResult, Count, K, Kind, Trial, api
 from grader.model.numerals import bytes_text, times
 from grader.model.spec import Amount, Mention, Name, Slug
+
+OWN_OBJECTS = 4 << 10  # bytes that a step may leave behind without being asked: caches, an iterator
+
+
+class Counted(Kind[K]):
+    """Judge what was counted."""
+
+    long_limit = True
+
+    def quantity(self, check: K) -> tuple[str, str, tuple[str, ...]]:
+        """What is measured, of which result if of one, and without which inputs."""
+        raise NotImplementedError
+
+    def assess(self, trial: Trial[K], found: api.Measured, /) -> api.Finding:
+        """What follows from the submission's count."""
+        raise NotImplementedError
+
+    def what(self, check: K, found: api.Measured, /) -> Sequence[str] | None:  # noqa: ARG002
+        """What was counted, a word for each thing; None where only their number is known."""
+        return None
+
+    def judge(self, trial: Trial[K]) -> api.Finding:
+        return self.assess(trial, self.measured(trial, trial.evaluation.submission))
+
+    def observe(self, trial: Trial[K]) -> Count | str:
+        """The count, and what it is a count of."""
+        found = self.measured(trial, trial.evaluation.submission)
+        if isinstance(found.value, str):
+            return found.value
+        what = self.what(trial.check, found)
+        return Count(found.value, None if what is None else tuple(sorted(what)))
+
+    def measured(
+        self, trial: Trial[K], program: api.RemoteProgram, run: str | None = None
+    ) -> api.Measured:
+        """What the worker of a program counts in the check's run, or another; once.
+
+        The quantities are those of `worker.measure.autograd`; `allocated`, by the last step at
+        once; and `state`, what is kept in the result.
+        """
+        quantity, of, without = self.quantity(trial.check)
+        if run is not None:
+            of, without = "", ()
+        run = run or trial.check.run
+        every, inputs = trial.evaluation.steps(run), trial.evaluation.inputs(trial.case, run)
+        steps = divided(every, of)[0] if of else every
+
+        def ask(asked: api.RemoteProgram) -> api.Measured:
+            if quantity != "state":
+                return asked.measure(quantity, steps, inputs, without=without, of=of)
+            kept = asked.state(steps, inputs, of)
+            return api.Measured(max(kept.reachable, kept.allocated - OWN_OBJECTS), kept=kept.kept)
+
+        evaluation, case = trial.evaluation, trial.case
+        key = ("measured", quantity, run, case.name, without, of)
+        return evaluation.remember(program, key, lambda: evaluation.asked(case, ask, program))
+
+    def baseline(self, trial: Trial[K], run: str | None = None) -> api.Measured:
+        """The same of the reference."""
+        said = "the reference" if run is None else f"the run {run} of the reference"
+        with api.blame_bank(f"{said} fails on case {trial.case.name}"):
+            return self.measured(trial, trial.evaluation.reference, run)
 
 
 class WatchedCheck(Check):
@@ -54,105 +121,137 @@ class BudgetCheck(Check):
 B = TypeVar("B", bound=Check)
 
 
-class Counted(Kind[K]):
-    """Judge what was counted."""
-
-    long_limit = True
-
-    def quantity(self, check: K) -> tuple[str, str, tuple[str, ...]]:
-        """What is measured, of which result if of one, and without which inputs."""
-        raise NotImplementedError
-
-    def assess(
-        self, evaluation: api.Evaluation, check: K, case: api.Case, found: api.Measured, /
-    ) -> api.Finding:
-        """What follows from the submission's count."""
-        raise NotImplementedError
-
-    def measure(
-        self, evaluation: api.Evaluation, program: api.RemoteProgram, check: K, case: api.Case
-    ) -> api.Measured:
-        """What the worker of a program counts."""
-        return api.measure(evaluation, program, check.run, case, *self.quantity(check))
-
-    def judge(self, evaluation: api.Evaluation, check: K, case: api.Case) -> api.Finding:
-        found = self.measure(evaluation, evaluation.submission, check, case)
-        return self.assess(evaluation, check, case, found)
-
-    def observe(self, evaluation: api.Evaluation, check: K, case: api.Case) -> Count | str:
-        """The count, and what it is a count of."""
-        found = self.measure(evaluation, evaluation.submission, check, case)
-        if isinstance(found.value, str):
-            return found.value
-        what = self.what(check, found)
-        return Count(found.value, None if what is None else tuple(sorted(what)))
-
-    def what(self, check: K, found: api.Measured, /) -> Sequence[str] | None:  # noqa: ARG002
-        """What was counted, a word for each thing; None where only their number is known."""
-        return None
-
-
 class Budgeted(Counted[B]):
     """Hold bytes against a budget, then have the process confirm what is kept."""
 
     shows_measurement = True
     shows_reference: ClassVar[bool] = True  # beside what is too much
 
-    def halves(self, evaluation: api.Evaluation, check: B) -> api.Halves | None:  # noqa: ARG002
-        """The run as the witness looks at it, before and after; None where it does not."""
-        return None
-
-    def allowed(self, evaluation: api.Evaluation, check: B, case: api.Case) -> float:
-        """The budget on a case."""
-        return api.amount(evaluation, check, vars(check)["at_most"], case)
-
-    def carry_out(self, evaluation: api.Evaluation, check: B) -> CheckResult:
-        counted = super().carry_out(evaluation, check)
-        halves = self.halves(evaluation, check)
-        if halves is None:
-            return counted
-        return api.confirmed(
-            evaluation, check, counted, halves, lambda case: self.allowed(evaluation, check, case)
-        )
-
     def does(self, check: B) -> str:  # noqa: ARG002
         """What is done with the bytes, in a pass."""
         return "kept"
 
-    def over(self, evaluation: api.Evaluation, check: B) -> str:
-        """The beginning of the sentence on bytes above the budget, with a place for them."""
+    def halves(self, check: B, steps: Sequence[api.Step]) -> api.Halves | None:  # noqa: ARG002
+        """The run as the witness looks at it, before and after; None where it does not."""
+        return None
+
+    def over(self, trial: Trial[B], size: str) -> str:
+        """The beginning of the sentence on bytes above the budget."""
         raise NotImplementedError
 
-    def assess(
-        self, evaluation: api.Evaluation, check: B, case: api.Case, found: api.Measured
-    ) -> api.Finding:
-        size, allowed = float(found.value), self.allowed(evaluation, check, case)
+    def carry_out(self, evaluation: api.Evaluation, check: B) -> CheckResult:
+        counted = super().carry_out(evaluation, check)
+        halves = self.halves(check, evaluation.steps(check.run))
+        if halves is None:
+            return counted
+        return api.confirmed(
+            evaluation,
+            check,
+            counted,
+            halves,
+            lambda case: self.allowed(Trial(evaluation, check, case)),
+        )
+
+    def allowed(self, trial: Trial[B]) -> float:
+        """The budget on a case.
+
+        Raises:
+            BankFault: it cannot be worked out.
+        """
+        known = dict(trial.truth.values)
+        for name, value in trial.evaluation.drawn(trial.case).items():
+            dtype = trial.case.inputs[name].dtype or trial.case.dtype
+            known[name] = api.Tensor(value, dtype) if isinstance(value, api.np.ndarray) else value
+        sizes = {name: _sizes(value) for name, value in known.items()}
+        try:
+            return size_expr.value(vars(trial.check)["at_most"], sizes)
+        except size_expr.AmountError as error:
+            raise api.BankFault(f"{trial.check.id}: {error}") from None
+
+    def assess(self, trial: Trial[B], found: api.Measured) -> api.Finding:
+        size, allowed = float(found.value), self.allowed(trial)
         figures = {"bytes": size, "allowed": allowed}
         tail = f"{bytes_text(allowed)} allowed"
         if size <= allowed:
-            return api.Finding.passed(f"{bytes_text(size)} {self.does(check)}, {tail}", **figures)
-        line = f"{self.over(evaluation, check).format(bytes_text(size))}, {tail}"
+            line = f"{bytes_text(size)} {self.does(trial.check)}, {tail}"
+            return api.Finding.passed(line, **figures)
+        line = f"{self.over(trial, bytes_text(size))}, {tail}"
         line += f" ({times(size / allowed)})" if allowed > 0 else ""
-        exhibit = self.bars(evaluation, check, case, found)
-        return api.Finding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
+        exhibit = self.bars(trial, found)
+        return api.Finding(f"{line} in case {trial.case.name}", exhibit=exhibit, figures=figures)
 
-    def bars(
-        self,
-        evaluation: api.Evaluation,
-        check: B,
-        case: api.Case,
-        found: api.Measured,
-        *others: tuple[str, float],
-    ) -> api.Bars:
+    def bars(self, trial: Trial[B], found: api.Measured, *others: tuple[str, float]) -> api.Bars:
         """The count beside the budget and the reference's."""
-        bars = [*others, ("yours", float(found.value))]
-        bars.append(("allowed", self.allowed(evaluation, check, case)))
+        bars = [*others, ("yours", float(found.value)), ("allowed", self.allowed(trial))]
         if self.shows_reference:
-            with api.blame_bank(f"the reference fails on case {case.name}"):
-                theirs = self.measure(evaluation, evaluation.reference, check, case)
-            bars.append(("reference", float(theirs.value)))
-        return api.bars(
-            bytes_text,
-            *bars,
-            details=tuple(f"{what}  {bytes_text(n)}" for what, n in found.details),
-        )
+            bars.append(("reference", float(self.baseline(trial).value)))
+        details = tuple(f"{what}  {bytes_text(n)}" for what, n in found.details)
+        return api.bars(bytes_text, *bars, details=details)
+
+
+def _sizes(value: api.Value) -> api.Value:
+    """The sizes of a tensor, in its own dtype (bfloat16 is held wider); a number as it is."""
+    if not isinstance(value, api.Tensor):
+        return value
+    array = value.values
+    itemsize = 2 if value.dtype == "bfloat16" else array.itemsize
+    nbytes = itemsize * array.size
+    return SimpleNamespace(size=array.size, shape=array.shape, itemsize=itemsize, nbytes=nbytes)
+
+
+class StateCheck(BudgetCheck, WatchedCheck):
+    """Bytes reachable from an object that one step hands to another."""
+
+    kind: Literal["state"]
+    of: Name = Field(description="What one step hands to another.")
+
+
+class State(Budgeted[StateCheck]):
+    """Count the bytes that are kept."""
+
+    keys = StateCheck
+    slow = True  # every allocation is traced
+    shows_reference = False  # the budget says how little is enough
+
+    def quantity(self, check: StateCheck) -> tuple[str, str, tuple[str, ...]]:
+        return "state", check.of, ()
+
+    def halves(self, check: StateCheck, steps: Sequence[api.Step]) -> api.Halves:
+        return divided(steps, check.of)
+
+    def over(self, trial: Trial[StateCheck], size: str) -> str:
+        return f"{size} kept in {trial.check.of}"
+
+    def what(self, _: StateCheck, found: api.Measured, /) -> Sequence[str]:
+        return found.kept
+
+
+class PeakCheck(BudgetCheck):
+    """Bytes that are allocated at once."""
+
+    kind: Literal["peak"]
+    of: Name = Field(
+        description="A result: the step that gives it is looked at, and none before it. The "
+        "result counts, inputs do not."
+    )
+
+
+class Peak(Budgeted[PeakCheck]):
+    """Count the bytes that are allocated at once, each array however short its life."""
+
+    keys = PeakCheck
+    without_torch = True
+    slow = True  # every allocation is traced
+
+    def does(self, check: PeakCheck) -> str:  # noqa: ARG002
+        return "at once"
+
+    def quantity(self, check: PeakCheck) -> tuple[str, str, tuple[str, ...]]:
+        return "allocated", check.of, ()
+
+    def over(self, trial: Trial[PeakCheck], size: str) -> str:
+        step = producing(trial.steps, trial.check.of)[-1]
+        return f"{step.function} allocates {size} at once"
+
+    def by_style(self, check: PeakCheck) -> bool:  # noqa: ARG002
+        return True

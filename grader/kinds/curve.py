@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Kind, api
+from grader.kinds.base import Kind, Trial, api
 from grader.model.numerals import number
 from grader.model.report import Curve as Exhibit
 from grader.model.report import Mismatch
@@ -40,26 +40,21 @@ class Curve(Kind[CurveCheck]):
     judges_values = True
     only_course = True
 
-    def judge(self, evaluation: api.Evaluation, check: CurveCheck, case: api.Case) -> api.Finding:
-        observed = self.observe(evaluation, check, case)
-        truth = evaluation.truth(check.run, case).values[check.of]
+    def judge(self, trial: Trial[CurveCheck]) -> api.Finding:
+        check, case = trial.check, trial.case
+        observed, truth = trial.given(check.of), trial.truth.values[check.of]
         points, wanted = _series(observed), _series(truth)
         if not wanted:
             raise api.BankFault(f"{check.id}: the reference's {check.of} is {api.describe(truth)}")
         if points is None or len(points) != len(wanted):
-            return api.Finding(
-                f"{check.of} is {api.describe(observed)}, "
-                f"expected {len(wanted)} numbers (case {case.name})"
+            return trial.wrong(
+                f"{check.of} is {api.describe(observed)}, expected {len(wanted)} numbers"
             )
         count, last = len(points), points[-1]
 
         def wrong(sentence: str, mismatch: Mismatch | None = None, **figures: float) -> api.Finding:
-            return api.Finding(
-                f"{sentence} (case {case.name})",
-                mismatch=mismatch,
-                exhibit=Exhibit(points, wanted),
-                figures=figures,
-            )
+            exhibit = Exhibit(points, wanted)
+            return trial.wrong(sentence, mismatch=mismatch, exhibit=exhibit, figures=figures)
 
         for step, value in enumerate(points):
             if not math.isfinite(value):
@@ -86,8 +81,8 @@ class Curve(Kind[CurveCheck]):
                 return wrong(f"{check.of} {strays}", fault.mismatch(case.name), last=last)
         return api.Finding.passed(last=last)
 
-    def observe(self, evaluation: api.Evaluation, check: CurveCheck, case: api.Case) -> api.Value:
-        return evaluation.observed(check.run, case).values.get(check.of)
+    def observe(self, trial: Trial[CurveCheck]) -> api.Value:
+        return trial.given(trial.check.of)
 
 
 def _series(value: api.Value) -> tuple[float, ...] | None:

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Kind, api
+from grader.kinds.base import Kind, Trial, api
 from grader.model.numerals import amount, amounts_apart, band, number
 from grader.model.report import Breakdown, Mismatch, Row
 from grader.model.spec import Name, TolerantCheck
@@ -45,29 +45,26 @@ class Numbers(Kind[NumbersCheck]):
     judges_values = True
     hides_expected = True
 
-    def judge(
-        self, evaluation: api.Evaluation, check: NumbersCheck, case: api.Case
-    ) -> api.Finding | None:
-        observed = evaluation.observed(check.run, case).values.get(check.of)
-        expected = evaluation.truth(check.run, case).values[check.of]
+    def judge(self, trial: Trial[NumbersCheck]) -> api.Finding | None:
+        check, case = trial.check, trial.case
+        observed, expected = trial.given(check.of), trial.truth.values[check.of]
         parts = ", ".join(check.parts)
         if not isinstance(expected, dict) or set(expected) != set(check.parts):
             raise api.BankFault(f"{check.id}: the reference's {check.of} lacks or adds to {parts}")
         if not isinstance(observed, dict):
-            return api.Finding(
-                f"{check.of} is {api.describe(observed)}, "
-                f"expected a dict with {parts} (case {case.name})"
+            return trial.wrong(
+                f"{check.of} is {api.describe(observed)}, expected a dict with {parts}"
             )
         missing = [p for p in check.parts if p not in observed]
         extra = [str(p) for p in observed if p not in check.parts]
-        if missing and not extra and evaluation.question.spec.answers:
+        if missing and not extra and trial.evaluation.question.spec.answers:
             have = "has" if len(missing) == 1 else "have"
             return api.Finding(f"{' and '.join(missing)} {have} no answer yet")
         if missing or extra:
             found = api.describe(observed) + api.dict_keys(observed)
             lacks = f"; missing: {', '.join(missing)}" if missing else ""
             more = f"; not asked for: {', '.join(extra)}" if extra else ""
-            return api.Finding(f"{check.of} is {found}{lacks}{more} (case {case.name})")
+            return trial.wrong(f"{check.of} is {found}{lacks}{more}")
         rows = [_row(check, part, observed[part], expected[part]) for part in check.parts]
         wrong = [row for row in rows if row.note]
         if not wrong:

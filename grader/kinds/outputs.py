@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Kind, api
+from grader.kinds.base import Kind, Trial, api
 from grader.model.spec import Mention, Name, Show, TolerantCheck
 
 FEWEST_DIGITS = 4  # right, for it to be worth saying how many are
@@ -51,34 +51,21 @@ class Outputs(Kind[OutputsCheck]):
     keys = OutputsCheck
     judges_values = True
 
-    def judge(
-        self, evaluation: api.Evaluation, check: OutputsCheck, case: api.Case
-    ) -> api.Finding | None:
-        outcome = evaluation.observed(check.run, case)
-        zeros = check.zeros == "exact"
-        for result in check.results:
-            fault = api.fault_of(
-                evaluation,
-                check.run,
-                case,
-                result,
-                outcome,
-                exact=check.exact,
-                zeros=zeros,
-                check=check,
-            )
+    def judge(self, trial: Trial[OutputsCheck]) -> api.Finding | None:
+        check, zeros = trial.check, trial.check.zeros == "exact"
+        for name in check.results:
+            fault = trial.fault(name, trial.observed, exact=check.exact, zeros=zeros, check=check)
             if fault is not None:
-                return _finding(evaluation, case, fault, check)
+                return _finding(trial, fault)
         return None
 
     def is_exact(self, check: OutputsCheck) -> bool:
         return check.exact
 
 
-def _finding(
-    evaluation: api.Evaluation, case: api.Case, fault: api.Fault, check: OutputsCheck
-) -> api.Finding:
+def _finding(trial: Trial[OutputsCheck], fault: api.Fault) -> api.Finding:
     """A fault with what to show of it."""
+    evaluation, check, case = trial.evaluation, trial.check, trial.case
     sentence = fault.sentence
     if fault.kind == "values" and fault.arrays is not None and case.dtype == "float64":
         sentence += _precision(fault)

@@ -23,7 +23,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, Kind, api
+from grader.kinds.base import Check, CheckResult, Kind, Trial, api
 from grader.model.numerals import times
 from grader.model.report import Verdict
 from grader.model.spec import Multiple
@@ -86,13 +86,13 @@ class Performance(Kind[PerformanceCheck]):
         wrong: list[str] = []
 
         def judge(case: api.Case) -> api.Finding:
-            race = Race(check.at_most)
-            cost = _exchange_cost(evaluation, check.run, case)
+            trial, race = Trial(evaluation, check, case), Race(check.at_most)
+            cost = _exchange_cost(trial)
             for pair in range(MOST_PAIRS):
-                found = _pair(evaluation, check, case, race, pair, cost)
-                if found is not None:
+                name = _pair(trial, race, pair, cost)
+                if name is not None:
                     wrong.append(case.name)
-                    return found
+                    return api.Finding(f"{name} is wrong on fresh inputs of case {case.name}")
                 if race.decided:
                     break
             return _decision(race, case)
@@ -113,21 +113,14 @@ def _decision(race: Race, case: api.Case) -> api.Finding:
     return api.Finding(line, verdict, figures=figures)
 
 
-def _pair(
-    evaluation: api.Evaluation,
-    check: PerformanceCheck,
-    case: api.Case,
-    race: Race,
-    pair: int,
-    cost: int,
-) -> api.Finding | None:
-    """Time both on fresh inputs, the order alternating; the submission's results must be right."""
-    steps, draw_index = evaluation.steps(check.run), evaluation.secret + pair
-    want = evaluation.wanted[check.run]
-    inputs = evaluation.inputs(case, check.run, draw_index=draw_index)
+def _pair(trial: Trial[PerformanceCheck], race: Race, pair: int, cost: int) -> str | None:
+    """Time both on fresh inputs, the order alternating; a result that is wrong there, if any."""
+    evaluation, case, draw_index = trial.evaluation, trial.case, trial.evaluation.secret + pair
+    want = evaluation.wanted[trial.check.run]
+    inputs = trial.inputs(draw_index=draw_index)
 
     def one(program: api.RemoteProgram) -> tuple[api.Outcome, int]:
-        outcome, nanoseconds = program.timed(steps, inputs, want)
+        outcome, nanoseconds = program.timed(trial.steps, inputs, want)
         return outcome, max(1, nanoseconds - cost)
 
     def reference() -> tuple[api.Outcome, int]:
@@ -143,15 +136,13 @@ def _pair(
     for name in want:
         # The band is looked at once, and wherever the two are not the same at a glance.
         alike = api.same_value(found.values.get(name), right.values[name], case.dtype)
-        if (pair == 0 or not alike) and api.fault_of(
-            evaluation, check.run, case, name, found, draw_index=draw_index
-        ):
-            return api.Finding(f"{name} is wrong on fresh inputs of case {case.name}")
+        if (pair == 0 or not alike) and trial.fault(name, found, draw_index=draw_index):
+            return name
     return None
 
 
-def _exchange_cost(evaluation: api.Evaluation, run: str, case: api.Case) -> int:
+def _exchange_cost(trial: Trial[PerformanceCheck]) -> int:
     """CPU nanoseconds of sending a case there and back, measured on the trusted worker."""
-    inputs = evaluation.inputs(case, run, draw_index=1)
+    inputs = trial.inputs(draw_index=1)
     with api.blame_bank("the reference's worker fails"):
-        return min(evaluation.reference.timed((), inputs, ())[1] for _ in range(3))
+        return min(trial.evaluation.reference.timed((), inputs, ())[1] for _ in range(3))

@@ -5,7 +5,6 @@ A module is imported when a spec uses its kind, so that nothing pays for the oth
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from functools import cache, reduce
@@ -16,14 +15,16 @@ from typing import Annotated, Any
 from pydantic import Field, create_model
 
 from grader.kinds.base import Kind
-from grader.model.spec import OF_A_PART, Check, Part, Spec, unified
+from grader.model.spec import Check, Part, Spec, unified
 
-# Each is the module of its name, and in it the class of its name.
-KINDS = (
-    "outputs", "gradcheck", "conservation", "side-effects", "state", "numbers", "curve", "graph",
-    "memory", "flops", "performance", "peak", "choices", "findings",
-    "causes", "verdicts",
-)  # fmt: skip
+# The module of each; the class has its name.
+KINDS = {
+    "outputs": "outputs", "gradcheck": "laws", "conservation": "laws",
+    "side-effects": "side_effects", "state": "counted", "numbers": "numbers", "curve": "curve",
+    "graph": "counted_torch", "memory": "counted_torch", "flops": "counted_torch",
+    "performance": "performance", "peak": "counted", "choices": "written",
+    "findings": "written", "causes": "written", "verdicts": "verdicts",
+}  # fmt: skip
 STAND_IN: dict[str, object] = {"kind": "outputs", "of": []}  # keys in place of a wrong check's
 
 
@@ -32,7 +33,7 @@ def get(name: str) -> Kind[Any]:
     """The kind of a name; one with every default where a report has a kind that is not there."""
     if name not in KINDS:
         return Kind()
-    module = import_module(f"grader.kinds.{name.replace('-', '_')}")
+    module = import_module(f"grader.kinds.{KINDS[name]}")
     found: type[Kind[Any]] = getattr(module, name.title().replace("-", ""))
     return found()
 
@@ -67,23 +68,3 @@ def read(data: Mapping[str, Any]) -> Spec:
 
 def _dicts(listed: object) -> Iterator[dict[str, Any]]:
     yield from (one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
-
-
-def schema() -> str:
-    """The JSON Schema of a question, by which editors complete and check a spec."""
-    from grader.kinds import case_schema  # which only editors and the documentation need
-
-    whole: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    whole |= spec_model(KINDS).model_json_schema()
-    # A question of one part has the keys of the part itself.
-    part = whole["$defs"]["Part"]
-    whole["properties"] |= {key: part["properties"][key] for key in OF_A_PART}
-    whole["required"].remove("parts")
-    needed = [key for key in OF_A_PART if key in part["required"]]
-    whole["oneOf"] = [{"required": ["parts"]}, {"required": [*needed, "interface"]}]
-    case_schema.add(whole)
-    kind = Check.model_fields["kind"].description
-    for part in whole["$defs"].values():
-        if "const" in part.get("properties", {}).get("kind", ()):
-            part["properties"]["kind"] |= {"description": kind}
-    return json.dumps(whole, indent=2) + "\n"

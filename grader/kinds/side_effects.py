@@ -12,13 +12,13 @@ The first two hold wherever the run is: on every case of every check that looks 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field
 
 from grader.kinds import registry
-from grader.kinds.base import Check, CheckResult, Kind, api
+from grader.kinds.base import Check, CheckResult, Kind, Trial, api
 from grader.model.report import Verdict
 from grader.model.spec import Layout, Name
 
@@ -50,7 +50,7 @@ class SideEffects(Kind[SideEffectsCheck]):
     def carry_out(self, evaluation: api.Evaluation, check: SideEffectsCheck) -> CheckResult:
         good = f"inputs, ownership, repeated calls, {len(check.layouts)} layouts"
         found = api.tally(
-            evaluation, check, lambda case: self.judge(evaluation, check, case), good=good
+            evaluation, check, lambda case: self.judge(Trial(evaluation, check, case)), good=good
         )
         own = {case.name for case in evaluation.cases_of(check)}
         others = {
@@ -64,138 +64,119 @@ class SideEffects(Kind[SideEffectsCheck]):
             return found
         wider = check.model_copy(update={"cases": list(others)})
         seen = api.tally(
-            evaluation, wider, lambda case: _Trial(evaluation, check, case).in_passing()
+            evaluation, wider, lambda case: _in_passing(Trial(evaluation, check, case))
         )
         return found if seen.verdict is Verdict.PASS else seen
 
-    def judge(
-        self, evaluation: api.Evaluation, check: SideEffectsCheck, case: api.Case
-    ) -> api.Finding | None:
-        return next(_Trial(evaluation, check, case).breaches(self.layouts(check)), None)
+    def judge(self, trial: Trial[SideEffectsCheck]) -> api.Finding | None:
+        return next(_breaches(trial, self.layouts(trial.check)), None)
 
-    def observe(
-        self, evaluation: api.Evaluation, check: SideEffectsCheck, case: api.Case
-    ) -> str | None:
-        found = self.judge(evaluation, check, case)
+    def observe(self, trial: Trial[SideEffectsCheck]) -> str | None:
+        found = self.judge(trial)
         return None if found is None else found.sentence
 
     def layouts(self, check: SideEffectsCheck) -> tuple[str, ...]:
         return tuple(name for name in check.layouts if name != "broadcast")
 
 
-@dataclass(frozen=True, slots=True)
-class _Trial:
-    """The clauses, tried on one case."""
+_Trial = Trial[SideEffectsCheck]
 
-    evaluation: api.Evaluation
-    check: SideEffectsCheck
-    case: api.Case
 
-    @property
-    def steps(self) -> tuple[api.Step, ...]:
-        return self.evaluation.steps(self.check.run)
+def _breaches(trial: _Trial, layouts: Iterable[str]) -> Iterator[api.Finding]:
+    """What each clause finds on one case."""
+    yield from _side_effects(trial, trial.observed)
+    yield from _in_turn(trial)
+    for layout in layouts:
+        yield from _with_layout(trial, layout)
 
-    @property
-    def wanted(self) -> tuple[str, ...]:
-        return self.evaluation.wanted[self.check.run]
 
-    def breaches(self, layouts: Iterable[str]) -> Iterator[api.Finding]:
-        yield from self.side_effects(self.evaluation.observed(self.check.run, self.case))
-        yield from self.in_turn()
-        for layout in layouts:
-            yield from self.with_layout(layout)
+def _in_passing(trial: _Trial) -> api.Finding | None:
+    """The first side effect of a plain run that the reference's has not."""
+    try:
+        mine = trial.observed
+    except api.ProgramError:
+        return None  # the check whose case it is says so
+    own: dict[str, Any] = {
+        effect: tuple(p for p in getattr(mine, effect) if p not in getattr(trial.truth, effect))
+        for effect in ("changed", "stale", "shared")
+    }
+    return next(_side_effects(trial, mine._replace(**own)), None)
 
-    def in_passing(self) -> api.Finding | None:
-        """The first side effect of a plain run that the reference's has not."""
-        try:
-            mine = self.evaluation.observed(self.check.run, self.case)
-        except api.ProgramError:
-            return None  # the check whose case it is says so
-        right = self.evaluation.truth(self.check.run, self.case)
-        own: dict[str, Any] = {
-            effect: tuple(p for p in getattr(mine, effect) if p not in getattr(right, effect))
-            for effect in ("changed", "stale", "shared")
-        }
-        return next(self.side_effects(mine._replace(**own)), None)
 
-    def side_effects(self, outcome: api.Outcome) -> Iterator[api.Finding]:
-        steps, on = self.steps, f"(case {self.case.name})"
+def _side_effects(trial: _Trial, outcome: api.Outcome) -> Iterator[api.Finding]:
+    steps, ours = trial.steps, trial.check.results
 
-        def who(index: int) -> str:
-            return _who(steps[index] if 0 <= index < len(steps) else steps[-1])
+    def who(index: int) -> str:
+        return _who(steps[index] if 0 <= index < len(steps) else steps[-1])
 
-        for index, name in outcome.changed:
-            yield api.Finding(f"{who(index)} changes its caller's {name} {on}")
-        for result, name in outcome.shared:
-            if result in self.check.results:
-                yield api.Finding(
-                    f"{result} shares its memory with {name}: writing to one changes the other {on}"
-                )
-        for result, index in outcome.stale:
-            if result in self.check.results:
-                yield api.Finding(f"{result} is changed afterwards by {who(index)} {on}")
+    for index, name in outcome.changed:
+        yield trial.wrong(f"{who(index)} changes its caller's {name}")
+    for result, name in outcome.shared:
+        if result in ours:
+            writing = "writing to one changes the other"
+            yield trial.wrong(f"{result} shares its memory with {name}: {writing}")
+    for result, index in outcome.stale:
+        if result in ours:
+            yield trial.wrong(f"{result} is changed afterwards by {who(index)}")
 
-    def in_turn(self) -> Iterator[api.Finding]:
-        """The case itself, another of the same shape, and the first again, in lockstep."""
-        evaluation, case, draws = self.evaluation, self.case, (0, 1, 0)
-        given = [evaluation.inputs(case, self.check.run, draw_index=draw) for draw in draws]
-        outcomes, common = evaluation.asked(
-            case, lambda program: program.interleave(self.steps, given, self.wanted)
-        )
-        for name in common:
-            if name in self.check.results:
-                yield api.Finding(
-                    f"two calls return the same memory for {name}: what happens to one result "
-                    f"happens to the other (case {case.name})"
-                )
-        for draw, inputs, outcome in zip(draws, given, outcomes, strict=True):
-            yield from self.side_effects(outcome)
-            for name, fault in self.caused(outcome, draw):
-                sentence = (
-                    f"{name} is right in a first call and wrong when calls take turns: "
-                    f"something is kept outside of what the steps hand on (case {case.name})"
-                )
-                if draw and self.is_wrong_alone(name, inputs, draw):
-                    sentence = f"{fault.sentence} on another draw of case {case.name}"
-                yield api.Finding(sentence, mismatch=fault.mismatch(case.name))
 
-    def is_wrong_alone(self, name: str, inputs: api.Inputs, draw_index: int) -> bool:
-        """Whether a result is wrong though nothing was called before: no memory is to blame."""
-        submission = self.evaluation.submission
-        program = replace(submission, name=f"{submission.name}, anew")
-        program.load(())
-        first = program.run(self.steps, inputs, self.wanted)
-        return self.fault(name, first, draw_index) is not None
-
-    def caused(self, outcome: api.Outcome, draw_index: int) -> Iterator[tuple[str, api.Fault]]:
-        """Results that are wrong in an outcome, and right on the case as it is."""
-        usual = self.evaluation.observed(self.check.run, self.case)
-        for name in self.check.results:
-            fault = self.fault(name, outcome, draw_index)
-            if fault is not None and self.fault(name, usual, 0) is None:
-                yield name, fault
-
-    def fault(self, name: str, outcome: api.Outcome, draw_index: int) -> api.Fault | None:
-        run = self.check.run
-        return api.fault_of(self.evaluation, run, self.case, name, outcome, draw_index=draw_index)
-
-    def with_layout(self, layout: str) -> Iterator[api.Finding]:
-        inputs = self.evaluation.inputs(self.case, self.check.run, layout=layout)
-        when = f"when the arrays are {_WORDS[layout]} (case {self.case.name})"
-        try:
-            outcome = self.evaluation.asked(
-                self.case, lambda program: program.run(self.steps, inputs, self.wanted)
+def _in_turn(trial: _Trial) -> Iterator[api.Finding]:
+    """The case itself, another of the same shape, and the first again, in lockstep."""
+    evaluation, case, draws = trial.evaluation, trial.case, (0, 1, 0)
+    wanted = evaluation.wanted[trial.check.run]
+    given = [trial.inputs(draw_index=draw) for draw in draws]
+    outcomes, common = evaluation.asked(
+        case, lambda program: program.interleave(trial.steps, given, wanted)
+    )
+    for name in common:
+        if name in trial.check.results:
+            yield trial.wrong(
+                f"two calls return the same memory for {name}: what happens to one result "
+                "happens to the other"
             )
-        except api.ProgramError as error:
-            what = error.message
-            if error.raised is not None:
-                who = "your code" if error.step is None else _who(error.step)
-                what = f"{who} raises {error.raised.type}"
-            yield api.Finding(f"{what} {when}", raised=error.raised)
-            return
-        yield from self.side_effects(outcome)
-        for name, fault in self.caused(outcome, 0):
-            yield api.Finding(f"{name} is wrong {when}", mismatch=fault.mismatch(self.case.name))
+    for draw, inputs, outcome in zip(draws, given, outcomes, strict=True):
+        yield from _side_effects(trial, outcome)
+        for name, fault in _caused(trial, outcome, draw):
+            sentence = (
+                f"{name} is right in a first call and wrong when calls take turns: "
+                f"something is kept outside of what the steps hand on (case {case.name})"
+            )
+            if draw:
+                # Loaded anew, nothing was called before: then no memory is to blame.
+                program = replace(evaluation.submission, name=f"{evaluation.submission.name}, anew")
+                program.load(())
+                first = program.run(trial.steps, inputs, wanted)
+                if trial.fault(name, first, draw_index=draw) is not None:
+                    sentence = f"{fault.sentence} on another draw of case {case.name}"
+            yield api.Finding(sentence, mismatch=fault.mismatch(case.name))
+
+
+def _caused(
+    trial: _Trial, outcome: api.Outcome, draw_index: int
+) -> Iterator[tuple[str, api.Fault]]:
+    """Results that are wrong in an outcome, and right on the case as it is."""
+    for name in trial.check.results:
+        fault = trial.fault(name, outcome, draw_index=draw_index)
+        if fault is not None and trial.fault(name, trial.observed) is None:
+            yield name, fault
+
+
+def _with_layout(trial: _Trial, layout: str) -> Iterator[api.Finding]:
+    evaluation, case = trial.evaluation, trial.case
+    inputs, wanted = trial.inputs(layout=layout), evaluation.wanted[trial.check.run]
+    when = f"when the arrays are {_WORDS[layout]}"
+    try:
+        outcome = evaluation.asked(case, lambda program: program.run(trial.steps, inputs, wanted))
+    except api.ProgramError as error:
+        what = error.message
+        if error.raised is not None:
+            who = "your code" if error.step is None else _who(error.step)
+            what = f"{who} raises {error.raised.type}"
+        yield trial.wrong(f"{what} {when}", raised=error.raised)
+        return
+    yield from _side_effects(trial, outcome)
+    for name, fault in _caused(trial, outcome, 0):
+        yield trial.wrong(f"{name} is wrong {when}", mismatch=fault.mismatch(case.name))
 
 
 def _who(step: api.Step) -> str:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from grader.kinds.base import Check, CheckResult, Kind, api
+from grader.kinds.base import Check, CheckResult, Kind, Trial, api
 from grader.model.report import Raised
 from grader.model.spec import Name, Slug
 
@@ -94,7 +94,7 @@ class Verdicts(Kind[VerdictsCheck]):
             raise api.Stopped(
                 _nameless(evaluation, replace(stop.result, message=message))
             ) from None
-        told = {case.name: _said(evaluation, check, case) for case in cases}
+        told = {case.name: _said(Trial(evaluation, check, case)) for case in cases}
         missed = [case for case in cases if told[case.name] != _right(check, case)]
         accepted = sum(told[name] == ACCEPTED for name in check.accept)
         rejected = sum(told[name] == REJECTED for name in check.reject)
@@ -110,23 +110,22 @@ class Verdicts(Kind[VerdictsCheck]):
         shared = {**figures, "share": _share(figures)}
         return replace(_nameless(evaluation, found), message=message, figures=shared)
 
-    def judge(
-        self, evaluation: api.Evaluation, check: VerdictsCheck, case: api.Case
-    ) -> api.Finding | None:
-        _ = evaluation.observed(check.run, case)  # raises what the test did
-        said = _said(evaluation, check, case)
-        return None if said == _right(check, case) else api.Finding(said)
+    def judge(self, trial: Trial[VerdictsCheck]) -> api.Finding | None:
+        _ = trial.observed  # raises what the test did
+        said = _said(trial)
+        return None if said == _right(trial.check, trial.case) else api.Finding(said)
 
 
-def _said(evaluation: api.Evaluation, check: VerdictsCheck, case: api.Case) -> str:
+def _said(trial: Trial[VerdictsCheck]) -> str:
     """What a test says of one implementation, without what was odd about its calls."""
+    of = trial.check.of
     try:
-        text = evaluation.observed(check.run, case).values.get(check.of)
-        if isinstance(text, str):
-            return text.partition(" (")[0]
-        raise api.BankFault(f"{check.of}: expected a text, found {api.describe(text)}")
+        text = trial.given(of)
     except api.ProgramError as error:
         return f"{NONE}, {_raised(error.raised) if error.raised else error.message}"
+    if isinstance(text, str):
+        return text.partition(" (")[0]
+    raise api.BankFault(f"{of}: expected a text, found {api.describe(text)}")
 
 
 def _raised(raised: Raised) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from grader import forms, kinds
+from grader import forms
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.tally import Finding, Stopped, stopped
 from grader.forms.base import Unreadable
+from grader.kinds import registry
 from grader.model.question import Question
 from grader.model.report import (
     FINE,
@@ -196,7 +197,7 @@ def carry_out(
         if result is None:
             progress(len(schedule.done) + 1, len(question.spec.checks))
             try:
-                result = kinds.run_check(evaluation, check)
+                result = registry.get(check.kind).carry_out(evaluation, check)
             except Stopped as stop:
                 result, gone = stop.result, check.id
             except OutOfTime:
@@ -216,7 +217,7 @@ def carry_out(
 def rests_on_estimate(spec: Spec, check: Check) -> bool:
     """Whether a check, or one that it needs, is of an estimate."""
     needed = (one for one in spec.checks if one.id in check.needed)
-    hides = kinds.registry.get(check.kind).hides_expected and not forms.of(spec).shows_expected
+    hides = registry.get(check.kind).hides_expected and not forms.of(spec).shows_expected
     return hides or any(rests_on_estimate(spec, one) for one in needed)
 
 

@@ -10,13 +10,14 @@ import pytest
 
 from grader.cases import inputs
 from grader.kinds import registry
+from grader.kinds.schema import schema
 
 ROOT = Path(__file__).parents[2]
 SPECS = sorted((ROOT / "questions").glob("*.yaml"))
 
 
 def test_it_knows_every_key_and_that_others_are_errors() -> None:
-    found = json.loads(registry.schema())
+    found = json.loads(schema())
     assert found["$schema"].startswith("https://json-schema.org/")
     assert {"title", "run", "cases", "checks", "code", "misconceptions"} <= found[
         "properties"
@@ -35,7 +36,7 @@ def test_the_first_line_of_every_question_names_it(path: Path) -> None:
 
 
 def test_it_describes_every_key() -> None:
-    whole = json.loads(registry.schema())
+    whole = json.loads(schema())
     assert len(whole["$defs"]) >= 16
     for name, part in {**whole["$defs"], "Spec": whole}.items():
         for key, found in part.get("properties", {}).items():
@@ -43,7 +44,7 @@ def test_it_describes_every_key() -> None:
 
 
 def test_an_editor_can_offer_every_generator_and_every_kind() -> None:
-    whole = json.loads(registry.schema())
+    whole = json.loads(schema())
     offered = {one["required"][0] for one in whole["$defs"]["Input"]["anyOf"][1:]}
     assert offered == inputs.GENERATORS.keys()
     kinds = whole["$defs"]["Part"]["properties"]["checks"]["items"]["oneOf"]

@@ -11,7 +11,7 @@ import yaml
 from grader import bank
 from grader.audit.audit import audit
 from grader.forms import NAMES
-from grader.kinds import registry
+from grader.kinds.schema import schema
 from tests.cli.conftest import Drill
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -68,7 +68,7 @@ def test_the_first_line_names_a_schema_that_is_there_and_current(real: Drill) ->
     real("bank", "new", "masked-mean")
     spec = Path("questions/masked-mean.yaml")
     named = spec.read_text().splitlines()[0].partition("$schema=")[2]
-    assert (spec.parent / named).read_text() == registry.schema()
+    assert (spec.parent / named).read_text() == schema()
 
 
 @pytest.mark.parametrize("word", ["null", "yes", "12", "1e5", "on"])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.evaluation.again import remembers
-from grader.kinds import run_check
-from tests.kinds.grading import Desk
+from tests.kinds.grading import Desk, run_check
 
 CENTRE = "def centre(x, w):\n    d = _centred(x)\n"
 ADDS_UP = """\

@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 
-from grader.kinds import run_check
 from grader.model.report import CheckResult, Verdict
 from grader.model.spec import Check
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome
 from grader.sandbox.spawn import Zygote, zygote_if_safe
-from tests.kinds.grading import Desk
+from tests.kinds.grading import Desk, run_check
 from tests.sandbox.running import FIND
 
 SOME = {"extends": "rows", "about": "64 rows of 64", "x": {"normal": [64, 64]}}

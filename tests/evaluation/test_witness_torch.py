@@ -9,13 +9,12 @@ import pytest
 from grader.bank import load
 from grader.cases.recipe import read_cases
 from grader.evaluation.evaluation import Evaluation
-from grader.kinds import run_check
 from grader.model.report import CheckResult, Verdict
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.spawn import Zygote
 from tests.harness import Lend
-from tests.kinds.grading import MINI
+from tests.kinds.grading import MINI, run_check
 
 pytest.importorskip("torch")
 

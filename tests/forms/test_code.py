@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from grader import bank
-from grader.kinds import run_check
 from grader.model.report import Report, Verdict
 from grader.sandbox import relay
 from grader.session import GradingSession
+from tests.kinds.grading import run_check
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 

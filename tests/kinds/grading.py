@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.bank import load
 from grader.evaluation.evaluation import Evaluation
-from grader.kinds import run_check
+from grader.kinds import registry
 from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.model.spec import Check
@@ -17,6 +17,10 @@ from grader.sandbox.remote import RemoteProgram
 from tests.asking import with_checks
 
 MINI = Path(__file__).parents[1] / "banks" / "mini"
+
+
+def run_check(evaluation: Evaluation, check: Check) -> CheckResult:
+    return registry.get(check.kind).carry_out(evaluation, check)
 
 
 class Desk:

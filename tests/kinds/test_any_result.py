@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grader.evaluation.evaluation import Evaluation
-from grader.kinds import run_check
 from grader.model.question import Step
 from grader.model.report import CheckResult, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Kept, Loaded, Measured, Outcome, ProgramError
 from grader.sandbox.worker.wire import DTYPES, Opaque, Tensor
-from tests.kinds.grading import Desk
+from tests.kinds.grading import Desk, run_check
 
 NUMBERED = count()
 ARRAYS = st.sampled_from([name for name in DTYPES if name != "bfloat16"]).flatmap(

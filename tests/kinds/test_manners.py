@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.kinds import run_check
 from grader.model.report import Verdict
-from tests.kinds.grading import Desk
+from tests.kinds.grading import Desk, run_check
 from tests.kinds.one_file import graded, of, opened
 
 pytestmark = pytest.mark.usefixtures("one_zygote")

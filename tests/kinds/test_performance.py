@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.kinds import run_check
 from grader.kinds.performance import LEAD, MOST_PAIRS, Race
 from grader.model.report import Bars, CheckResult, Verdict
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome
-from tests.kinds.grading import Desk
+from tests.kinds.grading import Desk, run_check
 
 
 def race(*ratios: float, allowed: float = 2.0) -> Race:

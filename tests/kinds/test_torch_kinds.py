@@ -10,12 +10,11 @@ from dataclasses import replace
 import pytest
 
 from grader.evaluation.evaluation import BankFault
-from grader.kinds import run_check
 from grader.model.question import Support
 from grader.model.report import Bars, Verdict
 from grader.sandbox.client import WorkerClient
 from tests.harness import Lend
-from tests.kinds.grading import MINI, Desk
+from tests.kinds.grading import MINI, Desk, run_check
 
 pytest.importorskip("torch")
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from grader.kinds import registry
-from grader.kinds.memory import MemoryCheck
+from grader.kinds.counted_torch import MemoryCheck
 from grader.kinds.outputs import OutputsCheck
 from grader.model import spec as model
 from grader.model.errors import BankError, DrillError, GraderError, UsageError

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from grader import bank, kinds
+from grader import bank
+from grader.kinds.base import Kind
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report, Verdict
 from grader.sandbox.client import WorkerClient
@@ -96,14 +97,14 @@ def test_no_slowness_of_anybody_takes_back_that_a_deciding_check_failed(
     manners = {"id": "manners", "kind": "side-effects", "of": "y", "layouts": ["reversed"]}
     question = small(tmp_path, checks=[gate, manners])
     now = [0.0]
-    run_check = kinds.run_check
+    carry_out = Kind.carry_out
 
     def then_slow(*what: Any) -> CheckResult:
-        result = run_check(*what)
+        result = carry_out(*what)
         now[0] += 1000
         return result
 
-    monkeypatch.setattr(kinds, "run_check", then_slow)
+    monkeypatch.setattr(Kind, "carry_out", then_slow)
     with GradingSession(question, clock=lambda: now[0]) as session:
         report = session.grade(question.starter if wrong else question.reference, seed=1)
     assert report.verdict is verdict

@@ -1,10 +1,13 @@
-"""The JSON Schema of a case and its inputs, from what `grader.cases` reads."""
+"""The JSON Schema of a question, by which editors complete and check a spec."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from grader.cases import inputs, recipe
+from grader.kinds.registry import KINDS, spec_model
+from grader.model.spec import OF_A_PART, Check
 
 Schema = dict[str, Any]
 
@@ -38,7 +41,25 @@ _MODIFIERS: dict[str, Schema] = {
 }
 
 
-def add(whole: Schema) -> None:
+def schema() -> str:
+    """The schema, as it is written into a file."""
+    whole: Schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    whole |= spec_model(KINDS).model_json_schema()
+    # A question of one part has the keys of the part itself.
+    part = whole["$defs"]["Part"]
+    whole["properties"] |= {key: part["properties"][key] for key in OF_A_PART}
+    whole["required"].remove("parts")
+    needed = [key for key in OF_A_PART if key in part["required"]]
+    whole["oneOf"] = [{"required": ["parts"]}, {"required": [*needed, "interface"]}]
+    _add_cases(whole)
+    kind = Check.model_fields["kind"].description
+    for part in whole["$defs"].values():
+        if "const" in part.get("properties", {}).get("kind", ()):
+            part["properties"]["kind"] |= {"description": kind}
+    return json.dumps(whole, indent=2) + "\n"
+
+
+def _add_cases(whole: Schema) -> None:
     """Say in the schema of a question, in place, what may stand in its cases and defaults."""
     keys = {name: {"description": text} | _TYPES[name] for name, text in recipe.RESERVED.items()}
     given = [_generator(*one) for one in inputs.GENERATORS.items()]

@@ -1,0 +1,234 @@
+"""Kinds that hold results against a law, not a value: `gradcheck` and `conservation`.
+
+`gradcheck`: gradients agree with numerical differences of the *reference's* forward: a forward that
+is wrong in the same way as its backward cannot vouch for itself.  Where the function has kinks (a
+maximum), inputs keep their distance from them and the step stays below it.  Allowed are 1e-7 of the
+largest gradient plus 20 times the estimated error of the difference itself.
+
+`conservation`: a sum of a result along some axes equals that of an input or of another result, or a
+number: every gradient that comes into a pooling window leaves it.  It holds at ties and kinks too,
+where no difference exists.  Allowed are 1e-7 of what is added up on both sides, in the dtype's
+precision where that is coarser.
+
+Both allow no less than what rounding may leave of the numbers that a result is computed from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from grader.cases.dataflow import free_names, producing
+from grader.kinds.base import Kind, Trial, api
+from grader.model.numerals import number, shape_text
+from grader.model.spec import Mention, Name, Show, TolerantCheck
+
+RELATIVE = 1e-7
+ESTIMATES = 20.0
+
+
+class GradcheckCheck(TolerantCheck):
+    """Gradients agree with differences of the reference's forward."""
+
+    kind: Literal["gradcheck"]
+    loss: Name = Field(
+        description="The result that is differentiated, numerically, in the reference."
+    )
+    cotangent: Name | None = Field(
+        default=None,
+        description="The input that the loss is contracted with, where it is an array.",
+    )
+    gradients: dict[Name, Name] = Field(
+        description="By input, the result that should be its gradient."
+    )
+    kinks: bool = Field(
+        default=False,
+        description="Whether the loss has kinks, as a maximum has: steps then stay below a quarter "
+        "of the smallest gap between two values of an input.",
+    )
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        return (self.loss, *self.gradients.values())
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        return tuple(self.gradients.values())
+
+    def mentions(self) -> Iterator[Mention]:
+        yield from super().mentions()
+        for name in self.gradients:
+            yield Mention(("gradients", name), name, "input")
+        if self.cotangent is not None:
+            yield Mention(("cotangent",), self.cotangent, "input")
+        yield Mention(("loss",), self.loss, "result")
+        for name, gradient in self.gradients.items():
+            yield Mention(("gradients", name), gradient, "result")
+
+    def lacks(self) -> str:
+        return "" if self.gradients else "gradients"
+
+
+class Gradcheck(Kind[GradcheckCheck]):
+    """Compare every gradient of the check on every case."""
+
+    keys = GradcheckCheck
+    judges_values = True
+
+    def judge(self, trial: Trial[GradcheckCheck]) -> api.Finding | None:
+        np, check, case, values = api.np, trial.check, trial.case, trial.observed.values
+        numeric = _differences(trial)
+        for wrt, name in check.gradients.items():
+            want, error = (np.asarray(numeric[wrt][key], np.float64) for key in ("value", "error"))
+            got = _floats(values.get(name))
+            if got is None or got.shape != want.shape:
+                found, wanted = api.describe(values.get(name)), shape_text(want.shape)
+                return trial.wrong(f"{name} is {found}, expected floats of shape {wanted}")
+            scale = api.largest(want)
+            allowed = np.maximum(RELATIVE * scale + ESTIMATES * error, _floor(trial, name, scale))
+            tolerance = check.tolerance
+            if tolerance is not None and tolerance.covers(name):
+                allowed = np.maximum(allowed, api.tolerated(tolerance, want))
+            else:
+                tolerance = None
+            with np.errstate(invalid="ignore"):  # at -inf there is no difference
+                wrong = np.isfinite(want) & ~(np.abs(got - want) <= allowed)
+            fault = api.explained(api.report(name, got, want, wrong, allowed), tolerance)
+            if fault is not None:
+                count = f"{fault.wrong} of {fault.total} entries"
+                return api.Finding(
+                    f"{name} disagrees with differences of the forward in {count}",
+                    mismatch=fault.mismatch(case.name),
+                    exhibit=api.grids(trial.evaluation, case, fault, Show(), check.run),
+                    subject=name,
+                )
+        return None
+
+
+def _differences(trial: Trial[GradcheckCheck]) -> Mapping[str, Mapping[str, api.Array]]:
+    """By input, the numerical gradient of <cotangent, loss> and its estimated error, once."""
+    evaluation, check, case = trial.evaluation, trial.check, trial.case
+
+    def measured() -> Mapping[str, Mapping[str, api.Array]]:
+        steps = producing(trial.steps, check.loss)
+        every = trial.inputs(mode=api.PRECISE)
+        cotangent = None
+        if check.cotangent is not None:
+            cotangent = api.array_of(evaluation.drawn(case)[check.cotangent]).astype(api.np.float64)
+        with api.blame_bank(f"the reference cannot be differentiated on case {case.name}"):
+            return evaluation.reference.gradients(
+                steps,
+                {name: every[name] for name in free_names(steps)},
+                wrt=list(check.gradients),
+                of=check.loss,
+                cotangent=cotangent,
+                kinks=check.kinks,
+            )
+
+    return evaluation.fact(("differences", check.id, case.name), measured)
+
+
+class ConservationCheck(TolerantCheck):
+    """A sum of a result equals that of something else."""
+
+    kind: Literal["conservation"]
+    sum: Name = Field(description="The result that is added up.")
+    over: list[int] = Field(description="Along these axes.")
+    equals: Name | int | float = Field(
+        description="An input or a result whose sum along the same axes it must equal, or a number."
+    )
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        return (self.sum, self.equals) if isinstance(self.equals, str) else (self.sum,)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        return ()
+
+    def mentions(self) -> Iterator[Mention]:
+        yield from super().mentions()
+        if isinstance(self.equals, str):
+            yield Mention(("equals",), self.equals, "input or result")
+        yield Mention(("sum",), self.sum, "result")
+
+
+class Conservation(Kind[ConservationCheck]):
+    """Compare the sums on every case."""
+
+    keys = ConservationCheck
+    judges_values = True
+
+    def judge(self, trial: Trial[ConservationCheck]) -> api.Finding | None:
+        np, check, case = api.np, trial.check, trial.case
+        observed = trial.given(check.sum)
+        got = _floats(observed)
+        if got is None:
+            return trial.wrong(f"{check.sum} is {api.describe(observed)}, expected floats")
+        right, axes = trial.truth.values, tuple(check.over)
+        known = api.array_of(right[check.sum])
+        _require(check.sum, known.shape, axes)
+        if got.shape != known.shape:
+            has, needs = shape_text(got.shape), shape_text(known.shape)
+            return trial.wrong(f"{check.sum} has shape {has}, expected {needs}")
+        if not np.isfinite(got).all():
+            return trial.wrong(f"{check.sum} holds NaN or infinity")
+        total = np.asarray(got.sum(axis=axes))
+        if isinstance(check.equals, str):
+            drawn = trial.evaluation.drawn(case)
+            other = api.array_of((drawn if check.equals in drawn else right)[check.equals])
+            _require(check.equals, other.shape, axes)
+            want = np.asarray(np.asarray(other, np.float64).sum(axis=axes))
+            what = f"the sum of {check.equals}"
+        else:
+            want = np.full(total.shape, float(check.equals))
+            what = number(float(check.equals))
+        if total.shape != want.shape:
+            of = f"of {check.sum} and of {check.equals} over {list(axes)}"
+            raise api.BankFault(f"the sums {of} differ in shape")
+        sizes = np.abs(got).sum(axis=axes), np.abs(want)
+        scale = sum(float(np.max(size, initial=0.0)) for size in sizes)
+        epsilon = {"float32": 2.0**-23, "bfloat16": 2.0**-7}.get(case.dtype, 2.0**-52)
+        share = max(RELATIVE if case.dtype == "float64" else 0.0, 64 * epsilon)
+        floor = _floor(trial, check.sum, api.largest(known))
+        allowed = np.asarray(np.full(want.shape, max(share * scale, floor)))
+        if check.tolerance is not None and check.tolerance.covers(check.sum):
+            allowed = np.asarray(np.maximum(allowed, api.tolerated(check.tolerance, want)))
+        fault = api.report(check.sum, total, want, ~(np.abs(total - want) <= allowed))
+        if fault is None or fault.index is None:
+            return None
+        found, wanted = (number(float(sums[fault.index])) for sums in (total, want))
+        where = f" at {list(fault.index)}" if fault.index else ""
+        return api.Finding(
+            f"{check.sum} summed over axes {list(axes)} is {found}, expected {what}, "
+            f"{wanted}{where} in case {case.name}"
+        )
+
+    def observe(self, trial: Trial[ConservationCheck]) -> api.Value:
+        return trial.given(trial.check.sum)
+
+
+def _require(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    """Raise BankFault where an array has not all of some axes, each once."""
+    places = {axis % len(shape) for axis in axes if -len(shape) <= axis < len(shape)}
+    if len(places) != len(axes):
+        raise api.BankFault(f"{name} of shape {shape_text(shape)} has no axes {list(axes)}")
+
+
+def _floor(
+    trial: Trial[GradcheckCheck] | Trial[ConservationCheck], name: str, size: float
+) -> float:
+    """What rounding may leave of the numbers that a result of some size is computed from."""
+    entered = api.entered(trial.evaluation, trial.check.run, trial.case, name)
+    return api.least(trial.case.dtype, size, entered)
+
+
+def _floats(value: api.Value) -> api.Array | None:
+    """A result as float64, where it is of floats."""
+    np = api.np
+    values = getattr(value, "values", value)
+    if isinstance(values, (np.ndarray, np.generic, float)) and np.asarray(values).dtype.kind == "f":
+        return np.asarray(values, np.float64)
+    return None

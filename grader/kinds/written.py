@@ -1,0 +1,235 @@
+"""Kinds that judge what a person has written: `choices`, `causes` and `findings`.
+
+What was missed is counted, or shown by what a test would say of it, and never named: that could be
+found by trying.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from grader.kinds.base import Check, Trial, Written, api
+from grader.model.errors import did_you_mean
+from grader.model.spec import Keys, Name, Slug, Text
+
+MOST_NAMED = 2  # innocent causes: who picks everything is not given the answer
+APPROVE = "approve"  # the answer to `findings` that is no line
+Letter = Annotated[str, Field(pattern=r"^[a-z0-9]$")]
+Line = Annotated[int, Field(ge=1, le=400)]
+
+
+class _WrittenCheck(Check):
+    """A check whose result is no value that ideas could be told apart by."""
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        return ()
+
+
+class Choice(Keys):
+    """One question, and the answers that can be chosen."""
+
+    ask: Text = Field(description="The question.")
+    answers: Annotated[dict[Letter, Text], Field(min_length=2, max_length=10)] = Field(
+        description="What can be chosen, by a letter or a digit each."
+    )
+
+
+class ChoicesCheck(_WrittenCheck):
+    """Questions to be answered by a letter each."""
+
+    kind: Literal["choices"]
+    of: Name = Field(
+        description="The result, a dict: the letter that is chosen, by the question's id."
+    )
+    questions: Annotated[dict[Slug, Choice], Field(min_length=1)] = Field(
+        description="What is asked, by id; the reference says what is right."
+    )
+
+    def asks(self) -> Iterator[tuple[str, str, Mapping[str, str]]]:
+        for name, one in self.questions.items():
+            yield name, one.ask, one.answers
+
+
+class Choices(Written[ChoicesCheck]):
+    """Hold every answer against the reference's, and never say which is wrong."""
+
+    keys = ChoicesCheck
+
+    def by_style(self, check: ChoicesCheck) -> bool:  # noqa: ARG002
+        return True
+
+    def judge(self, trial: Trial[ChoicesCheck]) -> api.Finding | None:
+        right, check = _right(trial), trial.check
+        given, asked = trial.given(check.of), ", ".join(check.questions)
+        if not isinstance(given, dict):
+            return api.Finding(f"{check.of} is {api.describe(given)}, expected a dict with {asked}")
+        if unknown := [str(name) for name in given if name not in check.questions]:
+            return api.Finding(f"{check.of} answers {unknown[0]!r:.60}; asked are {asked}")
+        if missing := [name for name in check.questions if not _chosen(given.get(name))]:
+            be = "is" if len(missing) == 1 else "are"
+            return api.Finding(f"{', '.join(missing)} {be} not answered")
+        for name, one in check.questions.items():
+            if _chosen(given[name]) not in one.answers:
+                found, letters = f"{given[name]!r:.40}", ", ".join(one.answers)
+                return api.Finding(f"{name} is answered by {found}, expected one of {letters}")
+        count = len(right)
+        if all(_chosen(given[name]) == letter for name, letter in right.items()):
+            return api.Finding.passed(f"{count} of {count} right" if count > 1 else "right")
+        said = f"not all {count} answers are right" if count > 1 else "the answer is not right"
+        return api.Finding(said)
+
+
+def _right(trial: Trial[ChoicesCheck]) -> dict[str, str]:
+    """The reference's answers.
+
+    Raises:
+        BankFault: it leaves one out, or chooses what nobody can.
+    """
+    check = trial.check
+    found = trial.truth.values.get(check.of)
+    answers = found if isinstance(found, dict) else {}
+    for name, one in check.questions.items():
+        if _chosen(answers.get(name)) not in one.answers:
+            raise api.BankFault(
+                f"{check.id}: expected the reference's {check.of} to answer {name} by one of "
+                f"{', '.join(one.answers)}, found {api.describe(answers.get(name))}"
+            )
+    return {name: _chosen(answers[name]) for name in check.questions}
+
+
+def _chosen(answer: object) -> str:
+    """The letter that somebody wrote, in any case; empty where it is none."""
+    return answer.strip().lower() if isinstance(answer, str) else ""
+
+
+class CausesCheck(_WrittenCheck):
+    """The causes that are picked."""
+
+    kind: Literal["causes"]
+    of: Name = Field(description="The result, a list: the ids that are picked of `causes`.")
+    exactly: Annotated[list[Slug], Field(min_length=1)] = Field(
+        description="Those that were at work."
+    )
+    allowed: list[Slug] = Field(default=[], description="Those that may be picked or not.")
+    innocent: dict[Slug, Text] = Field(
+        default={},
+        description="The others: the experiment that clears each, a sentence, shown where it is "
+        "picked.",
+    )
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        return (*self.exactly, *self.allowed, *self.innocent)
+
+    def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        yield from super().faults()
+        for name in dict.fromkeys(self.known):
+            if self.known.count(name) > 1:
+                yield ("exactly",), f"expected {name} once in exactly, allowed and innocent"
+
+
+class Causes(Written[CausesCheck]):
+    """Hold what is picked against what was at work.
+
+    One that is innocent is named with the experiment that clears it, unless many are picked.
+    """
+
+    keys = CausesCheck
+    judges_values = True
+    always_said = True
+
+    def by_style(self, check: CausesCheck) -> bool:  # noqa: ARG002
+        return True
+
+    def judge(self, trial: Trial[CausesCheck]) -> api.Finding | None:
+        check, given = trial.check, trial.given(trial.check.of)
+        if not isinstance(given, (list, tuple)) or not all(isinstance(n, str) for n in given):
+            return api.Finding(f"{check.of} is {api.describe(given)}, expected a list of ids")
+        picked = list(dict.fromkeys(n.strip() for n in given))
+        for name in picked:
+            if name not in check.known:
+                near = did_you_mean(name, list(check.known))
+                return api.Finding(f"{name!r:.60} is not among the causes{near}")
+        many = [name for name in picked if name in check.innocent]
+        right, every = sum(name in check.exactly for name in picked), len(check.exactly)
+        figures = {
+            "recall": right / every,
+            "precision": right / max(1, right + len(many)),
+            "share": max(0, right - len(many)) / every,
+        }
+        said = f"{right} of {every} cause{'s' * (every > 1)}"
+        said += f", {len(many)} too many" * bool(many)
+        if right == every and not many:
+            return api.Finding.passed(said, **figures)
+        for name in many if len(many) <= MOST_NAMED else ():
+            said += f"; {name} is innocent: {' '.join(check.innocent[name].split()).rstrip('.')}"
+        return api.Finding(said, figures=figures)
+
+
+class Fault(Keys):
+    """One thing that is wrong with a diff."""
+
+    lines: Annotated[list[Line], Field(min_length=1, max_length=9)] = Field(
+        description="Where it is; one of them is enough."
+    )
+    reason: Slug = Field(description="Why, one of the question's `reasons`.")
+    symptom: Text = Field(description="What a test says of it; shown where it was not found.")
+
+
+class FindingsCheck(_WrittenCheck):
+    """Lines that are wrong, each with a reason."""
+
+    kind: Literal["findings"]
+    of: Name = Field(description="The result, a dict: a reason by the number of the line.")
+    wrong: Annotated[list[Fault], Field(min_length=1)] = Field(description="All that is wrong.")
+    innocent: dict[Annotated[str, Field(pattern=r"^[0-9]{1,3}$")], Text] = Field(
+        default={}, description="Why a line is right that looks wrong; shown where it is listed."
+    )
+    false_alarms: Annotated[int, Field(ge=0, le=9)] = Field(
+        default=1, description="How many lines that are right may be listed all the same."
+    )
+
+
+class Findings(Written[FindingsCheck]):
+    """Hold the lines of a diff that were listed against its faults, by recall and precision.
+
+    A fault is found where one of its lines is listed with its reason, half found with another one.
+    A line that is listed and belongs to no fault is a false alarm.
+    """
+
+    keys = FindingsCheck
+    judges_values = True
+
+    def judge(self, trial: Trial[FindingsCheck]) -> api.Finding | None:
+        check, given = trial.check, trial.given(trial.check.of)
+        if not isinstance(given, dict):
+            return api.Finding(f"{check.of} is {api.describe(given)}, expected a dict")
+        listed = {int(n): str(reason) for n, reason in given.items() if str(n).isdigit()}
+        if given.get(APPROVE) == "yes":
+            return api.Finding("you approved, and something is wrong with it")
+        found = [f for f in check.wrong if any(listed.get(n) == f.reason for n in f.lines)]
+        half = [f for f in check.wrong if f not in found and any(n in listed for n in f.lines)]
+        faulty = {n for fault in check.wrong for n in fault.lines}
+        alarms, every = sorted(listed.keys() - faulty), len(check.wrong)
+        right = len(listed.keys() & faulty)
+        figures = {
+            "recall": (len(found) + 0.5 * len(half)) / every,
+            "precision": right / len(listed) if listed else 0.0,
+        }
+        said = f"{len(found)} of {every} faults"
+        said += f" and {len(half)} with another reason" * bool(half)
+        said += f", {len(alarms)} false alarm{'s' * (len(alarms) != 1)}"
+        if len(found) == every and len(alarms) <= check.false_alarms:
+            return api.Finding.passed(said, **figures)
+        missed = [f.symptom for f in check.wrong if f not in found and f not in half][:1]
+        known = [n for n in alarms if str(n) in check.innocent][:2]
+        why = [f"line {n} is right: {check.innocent[str(n)]}" for n in known]
+        more = "".join(f"; {' '.join(text.split()).rstrip('.')}" for text in (*missed, *why))
+        return api.Finding(said + more, figures=figures)
+
+    def observe(self, trial: Trial[FindingsCheck]) -> object:
+        return trial.given(trial.check.of)
