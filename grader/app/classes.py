@@ -34,7 +34,7 @@ from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
 from grader.model.question import Question
-from grader.reports.inert import inert
+from grader.reports.sheet import inert
 
 
 class NothingHandedIn(UsageError):

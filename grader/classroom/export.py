@@ -28,9 +28,8 @@ from grader.model.errors import UsageError, closest
 from grader.model.report import FINE, CheckResult, Report, Verdict
 from grader.reports.blocks import render_text
 from grader.reports.grade import told
-from grader.reports.inert import LINE_LIMIT, harmless, inert
-from grader.reports.json import to_json
-from grader.reports.withheld import withheld
+from grader.reports.json import to_json, withheld
+from grader.reports.sheet import LINE_LIMIT, harmless, inert
 from grader.reports.words import deciding
 
 FORMATS = ("csv", "jsonl", "junit", "gradescope")

@@ -23,7 +23,7 @@ from grader.model.numerals import quantity
 from grader.model.report import Report, Verdict
 from grader.reports.blocks import Block, Heading, Item, Paragraph, render_html, render_markdown
 from grader.reports.grade import told
-from grader.reports.withheld import withheld
+from grader.reports.json import withheld
 
 NOT_GRADED = (
     "Not graded yet, and that is not your fault: the grader could not finish. It will try again."

@@ -45,7 +45,7 @@ from grader.classroom.layout import (
 from grader.model.classroom import HandIn
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
-from grader.reports.inert import inert
+from grader.reports.sheet import inert
 from grader.sandbox.closing import Closing
 
 MOST_BYTES = 1_000_000  # of a program: a thousand times an honest one

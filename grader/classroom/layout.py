@@ -24,7 +24,7 @@ from typing import Any
 import yaml
 
 from grader.model.errors import UsageError
-from grader.reports.inert import inert
+from grader.reports.sheet import inert
 
 ARCHIVE = ".zip"
 PROGRAMS = (".py", ".ipynb")

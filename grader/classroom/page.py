@@ -34,8 +34,7 @@ from grader.reports.blocks import (
     render_html,
 )
 from grader.reports.grade import told
-from grader.reports.inert import inert
-from grader.reports.sheet import Line, cells, padded
+from grader.reports.sheet import Line, cells, inert, padded
 
 STARTERS = "The starter holds its ideas by design: whoever hands it in unchanged counts for none."
 GROUPS = (

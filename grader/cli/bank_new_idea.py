@@ -30,8 +30,8 @@ def command(
     from grader.app.new_idea import new_idea
     from grader.model.numerals import quantity
     from grader.reports.audit import audit_page
-    from grader.reports.inert import harmless
     from grader.reports.json import audit_to_json
+    from grader.reports.sheet import harmless
 
     here = context(ctx)
     with output.waiting() as step:

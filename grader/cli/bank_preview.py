@@ -50,6 +50,6 @@ def command(
             output.write()
             # The starter holds the idea that is previewed, and would keep it back.
             around = grade.Around(file="", explain=True, everything=f"{words} --json")
-            output.show(grade.page(report, around), rows=grade.ROWS)
+            output.show(grade.page(report, around), rows=around.rows)
     faulty = any(report.verdict is Verdict.INVALID for _, report in pages)
     return entrypoint.EXIT_BANK_FAULT if faulty else 0

@@ -20,7 +20,7 @@ import typer
 from grader.cli import output
 from grader.cli.context import data_folder, now
 from grader.model.errors import DrillError, GraderError, UsageError
-from grader.reports.inert import harmless
+from grader.reports.sheet import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable

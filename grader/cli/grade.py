@@ -73,10 +73,10 @@ def command(
 
         output.write(dumps(report))
     else:
-        from grader.reports.grade import ROWS, page
+        from grader.reports.grade import page
 
         around = _around(graded, full=full, explain=explain)
-        output.show(page(report, around), rows=None if full else ROWS)
+        output.show(page(report, around), rows=around.rows)
     return STATUS.get(report.verdict, 1)
 
 

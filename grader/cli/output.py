@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from grader.model.errors import UsageError
 from grader.reports import sheet
-from grader.reports.inert import harmless
+from grader.reports.sheet import harmless
 
 if TYPE_CHECKING:
     from grader.reports.blocks import Block

@@ -20,7 +20,7 @@ def command(
 ) -> int:
     """Run the script of a diagnosis once: 0 it ends, 1 it does not."""
     from grader.app.experiments import run
-    from grader.reports import runs
+    from grader.reports.grade import run_page
 
     begun: list[str] = []
 
@@ -44,7 +44,7 @@ def command(
         )  # fmt: skip
         return status
     head = f"run {made.number} of {asked.budget}" if made.number else "run, not counted"
-    output.show(runs.page(ran, f"{head}, seed {seed}", filename=name))
+    output.show(run_page(ran, f"{head}, seed {seed}", filename=name))
     left = asked.budget - made.used
     again = [f"drill run{made.choice.argument}"] if left else []
     output.steps(*again, f"drill grade{made.choice.argument}", after=f"{left} left")

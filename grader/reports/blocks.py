@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from grader.reports import sheet
-from grader.reports.inert import inert
-from grader.reports.sheet import BOLD, Line, cells
+from grader.reports.sheet import BOLD, Line, cells, inert
 
 BETWEEN = "\xa0\xa0 "  # facts on one line: three cells apart, or a comma where they are read aloud
 _LONGEST = 4000  # characters of one text
@@ -133,30 +132,27 @@ Block: TypeAlias = (
 def from_markdown(text: str, *, indent: int = 0, gap: Block = Gap()) -> Iterator[Block]:
     """The paragraphs, list items and code of a text in a small part of Markdown, gaps between."""
     lines = text.expandtabs(4).strip("\n").split("\n")
-    before: type[Block] | None = None
-    for block in _parsed(lines, indent):
-        if before is not None and not before is type(block) is Item:
-            yield gap
-        before = type(block)
-        yield block
-
-
-def _parsed(lines: list[str], indent: int) -> Iterator[Paragraph | Item | Code]:
+    before: Block | None = None
     while lines:
         line = lines.pop(0)
+        block: Block | None = None
         if fence := _FENCE.match(line):
             code = _taken(lines, lambda s: not _FENCE.match(s))
-            yield _code(code, indent, fence[1] or "text")
+            block = _code(code, indent, fence[1] or "text")
             del lines[:1]
         elif line.startswith("    ") and line.strip():
             more = _taken(lines, lambda s: s.startswith("    ") or not s.strip())
-            yield _code([line, *more], indent, "text")
+            block = _code([line, *more], indent, "text")
         elif line.strip():
-            more = _taken(lines, lambda s: not _END.match(s))
-            if item := _ITEM.match(line):
-                yield Item(" ".join(map(str.strip, [item[2], *more])), item[1], indent)
-            else:
-                yield Paragraph(" ".join(map(str.strip, [line, *more])), indent=indent)
+            item = _ITEM.match(line)
+            begin, *more = item[2] if item else line, *_taken(lines, lambda s: not _END.match(s))
+            words = " ".join(map(str.strip, [begin, *more]))
+            block = Item(words, item[1], indent) if item else Paragraph(words, indent=indent)
+        if block is not None:
+            if before is not None and not (isinstance(before, Item) and isinstance(block, Item)):
+                yield gap
+            before = block
+            yield block
 
 
 def _taken(lines: list[str], belongs: Callable[[str], bool]) -> list[str]:
@@ -171,27 +167,15 @@ def _code(lines: list[str], indent: int, language: str) -> Code:
     return Code(tuple(text.split("\n")), indent + 4, language)
 
 
-# Fitting a page
-
-
 def _at(blocks: Iterable[Block], rank: int, lost: list[str]) -> Iterator[Block]:
-    """The blocks of a page of a rank; what they leave out is added to `lost`."""
+    """The blocks of a page of a rank, -1 for all; what they leave out is added to `lost`."""
     for block in blocks:
-        if not isinstance(block, Shrinks):
+        if isinstance(block, Shrinks):
+            shown = next((one for one in reversed(block.shorter) if one.rank <= rank), None)
+            lost += shown.lost if shown else ()
+            yield from _at(shown.blocks if shown else block.blocks, rank, lost)
+        else:
             yield block
-            continue
-        shown = next((one for one in reversed(block.shorter) if one.rank <= rank), None)
-        lost += shown.lost if shown else ()
-        yield from _at(shown.blocks if shown else block.blocks, rank, lost)
-
-
-def _whole(blocks: Iterable[Block]) -> Iterator[Block]:
-    return _at(blocks, -1, [])
-
-
-def _ranks(blocks: Iterable[Block]) -> list[int]:
-    every = (block.shorter for block in blocks if isinstance(block, Shrinks))
-    return sorted({one.rank for shorter in every for one in shorter})
 
 
 # A terminal
@@ -202,32 +186,25 @@ def render_terminal(
 ) -> tuple[Line, ...]:
     """Blocks as lines for a window of `width` columns, prose within 80 of them.
 
-    Args:
-        blocks: of the page.
-        width: of the window.
-        rows: of the window that the page may have; None: as many as it takes.
+    With `rows`, those of the window that the page may have, it is as short as that takes.
     """
     width = max(width, sheet.NARROWEST)
-    ranks = [0, *_ranks(blocks)] if rows is not None else [-1]
-    for rank in ranks:
+    ranks = sorted({s.rank for b in blocks if isinstance(b, Shrinks) for s in b.shorter})
+    for rank in [-1] if rows is None else [0, *ranks]:
         lost: list[str] = []
         shown = list(_at(blocks, rank, lost))
         lines = _laid(shown, width, lost)
         if rows is None or _rows(lines, width) <= rows:
-            return lines
+            return tuple(lines)
     # Even the shortest page is too long: its end stays whole, and what is above it is cut.
-    end = max((at for at, block in enumerate(blocks) if _is_gap(block)), default=len(blocks))
+    ends = [at for at, b in enumerate(blocks) if next(_at([b], -1, []), None) == Gap()]
+    end = blocks[max(ends, default=len(blocks)) :]
     command = next((block.command for block in blocks if isinstance(block, LeftOut)), "")
-    ending = list(_laid(list(_at(blocks[end:], rank, [])), width, []))
-    ending = [*([f"{command} shows the rest."] if command else []), *ending]
-    kept = list(lines)
-    while kept and _rows([*kept, *ending], width) > (rows or 0):
-        kept.pop()
-    return (*kept, *ending)
-
-
-def _is_gap(block: Block) -> bool:
-    return isinstance(block, Gap) or (isinstance(block, Shrinks) and block.blocks == (Gap(),))
+    ending: list[Line] = [f"{command} shows the rest."] if command else []
+    ending += _laid(_at(end, rank, []), width, [])
+    while lines and _rows([*lines, *ending], width) > (rows or 0):
+        lines.pop()
+    return (*lines, *ending)
 
 
 def _rows(lines: Iterable[Line], width: int) -> int:
@@ -235,69 +212,59 @@ def _rows(lines: Iterable[Line], width: int) -> int:
     return sum(max(1, -(-cells(sheet.plain(line).rstrip()) // width)) for line in lines)
 
 
-def _laid(blocks: Iterable[Block], width: int, lost: Sequence[str]) -> tuple[Line, ...]:
+def _laid(blocks: Iterable[Block], width: int, lost: Sequence[str]) -> list[Line]:
     """The lines of blocks, without blank ones at either end or two of them in a row."""
     lines: list[Line] = []
     for block in blocks:
         for line in _drawn(block, width, lost):
-            blank = not sheet.plain(line).strip()
-            if not blank or (lines and sheet.plain(lines[-1]).strip()):
-                lines.append("" if blank else line)
-    while lines and not lines[-1]:
-        lines.pop()
-    return tuple(lines)
+            if sheet.plain(line).strip():
+                lines.append(line)
+            elif lines and lines[-1]:
+                lines.append("")
+    return lines[:-1] if lines and not lines[-1] else lines
 
 
 def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
     across = min(width, sheet.WIDEST)
     match block:
-        case Heading():
-            yield from _heading(block, across)
-        case Paragraph():
-            lead = inert(block.lead, _LONGEST)
-            first = " " * block.indent + f"{lead} " * bool(lead)
-            indent = " " * (block.indent + block.hang)
-            begin, *more = sheet.wrapped(_clean(block.text), across, first=first, indent=indent)
-            begin = begin.removeprefix(" " * block.indent + lead) if lead else begin
-            yield ((" " * block.indent, ""), (lead, block.style), (begin, "")) if lead else begin
+        case Heading(title, facts, name):
+            title, facts, name = inert(title), inert(facts), inert(name)
+            styled = sheet.bold(name, f"  {title}") if name else sheet.bold(title)
+            gap = across - cells(sheet.plain(styled)) - cells(facts)
+            if facts and gap >= len(sheet.GAP):
+                yield (*styled, (f"{' ' * gap}{facts}", ""))
+            else:
+                yield from (styled, f"    {facts}") if facts else (styled,)
+        case Paragraph(text, lead, style, indent, hang):
+            blanks, lead = " " * indent, inert(lead, _LONGEST)
+            first = blanks + f"{lead} " * bool(lead)
+            begin, *more = sheet.wrapped(
+                _clean(text), across, first=first, indent=" " * (indent + hang)
+            )
+            begin = begin.removeprefix(blanks + lead) if lead else begin
+            yield ((blanks, ""), (lead, style), (begin, "")) if lead else begin
             yield from more
-        case Item():
-            first = " " * block.indent + f"{inert(block.mark)} "
-            yield from sheet.wrapped(_clean(block.text), across, first=first)
-        case Code():
-            yield from (f"{' ' * block.indent}{inert(line)}".rstrip() for line in block.lines)
+        case Item(text, mark, indent):
+            yield from sheet.wrapped(_clean(text), across, first=f"{' ' * indent}{inert(mark)} ")
+        case Code(written, indent):
+            yield from (f"{' ' * indent}{inert(line)}".rstrip() for line in written)
         case Figure():
             yield from block.draw(width)
         case Table():
             head, *rows = [[*map(inert, row)] for row in (block.head, *block.rows)]
             yield from sheet.columns(head, rows, right=block.right, indent=block.indent)
-        case Commands():
-            yield from _next(block.commands, across)
-        case LeftOut() if lost:
+        case Commands(commands):
+            yield from _next(commands, across)
+        case LeftOut(command) if lost:
             told = f"shows {sheet.joined(dict.fromkeys(lost))}."
-            yield from sheet.wrapped(told, across, first=f"{block.command} ", indent="    ")
+            yield from sheet.wrapped(told, across, first=f"{command} ", indent="    ")
         case Gap():
             yield ""
-        case LeftOut() | Shrinks():
-            pass
 
 
 def _clean(text: str) -> str:
     """One line of words, in which nothing acts."""
     return inert(re.sub(r"[ \t\r\n]+", " ", text).strip(" "), _LONGEST)
-
-
-def _heading(block: Heading, width: int) -> Iterator[Line]:
-    name, title = inert(block.name), inert(block.title)
-    whole = f"{name}  {title}" if name else title
-    styled = sheet.bold(name, f"  {title}") if name else sheet.bold(title)
-    gap = width - cells(whole) - cells(block.facts)
-    if not block.facts:
-        yield styled
-    elif gap < len(sheet.GAP):
-        yield from (styled, f"    {inert(block.facts)}")
-    else:
-        yield (*styled, (f"{' ' * gap}{inert(block.facts)}", ""))
 
 
 def _next(commands: Sequence[str], width: int) -> Iterator[Line]:
@@ -309,21 +276,16 @@ def _next(commands: Sequence[str], width: int) -> Iterator[Line]:
         else:
             rows.append(command)
     for at, row in enumerate(rows):
-        yield f"      {row}" if at else sheet.bold("Next:", f" {row}")
+        yield f"      {row}" if at else sheet.steps(row)
 
 
 # Text, a fact a line
 
 
 def render_text(blocks: Iterable[Block], *, aloud: bool = False) -> str:
-    """Blocks as lines of any length, without columns, bars and marks.
-
-    Args:
-        blocks: of the page.
-        aloud: for a screen reader, signs in words.
-    """
+    """Blocks as lines of any length, without columns, bars and marks; `aloud`: signs in words."""
     lines = []
-    for block in _whole(blocks):
+    for block in _at(blocks, -1, []):
         for line in _said(block):
             text = _clean(line)
             if aloud and not isinstance(block, Commands | Code):
@@ -332,24 +294,23 @@ def render_text(blocks: Iterable[Block], *, aloud: bool = False) -> str:
     return "".join(lines).replace("\xa0", " ")
 
 
-def _said(block: Block) -> Iterator[str]:
+def _said(block: Block) -> Iterable[str]:
     match block:
-        case Heading():
-            yield ", ".join(filter(None, (block.name, block.title, block.facts)))
-        case Paragraph():
-            yield f"{block.lead} {block.text}".strip().replace(BETWEEN, ", ")
-        case Item():
-            yield f"{block.mark.strip()} {block.text}"
-        case Code():
-            yield from filter(str.strip, block.lines)
+        case Heading(title, facts, name):
+            return [", ".join(filter(None, (name, title, facts)))]
+        case Paragraph(text, lead):
+            return [f"{lead} {text}".strip().replace(BETWEEN, ", ")]
+        case Item(text, mark):
+            return [f"{mark.strip()} {text}"]
+        case Code(lines):
+            return filter(str.strip, lines)
         case Figure():
-            yield from block.spoken
-        case Table():
-            yield from map(sheet.plain, sheet.columns(block.head, block.rows, plain=True))
-        case Commands():
-            yield from (f"Next: {command}" for command in block.commands)
-        case _:
-            pass
+            return block.spoken
+        case Table(head, rows):
+            return map(sheet.plain, sheet.columns(head, rows, plain=True))
+        case Commands(commands):
+            return [f"Next: {command}" for command in commands]
+    return []
 
 
 # HTML
@@ -358,7 +319,7 @@ def _said(block: Block) -> Iterator[str]:
 def render_html(blocks: Iterable[Block]) -> str:
     """Blocks as HTML for the body of a page, every text of theirs escaped."""
     parts = []
-    for kind, group in itertools.groupby(_whole(blocks), lambda b: isinstance(b, Item)):
+    for kind, group in itertools.groupby(_at(blocks, -1, []), lambda b: isinstance(b, Item)):
         items = "".join(map(_tagged, group))
         parts.append(f"<ul>\n{items}</ul>\n" if kind else items)
     return "".join(parts).replace("\xa0", " ")
@@ -366,19 +327,16 @@ def render_html(blocks: Iterable[Block]) -> str:
 
 def _tagged(block: Block) -> str:
     match block:
-        case Heading(level=level):
-            facts = f' <span class="soft">{_html(block.facts)}</span>' if block.facts else ""
-            text = " ".join(filter(None, (block.name, block.title)))
-            return f"<h{level}>{_html(text)}{facts}</h{level}>\n"
-        case Paragraph():
-            lead = f"<strong>{_html(block.lead)}</strong> " if block.lead else ""
-            return f"<p>{lead}{_html(block.text)}</p>\n"
-        case Item():
-            mark = block.mark.strip()
-            mark = (
-                f"{mark} " if mark.isdigit() else "" if mark in {"-", "*"} else _as_code(mark) + " "
-            )
-            return f"<li>{mark}{_html(block.text)}</li>\n"
+        case Heading(title, facts, name, level):
+            facts = f' <span class="soft">{_html(facts)}</span>' if facts else ""
+            return f"<h{level}>{_html(f'{name} {title}')}{facts}</h{level}>\n"
+        case Paragraph(text, lead):
+            lead = f"<strong>{_html(lead)}</strong> " if lead else ""
+            return f"<p>{lead}{_html(text)}</p>\n"
+        case Item(text, mark):
+            mark = mark.strip()
+            shown = "" if mark in {"-", "*"} else mark if mark.isdigit() else _as_code(mark)
+            return f"<li>{f'{shown} ' if shown else ''}{_html(text)}</li>\n"
         case Code() | Figure():
             return f"<pre>{html.escape(chr(10).join(_set(block)))}</pre>\n"
         case Table():
@@ -386,10 +344,9 @@ def _tagged(block: Block) -> str:
             rows = ("".join(f"<td>{_html(cell)}</td>" for cell in row) for row in block.rows)
             body = "".join(f"<tr>{row}</tr>\n" for row in rows)
             return f"<table>\n<tr>{head}</tr>\n{body}</table>\n"
-        case Commands() if block.commands:
-            return f"<p>Next: {' '.join(map(_as_code, block.commands))}</p>\n"
-        case _:
-            return ""
+        case Commands(commands) if commands:
+            return f"<p>Next: {' '.join(map(_as_code, commands))}</p>\n"
+    return ""
 
 
 def _as_code(text: str) -> str:
@@ -398,10 +355,8 @@ def _as_code(text: str) -> str:
 
 def _html(text: str) -> str:
     """A text in which nothing is markup but code in backticks."""
-    return "".join(
-        _as_code(piece) if at % 2 else html.escape(piece)
-        for at, piece in enumerate(_CODE.split(_clean(text)))
-    )
+    pieces = enumerate(_CODE.split(_clean(text)))
+    return "".join(_as_code(piece) if at % 2 else html.escape(piece) for at, piece in pieces)
 
 
 def _set(block: Code | Figure) -> list[str]:
@@ -417,12 +372,10 @@ def _set(block: Code | Figure) -> list[str]:
 def render_markdown(blocks: Iterable[Block], *, written: bool = False) -> str:
     """Blocks as Markdown, in which nothing is markup but code in backticks.
 
-    Args:
-        blocks: of the document.
-        written: whether their texts are Markdown themselves, which is then kept.
+    With `written` their texts are Markdown themselves, which is then kept.
     """
     text, before = "", False
-    for block in _whole(blocks):
+    for block in _at(blocks, -1, []):
         if said := _marked(block, written=written):
             item = isinstance(block, Item)
             text += ("\n" if before and item else "\n\n") * bool(text) + said
@@ -437,20 +390,17 @@ def _marked(block: Block, *, written: bool) -> str:
         return "\n".join(sheet.wrapped(_clean(text), sheet.WIDEST, first=first))
 
     match block:
-        case Heading(level=level):
-            if block.name:
-                facts = f"\n\n`{inert(block.name)}`: {_markdown(block.facts)}"
-            else:
-                facts = f" ({_markdown(block.facts)})" if block.facts else ""
-            return f"{'#' * level} {_markdown(block.title)}{facts}"
-        case Paragraph():
-            lead = f"**{_markdown(block.lead)}** " if block.lead else ""
-            return flowing(block.text, lead) if lead else flowing(block.text)
-        case Item():
-            mark = inert(block.mark.strip()).replace("`", "'")
+        case Heading(title, facts, name, level):
+            facts = _markdown(facts)
+            facts = f"\n\n`{inert(name)}`: {facts}" if name else f" ({facts})" if facts else ""
+            return f"{'#' * level} {_markdown(title)}{facts}"
+        case Paragraph(text, lead):
+            return flowing(text, f"**{_markdown(lead)}** " if lead else "")
+        case Item(text, mark):
+            mark = inert(mark.strip()).replace("`", "'")
             if mark.removesuffix(".").isdigit():
-                return flowing(block.text, f"{mark.removesuffix('.')}. ")
-            return flowing(block.text, "- " if mark in {"-", "*"} else f"- `{mark}` ")
+                return flowing(text, f"{mark.removesuffix('.')}. ")
+            return flowing(text, "- " if mark in {"-", "*"} else f"- `{mark}` ")
         case Code() | Figure():
             lines = _set(block)
             ticks = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
@@ -458,15 +408,13 @@ def _marked(block: Block, *, written: bool) -> str:
             language = block.language if isinstance(block, Code) else "text"
             return "\n".join([f"{fence}{language}", *lines, fence])
         case Table():
-            rows = (block.head, ("---",) * len(block.head), *block.rows)
-            return "\n".join(
-                f"| {' | '.join(cell if at == 1 else _markdown(cell) for cell in row)} |"
-                for at, row in enumerate(rows)
+            head, *rows = (
+                f"| {' | '.join(map(_markdown, r))} |" for r in (block.head, *block.rows)
             )
-        case Commands() if block.commands:
-            return "Next: " + " ".join(f"`{inert(c, _LONGEST)}`" for c in block.commands)
-        case _:
-            return ""
+            return "\n".join([head, f"|{' --- |' * len(block.head)}", *rows])
+        case Commands(commands) if commands:
+            return "Next: " + " ".join(f"`{inert(c, _LONGEST)}`" for c in commands)
+    return ""
 
 
 def _markdown(text: str) -> str:
@@ -477,8 +425,4 @@ def _markdown(text: str) -> str:
 def _escaped(text: str) -> str:
     text = _MARKUP.sub(r"\\\1", text)
     text = _LINKS.sub(lambda m: f"&#{ord(m[0])};", text)
-    begins = _BEGINS.match(text)
-    if begins is None:
-        return text
-    end, mark = begins.end(), begins[2]
-    return f"{text[:end]}\\{text[end:]}" if mark.isdigit() else f"{begins[1]}\\{mark}{text[end:]}"
+    return _BEGINS.sub(lambda m: f"{m[0]}\\" if m[2].isdigit() else f"{m[1]}\\{m[2]}", text)

@@ -14,22 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from grader.model import report as model
 from grader.model.numerals import number, quantity
-from grader.model.report import (
-    UNREADABLE,
-    Bars,
-    Breakdown,
-    Curve,
-    Exhibit,
-    Frame,
-    Grids,
-    Panel,
-    Raised,
-)
+from grader.model.report import Exhibit, Frame, Grids, Panel, Raised
 from grader.reports import sheet
 from grader.reports.blocks import Block, Figure, Item, Paragraph, Table
-from grader.reports.inert import inert
-from grader.reports.sheet import BOLD, RED, Line, Spans, cells, cut
+from grader.reports.sheet import BOLD, RED, Line, Spans, cells, cut, inert
 
 EVERYTHING = 10**6
 INDENT = 4  # cells before what belongs to a heading
@@ -65,30 +55,26 @@ def figure(
         case Grids():
             draw = partial(grid_lines, exhibit, inputs=inputs)
             yield Figure(draw, tuple(_entries(exhibit) if exhibit.panels else ()))
-        case Breakdown():
+        case model.Breakdown():
             yield from _breakdown(exhibit, most, hidden=hidden)
-        case Bars():
+        case model.Bars():
             yield from _bars(exhibit, most)
-        case Curve():
+        case model.Curve():
             yield from _curve(exhibit)
 
 
-def _breakdown(breakdown: Breakdown, most: int, *, hidden: bool) -> Iterator[Block]:
+def _breakdown(breakdown: model.Breakdown, most: int, *, hidden: bool) -> Iterator[Block]:
     """A table: yours, expected, what is wrong; of a long one the parts that agree are counted.
 
     Where what is right is hidden, it says of each number whether it is, and no more.
     """
-    rows = []
-    wrong = []
+    rows, wrong = [], []
     for row in breakdown.rows:
         note = row.note or ("differs" if row.observed != row.expected else "")
         last = ("no" if note else "yes", "") if hidden else (row.expected, note)
-        texts = (
-            cut(row.name, _LABEL_LIMIT),
-            *(cut(t, _VALUE_LIMIT) for t in (row.observed, *last)),
-        )
-        rows.append(texts)
-        wrong += [texts] * bool(note)
+        values = (cut(text, _VALUE_LIMIT) for text in (row.observed, *last))
+        rows.append((cut(row.name, _LABEL_LIMIT), *values))
+        wrong += rows[-1:] * bool(note)
     kept = rows if len(rows) <= most else wrong[:most]
     right = "right?" if hidden else "expected"
     yield Table(("", "yours", right, ""), tuple(kept), ("yours", "expected"), indent=INDENT)
@@ -98,7 +84,7 @@ def _breakdown(breakdown: Breakdown, most: int, *, hidden: bool) -> Iterator[Blo
         yield Paragraph(f"... {tail}", indent=INDENT)
 
 
-def _curve(curve: Curve) -> Iterator[Block]:
+def _curve(curve: model.Curve) -> Iterator[Block]:
     """Yours and a right one at five steps, and how fast each falls."""
     steps = max(len(curve.yours), len(curve.expected))
     if not steps:
@@ -106,15 +92,11 @@ def _curve(curve: Curve) -> Iterator[Block]:
     series = {"yours": curve.yours, "a right one": curve.expected}
     at = sorted({round(n * (steps - 1) / (_POINTS - 1)) for n in range(_POINTS)})
     head = ("step", *(f"{step:,}" for step in at))
-    yield Table(
-        head,
-        tuple(
-            (name, *(number(values[i], 3) if i < len(values) else "-" for i in at))
-            for name, values in series.items()
-        ),
-        head[1:],
-        indent=INDENT,
+    rows = (
+        (name, *(number(values[i], 3) if i < len(values) else "-" for i in at))
+        for name, values in series.items()
     )
+    yield Table(head, tuple(rows), head[1:], indent=INDENT)
     for name, values in series.items():
         broken = next((i for i, v in enumerate(values) if not math.isfinite(v)), None)
         if broken is not None:
@@ -134,7 +116,7 @@ def _fall(values: Sequence[float]) -> str:
     return f"{number(100 * share, 2)} %" if share > 0 else ""
 
 
-def _bars(bars: Bars, most: int) -> Iterator[Block]:
+def _bars(bars: model.Bars, most: int) -> Iterator[Block]:
     """One bar below the other, the largest in full; then what was kept."""
     drawn = [b for b in bars.bars if b.label != "reference" or len(bars.bars) < 3]
     largest = max((b.value for b in drawn if math.isfinite(b.value)), default=0.0)
@@ -176,32 +158,28 @@ def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Line]:
 
 
 def _arranged(panels: Sequence[Panel], width: int) -> list[list[Drawn]]:
-    """Rows of panels with as many columns as fit, fewer of them where that is too tall."""
+    """Rows of panels with as many columns as fit, fewer of them where that is too tall.
+
+    Rows are filled from the last panel backwards: yours stays next to expected.
+    """
     rows: list[list[Drawn]] = []
     for columns in range(max((len(r) for p in panels for r in p.rows), default=0) or 1, 0, -1):
         drawn = [_drawn(p, shown_columns(p, panels, columns), width) for p in panels]
-        rows = _packed(drawn, width)
+        rows, used = [], 0
+        for panel in reversed(drawn):
+            need = _across(panel) + _GAP
+            if rows and used + need <= width:
+                rows[0].insert(0, panel)
+                used += need
+            else:
+                rows.insert(0, [panel])
+                used = need - _GAP
         tall = sum(max(map(len, row)) + 1 for row in rows) > _TALL
         apart = len(panels) > 1 and len(rows[-1]) == 1  # yours and expected
         if all(_across(panel) <= width for panel in drawn) and (
             columns <= _FEWEST_COLUMNS or not (tall or apart)
         ):
             break
-    return rows
-
-
-def _packed(drawn: Sequence[Drawn], width: int) -> list[list[Drawn]]:
-    """Panels in rows, filled from the last one backwards: yours stays next to expected."""
-    rows: list[list[Drawn]] = []
-    used = 0
-    for panel in reversed(drawn):
-        need = _across(panel) + _GAP
-        if rows and used + need <= width:
-            rows[0].insert(0, panel)
-            used += need
-        else:
-            rows.insert(0, [panel])
-            used = need - _GAP
     return rows
 
 
@@ -256,9 +234,8 @@ def _rows(panel: Panel, columns: range) -> Drawn:
                 (end.lstrip("*"), style),
                 (" " * (tail - len(end)), ""),
             ]
-    more = columns.stop < max(map(len, panel.rows))
-    whole = ([*line, (" ..." if more else "", "")] for line in lines)
-    return [tuple(span for span in line if span[0]) for line in whole]
+    more = " ..." if columns.stop < max(map(len, panel.rows)) else ""
+    return [tuple(span for span in (*line, (more, "")) if span[0]) for line in lines]
 
 
 def shown_columns(panel: Panel, panels: Sequence[Panel], most: int) -> range:
@@ -288,13 +265,12 @@ def _entries(grids: Grids) -> Iterator[str]:
             yield f"{panel.title}: {rows}."
     name = yours.title.removesuffix(", yours")
     pairs = (
-        (r, c, found, right)
+        f"{name}, row {r}, column {c}: yours {found}, expected {right}."
         for r, rows in enumerate(zip(yours.rows, expected.rows, strict=False))
         for c, (found, right) in enumerate(zip(*rows, strict=False))
         if (r, c) in yours.wrong
     )
-    for r, c, found, right in itertools.islice(pairs, _ENTRIES):
-        yield f"{name}, row {r}, column {c}: yours {found}, expected {right}."
+    yield from itertools.islice(pairs, _ENTRIES)
     if (more := len(yours.wrong) - _ENTRIES) > 0:
         yield f"{quantity(more, 'more entry', 'more entries')} differ."
 
@@ -305,15 +281,25 @@ def trace(raised: Raised, filename: str, *, most: int = EVERYTHING) -> Iterator[
     Args:
         raised: the exception.
         filename: of the submission, for the places; without it "line 14".
-        most: lines of a long traceback that are shown.
+        most: lines of a long traceback that are shown: the innermost ones.
     """
+    place = f"{inert(filename, 40)}:" if filename else "line "  # "submission.py:14"
+    runs = [(frame, len(list(same))) for frame, same in itertools.groupby(raised.frames)]
+    several = len({frame.function for frame in raised.frames}) > 1
     if raised.column is not None and raised.frames:
         last = raised.frames[-1]
-        spoken = f"{_place(last, filename)} {last.source.strip()}"
-        yield Figure(partial(_syntax, last, raised.column, filename), (spoken,))
-    else:
-        yield from _frames(raised.frames, filename, most)
-    if raised.type == UNREADABLE:
+        spoken = f"{place}{last.line} {last.source.strip()}"
+        yield Figure(partial(_syntax, last, raised.column, place), (spoken,))
+        runs = []
+    elif (left := len(runs) - most) > 0:
+        yield Paragraph(f"... {left} more lines", indent=INDENT)
+        runs = runs[left:]
+    for frame, times in runs:
+        function = f"  in {cut(frame.function, 24)}" if several else ""
+        yield Item(frame.source.strip(), f"{place}{frame.line}{function} ", INDENT)
+        if times > 1:  # a recursion
+            yield Paragraph(f"... the same line {times - 1:,} times more", indent=INDENT)
+    if raised.type == model.UNREADABLE:
         return  # the sentence of the page says it
     name, message = inert(raised.type, 80), inert(" ".join(raised.message.split()), _MESSAGE_LIMIT)
     yield Paragraph(f"{name}: {message}" if message else name, indent=INDENT)
@@ -321,34 +307,15 @@ def trace(raised: Raised, filename: str, *, most: int = EVERYTHING) -> Iterator[
         yield Item(raised.called_with, "called with", INDENT)
 
 
-def _frames(frames: Sequence[Frame], filename: str, most: int) -> Iterator[Block]:
-    """A traceback, repeats counted (a recursion); of a long one the innermost lines."""
-    runs = [(frame, len(list(repeats))) for frame, repeats in itertools.groupby(frames)]
-    several = len({frame.function for frame in frames}) > 1
-    if (left := len(runs) - most) > 0:
-        yield Paragraph(f"... {left} more lines", indent=INDENT)
-    for frame, times in runs[max(left, 0) :]:
-        function = f"  in {cut(frame.function, 24)}" if several else ""
-        yield Item(frame.source.strip(), f"{_place(frame, filename)}{function} ", INDENT)
-        if times > 1:
-            yield Paragraph(f"... the same line {times - 1:,} times more", indent=INDENT)
-
-
-def _syntax(frame: Frame, column: int, filename: str, width: int) -> list[Line]:
+def _syntax(frame: Frame, column: int, place: str, width: int) -> list[Line]:
     """The line that does not parse, with a caret below the column (1-based)."""
     source = frame.source.rstrip("\r\n")
-    start = len(source) - len(source.lstrip())
-    at = max(column - 1 - start, 0)
-    source = source[start:]
-    place = f"{_place(frame, filename)}  "
-    room = max(min(width, sheet.WIDEST) - INDENT - cells(place), 16)
+    begin = f"{' ' * INDENT}{place}{frame.line}  "
+    at = max(column - 1 - (len(source) - len(source.lstrip())), 0)
+    source = source.lstrip()
+    room = max(min(width, sheet.WIDEST) - cells(begin), 16)
     if at > room - 8:  # a long line: keep the neighborhood of the caret
         skip = at - room // 2
         source, at = "..." + source[skip:], at - skip + 3
-    before = " " * (INDENT + cells(place) + cells(inert(source[:at])))
-    return [" " * INDENT + place + cut(inert(source), room), f"{before}^"]
-
-
-def _place(frame: Frame, filename: str) -> str:
-    """Where a frame is: "submission.py:14"."""
-    return f"{inert(filename, 40)}:{frame.line}" if filename else f"line {frame.line}"
+    before = " " * cells(begin + inert(source[:at]))
+    return [begin + cut(inert(source), room), f"{before}^"]

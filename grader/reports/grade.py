@@ -1,7 +1,8 @@
 """The page of a grade: the verdict and its file, the smallest case that fails, the idea behind it.
 
 Then what is not to blame, and the next step.  It fits a screen of 24 lines; what does not fit is
-counted.  A page is a function of the report and of what the command knows besides.
+counted.  A page is a function of the report and of what the command knows besides.  So is that of
+an experiment, which nobody judges.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from grader.model.report import CheckResult, Grids, Raised, Report, Verdict
 from grader.reports import words
@@ -24,19 +26,21 @@ from grader.reports.blocks import (
     Shorter,
     Shrinks,
     from_markdown,
-    render_terminal,
 )
 from grader.reports.figures import EVERYTHING, INDENT, figure, trace
-from grader.reports.inert import inert_lines
-from grader.reports.sheet import BOLD, REVERSE, Line, cut, joined
-from grader.reports.withheld import withheld
+from grader.reports.json import numbers, withheld
+from grader.reports.sheet import BOLD, REVERSE, cut, inert_lines, joined
 
-ROWS = 22  # of a page, so that the command above and the prompt below stay on a screen of 24
+if TYPE_CHECKING:
+    from grader.session.experiment import Ran
+
+_ROWS = 22  # so that the command above and the prompt below stay on a screen of 24
 GAP = Shrinks((Gap(),), (Shorter(4),))  # between sections
 _INNER_GAP = Shrinks((Gap(),), (Shorter(2),))  # around an example
 _CLAUSE = 73  # characters of one that is cut to a line
 _PRINTED = 4  # lines of what the submission printed
 _PRINTED_IN_CLASS = 8
+_PRINTED_IN_RUN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,11 @@ class Around:
     full: bool = False  # everything, however long
     explain: bool = False  # an untouched starter too
 
+    @property
+    def rows(self) -> int | None:
+        """How many the page may have on a terminal; None: as many as it takes."""
+        return None if self.full else _ROWS
+
 
 def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
     """Everything that a page says of a grade."""
@@ -67,27 +76,18 @@ def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
     else:
         if words.keeps_back(report, explain=around.explain or around.full):
             top.append(Paragraph(words.STARTER, indent=6))
-        sections = [top, *_fault(report, around)]
-        if around.full:
-            shown = words.deciding(report)
-            sections.append([_line(check) for check in report.checks if check not in shown])
-            others = []
-        else:
-            others = [Paragraph(rest, lead, hang=INDENT) for lead, rest in words.others(report)]
-        sections.append([*others, LeftOut(around.everything)])
+        others = [Paragraph(rest, lead, hang=INDENT) for lead, rest in words.others(report)]
+        shown = words.deciding(report)
+        rest = map(_line, (check for check in report.checks if check not in shown))
+        about = [*(rest if around.full else others), LeftOut(around.everything)]
+        sections = [top, *_fault(report, around), about]
     ending: list[Block] = []
     if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty
-        ending.append(
-            Paragraph(f"Isolation is only {report.isolation} on this machine: drill doctor")
-        )
+        text = f"Isolation is only {report.isolation} on this machine: drill doctor"
+        ending.append(Paragraph(text))
     if around.steps:
         ending.append(Commands(around.steps))
     return tuple(_joined([*sections, ending]))
-
-
-def lines(report: Report, around: Around, width: int) -> tuple[Line, ...]:
-    """The page on a terminal of so many columns: 22 lines at most, unless it is asked in full."""
-    return render_terminal(page(report, around), width, rows=None if around.full else ROWS)
 
 
 def told(report: Report, *, complete: bool = True) -> tuple[Block, ...]:
@@ -97,18 +97,27 @@ def told(report: Report, *, complete: bool = True) -> tuple[Block, ...]:
         report: as much of it as the student may see, of an estimate too.
         complete: whether all that is known of the fault is in it.
     """
+    passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
+    right = [Paragraph(f"{joined(passed)}.", "Right:", hang=INDENT)] * bool(passed)
     if report.verdict is Verdict.PASS:
         blocks = [Paragraph(f"{text}.") for text in words.measured(report)]
-        return (*blocks, *_right(report), *_follow_up(report))
+        return (*blocks, *right, *_follow_up(report))
     keeps_back = words.keeps_back(report)
-    top = [Paragraph(words.STARTER)] if keeps_back else []
-    sections = list(_fault(report, Around(file=""), complete=complete, printed=_PRINTED_IN_CLASS))
-    right = [] if words.deciding(report) else [*_right(report)]
-    others: list[Block] = []
-    for lead, rest in words.others(report, EVERYTHING):
-        if lead != "Earned:" and not keeps_back:  # points stand with the verdict
-            others.append(Paragraph(rest, lead, hang=INDENT))
-    return tuple(_joined([top, *sections, right, others]))
+    others = [
+        Paragraph(rest, lead, hang=INDENT)
+        for lead, rest in words.others(report, EVERYTHING)
+        if lead != "Earned:" and not keeps_back  # points stand with the verdict
+    ]
+    return tuple(
+        _joined(
+            [
+                [Paragraph(words.STARTER)] * keeps_back,
+                *_fault(report, Around(file=""), complete=complete, printed=_PRINTED_IN_CLASS),
+                [] if words.deciding(report) else right,
+                others,
+            ]
+        )
+    )
 
 
 def _joined(sections: Iterable[Sequence[Block]]) -> Iterator[Block]:
@@ -131,12 +140,6 @@ def _follow_up(report: Report) -> Iterator[Block]:
         yield Paragraph(report.follow_up, "One more, without code:", hang=INDENT)
 
 
-def _right(report: Report) -> Iterator[Block]:
-    passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
-    if passed:
-        yield Paragraph(f"{joined(passed)}.", "Right:", hang=INDENT)
-
-
 def _fault(
     report: Report, around: Around, *, complete: bool = True, printed: int = EVERYTHING
 ) -> Iterator[list[Block]]:
@@ -146,7 +149,7 @@ def _fault(
     if report.message:
         about.append(Paragraph(words.about_the_file(report), hang=INDENT))
     if report.raised is not None:
-        about += _trace(report.raised, name)
+        about.append(_trace(report.raised, name))
     yield about
     failing = words.deciding(report)
     if words.keeps_back(report, explain=around.explain or around.full):
@@ -160,7 +163,8 @@ def _fault(
     if report.note:
         yield [Paragraph(report.note)]
     if report.printed.strip():
-        yield [_printed(report.printed, printed)]
+        every, some = (_printed(report.printed, most) for most in (printed, _PRINTED))
+        yield [Shrinks(every, (Shorter(0, some), Shorter(3, lost=("what your code printed",))))]
 
 
 def _finding(check: CheckResult, name: str) -> Iterator[Block]:
@@ -168,12 +172,16 @@ def _finding(check: CheckResult, name: str) -> Iterator[Block]:
     sentence = words.finding(check)
     blame = words.BLAME.get(check.verdict, "")
     yield Paragraph(f"{blame}{sentence}", f"{check.id}:", "", hang=INDENT)
-    yield from _clauses([f"contract, {one.number}: {one.text}" for one in check.clauses])
-    exhibit = check.exhibit
-    if exhibit is not None:
-        part = partial(figure, exhibit, hidden=check.estimate)
+    if clauses := [f"contract, {one.number}: {one.text}" for one in check.clauses]:
+        # Only the first where there is not the room, at last on one line.
+        every = tuple(Paragraph(text, indent=INDENT) for text in clauses)
+        line = f"{clauses[0][:_CLAUSE].rpartition(' ')[0]}..."
+        short = every[0] if len(clauses[0]) <= _CLAUSE + 3 else Paragraph(line, indent=INDENT)
+        yield Shrinks(every, (Shorter(0, every[:1]), Shorter(1, (short,))))
+    if check.exhibit is not None:
+        part = partial(figure, check.exhibit, hidden=check.estimate)
         lost = ("the whole example",)
-        several = isinstance(exhibit, Grids) and len(exhibit.panels) > 2
+        several = isinstance(check.exhibit, Grids) and len(check.exhibit.panels) > 2
         shorter = (
             Shorter(0, tuple(part(most=12))),
             Shorter(5, tuple(part(most=8))),
@@ -185,22 +193,12 @@ def _finding(check: CheckResult, name: str) -> Iterator[Block]:
     if worst is not None and not check.estimate and (said := words.entry(worst, sentence)):
         yield Paragraph(said, indent=INDENT)
     if check.raised is not None:
-        yield from _trace(check.raised, name)
+        yield _trace(check.raised, name)
 
 
-def _clauses(texts: Sequence[str]) -> Iterator[Block]:
-    """Clauses of the contract; only the first where there is not the room, at last on one line."""
-    if texts:
-        every = tuple(Paragraph(text, indent=INDENT) for text in texts)
-        short = Paragraph(f"{texts[0][:_CLAUSE].rpartition(' ')[0]}...", indent=INDENT)
-        cut_ = every[:1] if len(texts[0]) <= _CLAUSE + 3 else (short,)
-        yield Shrinks(every, (Shorter(0, every[:1]), Shorter(1, cut_)))
-
-
-def _trace(raised: Raised, name: str) -> Iterator[Block]:
-    shorter = (Shorter(0, tuple(trace(raised, name, most=6))),
-               Shorter(9, tuple(trace(raised, name, most=3))))  # fmt: skip
-    yield Shrinks(tuple(trace(raised, name)), shorter)
+def _trace(raised: Raised, name: str) -> Block:
+    every, some, few = (tuple(trace(raised, name, most=most)) for most in (EVERYTHING, 6, 3))
+    return Shrinks(every, (Shorter(0, some), Shorter(9, few)))
 
 
 def _idea(idea: words.Idea, before: int) -> Block:
@@ -227,19 +225,39 @@ def _in_sentences(idea: words.Idea, most: int) -> tuple[tuple[Block, ...], tuple
     return (begin, *[Paragraph(said, indent=INDENT)] * bool(said)), lost
 
 
-def _printed(printed: str, most: int) -> Block:
-    every, some = (tuple(_printed_lines(printed, at_most)) for at_most in (most, _PRINTED))
-    return Shrinks(every, (Shorter(0, some), Shorter(3, lost=("what your code printed",))))
-
-
-def _printed_lines(printed: str, most: int) -> Iterator[Block]:
+def _printed(printed: str, most: int) -> tuple[Block, ...]:
     shown, before = inert_lines(printed, most)
     part = f" (the last {len(shown)} of {before + len(shown):,} lines)" if before else ""
-    yield Paragraph(f"Your code printed{part}:")
-    yield Code(tuple(cut(line, _CLAUSE + 3) for line in shown), INDENT)
+    lines = tuple(cut(line, _CLAUSE + 3) for line in shown)
+    return Paragraph(f"Your code printed{part}:"), Code(lines, INDENT)
 
 
 def _line(check: CheckResult) -> Block:
     """One line of a check that is not to blame, for those who ask for everything."""
     needs = f"needs {check.blocked_by}" if check.blocked_by else ""
     return Item(f"{check.id}: {check.message or needs}".rstrip(": "), f"{check.verdict:12}")
+
+
+def run_page(ran: Ran, head: str, *, filename: str) -> Iterator[Block]:
+    """The page of a run: its numbers, how long it took, and what the script printed.
+
+    Args:
+        ran: what came of it.
+        head: which one it was.
+        filename: of the script.
+    """
+    said = [head] if ran.started else ["no run, nothing is used"]
+    if ran.fault:
+        said.append(ran.fault)
+    else:
+        for name, series in numbers(ran.value).items():
+            ends = series if len(series) == 1 else (series[0], series[-1])
+            said.append(f"{name[:24]} {' -> '.join(f'{x:.4g}' for x in ends)}")
+    said += [f"{ran.seconds:.1f} s"] * ran.started
+    yield Paragraph(BETWEEN.join(said))
+    if ran.raised is not None:
+        yield from trace(ran.raised, filename)
+    shown, before = inert_lines(ran.end or ran.printed, _PRINTED_IN_RUN)
+    if ran.end or before:
+        shown.insert(0, f"... the last of {ran.bytes_printed:,} characters that it printed ...")
+    yield Code(tuple(shown), 2)

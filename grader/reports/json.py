@@ -3,28 +3,34 @@
 A document mirrors its class in `grader.model` name by name, so there is one list of fields and
 it cannot drift.  What JSON lacks is written plainly: an exhibit carries its `kind`, a set
 of entries is a sorted list, and a figure that is not finite is "NaN", "inf" or "-inf".
+
+What is right of an estimate is found, not read: whatever shows a report passes it through
+`withheld` first, so that no page, document or exhibit has the figures.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Container, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
+from itertools import islice
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from grader.model.audit import AuditReport, Fate, MutationReport, Trial
 from grader.model.errors import GraderError
-from grader.model.report import Exhibit, Report
-from grader.reports.runs import numbers
-from grader.reports.withheld import withheld
+from grader.model.report import FINE, Breakdown, CheckResult, Exhibit, Report, Row
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from grader.session.experiment import Ran
+
+_MOST_NAMES = 8  # of the numbers of a run
+_FIGURE = re.compile(r"(the (number|text) )?[-+.\d]|NaN|infinity|True|False|None")
 
 
 def to_json(report: Report, *, whole: bool = False) -> dict[str, object]:
@@ -32,7 +38,7 @@ def to_json(report: Report, *, whole: bool = False) -> dict[str, object]:
 
     It is `whole` with what is expected of an estimate, which no candidate is shown.
     """
-    return {"format": report.format, **_fields(report if whole else withheld(report))}
+    return {"format": report.format, **plain(report if whole else withheld(report))}
 
 
 def dumps(report: Report, *, indent: int | None = None, whole: bool = False) -> str:
@@ -42,14 +48,14 @@ def dumps(report: Report, *, indent: int | None = None, whole: bool = False) -> 
 
 def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) -> dict[str, object]:
     """An audit, with the mutants of its question where they were tried."""
-    found = {**_fields(report), "ok": report.ok}
+    found = {**plain(report), "ok": report.ok}
     return found if mutants is None else {**found, "mutants": mutation_to_json(mutants)}
 
 
 def mutation_to_json(report: MutationReport) -> dict[str, object]:
     """What mutants of a reference showed."""
     return {
-        **_fields(report, without={"question", "seeds", "trials"}),
+        **plain(report, without={"question", "seeds", "trials"}),
         "tried": len(report.trials),
         **{fate.value: report.count(fate) for fate in Fate},
         "score": report.score,
@@ -58,45 +64,96 @@ def mutation_to_json(report: MutationReport) -> dict[str, object]:
     }
 
 
-def plain(value: DataclassInstance) -> dict[str, Any]:
-    """Any data of ours as plain dicts, lists, numbers, text and None."""
-    return _fields(value)
-
-
 def run_to_json(ran: Ran) -> dict[str, Any]:
     """What came of a run of a script; of what it returned, the numbers."""
-    return {**_fields(ran, without={"value"}), "numbers": _encoded(numbers(ran.value))}
+    return {**plain(ran, without={"value"}), "numbers": _encoded(numbers(ran.value))}
+
+
+def numbers(value: object) -> dict[str, list[float]]:
+    """The numbers that a run returned, by name: one number is a series of one; all else is left."""
+    named = value if isinstance(value, Mapping) else {"result": value}
+    found = {}
+    for name, one in islice(named.items(), _MOST_NAMES):
+        one = one.tolist() if hasattr(one, "tolist") else one
+        several = one if isinstance(one, (list, tuple)) else [one]
+        if several and all(isinstance(x, (int, float)) for x in several):
+            found[str(name)] = [float(x) for x in several]
+    return found
 
 
 def _trial(trial: Trial) -> dict[str, object]:
     return {
         "in": trial.mutant.scope,
-        **_fields(trial.mutant, without={"scope", "start", "end", "text"}),
-        **_fields(trial, without={"mutant", "counterexample"}),
+        **plain(trial.mutant, without={"scope", "start", "end", "text"}),
+        **plain(trial, without={"mutant", "counterexample"}),
         "witness": _encoded(trial.counterexample),
     }
 
 
-def _fields(value: DataclassInstance, without: Container[str] = ()) -> dict[str, object]:
+def plain(value: DataclassInstance, without: Container[str] = ()) -> dict[str, Any]:
+    """Any data of ours as plain dicts, lists, numbers, text and None."""
     names = [f.name for f in fields(value) if f.name not in without]
     return {name: _encoded(getattr(value, name)) for name in names}
 
 
 def _encoded(value: object) -> object:
-    if isinstance(value, Enum):
-        return value.value
-    if value is None or isinstance(value, bool | str):
-        return value
+    match value:
+        case Enum():
+            return value.value
+        case None | bool() | str():
+            return value
+        case Mapping():
+            return {str(name): _encoded(item) for name, item in value.items()}
+        case frozenset():
+            return [_encoded(item) for item in sorted(value)]
+        case tuple() | list():
+            return [_encoded(item) for item in value]
+        case Integral():  # numpy's among them
+            return int(value)
+        case Real():
+            number = float(value)
+            if math.isfinite(number):
+                return number
+            return "NaN" if math.isnan(number) else str(number)
     if is_dataclass(value) and not isinstance(value, type):
         kind = {"kind": type(value).__name__.lower()} if isinstance(value, Exhibit) else {}
-        return kind | _fields(value)
-    if isinstance(value, Mapping):
-        return {str(name): _encoded(item) for name, item in value.items()}
-    if isinstance(value, frozenset | tuple | list):
-        return [_encoded(v) for v in (sorted(value) if isinstance(value, frozenset) else value)]
-    if isinstance(value, Integral):  # numpy's among them
-        return int(value)
-    if isinstance(value, Real):
-        plain = float(value)
-        return plain if math.isfinite(plain) else "NaN" if math.isnan(plain) else str(plain)
+        return kind | plain(value)
     raise GraderError(f"report: expected plain data, found {type(value).__name__}")
+
+
+def withheld(report: Report) -> Report:
+    """The report without what is expected of an estimate; the same one, if it is of none."""
+    wrong = {c.id for c in report.checks if c.verdict not in FINE and c.estimate}
+    if not wrong:
+        return report
+    checks = tuple(_without(c) if c.id in wrong else c for c in report.checks)
+    told = report.explanations
+    if any(c.id in wrong and not c.stretch for c in report.checks):
+        told = tuple(e for e in told if e.kind not in {"rule", "before"})  # how far off a number is
+    return replace(report, checks=checks, explanations=told)
+
+
+def _without(check: CheckResult) -> CheckResult:
+    worst = check.mismatch
+    if worst is None or not worst.expected or not (worst.index or _FIGURE.match(worst.expected)):
+        return check  # a type or a shape
+    message = check.message
+    if worst.expected in message:
+        message = f"{worst.result} is wrong in case {worst.case}"
+    # A list in the place of a number is not the figure's fault: its type is no secret.
+    typed = worst.expected.startswith("the number ") and not _FIGURE.match(worst.observed)
+    rows = check.exhibit.rows if isinstance(check.exhibit, Breakdown) else ()
+    return replace(
+        check,
+        message=message,
+        mismatch=replace(worst, expected="a number" if typed else "", allowed=None),
+        exhibit=Breakdown(tuple(map(_row, rows))) if rows else None,
+        figures={},
+    )
+
+
+def _row(row: Row) -> Row:
+    """What is right is known already, what is wrong is only said to be."""
+    if row.note:
+        return replace(row, expected="", note="wrong")
+    return replace(row, expected=row.observed)  # within what is allowed

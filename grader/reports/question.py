@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from grader import forms
 from grader.model.numerals import quantity
@@ -24,9 +23,6 @@ from grader.reports.blocks import (
 )
 from grader.reports.grade import GAP
 
-if TYPE_CHECKING:
-    from grader.model.spec import Tolerance
-
 LEAST_ROWS = 23  # of a page: a screen of 24 with the prompt below it
 _DEF = re.compile(r"^def\s+(.*?)(:(?:\s*\.\.\.)?)?\s*(?:#.*)?$")
 _RETURN = re.compile(r"^\s+return\s+(.*?)\s*(?:#.*)?$")
@@ -36,9 +32,8 @@ def requested(question: Question, number: int) -> tuple[Block, ...]:
     """What the interviewer asks in one part, as the page of the grade before it says it."""
     part, many = question.spec.parts[number - 1], len(question.spec.parts)
     time, points = quantity(part.minutes, "minute"), quantity(part.points, "point")
-    choices = sum(len(list(check.asks())) for check in part.checks)
     holds = f"part {number}"
-    if choices:
+    if choices := sum(len(list(check.asks())) for check in part.checks):
         holds += f" and {quantity(choices, 'question')} to choose an answer to"
     before = f"Parts 1 to {number - 1} stay" if number > 2 else "Part 1 stays"
     return (
@@ -87,15 +82,13 @@ def document(question: Question, parts: int | None = None) -> Iterator[Block]:
         yield Paragraph(f"Better after {' and '.join(spec.prerequisites)}.")
     many = len(spec.parts)
     for number, part in enumerate(spec.parts[:parts], 1):
-        level = 2
         if many > 1:
             title = f"Part {number} of {many}, {part.points} points, {part.minutes} minutes"
             yield from (Gap(), Heading(title))
-            level = 3
+        level = 3 if many > 1 else 2
         yield from (Gap(), *from_markdown(part.prompt))
         if part.interface:
-            yield from (Gap(), Heading("Interface", level=level))
-            yield _interface(part)
+            yield from (Gap(), Heading("Interface", level=level), _interface(part))
         if contract := list(_contract(question, number)):
             yield from (Gap(), Heading("Contract", level=level))
             yield from contract
@@ -105,19 +98,19 @@ def document(question: Question, parts: int | None = None) -> Iterator[Block]:
         for name, ask, answers in asks:
             yield from (Gap(), Paragraph(ask, f"{name}:", indent=2))
             yield from (Item(text, letter, 4) for letter, text in answers.items())
-    for shown in forms.of(spec).materials(spec):
+    form = forms.of(spec)
+    for shown in form.materials(spec):
         yield from (Gap(), Heading(shown.heading))
         if shown.text:
             yield Code(tuple(shown.text.splitlines()), 2, shown.language)
         widest = max((len(name) for name, _ in shown.rows), default=0)
         yield from (Item(text, f"{name:<{widest}} ", 2) for name, text in shown.rows)
     if (asked := spec.experiments) is not None:
-        times = quantity(asked.budget, "time")
         yield Gap()
         yield Paragraph(
-            f"`drill run` runs `{forms.of(spec).file}` as it is, {times} in all and up to "
-            f"{asked.seconds:g} seconds of CPU time each; `--seed N` chooses the seed, else it is"
-            " 0."
+            f"`drill run` runs `{form.file}` as it is, {quantity(asked.budget, 'time')} in all and"
+            f" up to {asked.seconds:g} seconds of CPU time each; `--seed N` chooses the seed, else"
+            " it is 0."
         )
 
 
@@ -140,9 +133,8 @@ def signatures(interface: str) -> list[str]:
     open_ = False
     for line in source:
         if open_:
-            found[-1] += f" {line.strip()}"
+            found[-1] = f"{found[-1]} {line.strip()}".rstrip(":")
             open_ = not line.rstrip().endswith(":")
-            found[-1] = found[-1].rstrip(":")
         elif head := _DEF.match(line):
             found.append(head[1])
             open_ = not head[2]
@@ -164,32 +156,19 @@ def _interface(part: Part) -> Code:
     return Code(tuple(part.interface.strip("\n").split("\n")), 2, "python")
 
 
-def _before(question: Question, number: int) -> int:
-    """How many clauses the parts before one have."""
-    return sum(len(part.contract) for part in question.spec.parts[: number - 1])
-
-
 def _contract(question: Question, number: int) -> Iterator[Item]:
     """The clauses of a part, numbered through all parts; what else decides has a dash."""
-    part = question.spec.parts[number - 1]
-    for at, clause in enumerate(part.contract, 1 + _before(question, number)):
-        yield Item(clause, f"{at:>3}")
-    for text in dict.fromkeys(_allowances(question, part)):
-        yield Item(text, "  -")
-
-
-def _allowances(question: Question, part: Part) -> Iterator[str]:
-    """What decides besides the contract, and stands elsewhere in the spec."""
     spec = question.spec
-    alike: dict[str, list[str]] = {}
-    is_text = forms.of(spec).is_text
+    *before, part = spec.parts[:number]
+    first = 1 + sum(len(one.contract) for one in before)
+    yield from (Item(clause, f"{at:>3}") for at, clause in enumerate(part.contract, first))
+    alike: dict[str, dict[str, None]] = {}  # names of results by what they may be
     for check in part.checks:
-        tolerance: Tolerance | None = getattr(check, "tolerance", None)
-        if tolerance is not None:
-            asked = getattr(check, "parts", ()) if is_text else ()
-            names = alike.setdefault(f"may be {tolerance.words}: {tolerance.because}", [])
-            names += asked or tolerance.names or check.compared
-    for words, names in alike.items():
-        yield f"{', '.join(f'`{name}`' for name in dict.fromkeys(names))} {words}"
-    if part is spec.parts[0] and (seconds := spec.limits.cpu_seconds) is not None:
-        yield f"A call may take {seconds:g} seconds of CPU time."
+        if (tolerance := getattr(check, "tolerance", None)) is not None:
+            asked = getattr(check, "parts", ()) if forms.of(spec).is_text else ()
+            names = alike.setdefault(f"may be {tolerance.words}: {tolerance.because}", {})
+            names |= dict.fromkeys(f"`{x}`" for x in asked or tolerance.names or check.compared)
+    texts = dict.fromkeys(f"{', '.join(names)} {words}" for words, names in alike.items())
+    if not before and (seconds := spec.limits.cpu_seconds) is not None:
+        texts[f"A call may take {seconds:g} seconds of CPU time."] = None
+    yield from (Item(text, "  -") for text in texts)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from grader.model.question import Question, Step
-from grader.reports.inert import inert
+from grader.reports.sheet import inert
 from grader.sandbox.worker.wire import Tensor
 
 MOST_ENTRIES = 24  # of an array that is written out; others are loaded from a file
@@ -42,6 +42,20 @@ def vjp(y, grad_y, *inputs):
 
 
 '''
+# What puts an input into memory as a case has it, where it is not contiguous.
+_LAYOUTS = {
+    "fortran": "{0} = np.asfortranarray({0})",
+    "reversed": "{0} = np.flip(np.flip({0}).copy())",
+    "strided": "{0} = np.repeat({0}, 2, axis=-1)[..., ::2]",
+    "broadcast": "{0} = np.broadcast_to({0}[:1], {0}.shape)",
+    "readonly": "{0}.flags.writeable = False",
+}
+_TENSOR_LAYOUTS = {
+    "fortran": "{0} = {0}.permute({1}).contiguous().permute({1})",
+    "reversed": "{0} = {0}.permute({1}).contiguous().permute({1})",  # torch has no negative strides
+    "strided": "{0} = torch.repeat_interleave({0}, 2, -1)[..., ::2]",
+    "broadcast": "{0} = {0}[:1].expand({0}.shape)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +103,14 @@ def script(
         body += ["", 'arrays = np.load(Path(__file__).with_suffix(".npz"))']
     body += ["", *made, ""]
     first_call = (head + "\n".join([*body, ""])).count("\n") + 1
-    body += [*map(_call, steps), ""]
     shown = results or steps[-1].targets
-    body += [f'print("{name}", {name}, sep="\\n")' for name in shown]
-    return Script(head, "\n".join(body) + "\n", large, driver, first_call)
+    body += [*map(_call, steps), "", *(f'print("{name}", {name}, sep="\\n")' for name in shown), ""]
+    return Script(head, "\n".join(body), large, driver, first_call)
 
 
 def _call(step: Step) -> str:
     """A step as it is written, so that it runs in a script."""
-    targets, _, call = " ".join(step.text.split()).partition("=")
-    call = call.strip()
+    targets, _, call = (part.strip() for part in " ".join(step.text.split()).partition("="))
     if step.backward:
         call += "" if step.unpack else "[0]"
     elif step.owner == "driver":
@@ -106,7 +118,7 @@ def _call(step: Step) -> str:
         call = f"{name}(submission{'' if rest.startswith(')') else ', '}{rest}"
     else:
         call = f"submission.{call}"
-    return f"{targets.strip()} = {call}"
+    return f"{targets} = {call}"
 
 
 def _input(
@@ -124,12 +136,16 @@ def _input(
     else:
         large[name] = array
         yield f'{name} = arrays["{name}"]'
-    torch = bool(given.get("tensor"))
-    if torch:
+    if given.get("tensor"):
         dtype = value.dtype if isinstance(value, Tensor) else array.dtype.name
         other = f".to(torch.{dtype})" if dtype != array.dtype.name else ""
         yield f"{name} = torch.from_numpy({name}){other}"
-    yield from _layout(name, given.get("layout", "contiguous"), array, torch=torch)
+    layout = given.get("layout", "contiguous")
+    broken = array.ndim == 0 or (layout == "broadcast" and not array.shape[0])
+    lines = _TENSOR_LAYOUTS if given.get("tensor") else _LAYOUTS
+    if layout in lines and not (broken and layout != "readonly"):
+        axes = ", ".join(map(str, reversed(range(array.ndim))))
+        yield lines[layout].format(name, axes)
     if given.get("grad"):
         yield f"{name}.requires_grad_()"
 
@@ -140,31 +156,6 @@ def _written(before: str, array: np.ndarray[Any, Any]) -> str:
         text = np.array2string(array, _WIDTH, separator=", ", prefix=before, threshold=sys.maxsize)
     usual = np.asarray(array.tolist()).dtype == array.dtype
     return f"{before}{text}{'' if usual else f', np.{array.dtype.name}'})"
-
-
-def _layout(name: str, layout: str, array: np.ndarray[Any, Any], *, torch: bool) -> Iterator[str]:
-    """What puts an input into memory as the case has it, where it is not contiguous."""
-    if array.ndim == 0 and layout != "readonly":
-        return
-    if layout == "broadcast" and not array.shape[0]:
-        return
-    axes = ", ".join(map(str, reversed(range(array.ndim))))
-    turned = f"{name} = {name}.permute({axes}).contiguous().permute({axes})"
-    tensors = {
-        "fortran": turned,
-        "reversed": turned,  # torch has no negative strides
-        "strided": f"{name} = torch.repeat_interleave({name}, 2, -1)[..., ::2]",
-        "broadcast": f"{name} = {name}[:1].expand({name}.shape)",
-    }
-    arrays = {
-        "fortran": f"{name} = np.asfortranarray({name})",
-        "reversed": f"{name} = np.flip(np.flip({name}).copy())",
-        "strided": f"{name} = np.repeat({name}, 2, axis=-1)[..., ::2]",
-        "broadcast": f"{name} = np.broadcast_to({name}[:1], {name}.shape)",
-        "readonly": f"{name}.flags.writeable = False",
-    }
-    if line := (tensors if torch else arrays).get(layout):
-        yield line
 
 
 def module_name(case: str) -> str:

@@ -1,24 +1,69 @@
-"""Lines with the few styles there are: reverse, bold, and red or green for a sign.
+r"""Lines with the few styles there are, and text in which nothing acts on a terminal.
 
-What is laid out here needs nothing but the standard library, so that a list costs no import.
-A command or a path is never broken: a word that is wider than the page stays whole.
+A submission or a bank chooses messages, source lines and what is printed.  Shown raw, these could
+move the cursor, recolor a FAIL or turn a line around.  So every character that acts instead of
+being seen is written as its escape (\x1b), and very long text is cut with a notice.
+
+All of this needs nothing but the standard library, so that a list costs no import.  A command or a
+path is never broken: a word that is wider than the page stays whole.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 NARROWEST, WIDEST = 60, 80  # columns that a page is laid out for, however wide the window is
 BOLD, REVERSE, RED, GREEN = "1", "7", "31", "32"  # SGR
 GAP = "   "  # between commands on a line, and between a title and what follows it
+LINE_LIMIT = 400  # characters of one line: five lines of a terminal, more than any honest one
 
 Spans = tuple[tuple[str, str], ...]  # texts with a style each
 Line = str | Spans
 
+_ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # control, format (bidi), surrogate, separators
+_MOST_MARKS = 2  # combining marks on one letter; no script in use stacks more
+_ACTS = re.compile(r"[^\x20-\x7e\n\t]")
 _BOUND = "\xa0"  # a space that no line is broken at
 _CODE = re.compile(r"`[^`\n]+`|\(\d+(?:, ?\d+)*,?\)")  # or a shape: stays on one line
+
+
+def inert(text: str, limit: int = LINE_LIMIT) -> str:
+    r"""One line of text with nothing in it that acts on a terminal.
+
+    Line breaks become a visible \n, tabs four spaces; what is cut at `limit` characters is counted.
+    """
+    kept = text[:limit]
+    if not (kept.isascii() and kept.isprintable()):
+        kept = _escaped(kept)
+    cut = len(text) - limit
+    return f"{kept} ... ({cut:,} more characters)" if cut > 0 else kept
+
+
+def inert_lines(text: str, most: int) -> tuple[list[str], int]:
+    """The last `most` lines of a text, each inert, and how many came before them."""
+    lines = [line.removesuffix("\r") for line in text.strip("\r\n").split("\n")]
+    dropped = max(0, len(lines) - most)
+    return [inert(line.rstrip()) for line in lines[dropped:]], dropped
+
+
+def harmless(text: str) -> str:
+    """Text of many lines with nothing in it that acts on a terminal; tabs stay as they are."""
+    if _ACTS.search(text) is None:
+        return text
+    return "".join(c if c in "\n\t" else _escaped(c) for c in text)
+
+
+def _escaped(text: str) -> str:
+    out: list[str] = []
+    marks = 0
+    for char in text.replace("\t", "    "):
+        category = unicodedata.category(char)
+        marks = marks + 1 if category in {"Mn", "Me"} else 0
+        acts = category in _ACTING or marks > _MOST_MARKS
+        out.append(char.encode("unicode_escape").decode("ascii") if acts else char)
+    return "".join(out)
 
 
 def bold(text: str, rest: str = "") -> Spans:
@@ -34,11 +79,6 @@ def steps(*commands: str) -> Spans:
 def plain(line: Line) -> str:
     """What a line says, without its styles."""
     return line if isinstance(line, str) else "".join(text for text, _ in line)
-
-
-def text(lines: Iterable[Line]) -> str:
-    """What lines say, each with its end."""
-    return "".join(f"{plain(line).rstrip(' ')}\n" for line in lines)
 
 
 def joined(words: Iterable[object]) -> str:
@@ -74,11 +114,7 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 def wrapped(text: str, width: int, *, first: str = "", indent: str | None = None) -> list[str]:
     """The words of a paragraph on lines of at most `width` columns; code in backticks stays whole.
 
-    Args:
-        text: the paragraph.
-        width: of the lines, indents included.
-        first: what the first line begins with.
-        indent: what all others begin with; blanks as wide as `first` if not given.
+    The first line begins with `first`, all others with `indent`: blanks as wide, if not given.
     """
     indent = " " * cells(first) if indent is None else indent
     whole = " ".join(re.split(r"[ \t\n]+", text.strip(" \t\n")))
@@ -92,8 +128,7 @@ def wrapped(text: str, width: int, *, first: str = "", indent: str | None = None
             lines.append(line)
             trial = indent + word
         line = trial
-    lines.append(line)
-    return [line.replace(_BOUND, " ").rstrip() for line in lines]
+    return [line.replace(_BOUND, " ").rstrip() for line in [*lines, line]]
 
 
 def columns(
@@ -103,36 +138,29 @@ def columns(
     right: Sequence[str] = (),
     indent: int = 0,
     plain: bool = False,
-    style: Callable[[Sequence[str]], str] = lambda _: "",
 ) -> list[Line]:
-    """A table; a row with one cell is a heading inside it.
+    """A table, of which no cell is ever folded; a row with one cell is a heading inside it.
 
     Args:
         head: the names of the columns; one that is empty in all rows is left out.
-        rows: cells, none of which is ever folded.
+        rows: cells.
         right: the columns that are aligned at their right.
         indent: blanks before every line.
         plain: a row is a sentence, each cell after the name of its column.
-        style: of a row.
     """
     rows = list(rows)
     full = [row for row in rows if len(row) == len(head)]
     kept = [n for n, _ in enumerate(head) if any(row[n] for row in full)]
-    if plain:
-        return [
-            ", ".join(f"{head[n]} {row[n].strip()}".strip() for n in kept if row[n].strip())
-            if len(row) == len(head)
-            else f"{row[0]}:"
-            for row in rows
-        ]
     widths = {n: max(cells(row[n]) for row in [head, *full]) for n in kept}
 
     def laid(row: Sequence[str]) -> str:
+        if len(row) < len(head):
+            return f"{row[0]}:" if plain else row[0]
+        if plain:
+            said = (f"{head[n]} {row[n].strip()}".strip() for n in kept if row[n].strip())
+            return ", ".join(said)
         shown = (padded(row[n], widths[n], right=head[n] in right) for n in kept)
         return " " * indent + "  ".join(shown).rstrip()
 
-    lines: list[Line] = [bold(laid(head))] if any(map(str.strip, head)) else []
-    for row in rows:
-        text = laid(row) if len(row) == len(head) else row[0]
-        lines.append(((text, style(row)),) if style(row) else text)
-    return lines
+    title = [bold(laid(head))] if any(map(str.strip, head)) and not plain else []
+    return [*title, *map(laid, rows)]

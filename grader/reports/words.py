@@ -11,18 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from grader.kinds.registry import get
+from grader.model import report as model
 from grader.model.numerals import quantity
-from grader.model.report import (
-    FINE,
-    MADE_SMALLER,
-    Breakdown,
-    CheckResult,
-    Grids,
-    Mismatch,
-    Named,
-    Report,
-    Verdict,
-)
+from grader.model.report import FINE, CheckResult, Mismatch, Named, Report, Verdict
 from grader.reports.sheet import joined
 
 BLAME = {
@@ -31,8 +22,6 @@ BLAME = {
 }
 STARTER = "This is the starter, unchanged: below is a symptom, not a cause."
 HARMLESS = "this does not count against you"
-_RULES = {"state", "rule", "class"}  # kinds of explanations
-_NUMBERS = {2: "Two", 3: "Three", 4: "Four"}
 _LONGEST_INPUTS = 72  # characters of what stands behind a description of the case
 
 
@@ -55,10 +44,8 @@ def head(report: Report, asked: int = 0) -> str:
     many = len(report.parts)
     if many < 2:
         return report.question
-    if asked:
-        return f"{report.question}, part {asked - 1} of {many}"
-    if report.verdict is not Verdict.PASS:
-        return f"{report.question}, part {_reached(report)} of {many}"
+    if asked or report.verdict is not Verdict.PASS:
+        return f"{report.question}, part {asked - 1 if asked else _reached(report)} of {many}"
     counted = [n for n, part in enumerate(report.parts, 1) if part.of]
     if len(counted) == many:
         return f"{report.question}, all {many} parts"
@@ -76,26 +63,28 @@ def earned(report: Report, time: str = "") -> str:
     passed = [c for c in report.checks if c.verdict is Verdict.PASS]
     cases = {case for c in passed for case in c.cases}
     facts = [f"{quantity(len(passed), 'check')}, {quantity(len(cases), 'case')}", time]
-    if of := sum(part.of for part in report.parts):
-        points = sum(part.points for part in report.parts)
-        facts.insert(0, f"{points} of {quantity(of, 'point')}")
+    if any(part.of for part in report.parts):
+        facts.insert(0, _points(report))
     return "; ".join(filter(None, facts))
+
+
+def _points(report: Report) -> str:
+    points, of = sum(part.points for part in report.parts), sum(part.of for part in report.parts)
+    return f"{points} of {quantity(of, 'point')}"
 
 
 def measured(report: Report) -> Iterator[str]:
     """What was measured of a pass, and the goals that were missed."""
     passed = [c for c in report.checks if c.verdict is Verdict.PASS and c.message]
     costs = [f"{c.id} {c.message}" for c in passed if get(c.kind).shows_measurement]
-    if costs:
-        yield "; ".join(costs)
+    yield from ["; ".join(costs)] if costs else []
     for check in report.checks:  # what did not pass and need not
         if check.verdict is Verdict.INCONCLUSIVE:
             yield f"{check.id}: too noisy to decide, {check.message}; {HARMLESS}"
         elif check.verdict is Verdict.SKIPPED and check.message:
             yield f"{check.id}: not tried; {check.message}"
         elif check.verdict not in FINE:
-            missed = get(check.kind).missed
-            yield f"{check.id}: {missed}, {check.message}; {HARMLESS}"
+            yield f"{check.id}: {get(check.kind).missed}, {check.message}; {HARMLESS}"
 
 
 def about_the_file(report: Report) -> str:
@@ -110,11 +99,8 @@ def about_the_file(report: Report) -> str:
 def deciding(report: Report) -> list[CheckResult]:
     """The checks that keep the submission from passing, in order."""
     idle = {number for number, part in enumerate(report.parts, 1) if not part.of}
-    return [
-        check
-        for check in report.checks
-        if not check.stretch and check.verdict not in FINE and check.part not in idle
-    ]
+    wrong = (check for check in report.checks if check.verdict not in FINE)
+    return [check for check in wrong if not check.stretch and check.part not in idle]
 
 
 def keeps_back(report: Report, *, explain: bool = False) -> bool:
@@ -124,8 +110,8 @@ def keeps_back(report: Report, *, explain: bool = False) -> bool:
 
 def finding(check: CheckResult) -> str:
     """What a check found, on how many cases, and the smallest of them."""
-    case, said = smallest(check), _said(check)
-    if not case:
+    said = _said(check)
+    if not smallest(check):
         return f"{said}."
     if len(check.failing) > 1 and check.mismatch:
         many = "" if " cases" in said else f", in {_of(check)}"
@@ -157,44 +143,40 @@ def _where(check: CheckResult) -> str:
     case = smallest(check)
     if check.raised is not None and check.raised.called_with:
         return case
-    panels = check.exhibit.panels if isinstance(check.exhibit, Grids) else ()
+    panels = check.exhibit.panels if isinstance(check.exhibit, model.Grids) else ()
     shown = {panel.title for panel in panels if not panel.note}
     given = {} if (check.estimate and check.call) or _is_called(check) else check.inputs
     texts = [f"{name} {words}".rstrip() for name, words in given.items() if name not in shown]
     if check.about and len(", ".join(texts)) > _LONGEST_INPUTS:
         texts = [text for text in texts if "(" not in text]  # numbers rather than shapes
-    inputs = f" ({', '.join(texts)})" if texts else ""
     if check.about:
-        case += f"{',' if check.about == MADE_SMALLER else ':'} {check.about}"
-    return f"{case}{inputs}"
+        case += f"{',' if check.about == model.MADE_SMALLER else ':'} {check.about}"
+    return f"{case} ({', '.join(texts)})" if texts else case
 
 
 def _said(check: CheckResult) -> str:
     """The sentence of a check without its case, which is said once; with the call, if short."""
     worst, case = check.mismatch, smallest(check)
-    many = ""
-    if worst is not None and len(check.failing) > 1:
-        many = f"; {worst.result} is wrong in {_of(check)}"
-    if worst is not None and check.estimate and not worst.expected:
-        if not isinstance(check.exhibit, Breakdown):
-            said = f"{check.call} returned" if check.call else f"{worst.result} is"
-            return f"{said} {_bare(worst.observed)}, which is wrong{many}"
-        if not (check.call or check.inputs):  # numbers that were written, and not computed
-            wrong = [row.name for row in check.exhibit.rows if row.note]
-            return f"{joined(wrong)} {'is' if len(wrong) == 1 else 'are'} wrong"
-        name = check.call or worst.result.partition("[")[0]
-        return f"{name} has {worst.wrong} of {worst.total} parts wrong"
-    if worst is not None and _is_called(check):
-        returned, expected = _bare(worst.observed), _bare(worst.expected)
-        return f"{check.call} returned {returned}, expected {expected}{many}"
+    if worst is not None:
+        many = f"; {worst.result} is wrong in {_of(check)}" if len(check.failing) > 1 else ""
+        observed, expected = (
+            re.sub(r"^the (number|text) ", "", value) for value in (worst.observed, worst.expected)
+        )
+        if check.estimate and not worst.expected:
+            if not isinstance(check.exhibit, model.Breakdown):
+                said = f"{check.call} returned" if check.call else f"{worst.result} is"
+                return f"{said} {observed}, which is wrong{many}"
+            if not (check.call or check.inputs):  # numbers that were written, and not computed
+                wrong = [row.name for row in check.exhibit.rows if row.note]
+                return f"{joined(wrong)} {'is' if len(wrong) == 1 else 'are'} wrong"
+            name = check.call or worst.result.partition("[")[0]
+            return f"{name} has {worst.wrong} of {worst.total} parts wrong"
+        if _is_called(check):
+            return f"{check.call} returned {observed}, expected {expected}{many}"
     text = check.message.strip().removesuffix(".")
     for ending in (f"; the smallest is {case}", f" in case {case}", f" (case {case})"):
         text = text.removesuffix(ending)
     return text or check.verdict
-
-
-def _bare(value: str) -> str:
-    return re.sub(r"^the (number|text) ", "", value)
 
 
 def _is_called(check: CheckResult) -> bool:
@@ -214,10 +196,9 @@ def _of(check: CheckResult) -> str:
 
 def entry(worst: Mismatch, message: str) -> str:
     """The worst entry in figures, and how many are wrong; '' where a message says it already."""
-    if worst.index is None and (not worst.observed or worst.observed in message):
-        return ""
     values = f"is {worst.observed}, expected {worst.expected}"
-    if values in message:
+    known = worst.index is None and (not worst.observed or worst.observed in message)
+    if known or values in message:
         return ""
     index = f"[{', '.join(map(str, worst.index))}]" if worst.index else ""
     allowed = f" (allowed\xa0{worst.allowed})" if worst.allowed else ""
@@ -241,18 +222,20 @@ def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
     if pair is not None and len(named) > 1:
         found += _together(named, len(pair.cases))
     elif len(exact) > 1:
-        whole = all(idea.cases >= exact[0].failing for idea in exact)
-        of = _all(exact[0].failing) if whole else f"its part of the {_cases(exact[0].failing)}"
-        lead = f"{_NUMBERS.get(len(exact), len(exact))} ideas:"
-        found += [Idea(lead, f"each gives exactly your numbers in {of}."), *map(_listed, exact)]
+        failing = exact[0].failing
+        whole = all(idea.cases >= failing for idea in exact)
+        of = _all(failing) if whole else f"its part of the {_cases(failing)}"
+        many = {2: "Two", 3: "Three", 4: "Four"}.get(len(exact), len(exact))
+        text = f"each gives exactly your numbers in {of}."
+        found += [Idea(f"{many} ideas:", text), *map(_listed, exact)]
     elif exact:
         text = _one(exact[0], measured) + _not_shown(exact[0].seen, report)
         found.append(Idea("Idea:", f"{exact[0].id}. {text}", exact[0].feedback))
     for one in report.explanations:
-        if one.kind in _RULES:
-            found.append(Idea("Rule:", one.text + _not_shown(one.cases, report)))
-        elif one.kind == "before":
+        if one.kind == "before":
             found.append(Idea("Facts:", one.text))
+        elif one.kind != "pair":
+            found.append(Idea("Rule:", one.text + _not_shown(one.cases, report)))
     if pair is None:
         found += [_unsure(idea, report, measured) for idea in named if not idea.exact]
     judged = any(c.mismatch and get(c.kind).judges_values for c in deciding(report))
@@ -310,8 +293,7 @@ def _unsure(idea: Named, report: Report, measured: set[str]) -> Idea:
 
 def _not_shown(cases: Sequence[str], report: Report) -> str:
     """Which cases something is said of, where the one that is shown is none of them."""
-    failing = deciding(report)
-    shown = smallest(failing[0]) if failing else ""
+    shown = next(map(smallest, deciding(report)), "")
     if not shown or not cases or shown in cases:
         return ""
     several = [*cases[:2], f"{len(cases) - 2} more"] if len(cases) > 3 else cases
@@ -323,7 +305,7 @@ def others(report: Report, most: int = 6) -> Iterator[tuple[str, str]]:
 
     Of many checks the first are named, and the others counted.
     """
-    failing, part = deciding(report), _reached(report)
+    failing = deciding(report)
     said = [c for c in failing[1:] if get(c.kind).always_said]
     names = [c.id for c in failing[1:] if c not in said]
     if len(names) == 1 == len(failing[1:]) and get(failing[1].kind).shows_measurement:
@@ -334,13 +316,12 @@ def others(report: Report, most: int = 6) -> Iterator[tuple[str, str]]:
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
     if passed and failing:
         yield "Not to blame:", f"{_some(passed, most)} {'pass' if passed[1:] else 'passes'}."
-    skipped = [c for c in report.checks if c.verdict is Verdict.SKIPPED and c.part <= part]
-    waiting = [c for c in skipped if c.blocked_by]
+    skipped = (c for c in report.checks if c.verdict is Verdict.SKIPPED and c.blocked_by)
+    waiting = [c for c in skipped if c.part <= _reached(report)]
     if waiting and failing:
         yield "Not tried:", f"{quantity(len(waiting), 'check')}, until {failing[0].id} passes."
     if any(check.of for check in report.checks):  # else no part of them can be earned
-        points = sum(one.points for one in report.parts)
-        yield "Earned:", f"{points} of {quantity(sum(one.of for one in report.parts), 'point')}."
+        yield "Earned:", f"{_points(report)}."
 
 
 def _some(names: Sequence[str], most: int) -> str:
@@ -353,14 +334,11 @@ def _cases(count: int) -> str:
 
 
 def _all(cases: int) -> str:
-    """Every failing case."""
-    if cases <= 2:
-        return "both failing cases" if cases == 2 else "the failing case"
-    return f"all {_cases(cases)}"
+    few = "both failing cases" if cases == 2 else "the failing case"
+    return few if cases <= 2 else f"all {_cases(cases)}"
 
 
 def sentences(text: str, most: int) -> tuple[str, bool]:
     """The first sentences of a text on one line, and whether there are more."""
-    whole = " ".join(text.split())
-    parts = re.split(r"(?<=[.!?:])\s+(?=[A-Z`])", whole)
+    parts = re.split(r"(?<=[.!?:])\s+(?=[A-Z`])", " ".join(text.split()))
     return " ".join(parts[:most]), len(parts) > most

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import pytest
 
-from grader.reports import sheet
 from grader.reports.sheet import Line
+from tests.pages import text
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
@@ -24,10 +24,10 @@ class Golden(Protocol):
 def shown(lines: Iterable[Line], *, color: bool = False) -> str:
     """What a command writes of a page, with the styles where there is color."""
     if not color:
-        return sheet.text(lines)
+        return text(lines)
     whole = ([(line, "")] if isinstance(line, str) else line for line in lines)
     styled = (
-        "".join(f"\x1b[{style}m{text}\x1b[0m" if style else text for text, style in line)
+        "".join(f"\x1b[{style}m{part}\x1b[0m" if style else part for part, style in line)
         for line in whole
     )
     return "".join(f"{line.rstrip(' ')}\n" for line in styled)

@@ -24,16 +24,22 @@ from grader.model.report import (
     Verdict,
 )
 from grader.reports import grade, sheet
-from grader.reports.blocks import render_html, render_markdown, render_text
-from grader.reports.grade import ROWS, Around
-from grader.reports.sheet import cells
+from grader.reports.blocks import render_html, render_markdown, render_terminal, render_text
+from grader.reports.grade import Around
+from grader.reports.sheet import Line, cells
+from tests.pages import text
 from tests.reports import scenarios
 from tests.reports.conftest import Golden, shown
 from tests.reports.scenarios import SCENARIOS, around
 from tests.reports.strategies import TEXTS, reports
 
 HERE = Path(__file__).parent / "golden"
+ROWS = 22  # of a page
 STYLES = {"\x1b[7m", "\x1b[1m", "\x1b[31m", "\x1b[0m"}
+
+
+def lines(report: Report, here: Around, width: int) -> tuple[Line, ...]:
+    return render_terminal(grade.page(report, here), width, rows=here.rows)
 
 
 def page(
@@ -43,13 +49,13 @@ def page(
     here = replace(around(name), **more)
     if aloud:
         return render_text(grade.page(SCENARIOS[name], here), aloud=True)
-    return shown(grade.lines(SCENARIOS[name], here, width), color=color)
+    return shown(lines(SCENARIOS[name], here, width), color=color)
 
 
 def text_of(report: Report, width: int = 80, **more: Any) -> str:
     """The page of a report with a command to go on with."""
     here = replace(Around(steps=("drill hint",)), **more)
-    return shown(grade.lines(report, here, width))
+    return shown(lines(report, here, width))
 
 
 def words_of(report: Report, **more: Any) -> str:
@@ -100,11 +106,11 @@ def test_however_much_there_is_to_say_a_page_fits_and_counts_what_is_left_out(
         checks=tuple(replace(c, about=much[:300], message=c.message * 3) for c in report.checks),
     )
     here = around(name)
-    lines = shown(grade.lines(report, here, 80)).splitlines()
-    assert len(lines) <= ROWS
-    assert lines[-1] == "Next: " + "   ".join(here.steps)
+    found = shown(lines(report, here, 80)).splitlines()
+    assert len(found) <= ROWS
+    assert found[-1] == "Next: " + "   ".join(here.steps)
     if words == 2000 and report.misconceptions and not report.unchanged:
-        assert any(line.startswith("drill grade --full") for line in lines)
+        assert any(line.startswith("drill grade --full") for line in found)
 
 
 def test_a_command_is_never_broken() -> None:
@@ -277,10 +283,10 @@ ACTING = {"Cc", "Cf", "Cs"}
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_report_has_a_page(report: Report, width: int, note: str) -> None:
     here = Around(note, 3, note, steps=("drill hint",))
-    shown = grade.lines(report, here, width)
+    shown = lines(report, here, width)
     assert sum(max(1, -(-sheet.cells(sheet.plain(line)) // width)) for line in shown) <= ROWS
     blocks = grade.page(report, here)
-    for text in (
-        sheet.text(shown), render_text(blocks), render_html(blocks), render_markdown(blocks),
+    for said in (
+        text(shown), render_text(blocks), render_html(blocks), render_markdown(blocks),
     ):  # fmt: skip
-        assert not any(unicodedata.category(c) in ACTING for c in text if c != "\n")
+        assert not any(unicodedata.category(c) in ACTING for c in said if c != "\n")

@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.reports.inert import harmless, inert, inert_lines
+from grader.reports.sheet import harmless, inert, inert_lines
 
 
 @given(st.text(st.characters(codec=None), max_size=200))

@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.model.report import Grids, Panel, Report
-from grader.reports.json import dumps, to_json
-from grader.reports.withheld import withheld
+from grader.reports.json import dumps, to_json, withheld
 from tests.reports import scenarios
 from tests.reports.decoding import from_json
 from tests.reports.scenarios import SCENARIOS

@@ -11,12 +11,12 @@ from grader.bank import load
 from grader.kinds import registry
 from grader.model.question import Question
 from grader.reports import question as asks
-from grader.reports import sheet
 from grader.reports.blocks import Commands, render_terminal, render_text
 from grader.reports.question import question_markdown
 from grader.reports.sheet import cells, wrapped
 from tests.kinds.one_file import written
 from tests.kinds.test_choices import REFERENCE, REST
+from tests.pages import text as text_of
 from tests.reports.conftest import Golden
 
 SPEC = {
@@ -52,12 +52,12 @@ def question() -> Question:
 def page(question: Question, width: int, rows: int = 24) -> str:
     """The page of a start, as plain text."""
     blocks = asks.page(question, 1, [Commands(("drill grade",))])
-    return sheet.text(render_terminal(blocks, width, rows=max(rows, asks.LEAST_ROWS)))
+    return text_of(render_terminal(blocks, width, rows=max(rows, asks.LEAST_ROWS)))
 
 
 def document(question: Question, width: int = 80) -> str:
     """All of it, as plain text."""
-    return sheet.text(render_terminal([*asks.document(question)], width))
+    return text_of(render_terminal([*asks.document(question)], width))
 
 
 @pytest.mark.parametrize("width", [60, 80])
