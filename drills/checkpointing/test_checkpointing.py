@@ -19,7 +19,7 @@ import pytest
 import torch
 import torch.utils.checkpoint as torch_checkpoint
 
-from grader.sandbox.worker.measure.reach import reachable
+from grader.sandbox.worker.measure.kept import reachable
 from tests.harness import each, load, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.sandbox.worker.measure.reach import reachable
+from grader.sandbox.worker.measure.kept import reachable
 
 
 def reachable_bytes(root: object) -> int:

@@ -155,7 +155,7 @@ class Differentiate(NamedTuple):
 
 
 class State(NamedTuple):
-    """What steps keep in a result, see `measure.reach`: `Kept`."""
+    """What steps keep in a result, see `measure.kept`: `Kept`."""
 
     program: str
     steps: Steps
@@ -164,7 +164,7 @@ class State(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """A quantity of a run, see `measure.autograd` and `measure.reach`: `Measured`."""
+    """A quantity of a run, see `measure.autograd` and `measure.kept`: `Measured`."""
 
     program: str
     steps: Steps

@@ -19,7 +19,7 @@ import numpy as np
 
 from . import calls, control, namespace, protocol, wire
 from . import steps as stepping
-from .measure import differences, reach
+from .measure import differences, kept
 from .mutate import mutants
 from .namespace import LoadedModule
 from .steps import StepFault, describe
@@ -33,8 +33,8 @@ ON_PROGRAMS: Mapping[type[NamedTuple], Callable[[LoadedModule, Any], NamedTuple]
         {
             protocol.Do: stepping.do,
             protocol.Differentiate: differences.gradients,
-            protocol.State: reach.state,
-            protocol.Measure: autograd.measure if TORCH else reach.allocated,
+            protocol.State: kept.state,
+            protocol.Measure: autograd.measure if TORCH else kept.allocated,
         }
     )
 )

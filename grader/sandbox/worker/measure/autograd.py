@@ -12,7 +12,7 @@ import math
 import tracemalloc
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -27,22 +27,22 @@ from ..wire import type_name
 from . import kept as keeping
 
 Tensor = torch.Tensor
-Details = tuple[tuple[str, int], ...]
+Value = Any  # of torch's own types, or anything at all
 
 # Bytes of Python objects that a forward may leave behind without being asked.
 OWN_OBJECTS = 256 << 10
 
-# Where the factors are among the arguments.
+# Where the factors of a product are among the arguments.
 _FACTORS = {
     **dict.fromkeys(("mm", "bmm", "mv", "dot", "vdot"), 0),
     **dict.fromkeys(("addmm", "addmm_", "baddbmm", "baddbmm_", "addmv", "addmv_"), 1),
+    **dict.fromkeys(("addr", "addr_"), 1),
 }
-# In-place and fused products that torch's registry leaves out, by the out-of-place operation that
-# costs the same.
-_SAME_COST = {
-    "addmm_": "addmm", "baddbmm_": "baddbmm", "addmv_": "addmv",
-    "_scaled_dot_product_flash_attention_for_cpu": "_scaled_dot_product_flash_attention",
-}  # fmt: skip
+_FUSED = "_scaled_dot_product_flash_attention"  # as torch's registry knows it
+_VIEWS = (
+    "View", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Permute", "TBackward", "Alias",
+    "Expand", "Clone", "ToCopy", "Slice", "Select",
+)  # fmt: skip
 
 
 def vjp(name: str, y: object, cotangent: Tensor | None = None, *inputs: Tensor) -> Any:  # noqa: ANN401 a tuple or one result
@@ -87,53 +87,39 @@ def measure(program: LoadedModule, asked: Measure) -> Measured:
     """
     forward = [step for step in asked.steps if not step.backward]
     names = stepping.build(asked.inputs)
-    value: int | str
-    details: Details = ()
-    kept: tuple[str, ...] = ()
-    products: tuple[Product, ...] = ()
-    elements = 0
     match asked.quantity:
         case "saved":
-            value, details, kept = _saved(program, forward, names, asked.without)
+            return _saved(program, forward, names, asked.without)
         case "live":
-            value, details, kept = _live(program, forward, stepping.build(asked.inputs), names)
+            return _live(program, forward, stepping.build(asked.inputs), names)
         case "graph":
             stepping.perform_all(program, forward, names)
-            value = origin(names[asked.of], program.module.__name__)
+            return Measured(origin(names[asked.of], program.module.__name__))
         case "cuda-peak":
             return Measured(_cuda_peak(program, asked.steps, names))
-        case _:
-            if asked.quantity == "flops":  # a table: now, not in the middle of a measurement
-                importlib.import_module("torch.utils.flop_counter")
-            # Caches made by a first call are not its cost.
-            stepping.perform_all(program, asked.steps, stepping.build(asked.inputs))
-            gc.freeze()
-            with Meter(count_flops=asked.quantity == "flops") as meter:
-                stepping.perform_all(program, asked.steps, names)
-            value = int(meter.flops if asked.quantity == "flops" else meter.peak)
-            elements, products = int(meter.elements), _products(meter)
-    return Measured(value, details, elements, kept, products)
-
-
-def _products(meter: Meter) -> tuple[Product, ...]:
-    """What was multiplied; nothing where it is too varied, or not products of matrices alone."""
-    found = meter.products.items()
-    counted = sum(2 * math.prod(sizes) * times for sizes, times in found)
-    if counted != meter.flops or len(found) > MOST_PRODUCTS:
-        return ()
-    return tuple(Product(*sizes, times) for sizes, times in found)
+    counts = asked.quantity == "flops"
+    if counts:  # a table: now, not in the middle of a measurement
+        importlib.import_module("torch.utils.flop_counter")
+    # Caches made by a first call are not its cost.
+    stepping.perform_all(program, asked.steps, stepping.build(asked.inputs))
+    gc.freeze()
+    meter = Meter(count_flops=counts)
+    with meter:
+        stepping.perform_all(program, asked.steps, names)
+    products = tuple(Product(*sizes, times) for sizes, times in meter.products.items())
+    if meter.unnamed or len(products) > MOST_PRODUCTS:  # not products of matrices alone, or varied
+        products = ()
+    value = meter.flops if counts else meter.peak
+    return Measured(value, elements=meter.elements, products=products)
 
 
 def _saved(
     program: LoadedModule, steps: Sequence[Step], names: Names, without: Sequence[str]
-) -> tuple[int, Details, tuple[str, ...]]:
-    ignored = {storage_key(names[name]) for name in without if isinstance(names[name], Tensor)}
+) -> Measured:
+    given = {name: value for name, value in names.items() if isinstance(value, Tensor)}
+    ignored = {storage_key(given[name]) for name in without if name in given}
     # Of an input its own values count, not what lies between them in memory.
-    lent = {
-        storage_key(t): t.numel() * t.element_size()
-        for t in names.values()
-        if isinstance(t, Tensor)
-    }
+    lent = {storage_key(t): t.numel() * t.element_size() for t in given.values()}
     found: dict[int, tuple[int, str]] = {}
     kept: list[Tensor] = []  # a freed storage's identity must not be met again
 
@@ -147,13 +133,10 @@ def _saved(
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         stepping.perform_all(program, steps, names)
-    called = keeping.names(kept, names)
-    return sum(size for size, _ in found.values()), _largest(found.values()), called
+    return _measured(list(found.values()), keeping.names(kept, names))
 
 
-def _live(
-    program: LoadedModule, steps: Sequence[Step], first: Names, names: Names
-) -> tuple[int, Details, tuple[str, ...]]:
+def _live(program: LoadedModule, steps: Sequence[Step], first: Names, names: Names) -> Measured:
     """Bytes made by the forward steps and alive after them, torch and numpy, less the results."""
     with Meter():  # what a first call imports or caches is not what this one keeps
         stepping.perform_all(program, steps, first)
@@ -164,19 +147,22 @@ def _live(
     try:
         with Meter() as meter:
             stepping.perform_all(program, steps, names)
-        meter.forget(tensors_in([value for name, value in names.items() if name not in given]))
+        for tensor in tensors_in([value for name, value in names.items() if name not in given]):
+            meter.free(storage_key(tensor))  # the caller's results
         gc.collect()
         outside = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
     # The interpreter's own objects for a graph are a few kilobytes; arrays hidden in numpy are not.
     hidden = outside if outside > OWN_OBJECTS else 0
-    details = _largest(entry[1:3] for entry in meter.alive.values())
-    return int(meter.live + hidden), details, keeping.names(meter.storages(), names)
+    alive = [(size, words) for _, size, words, _ in meter.alive.values()]
+    return _measured(alive, keeping.names(meter.storages(), names), hidden)
 
 
-def _largest(found: Iterable[tuple[int, str]]) -> Details:
-    return tuple((what, size) for size, what in sorted(found, reverse=True)[:8])
+def _measured(found: list[tuple[int, str]], kept: tuple[str, ...], hidden: int = 0) -> Measured:
+    """What is kept in storages of so many bytes, the largest in words, and beside them."""
+    largest = tuple((words, size) for size, words in sorted(found, reverse=True)[:8])
+    return Measured(sum(size for size, _ in found) + hidden, largest, kept=kept)
 
 
 def _cuda_peak(program: LoadedModule, steps: Sequence[Step], names: Names) -> int:
@@ -199,12 +185,6 @@ def _cuda_peak(program: LoadedModule, steps: Sequence[Step], names: Names) -> in
     stepping.perform_all(program, steps, dict(moved))
     torch.cuda.synchronize()
     return int(torch.cuda.max_memory_allocated() - before)
-
-
-_VIEWS = (
-    "View", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Permute", "TBackward", "Alias",
-    "Expand", "Clone", "ToCopy", "Slice", "Select",
-)  # fmt: skip
 
 
 def origin(value: object, module: str) -> str:
@@ -263,10 +243,14 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         self.live = self.peak = self.flops = 0
         self.elements = 0  # written by operations that are not matmuls
         self.products: Counter[tuple[int, int, int, int]] = Counter()
-        self.alive: dict[int, tuple[Any, int, str, Any]] = {}
+        self.unnamed = False  # whether something else was multiplied: a convolution, attention
+        # By storage: what tells whether it lives, its bytes, these in words, its dtype.
+        self.alive: dict[int, tuple[Value, int, str, torch.dtype]] = {}
         self.count_flops = count_flops
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401 torch's signature
+    def __torch_dispatch__(
+        self, func: Value, types: Value, args: Value = (), kwargs: Value = None
+    ) -> Value:
         kwargs = kwargs or {}
         known = {storage_key(t) for t in tensors_in((args, kwargs))}
         out = func(*args, **kwargs)
@@ -274,60 +258,45 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         for tensor in made:
             if storage_key(tensor) not in self.alive:
                 self._see(tensor)
-        flops = matmul_flops(func, args, kwargs, out) if self.count_flops else 0
+        flops = self._matmul_flops(func, args, kwargs, out) if self.count_flops else 0
         self.flops += flops
-        if flops:
-            self._multiplied(func._overloadpacket.__name__, args)
-        else:
-            self.elements += sum(t.numel() for t in made)
+        self.elements += 0 if flops else sum(t.numel() for t in made)
         return out
 
-    def _multiplied(self, name: str, args: Any) -> None:  # noqa: ANN401 torch's types
-        """Record the sizes of a product of matrices; a convolution or fused attention has none."""
+    def _matmul_flops(self, func: Value, args: Value, kwargs: Value, out: Value) -> int:
+        """FLOPs of one operation, two a multiply-add; 0 for everything element-wise."""
+        from torch.utils.flop_counter import flop_registry
+
+        name = func._overloadpacket.__name__
         if name in _FACTORS:
             a, b = args[_FACTORS[name] : _FACTORS[name] + 2]
             batch = int(a.shape[0]) if a.dim() == 3 else 1
             rows = int(a.shape[-2]) if a.dim() > 1 else 1
-            columns = int(b.shape[-1]) if b.dim() > 1 else 1
-            self.products[batch, rows, int(a.shape[-1]), columns] += 1
+            sizes = batch, rows, int(a.shape[-1]), int(b.shape[-1]) if b.dim() > 1 else 1
+            if name.startswith("addr"):
+                sizes = 1, int(a.shape[0]), 1, int(b.shape[0])
+            self.products[sizes] += 1
+            return 2 * math.prod(sizes)
+        name = _FUSED if name.startswith(_FUSED) else name
+        count = flop_registry.get(getattr(torch.ops.aten, name, None))
+        flops = int(count(*args, **kwargs, out_val=out)) if count is not None else 0
+        self.unnamed |= flops > 0
+        return flops
 
     def _see(self, tensor: Tensor) -> None:
         storage, key = tensor.untyped_storage(), storage_key(tensor)
-        self.alive[key] = (
-            weakref.ref(storage, lambda _: self._free(key)),
-            *storage_size(tensor),
-            tensor.dtype,
-        )
-        self.live += storage.nbytes()
+        size, words = storage_size(tensor)
+        alive = weakref.ref(storage, lambda _: self.free(key))
+        self.alive[key] = alive, size, words, tensor.dtype
+        self.live += size
         self.peak = max(self.peak, self.live)
 
-    def _free(self, key: int) -> None:
-        entry = self.alive.pop(key, None)
-        if entry is not None:
+    def free(self, key: int) -> None:
+        """Count a storage no more."""
+        if entry := self.alive.pop(key, None):
             self.live -= entry[1]
 
     def storages(self) -> list[Tensor]:
         """What is alive, as flat tensors."""
-        found = [(ref(), dtype) for ref, _, _, dtype in self.alive.values()]
+        found = [(alive(), dtype) for alive, _, _, dtype in self.alive.values()]
         return [torch.empty(0, dtype=dtype).set_(s) for s, dtype in found if s is not None]
-
-    def forget(self, tensors: Iterable[Tensor]) -> None:
-        """Stop counting the storages of these tensors: the caller's results."""
-        for tensor in tensors:
-            self._free(storage_key(tensor))
-
-
-def matmul_flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:  # noqa: ANN401 torch's own types
-    """FLOPs of one dispatched operation, two a multiply-add; 0 for everything element-wise."""
-    from torch.utils.flop_counter import flop_registry
-
-    name = func._overloadpacket.__name__
-    if name in {"mv", "dot", "vdot"}:
-        return 2 * int(args[0].numel())
-    if name in {"addmv", "addmv_"}:
-        return 2 * int(args[1].numel())
-    if name in {"addr", "addr_", "ger"}:
-        return 2 * int(args[-2].numel() * args[-1].numel())
-    packet = getattr(torch.ops.aten, _SAME_COST.get(name, name), None)
-    count = flop_registry.get(packet)
-    return int(count(*args, **kwargs, out_val=out)) if count is not None else 0

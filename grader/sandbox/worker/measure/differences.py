@@ -45,33 +45,29 @@ def gradients(program: LoadedModule, asked: Differentiate) -> Gradients:
         out = np.asarray(_array(values.snapshot(names[asked.of])), np.float64)
         return out if asked.cotangent is None else out * asked.cotangent
 
-    return Gradients(
-        {
-            name: _one(evaluate, _array(asked.inputs[name].value), kinks=asked.kinks)
-            for name in asked.want
-        }
-    )
+    found = {}
+    for name in asked.want:
+        x = _array(asked.inputs[name].value)
+        value, error = np.full(x.shape, np.nan), np.zeros(x.shape)
+        finite = np.isfinite(x)
+        first = _first_step(x[finite], kinks=asked.kinks) if finite.any() else 0.0
+        for index in np.ndindex(*x.shape):
+            if finite[index]:
+                value[index], error[index] = _ridders(evaluate, x, index, first)
+        found[name] = {"value": value, "error": error}
+    return Gradients(found)
 
 
 def _array(value: Any) -> Any:  # noqa: ANN401 an array, a number, or a tensor as data
     return value.values if isinstance(value, Tensor) else value
 
 
-def _one(evaluate: Callable[[], Array], x: Array, *, kinks: bool) -> dict[str, Array]:
-    value, error = np.full(x.shape, np.nan), np.zeros(x.shape)
-    finite = x[np.isfinite(x)]
-    if not finite.size:
-        return {"value": value, "error": error}
+def _first_step(finite: Array, *, kinks: bool) -> float:
     spread = float(finite.std()) or max(1.0, float(np.abs(finite).max()))
-    first = FIRST_STEP * spread
-    if kinks:
-        apart = np.diff(np.sort(finite))  # not np.unique, which imports numpy.ma, 15 ms
-        apart = apart[apart > 0]
-        first = min(first, float(apart.min()) / 4) if apart.size else first
-    for index in np.ndindex(*x.shape):
-        if np.isfinite(x[index]):
-            value[index], error[index] = _ridders(evaluate, x, index, first)
-    return {"value": value, "error": error}
+    apart = np.diff(np.sort(finite))  # not np.unique, which imports numpy.ma, 15 ms
+    apart = apart[apart > 0]
+    gap = float(apart.min()) / 4 if kinks and apart.size else np.inf
+    return min(FIRST_STEP * spread, gap)
 
 
 def _ridders(

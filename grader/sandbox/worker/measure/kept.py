@@ -1,27 +1,194 @@
-"""What is kept, by name: which input or result of a run an array or a tensor is, or has copied.
+"""What a run keeps: bytes reachable from an object that one function hands to another, and names.
 
-How many bytes are kept says little about what they are: two things may be of one size.  So the
-values are compared.  A name is given where the memory is the same, or where every entry is; where
-that could be chance, because there are few different entries, there is none.
+Counted is data, not bookkeeping: the allocation behind every array (so a small view of a large
+array counts the large one), bytes and texts, and 8 bytes for every number in a container.  Python's
+own object headers are not: they differ between versions and are not what a state budget is about.
+What an object refers to is asked of the garbage collector, so that no class has a say in it.
+
+How many bytes are kept says little about what they are.  A name is given where the memory is that
+of an input or a result, or where every entry is equal; where that could be chance, because there
+are few different entries, there is none.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
+import tracemalloc
+import types
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from gc import get_referents
+from typing import Any
 
 import numpy as np
 
+from .. import steps as stepping
 from .. import values
-from ..protocol import MOST_KEPT
+from ..namespace import LoadedModule
+from ..protocol import MOST_KEPT, Kept, Measure, Measured, State
 from ..wire import Array, Tensor
 
+OWN_OBJECTS = 4 << 10  # bytes that a step's frames and small objects may take without being asked
+_HEADER = 24  # bytes of an object apart from its value: a reference count, its type, and rounding
+NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
+_TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # of a text that is not ASCII; 16 less since Python 3.12
+_SKIP = (type, types.ModuleType, types.CodeType, np.dtype)
+_NUMBERS = (int, float, complex, np.generic)
 ENOUGH = 4  # different entries, with which two things are equal for a reason
 _LOOK = 4096  # entries among which they are looked for
 _FLOATS = {"float16", "bfloat16", "float32", "float64"}
 
+Value = Any  # anything at all
+Held = Any  # an array or a tensor
 Plain = tuple[Array, str] | None
+
+
+def state(program: LoadedModule, asked: State) -> Kept:
+    """Bytes reachable from the result `of`, what they are, and bytes also left allocated."""
+    stepping.perform_all(program, asked.steps, stepping.build(asked.inputs))
+    gc.collect()
+    run = stepping.build(asked.inputs)
+    tracemalloc.start()
+    try:
+        stepping.perform_all(program, asked.steps, run)
+        gc.collect()
+        traced = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    arrays: list[Held] = []
+    found, added = reachable(run.pop(asked.of), arrays)
+    others = [value for name, value in run.items() if name not in asked.inputs]
+    # What an earlier step gave may be the very arrays that are kept, updated in place.
+    apart = [
+        part
+        for part in values.parts(others)
+        if isinstance(part, np.ndarray) and not values.share_memory(part, arrays)
+    ]
+    allocated = traced - added - values.allocation(apart)
+    return Kept(found, max(0, allocated), added, names(arrays, run))
+
+
+def allocated(program: LoadedModule, asked: Measure) -> Measured:
+    """The most that the last step allocates at once, its results included.
+
+    As tracemalloc sees it, to which numpy reports every array, however short its life.
+    """
+    *before, last = asked.steps
+    # Caches made by a first call are not its cost.
+    stepping.perform_all(program, asked.steps, stepping.build(asked.inputs))
+    run = stepping.build(asked.inputs)
+    stepping.perform_all(program, before, run)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        stepping.perform_all(program, [last], run)
+        highest = tracemalloc.get_traced_memory()[1]
+    except stepping.Stopped as stopped:
+        raise stepping.Stopped(len(before), stopped.error) from None
+    finally:
+        tracemalloc.stop()
+    return Measured(max(0, highest - OWN_OBJECTS))
+
+
+# -- bytes -----------------------------------------------------------------------------------------
+
+
+def reachable(root: object, arrays: list[Held] | None = None) -> tuple[int, int]:
+    """Return the bytes of data that `root` keeps alive, and about what Python's objects add.
+
+    Each allocation counts once.  A list of numbers has 8 bytes of data per number, and takes 40.
+    The arrays and tensors among it are added to `arrays`.
+    """
+    total = added = 0
+    seen: set[int] = set()  # of objects, and of tensors' storages
+    pending: list[Value] = [root]
+    alive: list[Value] = []  # a freed temporary's id must not be met again
+    while pending:
+        item = pending.pop()
+        kind = type(item)  # not isinstance: an object may lie about its class
+        if item is None or issubclass(kind, _SKIP):
+            continue
+        if id(item) not in seen:
+            added += _object_bytes(item, kind)
+        elif not issubclass(kind, _NUMBERS):
+            continue
+        seen.add(id(item))
+        alive.append(item)
+        if arrays is not None and (issubclass(kind, np.ndarray) or values.is_tensor(item)):
+            arrays.append(item)
+        if issubclass(kind, int):
+            total += max(NUMBER, -(-int.bit_length(item) // 8))
+        elif issubclass(kind, _NUMBERS):
+            total += NUMBER
+        elif issubclass(kind, str):
+            total += max(str.__len__(item), str.__sizeof__(item) - _TEXT_HEADER)
+        elif issubclass(kind, np.ndarray):
+            total += _array(item, pending, seen)
+        else:
+            total += _buffer(item, seen)
+        if kind not in {int, float, str, bytes, np.ndarray}:
+            pending.extend(_referents(item, kind))
+    return total, max(0, added)
+
+
+def _object_bytes(item: Value, kind: type) -> int:
+    """Bytes of an object apart from the data that is counted for it."""
+    if issubclass(kind, _NUMBERS):
+        return _HEADER
+    for container in (list, tuple, dict, set, frozenset):
+        if issubclass(kind, container):
+            return _HEADER + container.__sizeof__(item)
+    return 4 * _HEADER
+
+
+def _array(array: Held, pending: list[Value], seen: set[int]) -> int:
+    root = _base(array)
+    if root is not array:
+        if not isinstance(root, np.ndarray):
+            pending.append(root)
+            return 0
+        if id(root) in seen:
+            return 0
+        seen.add(id(root))
+        pending.extend(get_referents(root))
+    plain = np.ndarray.view(root, np.ndarray)
+    if plain.dtype == object:
+        pending.extend(plain.ravel().tolist())
+    return int(plain.nbytes)
+
+
+def _base(array: Value) -> Value:
+    """What an array keeps alive of what it is a view of: an array, or who lends the memory."""
+    while isinstance(array, np.ndarray) and (base := np.ndarray.base.__get__(array)) is not None:
+        array = base
+    return array
+
+
+def _buffer(item: Value, seen: set[int]) -> int:
+    """The bytes of whatever lends its memory: bytes, array, ctypes; a tensor's storage."""
+    torch = sys.modules.get("torch")
+    if torch is not None and issubclass(type(item), torch.Tensor):
+        storage = item.untyped_storage()
+        known = storage._cdata in seen
+        seen.add(storage._cdata)
+        return 0 if known else int(storage.nbytes())
+    try:
+        with memoryview(item) as memory:
+            return memory.nbytes
+    except (TypeError, ValueError, BufferError):
+        return 0
+
+
+def _referents(item: Value, kind: type) -> list[Value]:
+    if issubclass(kind, types.FunctionType):  # its globals are not what it was given
+        cells = [r for cell in item.__closure__ or () for r in get_referents(cell)]
+        return [*cells, item.__defaults__, item.__kwdefaults__, item.__dict__]
+    if issubclass(kind, dict):  # words as keys are bookkeeping
+        return [*dict.values(item), *(k for k in dict.keys(item) if type(k) is not str)]
+    return get_referents(item)
+
+
+# -- names -----------------------------------------------------------------------------------------
 
 
 def names(kept: Iterable[object], run: Mapping[str, object]) -> tuple[str, ...]:
@@ -38,63 +205,46 @@ def names(kept: Iterable[object], run: Mapping[str, object]) -> tuple[str, ...]:
         or `other (view of 4x5 float32)` for what keeps a larger array alive.
     """
     known = {name: bare for name, value in run.items() if (bare := _bare(value)) is not None}
-    apart: dict[int, Any] = {}
+    apart: dict[int, Held] = {}
     bares = [bare for one in kept if (bare := _bare(one)) is not None]
     for one in sorted(bares, key=_bytes, reverse=True):
-        apart.setdefault(_allocation(one), one)
-    flat: dict[str, Plain] = {}
-    return tuple(_name(one, known, flat) for one in list(apart.values())[:MOST_KEPT])
+        of = id(_base(one)) if isinstance(one, np.ndarray) else one.untyped_storage()._cdata
+        apart.setdefault(of, one)
+    plain: dict[str, Plain] = {}
+    return tuple(_name(one, known, plain) for one in list(apart.values())[:MOST_KEPT])
 
 
-def _bare(value: object) -> Any:  # noqa: ANN401 an array or a tensor
+def _bare(value: Held) -> Held | None:
     """An array or a tensor, without its class's say; None where it is neither."""
     if issubclass(type(value), np.ndarray):
-        return np.ndarray.view(cast(Array, value), np.ndarray)
+        return np.ndarray.view(value, np.ndarray)
     torch = sys.modules.get("torch")
     return value if torch is not None and issubclass(type(value), torch.Tensor) else None
 
 
-def _bytes(value: Any) -> int:  # noqa: ANN401 an array or a tensor
+def _bytes(value: Held) -> int:
     if isinstance(value, np.ndarray):
         return int(value.nbytes)
     return int(value.numel() * value.element_size())
 
 
-def _allocation(value: Any) -> int:  # noqa: ANN401 an array or a tensor
-    """What is the same for all that lies in the same allocation."""
-    if not isinstance(value, np.ndarray):
-        return int(value.untyped_storage()._cdata)
-    value = _base(value)
-    return id(value.base if value.base is not None else value)
-
-
-def _base(value: Any) -> Any:  # noqa: ANN401 an array or a tensor
-    """The array that a view keeps alive; of torch itself."""
-    while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
-        value = value.base
-    return value
-
-
-def _name(one: Any, known: Mapping[str, Any], flat: dict[str, Plain]) -> str:  # noqa: ANN401 an array or a tensor
+def _name(one: Held, known: Mapping[str, Held], plain: dict[str, Plain]) -> str:
     for name, value in known.items():
         if values.share_memory(one, value):
             return name
     mine = _plain(one)
     if mine is not None:
-        for name in known.keys() - flat.keys():
-            flat[name] = _plain(known[name])
-        copied = [name for name in known if _equal(mine, flat[name])]
-        if copied:
+        plain.update({name: _plain(known[name]) for name in known.keys() - plain.keys()})
+        if copied := [name for name in known if _equal(mine, plain[name])]:
             return f"{' or '.join(copied)} (copy)"
     whole, of = _base(one), ""
-    if _bytes(whole) > _bytes(one):
+    if isinstance(whole, np.ndarray) and _bytes(whole) > _bytes(one):
         one, of = whole, "view of "
     shape = "x".join(map(str, one.shape)) or "one"
-    dtype = str(one.dtype).removeprefix("torch.")
-    return f"other ({of}{shape} {dtype})"
+    return f"other ({of}{shape} {str(one.dtype).removeprefix('torch.')})"
 
 
-def _plain(value: Any) -> Plain:  # noqa: ANN401 an array or a tensor
+def _plain(value: Held) -> Plain:
     try:
         plain = values.snapshot(value)
     except (TypeError, RuntimeError):  # a dtype of torch's that numpy does not have
@@ -106,19 +256,19 @@ def _plain(value: Any) -> Plain:  # noqa: ANN401 an array or a tensor
 
 def _equal(mine: tuple[Array, str], other: Plain) -> bool:
     """Whether one holds the entries of the other, cast to either's dtype."""
-    if other is None or mine[0].size != other[0].size or not _comparable(mine[1], other[1]):
+    if other is None or mine[0].size != other[0].size:
         return False
-    for dtype in {mine[1], other[1]}:
+    kinds = {mine[1], other[1]}
+    # Not a mask and numbers, or numbers and indices: these are not casts of each other.
+    if len(kinds) > 1 and not kinds <= _FLOATS and not all("int" in kind for kind in kinds):
+        return False
+    for dtype in kinds:
         a, b = _cast(mine[0], dtype), _cast(other[0], dtype)
-        for turned in (b, b.T):
-            if _entries(a, turned) and len(np.unique(a.reshape(-1)[:_LOOK])) >= ENOUGH:
-                return True
+        flat, nan = a.reshape(-1), a.dtype.kind in "fc"
+        same = any(np.array_equal(flat, c.reshape(-1), equal_nan=nan) for c in (b, b.T))
+        if same and len(np.unique(flat[:_LOOK])) >= ENOUGH:
+            return True
     return False
-
-
-def _comparable(a: str, b: str) -> bool:
-    """Not a mask and numbers, or numbers and indices: these are not casts of each other."""
-    return a == b or {a, b} <= _FLOATS or ("int" in a and "int" in b)
 
 
 def _cast(array: Array, dtype: str) -> Array:
@@ -128,7 +278,3 @@ def _cast(array: Array, dtype: str) -> Array:
         widened: Array = rounded.float().numpy()
         return widened
     return array.astype(dtype, copy=False)
-
-
-def _entries(a: Array, b: Array) -> bool:
-    return np.array_equal(a.reshape(-1), b.reshape(-1), equal_nan=a.dtype.kind in "fc")
