@@ -13,20 +13,13 @@ from grader.reports.sheet import BOLD, GREEN, RED, Line, cut, padded
 
 _NAMES = (40, 28)  # cells of a program's name at most, where there is room and where there is not
 _NAMED = "named"
-_CLAIMED, _BROKEN = "X", "!"
-_MARKS = {
-    Cell.PASSES: ".",
-    Cell.KILLS: "x",
-    Cell.WOULD_KILL: "-",
-    Cell.VARIES: "?",
-    Cell.NOT_RUN: " ",
-}
+_MARKS = dict(zip(Cell, ".x-? ", strict=True))  # in its order
 _MEANINGS = {  # and styles
-    _CLAIMED: ("stopped by a check that claims it", BOLD),
+    "X": ("stopped by a check that claims it", BOLD),
     "x": ("stopped", GREEN),
     "-": ("stopped before, by a check it needs", ""),
     "?": ("depends on the seed", BOLD),
-    _BROKEN: ("claimed, and not stopped", RED),
+    "!": ("claimed, and not stopped", RED),
     ".": ("passes", ""),
     " ": ("not run", ""),
 }
@@ -70,7 +63,7 @@ def mark(row: AuditRow, check: str) -> str:
     """The sign of one cell; what the spec claims of it counts."""
     cell = row.cells[check]
     if check in row.claimed_by and cell in {Cell.KILLS, Cell.PASSES}:
-        return _CLAIMED if cell is Cell.KILLS else _BROKEN
+        return "X" if cell is Cell.KILLS else "!"
     return _MARKS[cell]
 
 
