@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from grader.evaluation.bands import allowance
-from grader.evaluation.encoding import NUDGES, nudged
-from grader.evaluation.results import largest
+from grader.evaluation.values import NUDGES, largest, nudged
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Inputs = tuple[Array, ...]

@@ -18,7 +18,7 @@ from pathlib import Path
 from grader import forms
 from grader.audit.matrix import Fault, in_words_of, result_of, sentences
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.evaluation.results import same_value
+from grader.evaluation.values import same_value
 from grader.kinds import registry
 from grader.model.audit import Accepted, Remark, Trivial
 from grader.model.question import Question

@@ -29,7 +29,7 @@ from grader.cases.recipe import CaseRecipe, read_cases
 from grader.cases.vary import written
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
-from grader.evaluation.results import Value
+from grader.evaluation.values import Value
 from grader.explain.further import Domain, content, variants
 from grader.kinds import registry
 from grader.model.audit import Counterexample, Fate, MutationReport, Trial

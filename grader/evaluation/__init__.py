@@ -7,14 +7,20 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe as Case
-from grader.evaluation.bands import least, tolerated
+from grader.evaluation.bands import entered, least, tolerated
 from grader.evaluation.compare import Fault, compare, explained, fault_of, report
-from grader.evaluation.encoding import PRECISE
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
 from grader.evaluation.exhibit import bars, grids
-from grader.evaluation.expected import entered
-from grader.evaluation.results import Value, array_of, describe, dict_keys, largest, same_value
 from grader.evaluation.tally import Finding, Stopped, tally
+from grader.evaluation.values import (
+    PRECISE,
+    Value,
+    array_of,
+    describe,
+    dict_keys,
+    largest,
+    same_value,
+)
 from grader.evaluation.witness import Halves, confirmed
 from grader.model.question import Step
 from grader.model.report import Bars

@@ -10,28 +10,24 @@ from dataclasses import replace
 from grader.cases.recipe import CaseRecipe
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
-from grader.evaluation.results import same_value
+from grader.evaluation.values import same_value
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 
 TRIES = 2  # of each kind: who draws numbers at random is wrong now and right then
 MOST_CALLS = 40  # of those before, that are made again
 ENOUGH_NANOSECONDS = 500_000_000  # of CPU time: what takes longer is not looked into further
+Call = tuple[str, CaseRecipe]  # of a run on a case
 
 
 class Unsteady(BankFault):
     """The same inputs do not give the same results."""
 
 
-def rerun_alone(
-    evaluation: Evaluation, run: str, case: CaseRecipe, before: Sequence[tuple[str, CaseRecipe]]
-) -> Outcome | None:
-    """What the submission, loaded anew, computes on a case after these calls alone.
+def rerun_alone(evaluation: Evaluation, calls: Sequence[Call]) -> Outcome | None:
+    """What the submission, loaded anew, computes in the last of these calls; None where it raises.
 
     What it has left outside of its own module is still there.
-
-    Returns:
-        None where it raises.
 
     Raises:
         WorkerError: its process did not survive it.
@@ -42,12 +38,12 @@ def rerun_alone(
         program.load(())
     except ProgramError:
         return None
-    for name, other in (*before, (run, case)):
+    for run, case in calls:
         try:
-            with evaluation.limited(other):
+            with evaluation.limited(case):
                 program.limits = evaluation.submission.limits
-                inputs = evaluation.inputs(other, name)
-                found = program.run(evaluation.steps(name), inputs, evaluation.wanted[name])
+                inputs = evaluation.inputs(case, run)
+                found = program.run(evaluation.steps(run), inputs, evaluation.wanted[run])
         except ProgramError:
             found = None
     return found
@@ -73,25 +69,25 @@ def remembers(
         BankFault: the reference fails on the case.
     """
     names = evaluation.wanted[run] if results is None else tuple(results)
-    worker = evaluation.submission.worker
+    worker, call, called = evaluation.submission.worker, (run, case), evaluation.called
     began = worker.cpu_nanoseconds() or 0
 
-    def always(before: Sequence[tuple[str, CaseRecipe]], *, is_wrong: bool) -> bool:
+    def always(before: Sequence[Call], *, is_wrong: bool) -> bool:
         """Whether it is wrong, or right, and the same every time."""
-        first = rerun_alone(evaluation, run, case, before)
+        calls = (*before, call)
+        first = rerun_alone(evaluation, calls)
         wrong = first is None or any(fault_of(evaluation, run, case, n, first) for n in names)
         if wrong is not is_wrong:
             return False
         for _ in range(1, TRIES):
             if (worker.cpu_nanoseconds() or 0) - began > ENOUGH_NANOSECONDS:
                 return False
-            if not _same(first, rerun_alone(evaluation, run, case, before), names):
+            if not _same(first, rerun_alone(evaluation, calls), names):
                 return False
         return True
 
-    called = evaluation.called
-    here = next((n for n, call in enumerate(called) if call == (run, case)), len(called))
-    histories = [[(run, case)], called[:here][-MOST_CALLS:]]
+    here = called.index(call) if call in called else len(called)
+    histories = ([call], called[:here][-MOST_CALLS:])
     return always((), is_wrong=False) and any(
         history and always(history, is_wrong=True) for history in histories
     )
@@ -115,31 +111,28 @@ def require_steady(
         BankFault: the reference fails.
     """
     began = time.monotonic()
-    tried: set[tuple[str, str]] = set()
-    for check in reversed(evaluation.checks):
-        steps, wanted = evaluation.steps(check.run), evaluation.wanted[check.run]
-        for case in reversed(evaluation.cases_of(check)):
-            if (check.run, case.name) in tried or time.monotonic() - began > patience:
-                continue
-            tried.add((check.run, case.name))
-            first = evaluation.truth(check.run, case)
-            failing = f"the reference fails on case {case.name} again"
-            with evaluation.limited(case), blame_bank(failing):
-                program.limits = evaluation.reference.limits
-                again = program.run(steps, evaluation.inputs(case, check.run), wanted)
-            for name in wanted:
-                if not same_value(first.values[name], again.values.get(name), case.dtype):
-                    driven = any(step.owner == "driver" for step in steps)
-                    who = "the reference, or the driver," if driven else "the reference"
-                    raise Unsteady(
-                        f"{who} is not deterministic: computed twice from the same inputs, {name} "
-                        f"of case {case.name} is not the same; take the chance out of it"
-                    )
+    every = [(c.run, case) for c in evaluation.checks for case in evaluation.cases_of(c)]
+    for run, case in {(run, case.name): (run, case) for run, case in reversed(every)}.values():
+        if time.monotonic() - began > patience:
+            break
+        steps, wanted = evaluation.steps(run), evaluation.wanted[run]
+        first = evaluation.truth(run, case)
+        with evaluation.limited(case), blame_bank(f"the reference fails on case {case.name} again"):
+            program.limits = evaluation.reference.limits
+            again = program.run(steps, evaluation.inputs(case, run), wanted)
+        for name in wanted:
+            if not same_value(first.values[name], again.values.get(name), case.dtype):
+                driven = any(step.owner == "driver" for step in steps)
+                who = "the reference, or the driver," if driven else "the reference"
+                raise Unsteady(
+                    f"{who} is not deterministic: computed twice from the same inputs, {name} "
+                    f"of case {case.name} is not the same; take the chance out of it"
+                )
 
 
 def _same(one: Outcome | None, other: Outcome | None, names: Sequence[str]) -> bool:
     """Whether two runs came to the very same results."""
     if one is None or other is None:
         return one is other
-    values = one.values, other.values
-    return all(same_value(values[0].get(n), values[1].get(n), exact=True) for n in names)
+    mine, theirs = one.values, other.values
+    return all(same_value(mine.get(n), theirs.get(n), exact=True) for n in names)

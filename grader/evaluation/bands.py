@@ -1,4 +1,4 @@
-"""The allowed band: how far each entry of a right result may be from the expected one.
+"""What is expected of a result, and the allowed band: how far each entry may be from it.
 
 Three things are known of a result: its largest magnitude S; by entry, what moving every input by
 one unit in its last place does to the reference (the effect); and the size of the inputs that it is
@@ -11,17 +11,34 @@ computed from.  See docs/adr/0003-tolerance.md for what was measured.
 - No band is below 1024 units of what entered, in float32 16; where a whole result is below 1e-11
   of that, it only has to be below 1e-10 of it.  Such a result is 0, or 1e-74, because numbers
   cancel that need not cancel to the last bit when they are computed otherwise.
+
+The values of float32 and bfloat16 cases are computed in float64 on the rounded inputs, so an answer
+more accurate than the reference's own dtype is never wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from grader.cases.dataflow import free_names, producing
 from grader.cases.draw import Array
-from grader.evaluation.results import largest
-from grader.model.spec import Tolerance
+from grader.cases.recipe import CaseRecipe
+from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.values import (
+    NATIVE,
+    NUDGES,
+    PRECISE,
+    Value,
+    array_of,
+    floats,
+    largest,
+    real_parts,
+)
+from grader.model.spec import Check, Tolerance
 
 RELATIVE_64 = 1e-10
 RELATIVE_BF16 = 3e-2
@@ -43,10 +60,7 @@ def unit(dtype: str) -> float:
 def least(dtype: str, scale: float, entered: float) -> float:
     """What any entry may be off by, because of the numbers that it is computed from.
 
-    Args:
-        dtype: of the case.
-        scale: of the result.
-        entered: the size of what it is computed from.
+    `scale` is of the result, `entered` the size of what it is computed from.
     """
     one = unit(dtype)
     if scale > VANISHING * entered:
@@ -68,9 +82,8 @@ def allowance(
     Args:
         dtype: float64 or float32.
         want: the values.
-        moved: gives them after nudging the inputs.  That is costly, and not done where the absolute
-            `deviation` is small enough without it.
-        deviation: of a result.
+        moved: gives them after nudging the inputs, which is costly.
+        deviation: of a result; where it is small enough without, nothing costly is done.
         entered: gives the size of the inputs that they are computed from.
     """
     scale, one = largest(want), unit(dtype)
@@ -121,3 +134,90 @@ def bfloat16_norm(want: Array, entered: Callable[[], float]) -> float:
     if size <= VANISHING * entered():
         size = entered() * float(np.sqrt(want.size))
     return RELATIVE_BF16 * size
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a result should be."""
+
+    native: Any  # in the case's dtypes: type, dtype and shape
+    precise: Any  # in float64: values
+    moved: Callable[[], list[Any]]  # the precise value after nudging the inputs; costly
+    dtype: str = "float64"  # of the case: what a scalar, which has no dtype of its own, is held to
+    entered: Callable[[], float] = lambda: 0.0  # the size of the inputs that it is computed from
+    tolerance: Tolerance | None = None  # that the check allows besides
+
+    def part(self, key: str | int) -> Expected:
+        """What an item of a container should be."""
+        return replace(
+            self,
+            native=self.native[key],
+            precise=self.precise[key],
+            moved=lambda: [m[key] for m in self.moved()],
+        )
+
+    def moved_floats(self) -> list[Array]:
+        """The real numbers in the moved values, those that still have the same shape."""
+        shape = real_parts(array_of(self.precise)).shape
+        moved = map(floats, self.moved())
+        return [m for m in moved if m is not None and m.shape == shape]
+
+
+def entered(
+    evaluation: Evaluation, run: str, case: CaseRecipe, result: str, *, draw_index: int = 0
+) -> float:
+    """The size of what a result is computed from, in the result's own unit as far as it is known.
+
+    A gradient is linear in what comes in (an input called grad_...): its size counts as it is.
+    Other inputs count where they are small, and else as 1: what is computed from logits of 1e30
+    may well be a probability.
+    """
+    names = free_names(producing(evaluation.steps(run), result))
+    drawn = evaluation.drawn(case, draw_index)
+    sizes = {
+        name: largest(drawn[name].astype(np.float64))
+        for name in names
+        if isinstance(drawn[name], np.ndarray) and drawn[name].dtype.kind == "f"
+    }
+    coming = [size for name, size in sizes.items() if name.startswith("grad") and size]
+    other = [size for name, size in sizes.items() if not name.startswith("grad") and size]
+    if not sizes:
+        other = [abs(drawn[n]) for n in names if isinstance(drawn[n], float) and drawn[n]]
+    return min(coming, default=1.0) * min([1.0, *other]) if coming or other else 0.0
+
+
+def expected(
+    evaluation: Evaluation,
+    run: str,
+    case: CaseRecipe,
+    result: str,
+    *,
+    draw_index: int = 0,
+    check: Check | None = None,
+) -> Expected:
+    """What the reference says a result is, with the means to find how far rounding may move it.
+
+    A tolerance is that of the check; where none asks, what any check allows that result.
+    """
+
+    def right(mode: str) -> Value:
+        return evaluation.truth(run, case, draw_index=draw_index, mode=mode).values[result]
+
+    precise = right(NATIVE if case.dtype == "float64" else PRECISE)
+    return Expected(
+        right(NATIVE),
+        precise,
+        lambda: [right(mode) for mode in NUDGES],
+        case.dtype,
+        lambda: entered(evaluation, run, case, result, draw_index=draw_index),
+        _tolerance(evaluation.checks if check is None else [check], run, result),
+    )
+
+
+def _tolerance(checks: Sequence[Check], run: str, result: str) -> Tolerance | None:
+    """The first tolerance for a result of a run."""
+    for check in checks:
+        found: Tolerance | None = getattr(check, "tolerance", None)
+        if found and check.run == run and result in check.compared and found.covers(result):
+            return found
+    return None

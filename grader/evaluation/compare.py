@@ -13,10 +13,9 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
-from grader.evaluation.bands import allowance, bfloat16_norm, tolerated
+from grader.evaluation.bands import Expected, allowance, bfloat16_norm, expected, tolerated
 from grader.evaluation.evaluation import Evaluation
-from grader.evaluation.expected import Expected, expected
-from grader.evaluation.results import (
+from grader.evaluation.values import (
     Value,
     array_of,
     describe,

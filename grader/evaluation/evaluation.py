@@ -18,8 +18,7 @@ import numpy as np
 from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, every_draw, read_cases
-from grader.evaluation.encoding import NATIVE, NUDGES, encoded
-from grader.evaluation.results import array_of
+from grader.evaluation.values import NATIVE, NUDGES, array_of, encoded
 from grader.model.question import Question, Step
 from grader.model.spec import Check
 from grader.sandbox.client import TooSlow, WorkerError
@@ -28,6 +27,8 @@ from grader.sandbox.replies import Outcome, ProgramError
 from grader.sandbox.sending import EncodedInput, Inputs
 
 T = TypeVar("T")
+Key = tuple[Hashable, ...]
+Slot = tuple[dict[Key, Any], Key]  # a memory, and where in it something is
 
 SMALL = 4096  # entries of a case: what is larger takes long enough to be asked for by itself
 AT_ONCE = 32  # inputs of one request
@@ -58,7 +59,7 @@ def blame_bank(what: str) -> Iterator[None]:
 class Bank(Protocol):
     """What evaluations share: the bank's own programs, and what they compute."""
 
-    memory: dict[tuple[Hashable, ...], Any]  # by key, of which the seed comes first
+    memory: dict[Key, Any]  # the seed comes first in a key
 
     def variant(self, name: str, index: int) -> RemoteProgram:
         """The program of a misconception."""
@@ -84,30 +85,30 @@ class Evaluation:
     ) -> None:
         """Set the programs up, and what is shared with other evaluations; nothing runs yet."""
         self.question = question
-        self.seed = seed
-        # Draws that no program can foresee, not even one that has found out the seed.
-        self.secret = FIRST_SECRET + secrets.randbits(64)
         self.submission = submission
         self.reference = reference
         self.reference_first = True  # the submission is not asked what breaks the reference
         self.cases: dict[str, CaseRecipe] = every_draw(read_cases(question.spec.cases)[0])
         # How many parts of the question are asked: nothing is said of the checks of others.
         self.parts_asked = len(question.spec.parts)
-        self._wanted: dict[int, dict[str, tuple[str, ...]]] = {}  # by number of parts asked
         self.bank = bank
-        self._shared = {} if bank is None else bank.memory
-        # Of the submission: asked again, it may do something else.
-        self._own: dict[tuple[Hashable, ...], Any] = {}
+        self._wanted: dict[int, dict[str, tuple[str, ...]]] = {}  # by number of parts asked
+        self._shared: dict[Key, Any] = {} if bank is None else bank.memory
+        self._begin(seed)
+
+    def _begin(self, seed: int) -> None:
+        self.seed = seed
+        # Draws that no program can foresee, not even one that has found out the seed.
+        self.secret = FIRST_SECRET + secrets.randbits(64)
         self.called: list[tuple[str, CaseRecipe]] = []  # what the submission was run on so far
+        # Of the submission: asked again, it may do something else.
+        self._own: dict[Key, Any] = {}
 
     def with_submission(self, program: RemoteProgram, seed: int | None = None) -> Evaluation:
         """The same for a program that was not evaluated before, perhaps with another seed."""
         other = copy.copy(self)
         other.submission = program
-        other.seed = self.seed if seed is None else seed
-        other.secret = FIRST_SECRET + secrets.randbits(64)
-        other._own = {}
-        other.called = []
+        other._begin(self.seed if seed is None else seed)
         return other
 
     def with_bank_program(self, program: RemoteProgram) -> Evaluation:
@@ -117,56 +118,70 @@ class Evaluation:
         other.reference_first = False
         return other
 
+    # -- what is remembered -----------------------------------------------------------------
+
     def remember(
-        self,
-        program: RemoteProgram,
-        key: tuple[Hashable, ...],
-        make: Callable[[], T],
-        *,
-        draw_index: int = 0,
+        self, program: RemoteProgram, key: Key, make: Callable[[], T], *, draw_index: int = 0
     ) -> T:
         """Something about a program on this seed, found out once.
 
         A program of the bank whose process has ended is asked once more in a new one: the process
         may have ended for another reason than this program.
         """
-        memory, whole = self._memory(program, draw_index), self._key(program, key, draw_index)
+        memory, whole = self._slot(program, key, draw_index)
         if whole in memory:
             known: T = memory[whole]
             return known
+        of_bank = self.bank is not None and self._is_of_bank(program)
         try:
             found = make()
             died = program.worker.failure is not None
         except WorkerError:
-            if self.bank is None or not self._is_of_bank(program):
+            if not of_bank:
                 raise
             died = True
-        if died and self.bank is not None and self._is_of_bank(program):
-            self.bank.revive(program.name)
+        if died and of_bank:
+            self._revive(program)
             found = make()
         memory[whole] = found
         return found
 
-    def _memory(self, program: RemoteProgram, draw_index: int) -> dict[tuple[Hashable, ...], Any]:
+    def fact(self, key: tuple[str, ...], measure: Callable[[], T]) -> T:
+        """Something about the reference and the cases alone, measured once."""
+        return self.remember(self.reference, ("fact", *key), measure)
+
+    def shared(self, key: Key, make: Callable[[], T]) -> T:
+        """Something that all evaluations of a session share, made once."""
+        if key not in self._shared:
+            made = make()  # which may itself be remembered meanwhile
+            self._shared[key] = made
+        known: T = self._shared[key]
+        return known
+
+    def _slot(self, program: RemoteProgram, key: Key, draw_index: int) -> Slot:
         """Where it is remembered; what follows from a secret draw is of no use to anybody later."""
         shared = self._is_of_bank(program) and draw_index < FIRST_SECRET
-        return self._shared if shared else self._own
+        whole = (self.seed, program.name, *key, draw_index)
+        return (self._shared if shared else self._own), whole
 
-    def _key(
-        self, program: RemoteProgram, key: tuple[Hashable, ...], draw_index: int
-    ) -> tuple[Hashable, ...]:
-        return self.seed, program.name, *key, draw_index
+    def _of(self, run: str, case: CaseRecipe, mode: str) -> Key:
+        """The key of an outcome."""
+        return "outcome", run, case.name, mode, self.wanted[run]
 
     def _is_of_bank(self, program: RemoteProgram) -> bool:
         return program is not self.submission or self._own is self._shared
+
+    def _revive(self, program: RemoteProgram) -> None:
+        if self.bank is not None:
+            self.bank.revive(program.name)
+
+    # -- cases and their inputs -------------------------------------------------------------
 
     @property
     def checks(self) -> list[Check]:
         """The checks of the parts that are asked."""
         spec = self.question.spec
         return spec.checks[: sum(len(part.checks) for part in spec.parts[: self.parts_asked])]
-
-    # -- cases ------------------------------------------------------------------------------
 
     def steps(self, run: str) -> tuple[Step, ...]:
         return self.question.runs[run]
@@ -183,97 +198,26 @@ class Evaluation:
         plain = case.dtype == "float64" and case.layout == "contiguous" and size > 0
         return (size if plain else size + 10_000), list(self.cases).index(case.name)
 
+    def is_plain(self, case: CaseRecipe) -> bool:
+        """Whether a case is small, and takes no longer than usual: it may be asked with others."""
+        return entries(case) <= SMALL and self.limits_of(case) is None
+
     def drawn(self, case: CaseRecipe, draw_index: int = 0) -> dict[str, Any]:
         """The inputs of a case as numbers and arrays.
 
         An input may be shaped like a result: then the reference is run on those before it.
         """
 
+        def shape_of(name: str, drawn: Mapping[str, Any]) -> tuple[int, ...]:
+            return self._reference_shape(case, name, drawn, draw_index)
+
         def make() -> dict[str, Any]:
             try:
-                return draw(
-                    case,
-                    self.seed,
-                    lambda n, d: self._reference_shape(case, n, d, draw_index),
-                    draw_index,
-                )
+                return draw(case, self.seed, shape_of, draw_index)
             except (DrawError, ValueError) as error:
                 raise BankFault(f"case {case.name} cannot be drawn: {error}") from None
 
         return self._drawn_once(("drawn", case.name), draw_index, make)
-
-    def _drawn_once(self, key: tuple[Hashable, ...], draw_index: int, make: Callable[[], T]) -> T:
-        """What follows from a draw; a secret one is of no use to anybody later."""
-        if draw_index >= FIRST_SECRET:
-            return make()
-        return self.shared((self.seed, *key, draw_index), make)
-
-    def shared(self, key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
-        """Something that all evaluations of a session share, made once."""
-        if key not in self._shared:
-            made = make()
-            self._shared[key] = made
-            return made
-        known: T = self._shared[key]
-        return known
-
-    def _reference_shape(
-        self, case: CaseRecipe, name: str, drawn: Mapping[str, Any], draw_index: int
-    ) -> tuple[int, ...]:
-        """The shape of a result of the reference on inputs drawn so far."""
-        key, asked = (self.seed, "shape", case.name, name), (self.seed, "shapes", len(self.cases))
-        plain = draw_index == 0 and _ALONE not in self._shared
-        if plain and asked not in self._shared and case.name in self.cases:
-            self._shared[asked] = True
-            self.find_shapes(self.cases.values())
-        if draw_index == 0 and key in self._shared:
-            known: tuple[int, ...] = self._shared[key]
-            return known
-        steps, inputs = self._towards(case, name, drawn)
-        if not steps:
-            raise DrawError(f"no run gives {name} from the inputs that come before it")
-        with blame_bank(f"the reference fails on case {case.name}"):
-            value = self.reference.run(steps, inputs, [name]).values[name]
-        return tuple(array_of(value).shape)
-
-    def find_shapes(self, cases: Iterable[CaseRecipe]) -> None:
-        """Ask the reference at once for the shapes of results that draws of small cases need."""
-        asked: dict[tuple[tuple[Step, ...], str], list[tuple[str, Inputs]]] = {}
-        needed: list[tuple[CaseRecipe, str, dict[str, Any]]] = []
-        for case in cases:
-
-            def need(name: str, drawn: Mapping[str, Any], of: CaseRecipe = case) -> tuple[int, ...]:
-                needed.append((of, name, dict(drawn)))
-                raise DrawError("as far as this")
-
-            if self.is_plain(case):
-                with contextlib.suppress(DrawError, ValueError):  # said where the case is drawn
-                    draw(case, self.seed, need)
-        for case, name, drawn in needed:
-            steps, inputs = self._towards(case, name, drawn)
-            if steps and (self.seed, "shape", case.name, name) not in self._shared:
-                asked.setdefault((steps, name), []).append((case.name, inputs))
-        for (steps, name), given in asked.items():
-            with self._at_once():
-                found = self.reference.several(steps, [inputs for _, inputs in given], [name])
-                for (of, _), one in zip(given, found, strict=True):
-                    if isinstance(one, Outcome) and name in one.values:
-                        shape = tuple(array_of(one.values[name]).shape)
-                        self._shared[self.seed, "shape", of, name] = shape
-
-    def _towards(
-        self, case: CaseRecipe, name: str, drawn: Mapping[str, Any]
-    ) -> tuple[tuple[Step, ...], Inputs]:
-        """The steps to a result that inputs drawn so far are enough for, if any, and these."""
-        for steps in self.question.runs.values():
-            needed = producing(steps, name) if name in results(steps) else ()
-            if needed and set(names := free_names(needed)) <= drawn.keys():
-                return needed, {n: encoded(self.question, case, n, drawn[n]) for n in names}
-        return (), {}
-
-    def is_plain(self, case: CaseRecipe) -> bool:
-        """Whether a case is small, and takes no longer than usual: it may be asked with others."""
-        return entries(case) <= SMALL and self.limits_of(case) is None
 
     def inputs(
         self,
@@ -296,6 +240,62 @@ class Evaluation:
 
         return {name: given(name) for name in free_names(self.steps(run))}
 
+    def _drawn_once(self, key: Key, draw_index: int, make: Callable[[], T]) -> T:
+        """What follows from a draw; a secret one is of no use to anybody later."""
+        if draw_index >= FIRST_SECRET:
+            return make()
+        return self.shared((self.seed, *key, draw_index), make)
+
+    def _reference_shape(
+        self, case: CaseRecipe, name: str, drawn: Mapping[str, Any], draw_index: int
+    ) -> tuple[int, ...]:
+        """The shape of a result of the reference on inputs drawn so far."""
+        key, asked = (self.seed, "shape", case.name, name), (self.seed, "shapes", len(self.cases))
+        plain = draw_index == 0 and _ALONE not in self._shared
+        if plain and asked not in self._shared and case.name in self.cases:
+            self._shared[asked] = True
+            self.find_shapes(self.cases.values())
+        if draw_index == 0 and key in self._shared:
+            known: tuple[int, ...] = self._shared[key]
+            return known
+        steps, inputs = self._towards(case, name, drawn)
+        if not steps:
+            raise DrawError(f"no run gives {name} from the inputs that come before it")
+        with blame_bank(f"the reference fails on case {case.name}"):
+            value = self.reference.run(steps, inputs, [name]).values[name]
+        return tuple(array_of(value).shape)
+
+    def find_shapes(self, cases: Iterable[CaseRecipe]) -> None:
+        """Ask the reference at once for the shapes of results that draws of small cases need."""
+        asked: dict[tuple[tuple[Step, ...], str], list[tuple[Key, Inputs]]] = {}
+        for case in filter(self.is_plain, cases):
+
+            def need(name: str, drawn: Mapping[str, Any], of: CaseRecipe = case) -> tuple[int, ...]:
+                steps, inputs = self._towards(of, name, drawn)
+                key = (self.seed, "shape", of.name, name)
+                if steps and key not in self._shared:
+                    asked.setdefault((steps, name), []).append((key, inputs))
+                raise DrawError("as far as this")
+
+            with contextlib.suppress(DrawError, ValueError):  # said where the case is drawn
+                draw(case, self.seed, need)
+        for (steps, name), given in asked.items():
+            with self._at_once():
+                found = self.reference.several(steps, [inputs for _, inputs in given], [name])
+                for (key, _), one in zip(given, found, strict=True):
+                    if isinstance(one, Outcome) and name in one.values:
+                        self._shared[key] = tuple(array_of(one.values[name]).shape)
+
+    def _towards(
+        self, case: CaseRecipe, name: str, drawn: Mapping[str, Any]
+    ) -> tuple[tuple[Step, ...], Inputs]:
+        """The steps to a result that inputs drawn so far are enough for, if any, and these."""
+        for steps in self.question.runs.values():
+            needed = producing(steps, name) if name in results(steps) else ()
+            if needed and set(names := free_names(needed)) <= drawn.keys():
+                return needed, {n: encoded(self.question, case, n, drawn[n]) for n in names}
+        return (), {}
+
     def limits_of(self, case: CaseRecipe) -> CallLimits | None:
         """What a case and its question say of how long a call may take; None where they do not."""
         usual, own = self.question.spec.limits, case.limits
@@ -310,16 +310,13 @@ class Evaluation:
     @contextlib.contextmanager
     def limited(self, case: CaseRecipe) -> Iterator[None]:
         """Give the programs as long as the question allows for calls on a case."""
-        given = self.limits_of(case)
-        programs = (self.submission, self.reference)
-        before = [program.limits for program in programs]
-        for program in programs:
-            program.limits = given
+        mine, theirs = self.submission, self.reference
+        before = mine.limits, theirs.limits
+        mine.limits = theirs.limits = self.limits_of(case)
         try:
             yield
         finally:
-            for program, limits in zip(programs, before, strict=True):
-                program.limits = limits
+            mine.limits, theirs.limits = before
 
     # -- results ----------------------------------------------------------------------------
 
@@ -327,18 +324,16 @@ class Evaluation:
     def wanted(self) -> Mapping[str, tuple[str, ...]]:
         """By run, the results that some check looks at."""
         if self.parts_asked not in self._wanted:
-            self._wanted[self.parts_asked] = self._looked_at()
+            wanted: dict[str, dict[str, None]] = {run: {} for run in self.question.runs}
+            for check in self.checks:
+                made = results(self.steps(check.run))  # a name may be an input's as well
+                wanted[check.run].update(dict.fromkeys(n for n in check.wanted if n in made))
+            # Where it is measured only, results still have to be right in type and number.
+            self._wanted[self.parts_asked] = {
+                run: tuple(names) or tuple(dict.fromkeys(self.steps(run)[-1].targets))
+                for run, names in wanted.items()
+            }
         return self._wanted[self.parts_asked]
-
-    def _looked_at(self) -> dict[str, tuple[str, ...]]:
-        wanted: dict[str, dict[str, None]] = {run: {} for run in self.question.runs}
-        for check in self.checks:
-            made = results(self.steps(check.run))  # a name may be an input's as well
-            wanted[check.run].update(dict.fromkeys(n for n in check.wanted if n in made))
-        for run, names in wanted.items():
-            if not names:  # measured only: the results still have to be right in type and number
-                names.update(dict.fromkeys(self.steps(run)[-1].targets))
-        return {run: tuple(names) for run, names in wanted.items()}
 
     def outcome(
         self,
@@ -365,11 +360,33 @@ class Evaluation:
             except (ProgramError, WorkerError) as error:
                 return error
 
-        key = ("outcome", run, case.name, mode, self.wanted[run])
-        found = self.remember(program, key, make, draw_index=draw_index)
+        found = self.remember(program, self._of(run, case, mode), make, draw_index=draw_index)
         if isinstance(found, Exception):
             raise found
         return found
+
+    def observed(self, run: str, case: CaseRecipe) -> Outcome:
+        return self.outcome(self.submission, run, case)
+
+    def truth(
+        self, run: str, case: CaseRecipe, *, draw_index: int = 0, mode: str = NATIVE
+    ) -> Outcome:
+        """What the reference computes; on the small cases of all checks at once.
+
+        Raises:
+            BankFault: it does not.
+        """
+        nudged, alone = mode in NUDGES, self.bank is None or _ALONE in self._shared
+        if not alone and (nudged or draw_index == 0):
+            known, key = self._slot(self.reference, self._of(run, case, mode), draw_index)
+            if key not in known:
+                modes = NUDGES if nudged else (mode,)
+                cases = [case] if nudged else self._cases_of_run(run, mode)
+                small = [c for c in cases if self.is_plain(c) and self._is_drawn(c, draw_index)]
+                with self._at_once():
+                    self.values([self.reference], run, small, modes=modes, draw_index=draw_index)
+        with blame_bank(f"the reference fails on case {case.name}"):
+            return self.outcome(self.reference, run, case, draw_index=draw_index, mode=mode)
 
     def values(
         self,
@@ -394,16 +411,16 @@ class Evaluation:
         Raises:
             WorkerError: a process did not survive it; a program of the bank is loaded again.
         """
-        new = [
-            (case, mode)
-            for case in cases
-            for mode in modes
-            if any(
-                self._of(program, run, case, mode, draw_index)
-                not in self._memory(program, draw_index)
-                for program in programs
-            )
-        ]
+
+        def slot(program: RemoteProgram, case: CaseRecipe, mode: str) -> Slot:
+            return self._slot(program, self._of(run, case, mode), draw_index)
+
+        def is_known(program: RemoteProgram, case: CaseRecipe, mode: str) -> bool:
+            memory, key = slot(program, case, mode)
+            return key in memory
+
+        every = [(case, mode) for case in cases for mode in modes]
+        new = [one for one in every if not all(is_known(program, *one) for program in programs)]
         for first in range(0, len(new), AT_ONCE):
             some, left = new[first : first + AT_ONCE], list(programs)
             inputs = [self.inputs(c, run, mode=mode, draw_index=draw_index) for c, mode in some]
@@ -415,64 +432,28 @@ class Evaluation:
                 except ProgramError:
                     break  # something cannot be sent, say: each is asked for by itself
                 except WorkerError:
-                    if self.bank is not None and self._is_of_bank(one):
-                        self.bank.revive(one.name)
+                    if self._is_of_bank(one):
+                        self._revive(one)
                     raise
                 for number, outcome in enumerate(found):
                     program, (case, mode) = left[number // len(some)], some[number % len(some)]
-                    key = self._of(program, run, case, mode, draw_index)
-                    self._memory(program, draw_index)[key] = outcome
+                    memory, key = slot(program, case, mode)
+                    memory[key] = outcome
                 left = left[len(found) // len(some) :]
-
-    def _of(
-        self, program: RemoteProgram, run: str, case: CaseRecipe, mode: str, draw_index: int
-    ) -> tuple[Hashable, ...]:
-        """The key by which an outcome is remembered."""
-        key = ("outcome", run, case.name, mode, self.wanted[run])
-        return self._key(program, key, draw_index)
-
-    def observed(self, run: str, case: CaseRecipe) -> Outcome:
-        return self.outcome(self.submission, run, case)
-
-    def truth(
-        self, run: str, case: CaseRecipe, *, draw_index: int = 0, mode: str = NATIVE
-    ) -> Outcome:
-        """What the reference computes; on the small cases of all checks at once.
-
-        Raises:
-            BankFault: it does not.
-        """
-        known = self._memory(self.reference, draw_index)
-        key = self._of(self.reference, run, case, mode, draw_index)
-        nudged = mode in NUDGES
-        together = self.bank is not None and _ALONE not in self._shared
-        if key not in known and together and (nudged or draw_index == 0):
-            small = [case] if nudged else self._cases_of_run(run, mode)
-            modes = NUDGES if nudged else (mode,)
-            small = [c for c in small if self.is_plain(c) and self._is_drawn(c, draw_index)]
-            with self._at_once():
-                self.values([self.reference], run, small, modes=modes, draw_index=draw_index)
-        with blame_bank(f"the reference fails on case {case.name}"):
-            return self.outcome(self.reference, run, case, draw_index=draw_index, mode=mode)
 
     def _cases_of_run(self, run: str, mode: str) -> list[CaseRecipe]:
         """The cases of all checks of a run; what is in float64 anyway is not asked for in it."""
-        names = [
-            name
-            for check in self.checks
-            if check.run == run
-            for name in case_names(check, self.steps(run), self.cases)
-        ]
-        cases = [self.cases[name] for name in dict.fromkeys(names) if name in self.cases]
+        checks = [check for check in self.checks if check.run == run]
+        every = (n for check in checks for n in case_names(check, self.steps(run), self.cases))
+        cases = [self.cases[name] for name in dict.fromkeys(every) if name in self.cases]
         return [case for case in cases if mode == NATIVE or case.dtype != "float64"]
 
     def _is_drawn(self, case: CaseRecipe, draw_index: int) -> bool:
         """Whether a case can be drawn; else it is said where it is needed."""
-        try:
+        with contextlib.suppress(BankFault):
             self.drawn(case, draw_index)
-        except BankFault:
-            return False
-        return True
+            return True
+        return False
 
     @contextlib.contextmanager
     def _at_once(self) -> Iterator[None]:
@@ -484,8 +465,7 @@ class Evaluation:
             pass
         except WorkerError:
             self._shared[_ALONE] = True
-            if self.bank is not None:
-                self.bank.revive(self.reference.name)
+            self._revive(self.reference)
         finally:
             self.reference.limits = usual
 
@@ -510,10 +490,6 @@ class Evaluation:
                     with blame_bank(f"the reference fails on case {case.name}"):
                         ask(self.reference)
                 raise
-
-    def fact(self, key: tuple[str, ...], measure: Callable[[], T]) -> T:
-        """Something about the reference and the cases alone, measured once."""
-        return self.remember(self.reference, ("fact", *key), measure)
 
 
 def entries(case: CaseRecipe) -> int:

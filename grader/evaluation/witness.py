@@ -16,8 +16,8 @@ from grader.cases.dataflow import free_names, results
 from grader.cases.recipe import CaseRecipe
 from grader.evaluation.evaluation import Evaluation, blame_bank, entries
 from grader.evaluation.exhibit import bars
-from grader.evaluation.results import same_value
 from grader.evaluation.tally import Finding, tally
+from grader.evaluation.values import same_value
 from grader.model.numerals import bytes_text
 from grader.model.question import Step
 from grader.model.report import CheckResult, Verdict

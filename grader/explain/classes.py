@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from grader.evaluation.results import Value, array_of, dtype_of
+from grader.evaluation.values import Value, array_of, dtype_of
 from grader.explain.observation import Observation, axis_of, numbers
 from grader.sandbox.worker.wire import Tensor
 

@@ -19,7 +19,7 @@ from grader.cases.dataflow import free_names, producing
 from grader.cases.recipe import CaseRecipe
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import Evaluation
-from grader.evaluation.results import Value, array_of, dtype_of, same_value
+from grader.evaluation.values import Value, array_of, dtype_of, same_value
 from grader.kinds import registry
 from grader.kinds.base import Count, Trial
 from grader.model.spec import Check, Tolerance

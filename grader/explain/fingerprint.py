@@ -17,7 +17,7 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.evaluation.evaluation import BankFault
-from grader.evaluation.results import LOOSE, Value, array_of, dtype_of, keys_of, largest
+from grader.evaluation.values import LOOSE, Value, array_of, dtype_of, keys_of, largest
 from grader.explain.components import observed
 from grader.explain.naming import Failure
 from grader.kinds.base import Count

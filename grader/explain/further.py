@@ -22,9 +22,8 @@ from grader.cases.draw import DrawError
 from grader.cases.recipe import CaseRecipe
 from grader.cases.vary import sibling, varied
 from grader.evaluation.compare import fault_of
-from grader.evaluation.encoding import PRECISE
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
-from grader.evaluation.results import array_of
+from grader.evaluation.values import PRECISE, array_of
 from grader.explain.observation import everything
 from grader.kinds import registry
 from grader.model.mutation import Reach

@@ -13,7 +13,7 @@ from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import Evaluation, blame_bank
-from grader.evaluation.results import LOOSE, Value, array_of, dtype_of, largest, same_value
+from grader.evaluation.values import LOOSE, Value, array_of, dtype_of, largest, same_value
 from grader.explain.components import up_to
 from grader.kinds import registry
 from grader.sandbox.client import WorkerError

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.cases.draw import Array
-from grader.evaluation.results import array_of, largest
+from grader.evaluation.values import array_of, largest
 from grader.explain.observation import Observation, numbers
 from grader.model.numerals import number
 

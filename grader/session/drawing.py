@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from grader.cases.dataflow import case_names, free_names
 from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, every_draw, read_cases
-from grader.evaluation.encoding import encoded
+from grader.evaluation.values import encoded
 from grader.model.question import Question
 from grader.sandbox.sending import Inputs
 from grader.session.bank_programs import BankPrograms

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from grader.bank.steps import parse
-from grader.evaluation.results import Value
 from grader.evaluation.tally import Finding
+from grader.evaluation.values import Value
 from grader.model.question import Question
 from grader.model.report import Raised
 from grader.sandbox.client import WorkerClient, WorkerError

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.evaluation.bands import least
+from grader.evaluation.bands import Expected, least
 from grader.evaluation.compare import Fault, compare
-from grader.evaluation.expected import Expected
 from grader.model.report import Verdict
 from grader.session import GradingSession
 from tests.kinds.one_file import graded, of, opened

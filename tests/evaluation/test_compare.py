@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.evaluation.bands import Expected
 from grader.evaluation.compare import Fault, compare
-from grader.evaluation.expected import Expected
-from grader.evaluation.results import describe, same_value
+from grader.evaluation.values import describe, same_value
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 EPS32 = 2.0**-23

@@ -10,10 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.evaluation.bands import RELATIVE_64, allowance
+from grader.evaluation.bands import RELATIVE_64, Expected, allowance
 from grader.evaluation.compare import compare
-from grader.evaluation.encoding import NUDGES, nudged
-from grader.evaluation.expected import Expected
+from grader.evaluation.values import NUDGES, nudged
 from grader.sandbox.worker.wire import Tensor
 
 EASY = settings(deadline=None)

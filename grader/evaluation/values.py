@@ -1,4 +1,4 @@
-"""A result as arrays and in words, and whether two programs computed the same."""
+"""Values as programs take and return them, in words, and whether two are the same."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from grader.cases.draw import Array
+from grader.cases.recipe import CaseRecipe
 from grader.model.numerals import number, shape_text
+from grader.model.question import Question
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 Value: TypeAlias = Any  # what a program takes or returns: numbers, texts, arrays, containers
 
 # Relative to the largest entry: two ways of writing one idea differ by less, two ideas by more.
 LOOSE = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2, "float16": 5e-2}
+NATIVE, PRECISE = "native", "precise"  # the case's own dtypes, or float64 throughout
+# Every value moved by one unit in its last place, up or down at random, then float64.
+NUDGES = ("nudge-1", "nudge-2", "nudge-3", "nudge-4")
 
 
 def array_of(value: Value) -> Array:
@@ -132,3 +137,51 @@ def floats(value: Value) -> Array | None:
         if array.dtype.kind == "f":
             return np.asarray(array, np.float64)
     return None
+
+
+def encoded(
+    question: Question,
+    case: CaseRecipe,
+    name: str,
+    value: Value,
+    mode: str = NATIVE,
+    layout: str | None = None,
+) -> dict[str, Any]:
+    """One input of a case as a program takes it: the fields of a `messages.Input`."""
+    if not isinstance(value, np.ndarray):
+        return {"value": value}
+    recipe = case.inputs[name]
+    dtype = recipe.dtype or case.dtype
+    floating = dtype in {"float32", "float64", "bfloat16"}
+    if mode != NATIVE and floating:
+        value = nudged(value, dtype, NUDGES.index(mode)) if mode in NUDGES else value
+        value, dtype = value.astype(np.float64), "float64"
+    spec: dict[str, Any] = {
+        "value": Tensor(value, dtype) if dtype == "bfloat16" else value,
+        "layout": layout or recipe.layout or case.layout,
+    }
+    if question.spec.needs_torch:
+        frozen = name in case.frozen or name.startswith("grad_")
+        spec |= {"tensor": True, "grad": floating and not frozen}
+    return spec
+
+
+def nudged(value: Array, dtype: str, which: int) -> Array:
+    """Move every value by one unit in the last place of its dtype, equal values alike.
+
+    Equal values stay equal and neighbors keep their order: what is measured is rounding alone.
+    """
+    unique, inverse = np.unique(value, return_inverse=True)
+    size = np.abs(unique)
+    unit = size * 2.0**-8 if dtype == "bfloat16" else np.spacing(size)
+    # Values that could meet or cross if one went up and the other down move the same way.
+    apart = ~(np.diff(unique) <= 2 * np.maximum(unit[1:], unit[:-1]))
+    group = np.concatenate([[0], np.cumsum(apart)])[: unique.size].astype(np.int64)
+    signs = np.random.default_rng([which, unique.size]).choice([-1.0, 1.0], unique.size)[group]
+    if dtype == "bfloat16":
+        moved = unique * (1 + signs * 2.0**-8)
+    else:
+        moved = np.nextafter(unique, np.copysign(np.inf, signs).astype(unique.dtype))
+    stays = ~np.isfinite(unique) | ~np.isfinite(moved) | (unique == 0)
+    moved = np.where(stays, unique, moved)
+    return np.asarray(moved[inverse].reshape(value.shape), value.dtype)
