@@ -20,8 +20,8 @@ import typer
 import yaml
 
 from grader import bank
+from grader.app.classes import schema as class_schema
 from grader.cases import inputs, recipe
-from grader.classroom import config
 from grader.cli.app import app
 from grader.kinds.schema import schema
 from grader.model.spec import OF_A_PART, Check
@@ -87,7 +87,7 @@ def pages() -> dict[str, str]:
         "question.schema.json": schema_page(),
         "keys.md": keys_page(),
         "curriculum.md": curriculum_page(),
-        "class.schema.json": config.schema(),
+        "class.schema.json": class_schema(),
     }
 
 

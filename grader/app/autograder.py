@@ -27,15 +27,13 @@ from grader.app.classes import (
     NothingHandedIn,
     assigned,
     checked_level,
-    config_of,
     grade_class,
-    load,
+    read_class,
 )
 from grader.app.context import Context
 from grader.bank.storage import files_of
-from grader.classroom.disk import write_whole
 from grader.classroom.export import Json, dumped, gradescope, not_graded
-from grader.classroom.results import Results
+from grader.classroom.results import Results, write_whole
 from grader.model.classroom import Entry
 from grader.model.errors import DrillError, UsageError
 
@@ -117,17 +115,16 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
         UsageError: There is no such question or level, or the program is not installed.
         BankError: A question is broken.
     """
-    config = config_of(file, ids)
-    level = checked_level(level or config.file.isolation)
-    questions = load(ctx, config)
-    seed = config.file.seed
+    config, questions = read_class(ctx, file, ids)
+    level = checked_level(level or config.isolation)
+    seed = int.from_bytes(os.urandom(4), "big") if config.seed is None else config.seed
     asked = [
         {"id": question.id, "parts": one.parts, "weight": one.weight, "hidden": one.hidden}
-        for one, question in zip(config.file.asked, questions, strict=True)
+        for one, question in zip(config.asked, questions, strict=True)
     ]
     there = {
         "format": 1,
-        "seed": int.from_bytes(os.urandom(4), "big") if seed is None else seed,  # everybody's
+        "seed": seed,  # everybody's
         "isolation": level,
         "questions": [{key: value for key, value in one.items() if value} for one in asked],
     }
@@ -235,7 +232,7 @@ def _graded(submission: Path, home: Path) -> Json:
         shutil.copytree(submission, folder, symlinks=True, ignore=_not_looked_at)
         out, data = Path(work) / "results", Path(work) / "data"
         ctx = Context(Path(work), data, lambda: "", bank=home / "bank")
-        config = config_of(home / "class.yaml", ())
+        config, questions = read_class(ctx, home / "class.yaml", ())
         plan = ClassPlan(folder.parent, (), out, file=home / "class.yaml", layout="folders", jobs=1)
         entries: dict[str, Entry] = {}
         try:
@@ -245,7 +242,7 @@ def _graded(submission: Path, home: Path) -> Json:
                 entries = {one.question.id: one for one in results.entries()}
         except NothingHandedIn:
             pass
-        asked = zip(config.file.asked, load(ctx, config), strict=True)
+        asked = zip(config.asked, questions, strict=True)
         return gradescope([assigned(*one) for one in asked], entries)
 
 

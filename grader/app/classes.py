@@ -1,40 +1,247 @@
 """Grade a class: what was handed in becomes verdicts, each once, however often it is begun.
 
 Read what is handed in, into the table; grade what waits there, side by side; one commit a verdict.
+What a class is asked stands in a class.yaml, or on the command line.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
 
 from grader import __version__, forms
 from grader.app import requirements
 from grader.app.context import Context
-from grader.bank.document import Keys, Problem
+from grader.bank import document
+from grader.bank.document import Document, Fault, dotted
+from grader.bank.faults import problem
 from grader.bank.storage import files_of
-from grader.classroom import config as class_file
-from grader.classroom.config import ClassConfig, ClassFileError, ClassQuestion
+from grader.bank.wording import fields, grouped
 from grader.classroom.hand_in import SHOWN, HandIns
-from grader.classroom.results import Results, agreed
-from grader.classroom.run import (
-    LEVELS,
-    DaskPool,
-    Job,
-    LocalPool,
-    Pool,
-    grade_all,
-    versions,
-)
+from grader.classroom.report import ClassFindings, class_page, find
+from grader.classroom.results import Results, content, write_whole
+from grader.classroom.run import LEVELS, DaskPool, Job, LocalPool, Pool, grade_all, versions
 from grader.model.classroom import AssignedQuestion, Entry, Terms
-from grader.model.errors import UsageError
+from grader.model.errors import BankError, UsageError, did_you_mean
 from grader.model.numerals import quantity
 from grader.model.question import Question
+from grader.model.spec import Keys
 from grader.reports.sheet import inert
+from grader.sandbox.client import WorkerClient
+from grader.session.session import MAX_SEED
+
+_MOST = 1_000_000  # bytes of a class.yaml
+_MOST_QUESTIONS = 100
+
+
+class ClassQuestion(Keys):
+    """A question of a class; its id alone where nothing else is said of it."""
+
+    id: Annotated[str, Field(min_length=1, max_length=200)] = Field(
+        description="ID, or BANK/ID where two banks hold it."
+    )
+    parts: Annotated[list[int | str], Field(min_length=1)] = Field(
+        default=[], description="The parts that count, by number or id; all, if not given."
+    )
+    weight: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = Field(
+        default=1, description="What its points are multiplied by in the total."
+    )
+    hidden: list[str] = Field(
+        default=[],
+        description="Checks and cases, by name, of which the feedback to students says nothing.",
+    )
+
+
+class ClassFile(Keys):
+    """A class: its questions, and what all of its grades share."""
+
+    format: Literal[1] = Field(description="The version of the format: 1.")
+    title: str = Field(default="", max_length=200, description="What pages call the class.")
+    questions: Annotated[
+        list[str | ClassQuestion], Field(min_length=1, max_length=_MOST_QUESTIONS)
+    ] = Field(default=[], description="What it is asked: ids, or mappings with the keys below.")
+    deadline: str = Field(
+        default="",
+        description="A time with its offset, 2026-11-20T23:59:00+01:00. What comes later is marked "
+        "as late; nothing is subtracted.",
+    )
+    counts: Literal["last", "best"] = Field(
+        default="last", description="Which of several files of a student for a question counts."
+    )
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] | None = Field(
+        default=None, description="Draws the inputs of everybody; chosen once, if not given."
+    )
+    isolation: Literal["strong", "limited", "process"] = Field(
+        default="strong", description="The least that a submission has to be refused."
+    )
+    layout: str = Field(
+        default="", max_length=200, description="How submissions are laid out, as --layout has it."
+    )
+    pattern: str = Field(
+        default="", max_length=1000, description="The paths of submissions, as --pattern has them."
+    )
+
+    @property
+    def asked(self) -> list[ClassQuestion]:
+        """Its questions, each as a mapping."""
+        return [ClassQuestion(id=q) if isinstance(q, str) else q for q in self.questions]
+
+
+class ClassFileError(UsageError):
+    """A class.yaml is wrong; `problems` holds every fault, `excerpt` the line of a mistake."""
+
+    def __init__(self, error: BankError) -> None:
+        super().__init__(error.problems[0])
+        self.problems, self.excerpt = error.problems, error.excerpt
+
+
+def schema() -> str:
+    """Return the JSON Schema of a class.yaml, by which editors complete and check it."""
+    whole = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps(whole | ClassFile.model_json_schema(), indent=2) + "\n"
+
+
+def read_class(
+    ctx: Context, file: Path | None, ids: Sequence[str]
+) -> tuple[ClassFile, list[Question]]:
+    """Return what a class is asked: as its class.yaml says, or the questions of the command line.
+
+    Raises:
+        UsageError: Both name questions or neither does, something in the file is wrong, or there is
+            no such question.
+        BankError: A question cannot be loaded.
+    """
+    if file is None:
+        if not ids:
+            raise UsageError("expected --question ID or --class class.yaml, found neither")
+        config, written = ClassFile(format=1, questions=list(dict.fromkeys(ids))), None
+    else:
+        config, written = _read(file)
+        if ids and config.questions:
+            text = f"expected --question or the questions of {file}, found both"
+            hint = "name them in one place: a file keeps what counts with them"
+            raise UsageError(text, hint=hint)
+        if not (ids or config.questions):
+            text = f"{file}: expected the key 'questions', or --question ID, found neither"
+            raise UsageError(text)
+        if ids:
+            named = {"questions": list(dict.fromkeys(ids))}
+            config, written = config.model_copy(update=named), None
+    questions: list[Question] = []
+    faults: list[Fault] = []
+    for i, asked in enumerate(config.asked):
+        try:
+            question = ctx.load(asked.id)
+        except UsageError as error:
+            if written is None:
+                raise
+            hint = f"; {error.hint}" if error.hint and not error.hint.startswith("Next:") else ""
+            faults.append((("questions", i, "id"), f"questions[{i}]: {error.message}{hint}"))
+        else:
+            requirements.need_torch(question)
+            questions.append(question)
+            faults += _unlike_the_question(i, asked, question)
+    if faults:
+        assert written is not None
+        raise ClassFileError(written.complaint([], faults))
+    return config, questions
+
+
+def _read(path: Path) -> tuple[ClassFile, Document]:
+    try:
+        written = document.parse(content(path.resolve(), _MOST), path)
+    except OSError as fault:
+        raise UsageError(f"{path}: expected a class.yaml to read: {fault.strerror}") from fault
+    except BankError as error:
+        raise ClassFileError(error) from None
+    problems = list(written.problems)
+    try:
+        config = ClassFile.model_validate(written.data)
+    except ValidationError as error:
+        placed = {one[:2] for one in problems}
+        for at, group in grouped(error, written.data).items():
+            model = ClassQuestion if at[0] == "questions" and len(at) > 1 else ClassFile
+            found = problem(written, at, group, list(fields(model)), "the class")
+            problems += [] if found[:2] in placed else [found]
+        raise ClassFileError(written.complaint(problems)) from None
+    faults = list(_faults(config))
+    if problems or faults:
+        raise ClassFileError(written.complaint(problems, faults))
+    return config, written
+
+
+def _faults(config: ClassFile) -> Iterator[Fault]:
+    """Say what no type says."""
+    if config.deadline:
+        moment = None
+        with suppress(ValueError):
+            moment = datetime.fromisoformat(config.deadline)
+        if moment is None or moment.utcoffset() is None:
+            lacks = "" if moment is None else ", which has no offset"
+            expected = "expected a time such as 2026-11-20T23:59:00+01:00"
+            yield ("deadline",), f"deadline: {expected}, found {config.deadline!r}{lacks}"
+    if config.layout and config.pattern:
+        yield ("pattern",), "pattern: expected a layout or a pattern, found both; remove one"
+    ids = [one.id.rpartition("/")[2] for one in config.asked]
+    for i, name in enumerate(ids):
+        if (first := ids.index(name)) < i:
+            text = f"expected each question once, found {name!r} again (questions[{first}])"
+            yield ("questions", i), f"questions[{i}]: {text}"
+
+
+def _unlike_the_question(number: int, asked: ClassQuestion, question: Question) -> Iterator[Fault]:
+    """Say which parts, checks and cases a question of a class has not."""
+    known = question.spec.part_numbers
+    names = [*(check.id for check in question.spec.checks), *question.spec.cases]
+    for i, part in enumerate(asked.parts):
+        if str(part) not in known:
+            at = ("questions", number, "parts", i)
+            listed = ", ".join(known)
+            yield at, f"{dotted(at)}: expected one of the parts {listed}, found {part!r}"
+    for i, name in enumerate(asked.hidden):
+        if name not in names:
+            at = ("questions", number, "hidden", i)
+            text = f"expected a check or a case of {question.id}, found {name!r}"
+            yield at, f"{dotted(at)}: {text}{did_you_mean(name, names)}"
+
+
+def assigned(asked: ClassQuestion, question: Question) -> AssignedQuestion:
+    """Return a question as a class is asked it."""
+    parts, known = question.spec.parts, question.spec.part_numbers
+    counting = {known[str(part)] for part in asked.parts} or set(known.values())
+    return AssignedQuestion(
+        question.id,
+        question.spec.title,
+        question.digest,
+        str(question.bank),
+        tuple(sorted(counting)),
+        sum(parts[number - 1].points for number in counting),
+        weight=asked.weight,
+        hidden=tuple(dict.fromkeys(asked.hidden)),
+        libraries=versions(dict.fromkeys(["python", "numpy", *question.spec.uses])),
+    )
+
+
+def checked_level(level: str) -> str:
+    """Return a level of isolation.
+
+    Raises:
+        UsageError: There is no such level.
+    """
+    if level not in LEVELS:
+        raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {level}")
+    return level
+
+
+# Grading.
 
 
 class NothingHandedIn(UsageError):
@@ -67,33 +274,6 @@ class ClassProgress:
     known: bool = False  # whether there was nothing to grade
 
 
-@dataclass(slots=True)
-class Tally:
-    """What came of a class, counted."""
-
-    verdicts: Counter[str] = field(default_factory=Counter)
-    faults: Counter[str] = field(default_factory=Counter)  # of the grader, by what they say
-    known: int = 0
-    done: int = 0
-    of: int = 0
-
-    def add(self, one: ClassProgress) -> None:
-        """Count one more submission."""
-        self.done, self.of = one.done, one.of
-        self.known += one.known and not one.entry.handed.fault
-        if one.entry.points is None:
-            self.faults[one.entry.note] += 1
-        else:
-            self.verdicts[one.entry.verdict] += 1
-
-    def lines(self) -> Iterator[str]:
-        """Say it."""
-        counts = [f"{count} {name}" for name, count in self.verdicts.most_common()]
-        yield f"{quantity(self.of, 'submission')}: {', '.join(counts) or 'none graded'}"
-        if self.known:
-            yield f"{self.known} of them graded before"
-
-
 def grade_class(
     ctx: Context, plan: ClassPlan, begin: Callable[[int, int], None] = lambda _done, _of: None
 ) -> Iterator[ClassProgress]:
@@ -108,55 +288,56 @@ def grade_class(
         UsageError: It is not clear what is meant, or this machine is not isolated as it has to be.
         BankError: A question cannot be loaded.
     """
-    config = config_of(plan.file, plan.questions)
-    questions = load(ctx, config)
-    level = checked_level(plan.level or config.file.isolation)
+    config, questions = read_class(ctx, plan.file, plan.questions)
+    level = checked_level(plan.level or config.isolation)
     if not plan.scheduler:
         _need(level)
-    _need_apart(plan.submissions, plan.out)
+    inside, folder = plan.out.resolve(), plan.submissions.resolve()
+    if inside == folder or folder in inside.parents:
+        raise UsageError(
+            f"--out {plan.out}: expected a folder outside of {plan.submissions}, found one in it",
+            hint="results among submissions would be taken for submissions",
+        )
     asked = [one.id for one in questions]
     texts = [one.id for one in questions if forms.of(one.spec).is_text]
-    laid_out = plan.layout or plan.pattern
-    how = (plan.layout, plan.pattern) if laid_out else (config.file.layout, config.file.pattern)
+    how = (config.layout, config.pattern)
+    if plan.layout or plan.pattern:
+        how = (plan.layout, plan.pattern)
+    seed = config.seed if plan.seed is None else plan.seed
+    terms = Terms(
+        int.from_bytes(os.urandom(4), "big") if seed is None else seed, level, __version__,
+        tuple(assigned(*one) for one in zip(config.asked, questions, strict=True)),
+        title=config.title, deadline=config.deadline, counts=config.counts,
+        submissions=str(folder),
+    )  # fmt: skip
     # Before anything is written: it may be refused.
-    with HandIns(plan.submissions, asked, *how, texts) as handed:
-        terms = _terms(config, questions, plan, level)
-        with Results(plan.out, write=terms) as results:
-            count = results.take(handed)
-            _say_found(ctx, plan.submissions, asked, handed, count)
-            yield from _graded(ctx, plan, questions, results, count, begin)
+    with (
+        HandIns(plan.submissions, asked, *how, texts) as handed,
+        Results(plan.out, write=terms, drawn=seed is None) as results,
+    ):
+        count = results.take(handed)
+        _say_found(ctx, plan.submissions, asked, handed, count)
+        done = 0
+        for entry in results.settled():
+            done += 1
+            yield ClassProgress(done, count, entry, known=True)
+        begin(done, count)
+        if done == count:
+            return
+        with closing(grade_all(_jobs(results), _pool(plan, questions))) as outcomes:
+            for graded in outcomes:
+                results.keep(graded, ctx.now())
+                for entry in results.with_key(graded.key):
+                    done += 1
+                    yield ClassProgress(done, count, entry)
 
 
-def _graded(
-    ctx: Context,
-    plan: ClassPlan,
-    questions: Sequence[Question],
-    results: Results,
-    count: int,
-    begin: Callable[[int, int], None],
-) -> Iterator[ClassProgress]:
-    """Give what is known already, then grade the rest; of equal programs one is graded."""
-    done = 0
-    for entry in results.settled():
-        done += 1
-        yield ClassProgress(done, count, entry, known=True)
-    begin(done, count)
-    if done == count:
-        return
-
+def _jobs(results: Results) -> Iterator[Job]:
+    """Give a job for each program that waits; of equal programs one is graded."""
     terms = results.terms
-
-    def jobs() -> Iterator[Job]:
-        for question in terms.questions:
-            for key, program in results.waiting(question):
-                yield Job(key, question, program, terms.seed, terms.level)
-
-    with closing(grade_all(jobs(), _pool(plan, questions))) as outcomes:
-        for graded in outcomes:
-            results.keep(graded, ctx.now())
-            for entry in results.with_key(graded.key):
-                done += 1
-                yield ClassProgress(done, count, entry)
+    for question in terms.questions:
+        for key, program in results.waiting(question):
+            yield Job(key, question, program, terms.seed, terms.level)
 
 
 def _pool(plan: ClassPlan, questions: Sequence[Question]) -> Pool:
@@ -171,8 +352,6 @@ def _need(level: str) -> None:
     Raises:
         UsageError: It is less than is asked for.
     """
-    from grader.sandbox.client import WorkerClient
-
     with WorkerClient(torch=False) as worker:
         found = worker.isolation.level
     if LEVELS.index(found) < LEVELS.index(level):
@@ -182,147 +361,39 @@ def _need(level: str) -> None:
         )
 
 
-def _need_apart(submissions: Path, out: Path) -> None:
-    """Refuse results where submissions lie: the next grade would take them for some.
-
-    Raises:
-        UsageError: They would lie there.
-    """
-    inside, folder = out.resolve(), submissions.resolve()
-    if inside == folder or folder in inside.parents:
-        raise UsageError(
-            f"--out {out}: expected a folder outside of {submissions}, found one in it",
-            hint="results among submissions would be taken for submissions",
-        )
-
-
 def _say_found(ctx: Context, root: Path, asked: Sequence[str], handed: HandIns, count: int) -> None:
     """Say how files are laid out, which are nobody's answer, and from whom there is none.
 
     Raises:
         NothingHandedIn: No file is an answer.
     """
-    layout, unused = handed.layout, handed.unused
-    count -= len(unused.lacking)
+    layout, unused, without = handed.layout, handed.nobodys(), list(dict.fromkeys(handed.lacking))
+    count -= len(handed.lacking)
     if not count:
         like = " or ".join(f"STUDENT/{one}.py" for one in asked)
         if layout.looks_like != "STUDENT/QUESTION.py":
             like = f"{layout.looks_like} ({layout.name})"
-        found = str(unused) or "none"
         raise NothingHandedIn(
-            f"{root}: expected files like {like}, found {found}",
+            f"{root}: expected files like {like}, found {unused or 'none'}",
             hint="--layout or --pattern says how they are named",
         )
     ctx.say(f"{root}: {quantity(count, 'answer')} like {layout.looks_like} ({layout.name})", "")
-    if unused.programs:
+    if unused:
         ctx.say(f"{root}: {unused}", "")
-    if without := list(dict.fromkeys(unused.lacking)):
+    if without:
         more = f" and {len(without) - SHOWN:,} more" if len(without) > SHOWN else ""
         listed = ", ".join(inert(one, 60) for one in without[:SHOWN])
         ctx.say(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}{more}", "")
 
 
-# What a class is asked.
-
-
-def config_of(file: Path | None, questions: Sequence[str]) -> ClassConfig:
-    """Return what a class is asked.
-
-    Args:
-        file: Its class.yaml, if there is one.
-        questions: Those of the command line.
+def report_class(folder: Path, *, html: Path | None = None) -> ClassFindings:
+    """Return what follows from the results of a class, and write a page of it if asked.
 
     Raises:
-        UsageError: Both name questions or neither does, or the file is wrong.
+        UsageError: There are none in the folder, or the page cannot be written.
     """
-    if file is None:
-        if not questions:
-            raise UsageError("expected --question ID or --class class.yaml, found neither")
-        return ClassConfig.of(questions)
-    config = class_file.read(file)
-    if questions and config.file.questions:
-        text = f"expected --question or the questions of {file}, found both"
-        raise UsageError(text, hint="name them in one place: a file keeps what counts with them")
-    if not (questions or config.file.questions):
-        raise UsageError(f"{file}: expected the key 'questions', or --question ID, found neither")
-    if questions:
-        named = {"questions": list(dict.fromkeys(questions))}
-        return ClassConfig(config.file.model_copy(update=named))
-    return config
-
-
-def load(ctx: Context, config: ClassConfig) -> list[Question]:
-    """Load the questions of a class.
-
-    Raises:
-        UsageError: There is no such question, part, check or case.
-        BankError: A question cannot be loaded.
-    """
-    found: list[Question] = []
-    problems: list[Problem] = []
-    for i, asked in enumerate(config.file.asked):
-        at: Keys = ("questions", i)
-        try:
-            question = ctx.load(asked.id)
-        except UsageError as error:
-            if config.written is None:
-                raise
-            hint = f"; {error.hint}" if error.hint and not error.hint.startswith("Next:") else ""
-            whole = config.written
-            where = whole.position((*at, "id") if (*at, "id") in whole.spots else at)
-            problems.append((*where, f"questions[{i}]: {error.message}{hint}"))
-            continue
-        requirements.need_torch(question)
-        found.append(question)
-        if config.written is not None:
-            wrong = class_file.unlike_the_question(at, asked, question)
-            problems += [(*config.written.position(place), text) for place, text in wrong]
-    if problems:
-        assert config.written is not None
-        raise ClassFileError(config.written.complaint(problems).problems)
-    return found
-
-
-def checked_level(level: str) -> str:
-    """Return a level of isolation.
-
-    Raises:
-        UsageError: There is no such level.
-    """
-    if level not in LEVELS:
-        raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {level}")
-    return level
-
-
-def assigned(asked: ClassQuestion, question: Question) -> AssignedQuestion:
-    """Return a question as a class is asked it."""
-    parts = question.spec.parts
-    names = ("python", "numpy", *(one for one in question.spec.uses if one != "numpy"))
-    known = question.spec.part_numbers
-    counting = {known[str(part)] for part in asked.parts} or set(known.values())
-    return AssignedQuestion(
-        question.id,
-        question.spec.title,
-        question.digest,
-        str(question.bank),
-        tuple(sorted(counting)),
-        sum(parts[number - 1].points for number in counting),
-        weight=asked.weight,
-        hidden=tuple(dict.fromkeys(asked.hidden)),
-        libraries=versions(names),
-    )
-
-
-def _terms(
-    config: ClassConfig, questions: Sequence[Question], plan: ClassPlan, level: str
-) -> Terms:
-    """Return what all grades of a class share; the seed of the command line goes first."""
-    file = config.file
-    wanted = file.seed if plan.seed is None else plan.seed
-    seed = int.from_bytes(os.urandom(4), "big") if wanted is None else wanted
-    asked = tuple(assigned(*one) for one in zip(file.asked, questions, strict=True))
-    found = Terms(
-        seed, level, __version__, asked, title=file.title, deadline=file.deadline,
-        counts=file.counts, submissions=str(plan.submissions.resolve()),
-    )  # fmt: skip
-    return agreed(plan.out, found, drawn=wanted is None)
+    with Results(folder) as results:
+        found = find(results.terms, results.entries())
+        if html is not None:
+            write_whole(html, class_page(found, results.entries(), str(folder)))
+        return found

@@ -38,16 +38,18 @@ def validate(doc: Document) -> Spec:
         if group[0]["type"] == "extra_forbidden"
     }  # keys that are missing because they are misspelled
     found = [
-        _problem(doc, at, group, known[at]) for at, group in by_place.items() if at not in meant
+        problem(doc, at, group, known[at]) for at, group in by_place.items() if at not in meant
     ]
     raise doc.complaint([*problems, *(one for one in found if one[:2] not in placed)])
 
 
-def _problem(doc: Document, at: Keys, group: list[ErrorDetails], known: list[str]) -> Problem:
-    """What is wrong at a place, in the data with `parts`."""
+def problem(
+    doc: Document, at: Keys, group: list[ErrorDetails], known: list[str], of: str = "the question"
+) -> Problem:
+    """What is wrong at a place of a question (in the data with `parts`) or of another file."""
     kind, value = group[0]["type"], group[0]["input"]
     at = as_written(at, doc.data)
-    whole = dotted(at[:-1]) or "the question"
+    whole = dotted(at[:-1]) or of
     if kind == "missing":
         text = f"{whole}: expected the key {at[-1]!r}, found none"
         if at[-1] == "killed_by":

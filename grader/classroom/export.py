@@ -18,22 +18,23 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain
+from xml.sax.saxutils import quoteattr
 
-from grader.classroom.feedback import UNSEEN, visible
+from grader.classroom.report import find
 from grader.classroom.results import Results
-from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, HandIn, Terms
+from grader.classroom.student import UNSEEN, seen
+from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError, closest
-from grader.model.report import FINE, CheckResult, Report, Verdict
+from grader.model.report import FINE, PartResult, Verdict
 from grader.reports.blocks import render_text
-from grader.reports.grade import told
 from grader.reports.json import to_json, withheld
 from grader.reports.sheet import LINE_LIMIT, harmless, inert
 from grader.reports.words import deciding
 
 FORMATS = ("csv", "jsonl", "junit", "gradescope")
-NOTHING = "nothing handed in"
 Cell = str | int | float | None
 Json = dict[str, object]
 
@@ -119,45 +120,12 @@ def long_rows(entries: Iterable[Entry]) -> Iterator[Sequence[Cell]]:
 
 
 def wide_rows(entries: Iterable[Entry], terms: Terms) -> Iterator[Sequence[Cell]]:
-    """One row per student, with columns for each question and each part that counts."""
-    columns: list[Cell] = ["student", "name", "email", "total", "of"]
-    for question in terms.questions:
-        columns += [question.id, f"{question.id} verdict", f"{question.id} late"]
-        columns += [f"{question.id} part {number}" for number in question.parts]
-    yield columns
-    for _, group in groupby(entries, key=lambda entry: entry.handed.student):
-        found = {entry.question.id: entry for entry in group}
-        who = _named(found)
-        total: float | None = 0.0
-        cells: list[Cell] = []
-        for question in terms.questions:
-            entry = found.get(question.id)
-            if entry is None:
-                cells += [None, NOTHING, "", *(None for _ in question.parts)]
-                continue
-            earned = None if entry.points is None else question.weighted(entry.points)
-            total = None if total is None or earned is None else total + earned
-            cells += [entry.points, entry.verdict, "late" if entry.late else ""]
-            cells += [_part_points(entry, number) for number in question.parts]
-        whole = None if total is None else _whole(total)
-        yield [who.student, who.name, who.email, whole, _whole(terms.of), *cells]
-
-
-def _named(found: Mapping[str, Entry]) -> HandIn:
-    named = [e.handed for e in found.values() if e.handed.name or e.handed.email]
-    return (named or [next(iter(found.values())).handed])[0]
-
-
-def _whole(value: float) -> float:
-    value = round(value, 6)
-    return int(value) if value == int(value) else value
-
-
-def _part_points(entry: Entry, number: int) -> int | None:
-    if entry.report is None:
-        return 0 if entry.handed.fault else None
-    parts = entry.report.parts
-    return parts[number - 1].points if number <= len(parts) else 0
+    """One row per student, with columns for each question."""
+    names = [name for q in terms.questions for name in (q.id, f"{q.id} verdict", f"{q.id} late")]
+    yield ("student", "name", "email", "total", "of", *names)
+    for one in find(terms, entries).students:
+        cells = [(r.points, r.verdict, "late" if r.late else "") for r in one.results]
+        yield (one.id, one.name, one.email, one.points, terms.of, *chain(*cells))
 
 
 def line(entry: Entry) -> str:
@@ -179,15 +147,14 @@ def line(entry: Entry) -> str:
 # an `error`, as is a grade that could not finish, with the type `not-graded`; what needs another
 # check that did not pass is `skipped`, which holds text and has no attributes.
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
-_ERRORS = {Verdict.ERROR, Verdict.LIMIT}
+_TAGS = {Verdict.ERROR: "error", Verdict.LIMIT: "error", Verdict.SKIPPED: "skipped"}
 _LONGEST = 2000  # characters of a message
 
 
 def junit(entries: Iterable[Entry], terms: Terms) -> Iterator[str]:
     """The whole document, piece by piece: a class is never in memory as a tree."""
-    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    root = ET.tostring(ET.Element("testsuites", name=_xml(terms.title or "drill")), "unicode")
-    yield root.replace(" />", ">\n")
+    title = quoteattr(_xml(terms.title or "drill"))
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name={title}>\n'
     for entry in entries:
         suite = _suite(entry)
         ET.indent(suite)
@@ -196,74 +163,61 @@ def junit(entries: Iterable[Entry], terms: Terms) -> Iterator[str]:
 
 
 def _suite(entry: Entry) -> ET.Element:
-    handed, report = entry.handed, entry.report
-    cases = list(_cases(entry))
-    counts = {
-        name: str(sum(case.find(tag) is not None for case in cases))
-        for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
-    }
-    name = _xml(f"{handed.student} / {entry.question.id}")
-    suite = ET.Element("testsuite", {"name": name, "tests": str(len(cases)), **counts})
+    handed, report, question = entry.handed, entry.report, entry.question
+    suite = ET.Element("testsuite", name=_xml(f"{handed.student} / {question.id}"))
     if report is not None:
         suite.set("time", f"{report.seconds:.3f}")
     if entry.graded_at:
         suite.set("timestamp", entry.graded_at[:19])
     known = ET.SubElement(suite, "properties")
     values = [
-        ("points", "" if entry.points is None else str(entry.points)),
-        ("of", str(entry.question.of)), ("verdict", entry.verdict),
-        ("late", str(entry.late).lower()), ("sha256", handed.sha256),
+        ("points", "" if entry.points is None else entry.points), ("of", question.of),
+        ("verdict", entry.verdict), ("late", str(entry.late).lower()), ("sha256", handed.sha256),
         *(("misconception", idea.id) for idea in (report.misconceptions if report else ())),
     ]  # fmt: skip
     for key, value in values:
-        ET.SubElement(known, "property", name=key, value=_xml(value))
-    suite.extend(cases)
+        ET.SubElement(known, "property", name=key, value=_xml(str(value)))
+    tags = Counter[str]()
+    for name, tag, kind, message in _cases(entry):
+        classname = _xml(f"{question.id}.{handed.student}")
+        case = ET.SubElement(suite, "testcase", name=_xml(name), classname=classname)
+        tags[tag] += 1
+        if tag == "skipped":
+            ET.SubElement(case, tag).text = _xml(message)
+        elif tag:
+            text = _ILLEGAL.sub("", harmless(message[: 4 * _LONGEST]))
+            ET.SubElement(case, tag, type=kind, message=_xml(message)).text = text
+    suite.set("tests", str(tags.total()))
+    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(name, str(tags[tag]))
     return suite
 
 
-def _cases(entry: Entry) -> Iterator[ET.Element]:
-    """A case for every check; one called `program` where what is wrong is of no check."""
+def _cases(entry: Entry) -> Iterator[tuple[str, str, str, str]]:
+    """For every check its name, tag, kind and what is said; `program` is what is of no check."""
     report = None if entry.report is None else withheld(entry.report)
     if entry.handed.fault:
-        yield _case(entry, "program", "error", "no-program", entry.note)
+        yield "program", "error", "no-program", entry.note
         return
     if report is None:
         said = f"not graded, which is not the student's fault: {entry.note}"
-        yield _case(entry, "program", "error", "not-graded", said)
+        yield "program", "error", "not-graded", said
         return
-    decided = False
+    decided = not report.checks
     for check in report.checks:
-        tag, message = _outcome(check)
+        tag, said = _TAGS.get(check.verdict, "failure"), check.message
+        if check.blocked_by:
+            said = f"{check.blocked_by} did not pass"
+        elif check.verdict in {Verdict.PASS, Verdict.INCONCLUSIVE}:
+            tag = ""
+        elif check.stretch:  # it is reported and decides nothing, so it must not fail a build
+            tag, said = "skipped", f"a goal beyond what is asked, missed: {check.message}"
         decided = decided or tag in {"failure", "error"}
-        yield _case(entry, check.id, tag, str(check.verdict), message)
-    if not decided and report.verdict not in FINE:
-        tag = "error" if report.verdict in _ERRORS else "failure"
-        yield _case(entry, "program", tag, str(report.verdict), report.message)
-    elif not report.checks:
-        yield _case(entry, "program", "", "", "")
-
-
-def _outcome(check: CheckResult) -> tuple[str, str]:
-    """The tag of a check, nothing where it passes, and what is said of it."""
-    if check.verdict is Verdict.SKIPPED:
-        blocked = f"{check.blocked_by} did not pass" if check.blocked_by else check.message
-        return "skipped", blocked
-    if check.verdict in FINE:
-        return "", check.message
-    if check.stretch:  # it is reported and decides nothing, so it must not fail a build
-        return "skipped", f"a goal beyond what is asked, missed: {check.message}"
-    return "error" if check.verdict in _ERRORS else "failure", check.message
-
-
-def _case(entry: Entry, name: str, tag: str, kind: str, message: str) -> ET.Element:
-    classname = _xml(f"{entry.question.id}.{entry.handed.student}")
-    case = ET.Element("testcase", name=_xml(name), classname=classname)
-    if tag == "skipped":
-        ET.SubElement(case, tag).text = _xml(message)
-    elif tag:
-        text = _ILLEGAL.sub("", harmless(message[: 4 * _LONGEST]))
-        ET.SubElement(case, tag, type=kind, message=_xml(message)).text = text
-    return case
+        yield check.id, tag, str(check.verdict), said
+    passes = report.verdict in FINE
+    if not report.checks or not (passes or decided):
+        tag = "" if passes else _TAGS.get(report.verdict, "failure")
+        yield "program", tag, str(report.verdict), report.message
 
 
 def _xml(text: str) -> str:
@@ -273,6 +227,12 @@ def _xml(text: str) -> str:
 # Gradescope: a test with a score per part; what fails is said in its text.  Nothing hidden becomes
 # a test: one that is hidden would hide the student's total as well.
 _TEXT: Json = {"output_format": "text", "visibility": "visible"}
+_FRAME: Json = {
+    **_TEXT,
+    "test_output_format": "text",
+    "test_name_format": "text",
+    "stdout_visibility": "hidden",
+}
 _NOT_YOURS = "This is not your fault, and it is not a zero: your instructor has to look at it."
 
 
@@ -280,18 +240,13 @@ def gradescope(asked: Sequence[AssignedQuestion], entries: Mapping[str, Entry]) 
     """The result of one student: what counts of each question that was asked, by its id."""
     if faults := [e.note for e in entries.values() if e.points is None]:
         return not_graded("; ".join(dict.fromkeys(faults)))
-    several = len(asked) > 1
-    tests = [
-        test
-        for number, question in enumerate(asked, 1)
-        for test in _tests(question, entries.get(question.id), str(number) if several else "")
-    ]
-    seconds = [e.report.seconds for e in entries.values() if e.report is not None]
+    seconds = sum(e.report.seconds for e in entries.values() if e.report is not None)
     late = any(entry.late for entry in entries.values())
     return {
-        **_frame("It came after the deadline." if late else ""),
-        "execution_time": round(sum(seconds), 3),
-        "tests": tests,
+        **_FRAME,
+        **({"output": "It came after the deadline."} if late else {}),
+        "execution_time": round(seconds, 3),
+        "tests": [test for one in asked for test in _tests(one, entries.get(one.id))],
     }
 
 
@@ -304,65 +259,44 @@ def not_graded(reason: str, instructor: str = "") -> Json:
     if instructor:
         said += f"\n\nTo the instructor: {harmless(instructor)}"
     test = {"name": "NOT GRADED", "status": "failed", "output": said, **_TEXT}
-    return {**_frame(f"NOT GRADED. {_NOT_YOURS}"), "tests": [test]}
+    return {**_FRAME, "output": f"NOT GRADED. {_NOT_YOURS}", "tests": [test]}
 
 
-def _frame(output: str) -> Json:
-    formats = {"test_output_format": "text", "test_name_format": "text"}
-    frame: Json = {**_TEXT, **formats, "stdout_visibility": "hidden"}
-    return frame | ({"output": output} if output else {})
-
-
-def _tests(question: AssignedQuestion, entry: Entry | None, place: str) -> Iterator[Json]:
+def _tests(question: AssignedQuestion, entry: Entry | None) -> Iterator[Json]:
+    """A test for each part that counts, or one where nothing was graded."""
     report = entry.report if entry is not None else None
     if report is None:
         reason = inert(entry.handed.fault) if entry is not None else ""
-        said = reason or f"{NOTHING}: expected a file {question.id}.py"
-        yield _test(question.id, place or "1", 0, question, question.of, said, passes=False)
+        said = reason or f"nothing handed in: expected a file {question.id}.py"
+        part = PartResult(question.id, Verdict.FAIL, 0, question.of)
+        yield _test(question, question.id, part, said)
         return
+    shown = seen(report, question.hidden)
+    failing = deciding(shown.report)
     for number in question.parts:
         if number > len(report.parts):
             continue
-        part = report.parts[number - 1]
-        several = len(question.parts) > 1
-        name = f"{question.id}, part {number}" if several else question.id
-        at = ".".join(filter(None, [place, str(number) if several or not place else ""]))
-        said, ideas = _part(report, number, question.hidden)
-        passes = part.verdict is Verdict.PASS
-        test = _test(name, at, part.points, question, part.of, said, passes=passes)
-        yield test | {"tags": ideas}
+        part, ideas, said = report.parts[number - 1], list[str](), ""
+        if part.verdict is Verdict.PASS:
+            said = "It passes."
+        elif part.verdict is Verdict.SKIPPED:
+            said = "Not asked yet: a part before it does not pass."
+        elif not failing or failing[0].part == number:
+            said = render_text(shown.told())
+            ideas = [] if report.unchanged else [i.id for i in shown.report.misconceptions]
+        elif names := [check.id for check in failing if check.part == number]:
+            said = f"Fails: {', '.join(names)}.\n"
+        said += UNSEEN if number in shown.unseen else ""
+        name = f"{question.id}, part {number}" if len(question.parts) > 1 else question.id
+        yield _test(question, name, part, said.strip()) | {"tags": ideas}
 
 
-def _part(report: Report, number: int, hidden: Sequence[str]) -> tuple[str, list[str]]:
-    """What is said to a student of one part, and the names of ideas that it holds."""
-    shown = visible(report, hidden)
-    verdict = report.parts[number - 1].verdict
-    if verdict is Verdict.PASS:
-        return "It passes.", []
-    if verdict is Verdict.SKIPPED:
-        return "Not asked yet: a part before it does not pass.", []
-    failing = deciding(shown.report)
-    first = not failing or failing[0].part == number
-    complete = not (shown.left_out or shown.unseen)
-    said = render_text(told(shown.report, complete=complete)) if first else ""
-    ideas = [idea.id for idea in shown.report.misconceptions] if first else []
-    if names := [check.id for check in failing if check.part == number and not first]:
-        said += f"Fails: {', '.join(names)}.\n"
-    if number in shown.unseen:
-        said += UNSEEN
-    return said.strip(), [] if report.unchanged else ideas
-
-
-def _test(
-    name: str, number: str, points: int, question: AssignedQuestion, of: int, said: str,
-    *, passes: bool,
-) -> Json:  # fmt: skip
+def _test(question: AssignedQuestion, name: str, part: PartResult, said: str) -> Json:
     return {
         "name": name,
-        "number": number,
-        "score": question.weighted(points),
-        "max_score": question.weighted(of),
-        "status": "passed" if passes else "failed",
+        "score": question.weighted(part.points),
+        "max_score": question.weighted(part.of),
+        "status": "passed" if part.verdict is Verdict.PASS else "failed",
         "output": said,
         **_TEXT,
     }

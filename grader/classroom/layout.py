@@ -16,7 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
@@ -37,7 +37,7 @@ EXACT, ANY, BROKEN, NONE = range(4)
 _COPY = r"(?: ?\([0-9]{1,3}\)|-[0-9]{1,3})+"  # what browsers and Canvas add to a name
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _OWN = r"(?P<own>[^/]+\.(?i:zip)/.+|[^/]+)"  # a file, or what is in a zip file
-_MOODLE = r"(?P<name>[^_/]+)(?:_(?P<number>[0-9]+))?_assignsubmission_"  # a team has no number
+_MOODLE = r"(?P<name>[^_/]+)(?:_(?P<number>[0-9]+))?_assignsubmission_file_"  # a team has no number
 # Each layout: what it looks like, and the forms of a path; `own` is the part that the student made.
 LAYOUTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "files": (
@@ -54,21 +54,18 @@ LAYOUTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "gradescope": (
         "an export of Gradescope", (r"(?P<student>submission_[0-9]+)/(?P<own>.+)",)
     ),
-    "moodle": (
-        "an export of Moodle",
-        (rf"{_MOODLE}file_?/(?P<own>.+)", rf"{_MOODLE}file_{_OWN}", rf"{_MOODLE}onlinetext.*"),
-    ),
+    "moodle": ("an export of Moodle", (rf"{_MOODLE}?/(?P<own>.+)", _MOODLE + _OWN)),
     # Canvas removes from names what would look like `_12_`; the first two numbers are the person's
     # and the file's, as Canvas itself has it when grades come back.
     "canvas": (
         "an export of Canvas",
         (
             rf"(?:(?P<late>LATE|late)_)?(?P<student>anon_[0-9A-Za-z]+)_[0-9]+_{_OWN}",
-            r"(?P<student>(?P<name>[^/]+?)(?:_(?P<late>LATE|late))?_(?P<number>[0-9]+))_[0-9]+_"
-            + _OWN,
+            rf"(?P<name>[^/]+?)(?:_(?P<late>LATE|late))?_(?P<number>[0-9]+)_[0-9]+_{_OWN}",
         ),
     ),
 }  # fmt: skip
+_PLATFORMS = ("gradescope", "moodle", "canvas")
 _FORMS = {
     name: tuple(re.compile(form, re.DOTALL) for form in forms)
     for name, (_, forms) in LAYOUTS.items()
@@ -80,22 +77,12 @@ class Claim:
     """What a path says: whose a file is, and which question it answers."""
 
     student: str
-    question: str
+    question: str = ""
     rank: tuple[int, int] = (EXACT, 1)  # how sure, how deep: only files of the smallest count
     at: str | None = None  # None: the file's own time says it
     name: str = ""
     email: str = ""
     late: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """One of those who handed something in together."""
-
-    id: str
-    name: str = ""
-    email: str = ""
-    at: str = ""  # when they did
 
 
 def acts(text: str) -> bool:
@@ -155,20 +142,20 @@ class AnswerNames:
 
         Where it is none, every question has the rank `NONE`.
         """
-        end = suffix(own[-1])
+        end, depth = suffix(own[-1]), len(own)
         name = own[-1].rpartition(".")[0] or own[-1]
         fitting, question = self.fitting(end), self.named(name)
         if end == ARCHIVE:  # one that cannot be read: nobody knows what is in it
-            return [(one, (BROKEN, len(own))) for one in self.ids]
+            return [(one, (BROKEN, depth)) for one in self.ids]
         # As `drill start` has it: QUESTION/submission.py, or answers.txt.
         if not question and name == ("answers" if end == TEXT else "submission"):
-            question = self.named(own[-2]) if len(own) > 1 else ""
+            question = self.named(own[-2]) if depth > 1 else ""
             question = question or (self.ids[0] if len(self.ids) == 1 else "")
         if question in fitting:
-            return [(question, (EXACT, len(own)))]
+            return [(question, (EXACT, depth))]
         if not question and fitting and (len(self.ids) == 1 or end == ".ipynb"):
-            return [(one, (ANY, len(own))) for one in fitting]
-        return [(one, (NONE, len(own))) for one in self.ids]
+            return [(one, (ANY, depth)) for one in fitting]
+        return [(one, (NONE, depth)) for one in self.ids]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +165,7 @@ class Layout:
     name: str
     asked: AnswerNames
     around: str = ""  # the folder in which all of it lies
-    people: Mapping[str, Sequence[Person]] | None = None  # of each folder, as Gradescope says
+    people: Mapping[str, Sequence[Claim]] | None = None  # of each folder, as Gradescope says
 
     misfit = "its name says no question that is asked"  # why a program is nobody's answer
 
@@ -197,28 +184,26 @@ class Layout:
         if found is None:
             return []
         said = {key: value or "" for key, value in found.groupdict().items()}
-        name, number, student = (said.get(key, "") for key in ("name", "number", "student"))
-        people: Sequence[Person] = [Person(f"{name}_{number}" if name else student, name)]
-        if self.name == "gradescope":
-            people = (self.people or {}).get(student) or [Person(student)]
-        elif self.name == "moodle":
-            # Nothing is told apart by a name like a number, and an online text is no program.
-            alone = (not number and name.strip().isdigit()) or "own" not in said
-            people = [] if alone else [Person(number or name, normal(name))]
-        own = said.get("own", "").split("/")
-        if "end" in said:  # its name says whose it is, and no more
+        name, student, own = said.get("name", ""), said.get("student", ""), said.get("own", "")
+        number = said.get("number", "")
+        if self.name == "moodle":  # nobody is told apart by a name like a number
+            student = number or ("" if name.strip().isdigit() else name)
+        elif number:
+            student = f"{name}_{number}"
+        if end := said.get("end", ""):  # its name says whose it is, and no more
             if self.asked.named(student) or student == "submission":
                 return []
-            own = [f" {said['end']}"]
-        dated = self.name in {"files", "folders"}  # platforms say when, or nobody knows
+            own = f" {end}"
+        # Files and folders have times; a platform says when, or nobody knows.
+        at = None if self.name in {"files", "folders"} else ""
+        person = Claim(student, at=at, name=normal(name), late=bool(said.get("late")))
         return [
-            Claim(called, question, rank, None if dated else person.at, person.name, person.email,
-                  bool(said.get("late")))
-            for person in people
-            if (called := student_id(person.id))
-            for question, rank in self.asked.answers(own)
-            if "end" not in said or rank[0] != NONE
-        ]  # fmt: skip
+            replace(one, student=called, question=question, rank=rank)
+            for one in (self.people or {}).get(student) or [person]
+            if (called := student_id(one.student))
+            for question, rank in self.asked.answers(own.split("/"))
+            if not end or rank[0] != NONE
+        ]
 
 
 class Pattern:
@@ -263,23 +248,22 @@ class Pattern:
         question = max(found, key=len)
         said = found[question].groupdict()
         called, at = student_id(said["student"]), said.get("at")
-        if not called or (at is not None and not utc(at)):
+        when = None if at is None else utc(at)
+        if not called or when == "":
             return []
-        return [
-            Claim(called, one, (EXACT if question else ANY, 1), None if at is None else utc(at),
-                  said.get("name", ""), said.get("email", ""))
-            for one in ([question] if question else self._asked.ids)
-            if one in self._asked.fitting(suffix(path))
-        ]  # fmt: skip
+        one = Claim(called, "", (EXACT if question else ANY, 1), when,
+                    said.get("name", ""), said.get("email", ""))  # fmt: skip
+        fitting = self._asked.fitting(suffix(path))
+        asked = [question] if question else self._asked.ids
+        return [replace(one, question=each) for each in asked if each in fitting]
 
 
 def _form(pieces: Sequence[tuple[str, ...]], question: str) -> str:
     """Return a regular expression for a pattern; it never tries two ends of a field."""
     form = ""
-    for at, (field, text) in enumerate(pieces):
-        after = re.escape(pieces[at + 1][1]) if at + 1 < len(pieces) else ""
-        last = at + 2 >= len(pieces)  # what follows ends the path
-        free = "[^/]+" if last else rf"(?>[^/](?:(?!{after})[^/])*)"
+    for (field, text), (_, after) in pairwise([*pieces, ("", "")]):
+        # What nothing follows ends the path.
+        free = rf"(?>[^/](?:(?!{re.escape(after)})[^/])*)" if after else "[^/]+"
         if not field:
             form += re.escape(text)
         elif field == "question":
@@ -290,7 +274,7 @@ def _form(pieces: Sequence[tuple[str, ...]], question: str) -> str:
     return form
 
 
-def detected(paths: Iterable[str], asked: AnswerNames, name: str = "") -> tuple[str, str]:
+def detected(paths: Sequence[str], asked: AnswerNames, name: str = "") -> tuple[str, str]:
     """Return the layout that every answer fits, and the folder that all of it lies in, if one does.
 
     Args:
@@ -301,32 +285,24 @@ def detected(paths: Iterable[str], asked: AnswerNames, name: str = "") -> tuple[
     Raises:
         UsageError: It can be more than one.
     """
-    tops: set[str] = set()
-    shapes: tuple[Counter[str], Counter[str]] = (Counter(), Counter())  # in no folder, in one
-    students: set[str] = set()  # whose files lie in the folder around
-    direct = False  # whether an answer lies right in it
-    for path in paths:
-        top, slash, below = path.partition("/")
-        answer = suffix(path) in {*asked.ends, ARCHIVE}
-        if slash or answer:
-            tops.add(top if slash and suffix(top) != ARCHIVE else "")
-        for number, rest in enumerate((path, below)) if answer else ():
-            claims = Layout(_shape(rest) or "files", asked).claims(rest) if rest else []
-            if claims := [one for one in claims if one.rank[0] != NONE]:
-                shapes[number][_shape(rest)] += 1
-                students |= {one.student for one in claims if number and len(students) < 2}
-                direct = direct or (not number and any(o.rank == (EXACT, 1) for o in claims))
+    ends = {*asked.ends, ARCHIVE}
+    answers = [path for path in paths if suffix(path) in ends]
+    split = [path.partition("/") for path in paths if "/" in path or suffix(path) in ends]
+    tops = {"" if not below or suffix(top) == ARCHIVE else top for top, _, below in split}
     around = tops.pop() if len(tops) == 1 else ""
-    if not around or set(shapes[0]) & {"gradescope", "moodle", "canvas"} or not shapes[1]:
-        around = ""
-    elif name:
-        around = around if name not in {"folders", *shapes[0]} and name in shapes[1] else ""
-    elif len(students) < 2 or direct:  # a student alone could make folders for others
-        raise UsageError(
-            f"expected folders of several students, found {inert(around)} alone: is it one's?",
-            hint="--layout folders if it is; else give that folder as SUBMISSIONS",
-        )
-    seen = shapes[bool(around)]
+    seen, _, direct = _shapes(answers, asked)
+    if around:
+        inner, students, _ = _shapes([path.partition("/")[2] for path in answers], asked)
+        if not inner or {*_PLATFORMS} & {*seen}:
+            around = ""
+        elif name:
+            around = around if name not in {"folders", *seen} and name in inner else ""
+        elif len(students) < 2 or direct:  # a student alone could make folders for others
+            raise UsageError(
+                f"expected folders of several students, found {inert(around)} alone: is it one's?",
+                hint="--layout folders if it is; else give that folder as SUBMISSIONS",
+            )
+        seen = inner if around else seen
     ways = [one for one in seen if one] or (["files"] if seen else ["folders"])
     if name or len(ways) == 1:
         return name or ways[0], around
@@ -337,14 +313,22 @@ def detected(paths: Iterable[str], asked: AnswerNames, name: str = "") -> tuple[
     )
 
 
-def _shape(path: str) -> str:
-    """Return the one layout that a path can be of; "" where it may be `files` or `folders`."""
-    for name in ("gradescope", "moodle", "canvas"):
-        if any(form.fullmatch(path) for form in _FORMS[name]):
-            return name
-    if suffix(path.split("/")[0]) == ARCHIVE:
-        return ""
-    return "folders" if "/" in path else "files"
+def _shapes(answers: Iterable[str], asked: AnswerNames) -> tuple[Counter[str], set[str], bool]:
+    """Count layouts ("" where it may be `files` or `folders`) of what may be answers.
+
+    Returns also whose they are, and whether one lies where a student's own folder would have it.
+    """
+    shapes, students, direct = Counter[str](), set[str](), False
+    for path in answers:
+        matching = (n for n in _PLATFORMS if any(form.fullmatch(path) for form in _FORMS[n]))
+        shape = "folders" if "/" in path else "files"
+        shape = next(matching, "" if suffix(path.split("/")[0]) == ARCHIVE else shape)
+        claims = Layout(shape or "files", asked).claims(path)
+        if sure := [one for one in claims if one.rank[0] != NONE]:
+            shapes[shape] += 1
+            students |= {one.student for one in sure}
+            direct = direct or any(one.rank == (EXACT, 1) for one in sure)
+    return shapes, students, direct
 
 
 def utc(text: str) -> str:
@@ -367,36 +351,32 @@ _RubyLoader.add_multi_constructor(
 )
 
 
-def submitters(content: bytes) -> dict[str, list[Person]]:
+def submitters(content: bytes) -> dict[str, list[Claim]]:
     """Read Gradescope's metadata: by folder, whose it is and when it came.
+
+    Somebody is called by their number, or by their address where it is not theirs alone.
 
     Raises:
         UsageError: It is none.
     """
     try:
         read = _RubyLoader(content).get_single_data()
-        found = {folder: _people(said) for folder, said in read.items()}
+        found = {folder: _people(said) or [Claim("")] for folder, said in read.items()}
     except (yaml.YAMLError, ValueError, AttributeError, TypeError, RecursionError) as fault:
         said = " ".join(str(fault).split())[:200]
         raise UsageError(f"{METADATA}: expected what Gradescope exports: {said}") from fault
-    addresses: dict[str, set[str]] = {}
-    for person in (one for people in found.values() for one in people):
-        addresses.setdefault(person.id, set()).add(person.email)
-
-    def called(folder: str, person: Person) -> Person:
-        """Call somebody by their number, or by their address where it is not theirs alone."""
-        odd = "@" in person.id or person.id.startswith("submission_")
-        alone = person.id and not odd and len(addresses[person.id]) == 1
-        id_ = person.id if alone else person.email or folder
-        return Person(id_, person.name, person.email, person.at)
-
+    known = {(one.student, one.email) for people in found.values() for one in people}
+    numbers = Counter(number for number, _ in known if not re.search("@|^submission_|^$", number))
     return {
-        folder: [called(folder, one) for one in people or [Person("")]]
+        folder: [
+            one if numbers[one.student] == 1 else replace(one, student=one.email or folder)
+            for one in people
+        ]
         for folder, people in found.items()
     }
 
 
-def _people(said: Any) -> list[Person]:  # noqa: ANN401 - whatever YAML holds
+def _people(said: Any) -> list[Claim]:  # noqa: ANN401 - whatever YAML holds
     at = said.get(":created_at", "")
     at = at.get("utc", "") if isinstance(at, dict) else at
     at = utc(re.sub(r"(\.\d{6})\d+", r"\1", at).replace(" Z", "Z"))
@@ -406,6 +386,6 @@ def _people(said: Any) -> list[Person]:  # noqa: ANN401 - whatever YAML holds
         return "" if value in {"null", "~"} else normal(value)
 
     return [
-        Person(text(one, ":sid"), text(one, ":name"), text(one, ":email"), at)
+        Claim(text(one, ":sid"), at=at, name=text(one, ":name"), email=text(one, ":email"))
         for one in said.get(":submitters") or []
     ]

@@ -3,10 +3,14 @@
 A row is a file that a student handed in for a question, with its program, and what came of grading
 it.  A verdict is committed before anybody is shown it, so that killing the command at any moment
 loses nothing; rows are never removed, so that nothing is graded twice.
+
+At the end of the file: reading and writing in a folder that others may write to.  A name there that
+can be guessed may be a link by then, to a file of whoever runs this.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import functools
 import hashlib
@@ -22,15 +26,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.disk import content, regular, write_whole
-from grader.model.classroom import (
-    RESULTS_FORMAT,
-    AssignedQuestion,
-    Entry,
-    Graded,
-    HandIn,
-    Terms,
-)
+from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, Graded, HandIn, Terms
 from grader.model.errors import UsageError
 from grader.model.report import Report
 from grader.reports.json import to_json
@@ -78,22 +74,25 @@ class EqualAnswers:
 class Results(Closing):
     """What is known of a class; opened for writing, it belongs to one process."""
 
-    def __init__(self, folder: Path, *, write: Terms | None = None) -> None:
+    def __init__(self, folder: Path, *, write: Terms | None = None, drawn: bool = False) -> None:
         """Open a folder of results.
 
         Args:
-            folder: Where they are.
+            folder: Where they are; made if it is to be written and there is none.
             write: The terms on which it is graded into now, where it is to be written.
+            drawn: Whether their seed was drawn by chance: then one that is kept there stays.
 
         Raises:
             UsageError: There are none in it, they cannot be read or written, or another process is
                 writing them.
         """
         self.folder = folder
-        self._lock = _locked(folder) if write is not None else -1
+        self._lock: int | None = None if write is None else _locked(folder)
         try:
             if write is not None:
-                write_whole(folder / TERMS, [_dumped(write)])
+                if drawn and (folder / TERMS).exists():
+                    write = replace(write, seed=read_terms(folder).seed)
+                write_whole(folder / TERMS, [json.dumps(asdict(write), indent=2), "\n"])
             self.terms = read_terms(folder)
             path = folder / TABLE
             if path.is_symlink() or (path.exists() and not stat.S_ISREG(path.stat().st_mode)):
@@ -106,21 +105,19 @@ class Results(Closing):
                     self._db.execute("PRAGMA synchronous = FULL")  # a commit is on the disk
                     self._db.executescript(_SCHEMA)
         except BaseException:
-            self._unlock()
+            if self._lock is not None:
+                os.close(self._lock)
             raise
 
     def close(self) -> None:
         """Let another process write; what is left is one plain file."""
-        if self._lock >= 0:
+        if self._lock is not None:
             with suppress(sqlite3.Error):  # somebody is reading it
                 self._db.execute("PRAGMA journal_mode = DELETE")
         self._db.close()
-        self._unlock()
-
-    def _unlock(self) -> None:
-        if self._lock >= 0:
+        if self._lock is not None:
             os.close(self._lock)
-            self._lock = -1
+            self._lock = None
 
     # Writing.
 
@@ -199,22 +196,19 @@ class Results(Closing):
             yield from self._entries(where, question.id, order="place")
 
     def everything(self) -> Iterator[Entry]:
-        """Give every file that is handed in, the oldest first of each student and question."""
+        """Give every file that is handed in, by student, the last of each question last."""
         return self._entries("1", order="student, question, at, place")
 
     def entries(self) -> Iterator[Entry]:
         """Give what counts: of each student one file for each question, by student."""
-        order = {one.id: number for number, one in enumerate(self.terms.questions)}
+        order = [one.id for one in self.terms.questions]
         for _, group in groupby(self.everything(), key=lambda one: one.handed.student):
-            theirs = groupby(group, key=lambda one: one.question.id)
-            counting = [self._counting(list(files)) for _, files in theirs]
-            yield from sorted(counting, key=lambda one: order[one.question.id])
-
-    def _counting(self, files: list[Entry]) -> Entry:
-        """Return the file that counts: the last one, or the last of the best."""
-        if self.terms.counts == "best":
-            return max(reversed(files), key=lambda one: -1 if one.points is None else one.points)
-        return files[-1]
+            counting = []
+            for _, theirs in groupby(group, key=lambda one: one.question.id):
+                files = list(theirs)[::-1]  # the last of the best, or the last
+                best = max(files, key=lambda one: -1 if one.points is None else one.points)
+                counting.append(best if self.terms.counts == "best" else files[0])
+            yield from sorted(counting, key=lambda one: order.index(one.question.id))
 
     def students(self) -> list[str]:
         """Return everybody who handed something in."""
@@ -232,7 +226,12 @@ class Results(Closing):
             if one.question not in questions:
                 continue
             late = bool(one.late) or is_late(one.at, self.terms.deadline)
-            read = _read_report(self.folder, report) if state == "graded" else None
+            try:
+                read = _adapter(Report).validate_json(report) if state == "graded" else None
+            except ValueError as fault:
+                said = " ".join(str(fault).split())[:200]
+                text = f"{self.folder / TABLE}: expected a report in it: {said}"
+                raise UsageError(text) from fault
             yield Entry(questions[one.question], one, read, said, late, graded_at)
 
     def _rows(self, sql: str, *values: object) -> Iterator[Any]:
@@ -277,7 +276,7 @@ def read_terms(folder: Path) -> Terms:
     """
     path = folder / TERMS
     try:
-        read = json.loads(content(path, regular, _MOST_TERMS))
+        read = json.loads(content(path, _MOST_TERMS))
         if read.get("format") != RESULTS_FORMAT:
             text = f"{path}: expected format {RESULTS_FORMAT}, found {read.get('format')}"
             raise UsageError(text, hint="another version of drill wrote it")
@@ -295,27 +294,6 @@ def read_terms(folder: Path) -> Terms:
     return terms
 
 
-def agreed(folder: Path, wanted: Terms, *, drawn: bool) -> Terms:
-    """Return the terms to grade on: what was drawn by chance once stays in a folder.
-
-    Args:
-        folder: Of the results; made if there is none.
-        wanted: What is asked for now.
-        drawn: Whether its seed was drawn by chance: then one that is kept there stays.
-
-    Raises:
-        UsageError: The folder cannot be made, or what is in it cannot be read.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        text = f"{folder}: expected a folder for the results: {fault.strerror}"
-        raise UsageError(text) from fault
-    if not (drawn and (folder / TERMS).exists()):
-        return wanted
-    return replace(wanted, seed=read_terms(folder).seed)
-
-
 def is_late(at: str, deadline: str) -> bool:
     """Return whether a time is after a deadline, if there is one."""
     if not (at and deadline):
@@ -326,18 +304,6 @@ def is_late(at: str, deadline: str) -> bool:
         return at > deadline
 
 
-def _dumped(terms: Terms) -> str:
-    return json.dumps(asdict(terms), indent=2) + "\n"
-
-
-def _read_report(folder: Path, text: str) -> Report:
-    try:
-        return _adapter(Report).validate_json(text)  # type: ignore[no-any-return]
-    except ValueError as fault:
-        said = " ".join(str(fault).split())[:200]
-        raise UsageError(f"{folder / TABLE}: expected a report in it: {said}") from fault
-
-
 @functools.cache
 def _adapter(kind: type) -> Any:  # noqa: ANN401 - pydantic's class is generic in what it adapts
     from pydantic import TypeAdapter
@@ -346,11 +312,16 @@ def _adapter(kind: type) -> Any:  # noqa: ANN401 - pydantic's class is generic i
 
 
 def _locked(folder: Path) -> int:
-    """Return an open folder that no other process can lock until it is closed.
+    """Make a folder, and open it so that no other process can until it is closed.
 
     Raises:
-        UsageError: Another process is writing results there.
+        UsageError: It cannot be made, or another process is writing results there.
     """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        text = f"{folder}: expected a folder for the results: {fault.strerror}"
+        raise UsageError(text) from fault
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -372,3 +343,53 @@ def _explained(path: Path) -> Iterator[None]:
             f"{path}: the verdicts cannot be read or written: {fault}",
             hint="make room on the disk and start again: what was graded is kept",
         ) from fault
+
+
+def regular(path: str, flags: int) -> int:
+    """Open a regular file, for `open(..., opener=regular)`.
+
+    Raises:
+        OSError: It cannot be opened, or is a link, a pipe or a device.
+    """
+    # Without O_NONBLOCK, opening a FIFO would wait for somebody at its other end.
+    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return handle
+    os.close(handle)
+    raise OSError(errno.EINVAL, "it is no regular file")
+
+
+def content(path: Path, most: int) -> bytes:
+    """Return what is in a regular file.
+
+    Raises:
+        OSError: It cannot be read.
+        UsageError: It is larger than `most` bytes.
+    """
+    with open(path, "rb", opener=regular) as file:
+        found = file.read(most + 1)
+    if len(found) > most:
+        raise UsageError(f"{path}: expected at most {most:,} bytes, found more")
+    return found
+
+
+def write_whole(file: Path, pieces: Iterable[str | bytes]) -> None:
+    """Write a file whole or not at all; a link in its place is replaced, not followed.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    if file.is_dir():
+        raise UsageError(f"{file}: expected a file, found a folder", hint="name a file in it")
+    made = file.with_name(f".{file.name}.{os.urandom(8).hex()}")
+    try:
+        with made.open("xb", buffering=1 << 16) as out:  # x: neither a file nor a link is there
+            out.writelines(p if isinstance(p, bytes) else p.encode() for p in pieces)
+            out.flush()
+            os.fsync(out.fileno())
+        made.replace(file)
+    except OSError as fault:
+        raise UsageError(f"{file}: cannot be written: {fault.strerror}") from fault
+    finally:
+        with suppress(OSError):
+            made.unlink()

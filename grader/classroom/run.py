@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import platform
 import signal
 import tempfile
 import threading
-from collections import deque
 from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib import metadata
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -38,6 +39,7 @@ _KEPT = 4  # sessions that wait in a process for the next submission of their qu
 _LOOK = 5.0  # seconds after which a pool is looked at again: it may have grown
 _CONNECTING = 10.0  # seconds for a Dask scheduler to answer
 _MOST_AT_ONCE = 1000
+_ENDED = "the process that graded it ended, each time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,9 @@ class Job:
 
 # In the process that grades.
 
+# Sessions that wait for the next submission, with what they are of; Dask may have several threads.
+_idle: list[tuple[tuple[str, tuple[int, ...]], GradingSession]] = []
+
 
 def grade_one(job: Job) -> Graded:
     """Grade one program.
@@ -61,15 +66,23 @@ def grade_one(job: Job) -> Graded:
     Whatever it does becomes a verdict; whatever else goes wrong becomes a `fault`, which is never
     the submission's.
     """
+    of = (job.question.digest, job.question.parts)
     try:
-        session = _session(job)
+        session = None
+        for one in [one for one in _idle if one[0] == of]:
+            with suppress(ValueError):  # another thread has just taken it
+                _idle.remove(one)
+                session = one[1]
+                break
+        session = session or GradingSession(_loaded(job), parts=job.question.parts)
         file = forms.of(session.question.spec).file
         try:
             report = session.grade(job.program, seed=job.seed, filename=file)
         except BaseException:
             session.close()  # nobody knows what state it is in
             raise
-        _put_back(job, session)
+        _idle.append((of, session))
+        close_sessions(_KEPT)
     except DrillError as error:
         return Graded(job.key, fault=error.message)
     except Exception as error:  # noqa: BLE001 - a bug of ours must not cost anybody a grade
@@ -82,34 +95,10 @@ def grade_one(job: Job) -> Graded:
     return Graded(job.key, report)
 
 
-# Open sessions of this process, each with what it is of; a Dask worker may have several threads.
-_idle: deque[tuple[tuple[str, tuple[int, ...]], GradingSession]] = deque()
-
-
-def _session(job: Job) -> GradingSession:
-    """Take a session of a job's question that waits, or open one.
-
-    Raises:
-        DrillError: The question cannot be loaded here, or is another one.
-    """
-    for one in list(_idle):
-        if one[0] == (job.question.digest, job.question.parts):
-            with suppress(ValueError):  # another thread has just taken it
-                _idle.remove(one)
-                return one[1]
-    return GradingSession(_loaded(job), parts=job.question.parts)
-
-
-def _put_back(job: Job, session: GradingSession) -> None:
-    _idle.append(((job.question.digest, job.question.parts), session))
-    while len(_idle) > _KEPT:
-        _idle.popleft()[1].close()
-
-
-def close_sessions() -> None:
-    """End every process of every session that waits in this process."""
-    while _idle:
-        _idle.pop()[1].close()
+def close_sessions(kept: int = 0) -> None:
+    """End the sessions that wait in this process, but for the last so many."""
+    while len(_idle) > kept:
+        _idle.pop(0)[1].close()
 
 
 def _loaded(job: Job) -> Question:
@@ -140,9 +129,6 @@ def _loaded(job: Job) -> Question:
 
 def versions(names: Iterable[str]) -> dict[str, str]:
     """Return the versions of Python, drill and libraries in this process, "none" of others."""
-    import platform
-    from importlib import metadata
-
     found = {}
     for name in names:
         found[name] = {"python": platform.python_version(), "drill": __version__}.get(name, "none")
@@ -160,7 +146,7 @@ class Pool(Protocol):
 
     @property
     def size(self) -> int:
-        """How many at once; it may change."""
+        """How many at once; it may change, and is 0 where it was closed."""
 
     def grade(self, job: Job) -> Graded:
         """Grade one program, in any thread.
@@ -183,7 +169,9 @@ def grade_all(jobs: Iterable[Job], pool: Pool) -> Generator[Graded, None, None]:
         UsageError: The Dask scheduler was lost.
     """
     todo, running = iter(jobs), set[Future[Graded]]()
-    threads = ThreadPoolExecutor(_MOST_AT_ONCE, initializer=_deaf)
+    # The threads, and so the processes that they start, do not hear an interrupt.
+    mask = (signal.SIG_BLOCK, {signal.SIGINT})
+    threads = ThreadPoolExecutor(_MOST_AT_ONCE, "", signal.pthread_sigmask, mask)
     lost: int | None = 0  # grades whose process ended, each time; None: one has come to its end
     try:
         more = True
@@ -208,9 +196,6 @@ def grade_all(jobs: Iterable[Job], pool: Pool) -> Generator[Graded, None, None]:
         threads.shutdown(wait=True, cancel_futures=True)
 
 
-_ENDED = "the process that graded it ended, each time"
-
-
 def _tried(job: Job, pool: Pool) -> Graded:
     """Grade a job, and again where that goes wrong for a reason of ours."""
     for left in reversed(range(TRIES)):
@@ -227,90 +212,73 @@ def _tried(job: Job, pool: Pool) -> Graded:
     return graded
 
 
-def _deaf() -> None:
-    """Have a thread, and so the processes that it starts, not hear an interrupt."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-
-
 class LocalPool:
     """Processes of this machine, started afresh, each with sessions of its own."""
 
     def __init__(self, size: int) -> None:
         """Start none yet: each does with its first job."""
         self.size = size
-        self._free: SimpleQueue[_Process | None] = SimpleQueue()
-        self._started: set[_Process] = set()
+        self._free: SimpleQueue[tuple[Connection, BaseProcess] | None] = SimpleQueue()
+        self._started: list[BaseProcess] = []
         for _ in range(size):
             self._free.put(None)
 
     def grade(self, job: Job) -> Graded:
         """Grade one program in the next process that is free."""
-        process = self._free.get()
+        one = self._free.get()
         try:
-            if process is None and self.size:
-                process = _Process()
-                self._started.add(process)
-            if process is None or self.size == 0:  # closed meanwhile
+            if one is None and self.size:
+                one = self._start()
+            if one is None or not self.size:  # closed meanwhile
                 raise EOFError
-            return process.grade(job)
+            one[0].send(job)
+            if not one[0].poll(PATIENCE):
+                raise EOFError
+            found: Graded = one[0].recv()
         except (EOFError, OSError) as error:
-            if process is not None:
-                process.end()
-                self._started.discard(process)
-                process = None
+            if one is not None:
+                _end(one[1])
+                one = None
             raise EOFError from error
         finally:
-            self._free.put(process)
+            self._free.put(one)
+        return found
+
+    def _start(self) -> tuple[Connection, BaseProcess]:
+        spawn = multiprocessing.get_context("spawn")
+        pipe, theirs = spawn.Pipe()
+        process = spawn.Process(target=_serve, args=(theirs,))
+        process.start()
+        self._started.append(process)
+        theirs.close()
+        return pipe, process
 
     def close(self) -> None:
         """End every process now; their workers end with them."""
         self.size = 0
         for process in list(self._started):
-            process.end()
+            _end(process)
 
 
-class _Process:
-    """A process that grades one program after another."""
-
-    def __init__(self) -> None:
-        spawn = multiprocessing.get_context("spawn")
-        self._pipe, theirs = spawn.Pipe()
-        self._process = spawn.Process(target=_serve, args=(theirs,))
-        self._process.start()
-        theirs.close()
-
-    def grade(self, job: Job) -> Graded:
-        """Send a job and wait for what comes of it.
-
-        Raises:
-            EOFError, OSError: The process ended.
-        """
-        self._pipe.send(job)
-        if not self._pipe.poll(PATIENCE):
-            raise EOFError
-        found: Graded = self._pipe.recv()
-        return found
-
-    def end(self) -> None:
-        """End it."""
-        self._process.kill()
-        self._process.join()
+def _end(process: BaseProcess) -> None:
+    process.kill()
+    process.join()
 
 
 def _serve(pipe: Connection) -> None:
     """Grade what comes through a pipe, until the other end is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's, for the one that started it
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
             pipe.send(grade_one(pipe.recv()))
     close_sessions()
 
 
-def _end_after(parent: BaseProcess) -> None:
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
     parent.join()
     os._exit(1)
 
@@ -319,11 +287,7 @@ class DaskPool:
     """The workers of a Dask cluster; those that come or go while a class is graded count too."""
 
     def __init__(self, address: str, files: Mapping[str, Mapping[str, bytes]]) -> None:
-        """Connect.
-
-        Args:
-            address: Of the scheduler.
-            files: Of each question, by its id: workers share no folder.
+        """Connect to a scheduler; `files` are those of each question, as workers share no folder.
 
         Raises:
             UsageError: Dask is not installed, or no scheduler is there.
@@ -360,8 +324,6 @@ class DaskPool:
             EOFError: Its workers ended, one after another.
             UsageError: The scheduler was lost.
         """
-        from dataclasses import replace
-
         sent = replace(job, files=self._files[job.question.id])
         try:
             # Not pure: a program that is graded again is computed again.

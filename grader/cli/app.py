@@ -17,7 +17,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from grader.cli import entrypoint, lean, output
+from grader.cli import classroom, entrypoint, lean, output
 from grader.sandbox import host
 
 _HELP = {"help_option_names": ["-h", "--help"]}
@@ -99,12 +99,13 @@ _COMMANDS = {  # of each group: GROUP_NAME.py in this folder, with a function `c
     app: ("", "list show start grade case hint run solution next reset doctor"),
     _history: ("history_", "list restore"),
     _bank: ("bank_", "audit preview new new-idea add remove list schema"),
-    _class: ("class_", "grade report export gradescope schema"),
 }
 for _group, (_prefix, _names) in _COMMANDS.items():
     for _name in _names.split():
         _module = import_module(f"grader.cli.{_prefix}{_name.replace('-', '_')}")
         _group.command(_name)(_module.command)
+for _name in ["grade", "report", "export", "gradescope", "schema"]:
+    _class.command(_name)(getattr(classroom, _name))
 
 
 def run(arguments: list[str]) -> int:

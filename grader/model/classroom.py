@@ -10,6 +10,12 @@ from grader.model.report import Report
 RESULTS_FORMAT = 2
 
 
+def whole(points: float) -> float:
+    """Return points without the noise of weights; whole ones whole."""
+    value = round(points, 6)
+    return int(value) if value == int(value) else value
+
+
 @dataclass(frozen=True, slots=True)
 class HandIn:
     """One file that a student handed in for one question."""
@@ -40,9 +46,8 @@ class AssignedQuestion:
     libraries: Mapping[str, str] = field(default_factory=dict)  # versions, by name
 
     def weighted(self, points: int) -> float:
-        """Return points as they count in a total; whole ones whole."""
-        value = round(points * self.weight, 6)
-        return int(value) if value == int(value) else value
+        """Return points as they count in a total."""
+        return whole(points * self.weight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ class Terms:
     @property
     def of(self) -> float:
         """Points that can be earned in all, with weights."""
-        return round(sum(one.weighted(one.of) for one in self.questions), 6)
+        return whole(sum(one.weighted(one.of) for one in self.questions))
 
 
 @dataclass(frozen=True, slots=True)

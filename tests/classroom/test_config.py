@@ -9,11 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from grader.app import classes
-from grader.app.classes import ClassPlan, ClassProgress, grade_class
+from grader.app.classes import (
+    ClassFile,
+    ClassFileError,
+    ClassPlan,
+    ClassProgress,
+    ClassQuestion,
+    grade_class,
+    read_class,
+)
 from grader.app.context import Context
-from grader.classroom import config
-from grader.classroom.config import ClassFileError
 from grader.classroom.results import Results, key_of
 from grader.model.classroom import Entry, Terms
 from grader.model.errors import UsageError
@@ -179,9 +184,9 @@ def test_the_example_and_the_tables_of_the_docs_are_whole(tmp_path: Path) -> Non
     page = (Path(__file__).parents[2] / "docs" / "classes.md").read_text(encoding="utf-8")
     example = page.partition("```yaml\n")[2].partition("```")[0]
     (tmp_path / "class.yaml").write_text(example)
-    course = config.read(tmp_path / "class.yaml")
-    assert [one.weight for one in course.file.asked] == [1, 2, 1]
     ctx = Context(tmp_path, tmp_path / "data", lambda: NOW, bank=PARTS.parents[2])
-    assert [one.id for one in classes.load(ctx, course)] == [one.id for one in course.file.asked]
-    for model in (config.ClassFile, config.ClassQuestion):
+    course, questions = read_class(ctx, tmp_path / "class.yaml", ())
+    assert [one.weight for one in course.asked] == [1, 2, 1]
+    assert [one.id for one in questions] == [one.id for one in course.asked]
+    for model in (ClassFile, ClassQuestion):
         assert [key for key in model.model_fields if f"`{key}`" not in page] == []

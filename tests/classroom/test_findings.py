@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from grader.classroom.findings import ClassFindings, HeldIdea, Standing, find
+from grader.classroom.report import ClassFindings, HeldIdea, Standing, find
 from grader.model.classroom import Entry
-from grader.model.report import CheckResult, Explanation, Report, Verdict
+from grader.model.report import Explanation, Verdict
 from tests.classroom.making import MEAN, SUM, TERMS, entry, named, report, rule
 
 FAIL = Verdict.FAIL
@@ -97,24 +97,6 @@ def test_shares_are_of_those_who_were_judged_and_did_not_hand_in_the_starter() -
     assert of.questions[0].judged == 4
     assert (held.students, held.share, held.unsure) == (["a"], 0.25, ["d"])
     assert held.line == "You take the mean along the wrong axis."
-
-
-def in_part_two(*ids: str) -> Report:
-    first = CheckResult("values", "outputs", Verdict.PASS, "2 cases", ("small",))
-    more = [CheckResult(i, "outputs", FAIL, "wrong", ("edge",), ("edge",), part=2) for i in ids]
-    return replace(report(FAIL, named("axis", checks=("edges",))), checks=(first, *more))
-
-
-def test_an_idea_shows_in_the_parts_of_the_checks_that_caught_it() -> None:
-    of = found(entry("a", in_part_two("edges")), entry("b", report(FAIL, named("axis"))))
-    assert idea(of, "axis").by_part == {1: 1, 2: 1}
-    # A check that is not there to catch it says nothing of the idea's part, its cases do.
-    first = CheckResult("first", "outputs", FAIL, "wrong", ("wide",), ("wide",))
-    both = in_part_two("other")
-    seen = replace(
-        both, checks=(first, *both.checks), misconceptions=(named("axis", seen=("edge",)),)
-    )
-    assert idea(found(entry("a", seen)), "axis").by_part == {2: 1}
 
 
 def test_equal_answers_are_together_the_most_first() -> None:

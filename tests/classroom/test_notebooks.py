@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.classroom.notebook import cells, program
+from grader.classroom.hand_in import code_of as program
 from grader.model.errors import UsageError
 from tests.classroom.handing_in import notebook
 
@@ -60,24 +60,22 @@ def test_lines_of_ipython_become_comments(cell: str, expected: str | None) -> No
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "found no JSON"), (b"{", "found no JSON"), (b"\xff\xfe{}", "found no JSON"),
-        (b"[" * 100_000, "found no JSON"), (b"[" * 500_000, "400,000 values"),
-        (b'{"nbformat": ' + b"9" * 9_000 + b"}", "found no JSON"),
-        (b"[]", "found other JSON"), (b"{}", "found other JSON"), (b"null", "found other JSON"),
+        (b"", "something else"), (b"{", "something else"), (b"\xff\xfe{}", "something else"),
+        (b"[" * 100_000, "something else"), (b"[" * 500_000, "400,000 values"),
+        (b'{"nbformat": ' + b"9" * 9_000 + b"}", "something else"),
+        (b"[]", "something else"), (b"{}", "something else"), (b"null", "something else"),
         (b'{"nbformat": 3, "worksheets": []}', "of format 4, found 3: save it again"),
-        (b'{"nbformat": "4"}', "found something else"), (b'{"nbformat": 4.0}', "something else"),
-        (b'{"nbformat": true}', "something else"), (b'{"nbformat": [4]}', "something else"),
+        (b'{"nbformat": "4"}', "something else"),
+        (b'{"nbformat": [4]}', "something else"),
         (b'{"nbformat": 1e999}', "something else"),
-        (b'{"nbformat": 4}', "a list of cells, found none"),
-        (b'{"nbformat": 4, "cells": {}}', "a list of cells, found none"),
-        (b'{"nbformat": 4, "cells": [1]}', "found a cell that is none"),
+        (b'{"nbformat": 4}', "something else"),
+        (b'{"nbformat": 4, "cells": [1]}', "something else"),
         (b'{"nbformat": 4, "cells": []}', "found no cell of it"),
         (b'{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": "x"}]}', "no cell of it"),
         (b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": " \\n"}]}', "no cell of it"),
-        (b'{"nbformat": 4, "cells": [{"cell_type": "code"}]}', "cell of code without text"),
-        (b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": [1]}]}', "without text"),
-        (notebook("x" * 1_000_001), "1,000,000 characters of code"),
-        (b" " * 16_000_001, "16,000,000 bytes"),
+        (b'{"nbformat": 4, "cells": [{"cell_type": "code"}]}', "something else"),
+        (b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": [1]}]}', "something else"),
+        (notebook("x" * 1_000_001), "1,000,000 bytes of code"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
@@ -111,8 +109,8 @@ def test_every_line_keeps_its_place(sources: list[str]) -> None:
     book = notebook(*sources, "last = 1")
     lines = program(book).decode().split("\n")[:-1]
     at = 0
-    for cell in cells(book):
-        for line in cell.split("\n")[:-1]:
+    for source in [*sources, "last = 1"]:
+        for line in source.rstrip("\n").split("\n"):
             assert lines[at].endswith((line, line.strip()))
             at += 1
         at += 1

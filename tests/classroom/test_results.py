@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.disk import write_whole
 from grader.classroom.export import export
-from grader.classroom.feedback import write_feedback
-from grader.classroom.results import TABLE, TERMS, Results, agreed, is_late, key_of
+from grader.classroom.results import TABLE, TERMS, Results, is_late, key_of, write_whole
+from grader.classroom.student import write_feedback
 from grader.model.classroom import Entry, Graded, HandIn, Terms
 from grader.model.errors import UsageError
 from grader.model.report import (
@@ -210,13 +209,14 @@ def test_results_that_are_not_there_are_said(tmp_path: Path) -> None:
         Results(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="expected a folder for the results"):
-        agreed(tmp_path / "file" / "out", CLASS, drawn=True)
+        Results(tmp_path / "file" / "out", write=CLASS)
 
 
 def test_a_seed_that_was_drawn_stays(tmp_path: Path) -> None:
     write_results(tmp_path, CLASS, [])
-    assert agreed(tmp_path, replace(CLASS, seed=99), drawn=True).seed == CLASS.seed
-    assert agreed(tmp_path, replace(CLASS, seed=99), drawn=False).seed == 99
+    for drawn, seed in ((True, CLASS.seed), (False, 99)):
+        with Results(tmp_path, write=replace(CLASS, seed=99), drawn=drawn) as results:
+            assert results.terms.seed == seed
 
 
 def variations() -> Iterator[tuple[Terms, bool]]:

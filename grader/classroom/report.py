@@ -1,0 +1,486 @@
+"""What follows from all grades of a class, and how whoever teaches it is shown that.
+
+An idea counts as held where the report asserts it: it gives exactly the student's numbers, alone or
+with another one.  What fits only a part is counted apart.  The starter as it was handed out holds
+its ideas by design, so whoever hands it in unchanged counts for none.
+
+The page of HTML stands alone: no script, nothing fetched.  Every text in it goes through the
+renderers of blocks, which let none act or be read as markup.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from html import escape
+from itertools import groupby
+from statistics import fmean, median
+
+from grader.model.classroom import AssignedQuestion, Entry, Terms, whole
+from grader.model.numerals import quantity
+from grader.model.report import Report, Verdict
+from grader.reports import words
+from grader.reports.blocks import (
+    Block,
+    Code,
+    Figure,
+    Gap,
+    Heading,
+    Item,
+    Paragraph,
+    Table,
+    render_html,
+)
+from grader.reports.grade import told
+from grader.reports.sheet import Line, cells, inert, padded
+
+DIGITS = 8  # of a digest that are shown
+_OTHERWISE = {"state", "rule", "class"}  # kinds of explanations that name no listed idea
+
+
+class Standing(StrEnum):
+    """Where a student stands with a question: exactly one of these."""
+
+    PASSED = "passed"
+    IDEA = "holds a listed idea"
+    EXPLAINED = "wrong, explained otherwise"  # by a rule, state or a class of cases
+    UNEXPLAINED = "wrong, unexplained"
+    STOPPED = "stopped, no idea is known"  # raised, or ran into a limit
+    STARTER = "starter, unchanged"
+    NO_PROGRAM = "no program in the file"
+    NOT_GRADED = "not graded"  # yet, or for a reason that is the grader's
+    MISSING = "nothing handed in"
+
+
+_UNKNOWN = (Standing.EXPLAINED, Standing.UNEXPLAINED, Standing.STOPPED)
+JUDGED = (Standing.PASSED, Standing.IDEA, *_UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class StudentResult:
+    """What is known of one student and one question."""
+
+    question: str  # id
+    standing: Standing
+    points: int | None = None  # None: not graded
+    verdict: str = "nothing handed in"
+    late: bool = False
+    note: str = ""  # why it is not graded, or why there is no program
+    ideas: tuple[str, ...] = ()  # listed ones that it holds
+    group: str = ""  # of equal wrong results that no idea explains: the first digits
+
+
+@dataclass(slots=True)
+class Student:
+    """One student: a result for each question, in their order."""
+
+    id: str
+    results: tuple[StudentResult, ...] = ()
+    points: float | None = None  # with weights; None while something of it is not graded
+    so_far: float = 0  # of what is graded
+    name: str = ""
+    email: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every question passes."""
+        return all(one.standing is Standing.PASSED for one in self.results)
+
+
+@dataclass(slots=True)
+class HeldIdea:
+    """A listed idea that somebody holds in what counts."""
+
+    id: str
+    line: str  # the first sentence of its feedback
+    students: list[str] = field(default_factory=list)  # who holds it
+    share: float = 0.0  # of those whose file was graded and is not the unchanged starter
+    unsure: list[str] = field(default_factory=list)  # it fits a part of what is wrong, no more
+
+
+@dataclass(slots=True)
+class AnswerGroup:
+    """Wrong results that are equal to each other, to the last case, and that no idea explains."""
+
+    question: str
+    handle: str  # the first digits of the digest of what is wrong
+    sentence: str  # what the first failing check says
+    also: tuple[str, ...] = ()  # what else is known
+    students: list[str] = field(default_factory=list)
+    files: int = 0  # how many of the students' files differ
+
+
+@dataclass(slots=True)
+class QuestionFindings:
+    """What the class shows of one question."""
+
+    question: AssignedQuestion
+    standings: dict[Standing, int] = field(default_factory=lambda: dict.fromkeys(Standing, 0))
+    ideas: list[HeldIdea] = field(default_factory=list)  # the commonest first
+    judged: int = 0  # students whose file was graded and is not the unchanged starter
+    groups: list[AnswerGroup] = field(default_factory=list)  # the largest first
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFindings:
+    """What follows from all grades of a class."""
+
+    terms: Terms
+    students: tuple[Student, ...]
+    questions: tuple[QuestionFindings, ...]
+    of: float  # points, with weights
+    mean: float | None  # of the points of those who are graded throughout
+    median: float | None
+    scores: Mapping[str, int]  # students graded throughout, by their share of all points
+
+    @property
+    def passed(self) -> int:
+        """How many students pass every question."""
+        return sum(student.passed for student in self.students)
+
+    @property
+    def unfinished(self) -> int:
+        """How many students have something that is not graded yet."""
+        return sum(student.points is None for student in self.students)
+
+
+def find(terms: Terms, entries: Iterable[Entry]) -> ClassFindings:
+    """Return what follows from all grades of a class, in one pass.
+
+    Args:
+        terms: what it was asked.
+        entries: of each student and question what counts, student by student.
+    """
+    gathered = {one.id: _Gathered(QuestionFindings(one)) for one in terms.questions}
+    students = []
+    for id_, group in groupby(entries, key=lambda entry: entry.handed.student):
+        student = Student(id_)
+        results = {one.id: StudentResult(one.id, Standing.MISSING, 0) for one in terms.questions}
+        for entry in group:
+            results[entry.question.id] = gathered[entry.question.id].add(entry)
+            student.name = student.name or entry.handed.name
+            student.email = student.email or entry.handed.email
+        student.results = tuple(results.values())
+        earned = (one.weighted(results[one.id].points or 0) for one in terms.questions)
+        student.so_far = whole(sum(earned))
+        graded = all(one.points is not None for one in student.results)
+        student.points = student.so_far if graded else None
+        students.append(student)
+    students.sort(key=lambda one: one.id)
+    known = [one.points for one in students if one.points is not None]
+    tenths = Counter(min(10, int(10 * one / terms.of + 1e-9)) if terms.of else 0 for one in known)
+    labels = [*(f"{n * 10} to {n * 10 + 10} %" for n in range(10)), "100 %"]
+    return ClassFindings(
+        terms,
+        tuple(students),
+        tuple(one.findings(len(students)) for one in gathered.values()),
+        terms.of,
+        mean=fmean(known) if known else None,
+        median=median(known) if known else None,
+        scores={label: tenths[n] for n, label in enumerate(labels)} if known else {},
+    )
+
+
+def standing(entry: Entry) -> Standing:
+    """Return where a student stands with a question."""
+    report = entry.report
+    if entry.handed.fault:
+        return Standing.NO_PROGRAM
+    if report is None:
+        return Standing.NOT_GRADED
+    if report.verdict is Verdict.PASS:
+        return Standing.PASSED
+    if report.unchanged:
+        return Standing.STARTER
+    if asserted(report):
+        return Standing.IDEA
+    if any(one.kind in _OTHERWISE for one in report.explanations):
+        return Standing.EXPLAINED
+    return Standing.UNEXPLAINED if report.verdict is Verdict.FAIL else Standing.STOPPED
+
+
+def asserted(report: Report) -> tuple[str, ...]:
+    """Return the listed ideas that a report says are held: exactly, or as two together."""
+    together = any(e.kind == "pair" for e in report.explanations) and len(report.misconceptions) > 1
+    return tuple(one.id for one in report.misconceptions if one.exact or together)
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What is gathered of one question, student by student."""
+
+    found: QuestionFindings
+    ideas: dict[str, HeldIdea] = field(default_factory=dict)
+    groups: dict[str, AnswerGroup] = field(default_factory=dict)  # by handle
+    files: set[tuple[str, str]] = field(default_factory=set)  # handle, sha256
+
+    def add(self, entry: Entry) -> StudentResult:
+        """Take in what a student handed in."""
+        stands, student, report = standing(entry), entry.handed.student, entry.report
+        self.found.standings[stands] += 1
+        result = StudentResult(
+            entry.question.id,
+            stands,
+            entry.points,
+            verdict=entry.verdict,
+            late=entry.late,
+            note=entry.note,
+            ideas=asserted(report) if report is not None and stands is Standing.IDEA else (),
+            group=report.outputs[:DIGITS] if report is not None and stands in _UNKNOWN else "",
+        )
+        if report is None or stands not in JUDGED:
+            return result
+        for one in report.misconceptions:
+            line = words.sentences(one.feedback, 1)[0]
+            idea = self.ideas.setdefault(one.id, HeldIdea(one.id, line))
+            (idea.students if one.id in result.ideas else idea.unsure).append(student)
+        if handle := result.group:
+            if handle not in self.groups:
+                self.groups[handle] = AnswerGroup(entry.question.id, handle, *_said_of(report))
+            self.groups[handle].students.append(student)
+            self.files.add((handle, entry.handed.sha256))
+        return result
+
+    def findings(self, students: int) -> QuestionFindings:
+        """Return what the class shows of the question."""
+        found = self.found
+        found.standings[Standing.MISSING] = students - sum(found.standings.values())
+        found.judged = sum(found.standings[one] for one in JUDGED)
+        for idea in self.ideas.values():
+            idea.share = len(idea.students) / found.judged
+        for group in self.groups.values():
+            group.files = sum(handle == group.handle for handle, _ in self.files)
+        found.ideas = sorted(self.ideas.values(), key=lambda one: (-len(one.students), one.id))
+        found.groups = sorted(
+            self.groups.values(), key=lambda one: (-len(one.students), one.handle)
+        )
+        return found
+
+
+def _said_of(report: Report) -> tuple[str, tuple[str, ...]]:
+    failing = words.deciding(report)
+    if not failing:
+        return words.about_the_file(report), ()
+    also = tuple(one.text for one in report.explanations if one.kind in _OTHERWISE)
+    return f"{failing[0].id}: {words.finding(failing[0])}", also
+
+
+# In a terminal, and read aloud.
+
+STARTERS = "The starter holds its ideas by design: whoever hands it in unchanged counts for none."
+GROUPS = (
+    "Wrong answers that no listed idea gives, together where all that they compute is equal. One "
+    "feedback serves a whole group; equal results are no accusation: many people make the same "
+    "mistake by themselves."
+)
+_BAR = 24  # cells of the longest bar
+_NAME = 120  # characters of a name
+
+
+def points_text(value: float) -> str:
+    """Points as they are written: whole ones whole."""
+    return f"{value:,.6f}".rstrip("0").rstrip(".")
+
+
+def summary(found: ClassFindings) -> str:
+    """The class in a sentence or two."""
+    said = f"{quantity(len(found.students), 'student')}, {found.passed} passed"
+    said += " all questions" if len(found.questions) > 1 else ""
+    if found.mean is not None:
+        of = points_text(found.of)
+        said += f", mean {found.mean:.1f} and median {found.median:.1f} of {of} points"
+    if left := found.unfinished:
+        have = "has something that is not graded yet and counts" if left == 1 else (
+            "have something that is not graded yet and count"
+        )  # fmt: skip
+        said += f". {quantity(left, 'student')} {have} in no average"
+    return f"{said}."
+
+
+def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> Iterator[Block]:
+    """Everything that follows from a class.
+
+    Args:
+        found: what follows.
+        results: the folder of results, as it is typed in commands.
+        most: students of a group that are named.
+    """
+    terms = found.terms
+    yield Heading(terms.title or "A class", level=1)
+    yield Paragraph(summary(found))
+    deadline = f" What came after {terms.deadline} is marked." if terms.deadline else ""
+    yield Paragraph(
+        f"The {terms.counts} file of a student for a question counts.{deadline} "
+        f"Seed {terms.seed}, isolation {terms.level} at least, drill {terms.program}."
+    )
+    yield Gap()
+    head = ("student", "name", *(one.question.id for one in found.questions), "points")
+    of = points_text(found.of)
+    rows = (
+        (_cut(one.id), _cut(one.name), *map(_said, one.results),
+         f"{points_text(one.so_far)} of {of}{' so far' * (one.points is None)}")
+        for one in found.students
+    )  # fmt: skip
+    yield Table(head, tuple(rows))
+    for asked in found.questions:
+        yield Gap()
+        yield from _question(asked, results, most)
+    if found.scores:
+        yield Gap()
+        yield Heading("Points, of all")
+        yield _bars(found.scores)
+
+
+def _said(one: StudentResult) -> str:
+    """A student's result: points, verdict, whether it came late."""
+    if one.standing is Standing.MISSING:
+        return "-"
+    said = one.verdict if one.points is None else f"{one.points} {one.verdict}"
+    return f"{said}, late" if one.late else said
+
+
+def _question(asked: QuestionFindings, results: str, most: int | None) -> Iterator[Block]:
+    """What the class shows of a question, naming at most so many students of each kind."""
+    yield Heading(asked.question.title, name=asked.question.id)
+    yield _bars({str(one): count for one, count in asked.standings.items() if count})
+    yield Gap()
+    if asked.ideas:
+        facts = f"of {quantity(asked.judged, 'student')}"
+        yield Heading("Ideas that the class holds", facts, level=3)
+        for idea in asked.ideas:
+            share = f"{len(idea.students)} of {asked.judged}, {round(100 * idea.share)} %"
+            yield Paragraph(share, idea.id, hang=4)
+            unsure = f"{len(idea.unsure)} more: it fits a part of what is wrong"
+            people = _people(idea.students, most) if idea.students else ""
+            for text in filter(None, (idea.line, unsure if idea.unsure else "", people)):
+                yield Paragraph(text, indent=4)
+        if asked.standings[Standing.STARTER]:
+            yield Paragraph(STARTERS)
+    else:
+        yield Paragraph("No listed idea shows.")
+    if asked.groups:
+        yield Gap()
+        yield Heading("Equal answers that no listed idea gives", level=3)
+        yield Paragraph(GROUPS)
+        several = [group for group in asked.groups if len(group.students) > 1]
+        for group in several:
+            files = quantity(group.files, "different file")
+            yield Paragraph(f"{_people(group.students, most)} ({files})", group.handle, hang=4)
+            for text in (group.sentence, *group.also[:2]):
+                yield Paragraph(text, indent=4)
+            question, folder = shlex.quote(group.question), shlex.quote(results)
+            command = f"drill bank new-idea {question} --from {folder} {group.handle} --name NAME"
+            yield Code((command,))
+        if single := len(asked.groups) - len(several):
+            more = "more " if several else ""
+            said = quantity(single, f"{more}answer", f"{more}answers")
+            yield Paragraph(f"{said} that nobody shares")
+
+
+def _people(students: Sequence[str], most: int | None) -> str:
+    """How many, and the first of them."""
+    named = ", ".join(map(_cut, students[:most]))
+    more = ", ..." if most is not None and len(students) > most else ""
+    return f"{quantity(len(students), 'student')}: {named}{more}"
+
+
+def _cut(name: str) -> str:
+    return inert(name[:_NAME]) + ("..." if len(name) > _NAME else "")
+
+
+def _bars(counts: Mapping[str, int]) -> Figure:
+    """A bar for each count, the largest filling the room there is."""
+    most, across = max(counts.values(), default=0), max(map(cells, counts), default=0)
+
+    def draw(_width: int) -> Iterator[Line]:
+        for label, count in counts.items():
+            bar = "#" * (max(1, round(_BAR * count / most)) if count else 0)
+            yield f"  {padded(label, across)}  {count:>{len(str(most))}}  {bar}".rstrip()
+
+    return Figure(draw, tuple(f"{label}: {count}" for label, count in counts.items()))
+
+
+# In HTML.
+
+CSS = """\
+:root { color-scheme: light dark; --page: #fdfdfc; --ink: #1d1f21; --soft: #5a5f66;
+  --line: #d9dbde; --band: #f3f4f5; }
+@media (prefers-color-scheme: dark) { :root { --page: #17191c; --ink: #e4e6e8; --soft: #a3a9b0;
+  --line: #383c42; --band: #202327; } }
+body { margin: 0 auto; padding: 1.5rem 1.25rem 4rem; max-width: 52rem; background: var(--page);
+  color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .25rem; }
+h2 { font-size: 1.2rem; margin: 2.5rem 0 .25rem; padding-top: .75rem;
+  border-top: 1px solid var(--line); }
+h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
+p, ul { margin: .5rem 0; }
+code, pre { font-family: ui-monospace, monospace; font-size: .9em; }
+pre { padding: .6rem .75rem; background: var(--band); overflow-x: auto; line-height: 1.35; }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); }
+.soft { color: var(--soft); }
+@media print { body { max-width: none; padding: 0; } pre { white-space: pre-wrap; } }
+"""
+
+
+def framed(title: str, body: Iterable[str]) -> Iterator[str]:
+    """A page of HTML that stands alone, in pieces."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    yield (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="robots" content="noindex">\n'
+        f"<title>{escape(inert(title))}</title>\n<style>\n{CSS}</style>\n</head>\n<body>\n<main>\n"
+    )
+    yield from body
+    yield "</main>\n</body>\n</html>\n"
+
+
+def class_page(found: ClassFindings, entries: Iterable[Entry], results: str) -> Iterator[str]:
+    """A class as a page, a student at a time: a large class needs no more memory than its findings.
+
+    Args:
+        found: what follows from it.
+        entries: what counts of each student and question, student by student; read while the page
+            is written.
+        results: the folder of results, as it is typed in commands.
+    """
+
+    def body() -> Iterator[str]:
+        yield render_html(class_blocks(found, results, None))
+        yield "<h2>Students</h2>\n"
+        known = {one.id: one for one in found.students}
+        for student, theirs in groupby(entries, key=lambda one: one.handed.student):
+            if one := known.get(student):  # else it was handed in since
+                name = _cut(one.id) + (f" ({_cut(one.name)})" if one.name else "")
+                shown = escape(inert(name.replace("\xa0", " "), 1000))
+                yield f"<details><summary>{shown}</summary>\n"
+                yield render_html(_student(one, {e.question.id: e for e in theirs}))
+                yield "</details>\n"
+
+    return framed(found.terms.title or "A class", body())
+
+
+def _student(student: Student, found: Mapping[str, Entry]) -> Iterator[Block]:
+    """Everything about a student, question by question, with hidden checks and what it printed."""
+    if student.email:
+        yield Paragraph(student.email)
+    for result in student.results:
+        entry = found.get(result.question)
+        yield Heading(result.question, _said(result), level=3)
+        if entry is None:
+            continue
+        when = f"handed in {entry.handed.at}" if entry.handed.at else ""
+        group = f"in the group of equal answers {result.group}" if result.group else ""
+        yield Paragraph("; ".join(filter(None, (when, entry.handed.path, group))))
+        if entry.note:
+            yield Paragraph(entry.note, "Not graded:" if entry.points is None else "")
+        if entry.report is not None:
+            if len(entry.report.parts) > 1:
+                for number, part in enumerate(entry.report.parts, 1):
+                    yield Item(f"part {number} {part.verdict}: {part.points} of {part.of}")
+            yield from told(entry.report)

@@ -1,0 +1,285 @@
+"""What a student is told of a grade, question by question: a file of Markdown, one of HTML.
+
+Where a class hides some checks and cases, nothing is left that speaks of them: no name, input,
+number or sentence, no count that they are in, no idea that rests on them alone.  What cannot be
+told apart is left out.  One process runs all cases, so that a program can keep the inputs of a
+hidden one and show them where an open check fails.  Nothing is left either of what a program
+chooses: what it prints, texts and lines of exceptions, values and how many are wrong, measurements,
+explanations.
+
+A student's name, file and exception are text and nothing else, wherever they are shown.
+"""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+from grader.classroom.report import framed, points_text
+from grader.classroom.results import Results, content, write_whole
+from grader.model.classroom import AssignedQuestion, Entry, Terms
+from grader.model.errors import UsageError
+from grader.model.numerals import quantity
+from grader.model.report import FINE, CheckResult, Exhibit, Grids, Named, Report, Verdict
+from grader.reports.blocks import Block, Heading, Item, Paragraph, render_html, render_markdown
+from grader.reports.grade import told
+from grader.reports.json import withheld
+from grader.reports.words import deciding, smallest
+
+# What is hidden.
+
+_ERRORS = frozenset(  # names that no program has made up
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+)
+_NO = "it does not pass"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What may be shown of a report."""
+
+    report: Report
+    unseen: tuple[int, ...] = ()  # the parts in which a hidden check does not pass
+    left_out: bool = False  # whether something that is known of the fault is not shown
+
+    def told(self) -> tuple[Block, ...]:
+        """Say it."""
+        return told(self.report, complete=not (self.left_out or self.unseen))
+
+
+def seen(report: Report, hidden: Collection[str]) -> Seen:
+    """Return as much of a report as its student may read.
+
+    Args:
+        report: as it was graded.
+        hidden: names of checks and of cases.
+    """
+    report = withheld(report)
+    if not hidden:
+        return Seen(report)
+    checks = [c for c in report.checks if c.id not in hidden]
+    open_cases = {case for check in checks for case in check.cases} - {*hidden}
+    below = {case for c in report.checks if c.id in hidden for case in (*c.cases, *c.failing)}
+    shown = _Open(frozenset(hidden) | (below - open_cases))
+    stopping = deciding(report)
+    found = replace(report, checks=tuple(map(shown.check, checks)), printed="", explanations=())
+    failing = deciding(found)
+    if stopping:  # the verdict is that of what is shown
+        found = replace(found, verdict=failing[0].verdict if failing else Verdict.FAIL)
+    cases = {case for check in failing for case in check.failing}
+    ideas = tuple(shown.ideas(report.misconceptions, len(cases)))
+    found = replace(
+        found,
+        misconceptions=ideas,
+        note="" if shown.hides(report.note) else report.note,
+        follow_up="" if shown.hides(report.follow_up) else report.follow_up,
+    )
+    unseen = tuple(dict.fromkeys(check.part for check in stopping if check.id in hidden))
+    lost = len(ideas) < len(report.misconceptions) or report.explanations != ()
+    return Seen(found, unseen, lost)
+
+
+class _Open:
+    """What is open where some names are hidden."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        listed = "|".join(re.escape(name) for name in sorted(names))
+        self._named = re.compile(rf"(?<![\w-])(?:{listed})(?![\w-])", re.IGNORECASE)
+
+    def hides(self, text: str) -> bool:
+        """Whether a text names something that is hidden."""
+        return self._named.search(text) is not None
+
+    def check(self, check: CheckResult) -> CheckResult:
+        """Return a check in words that no program chooses, without what is of hidden cases."""
+        case, failing = smallest(check), self._rest(check.failing)
+        bare = replace(
+            check, cases=self._rest(check.cases), failing=failing, message="", case_line="",
+            about="", inputs={}, call="", mismatch=None, exhibit=None, raised=None, figures={},
+        )  # fmt: skip
+        if check.blocked_by in self._names:
+            return replace(bare, blocked_by=None)
+        if check.verdict in FINE:
+            said = check.verdict is Verdict.SKIPPED and not self.hides(check.message)
+            return replace(bare, message=check.message if said else "")
+        if not self._names.isdisjoint((case, *check.failing[:1])):
+            return replace(bare, message=_NO if failing else f"{_NO} on a hidden case")
+        message = _NO
+        if check.raised is not None:
+            name = check.raised.type
+            message = f"your code raised {name if name in _ERRORS else 'an exception'}"
+        elif check.mismatch is not None:
+            message = f"{check.mismatch.result.partition('[')[0]} is wrong"
+        named = self.hides(check.about)
+        return replace(
+            bare,
+            message=_NO if self.hides(message) else message,
+            failing=tuple(dict.fromkeys([*[case] * bool(case), *failing])),
+            case_line="" if named else check.case_line,
+            about="" if named else check.about,
+            inputs=check.inputs,
+            exhibit=_given(check.exhibit),
+        )
+
+    def ideas(self, named: Collection[Named], failing: int) -> Iterator[Named]:
+        """Give the ideas that rest on what is open, counted in it alone."""
+        for idea in named:
+            cases, checks = self._rest(idea.seen), self._rest(idea.checks)
+            results = self._rest(idea.results)
+            rests = (idea.checks, checks), (idea.seen, cases), (idea.results, results)
+            lost = any(before and not after for before, after in rests)
+            uncounted = idea.cases and not idea.seen
+            if lost or uncounted or not (checks or cases):
+                continue
+            if not self.hides(f"{idea.id} {idea.feedback}"):
+                yield replace(
+                    idea, checks=checks, seen=cases, results=results, cases=len(cases),
+                    failing=max(failing, len(cases)),
+                )  # fmt: skip
+
+    def _rest(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name for name in names if name not in self._names)
+
+
+def _given(exhibit: Exhibit | None) -> Grids | None:
+    """Inputs and what is right, whole: what is cut is cut to where a program is wrong."""
+    panels = exhibit.panels if isinstance(exhibit, Grids) else ()
+    kept = tuple(
+        replace(panel, wrong=frozenset(), focus=frozenset())
+        for panel in panels
+        if not panel.note and not panel.title.endswith(", yours")
+    )
+    return Grids(kept) if kept else None
+
+
+# Feedback.
+
+NOT_GRADED = (
+    "Not graded yet, and that is not your fault: the grader could not finish. It will try again."
+)
+UNSEEN = "A hidden check does not pass."
+
+
+def feedback(terms: Terms, entries: Sequence[Entry]) -> tuple[Block, ...]:
+    """Say what came of everything that a student handed in.
+
+    Args:
+        terms: what the class is asked.
+        entries: those of one student, at least one: what counts of each question.
+    """
+    found = {entry.question.id: entry for entry in entries}
+    handed = entries[0].handed
+    blocks: list[Block] = [Heading(handed.name or handed.student, level=1)]
+    blocks += [Paragraph(terms.title)] if terms.title else []
+    blocks.append(Paragraph(_total(terms, found), "Total:"))
+    for question in terms.questions:
+        blocks.append(Heading(question.title, question.id))
+        blocks += _answer(terms, question, found.get(question.id))
+    return tuple(blocks)
+
+
+def _total(terms: Terms, found: Mapping[str, Entry]) -> str:
+    """The weighted points of all questions."""
+    points = [(q, found[q.id].points if q.id in found else 0) for q in terms.questions]
+    earned = points_text(sum(question.weighted(one or 0) for question, one in points))
+    waiting = sum(one is None for _, one in points)
+    text = f"{earned} of {points_text(terms.of)} points"
+    return f"{text} so far: {quantity(waiting, 'question')} not graded yet" if waiting else text
+
+
+def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> Iterator[Block]:
+    times = f", which count {points_text(question.weight)} times" * (question.weight != 1)
+    of = f"of {quantity(question.of, 'point')}{times}"
+    if entry is None:
+        yield Paragraph(f"0 {of}", "Nothing handed in:")
+        return
+    report, handed = entry.report, entry.handed
+    passes = report is not None and report.verdict is Verdict.PASS
+    if entry.points is not None:
+        state = "No program:" if handed.fault else "Passes:" if passes else "Does not pass:"
+        yield Paragraph(f"{entry.points} {of}", state)
+    if entry.late:
+        known = handed.at and terms.deadline and not handed.late
+        said = f"handed in {handed.at}, the deadline was {terms.deadline}."
+        yield Paragraph(said if known else "as the learning platform says.", "Late:")
+    if handed.fault:
+        yield Paragraph(f"There is no program in {handed.path}: {handed.fault}.")
+    elif report is None:
+        yield Paragraph(NOT_GRADED)
+    else:
+        shown = seen(report, question.hidden)
+        several = len(report.parts) > 1
+        if several or any(check.of for check in report.checks):
+            for number, part in enumerate(report.parts, 1):
+                word = "passes" if part.verdict is Verdict.PASS else "does not pass"
+                word = "not asked yet" if part.verdict is Verdict.SKIPPED else word
+                if part.of:
+                    points = f"{part.points} of {quantity(part.of, 'point')}"
+                    yield Item(f"Part {number} {word}: {points}")
+        for number in shown.unseen:
+            yield Paragraph(f"{UNSEEN[:-1]} in part {number}." if several else UNSEEN)
+        yield from shown.told()
+
+
+def to_html(blocks: Sequence[Block]) -> str:
+    """The feedback as a page that stands alone, runs nothing and asks for nothing."""
+    title = blocks[0].title if isinstance(blocks[0], Heading) else ""
+    return "".join(framed(title, [render_html(blocks)]))
+
+
+def write_feedback(results: Results, folder: Path) -> tuple[int, int]:
+    """Write what each student of a class is told, each file whole or not at all.
+
+    What is in the folder already and is as it is to be stays untouched.  Returns how many students
+    there are, and how many files were written.
+
+    Raises:
+        UsageError: The folder or a file in it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise UsageError(f"{folder}: expected a folder to write: {fault.strerror}") from fault
+    students = changed = 0
+    for student, entries in groupby(results.entries(), key=lambda one: one.handed.student):
+        said = feedback(results.terms, list(entries))
+        students += 1
+        for ending, text in ((".md", render_markdown(said)), (".html", to_html(said))):
+            written = text.encode("utf-8", "backslashreplace")
+            path = folder / f"{stem(student)}{ending}"
+            with suppress(OSError, UsageError):
+                if content(path, len(written)) == written:
+                    continue
+            write_whole(path, [written])
+            changed += 1
+    return students, changed
+
+
+_LONGEST = 60  # characters of the name of a file
+# A name that every file system has, and that no other student's can be: what is made safe ends in a
+# hash, and nothing that ends like one counts as safe.
+_SAFE = re.compile(
+    r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))(?!.*-[0-9a-f]{16}$)"
+    r"[a-z0-9](?:[a-z0-9._-]{,58}[a-z0-9_])?"
+)
+
+
+def stem(student: str) -> str:
+    """Return what a student's files are called: safe everywhere, and nobody else's.
+
+    It depends on the student alone, so that it stays when others come and go.
+    """
+    if _SAFE.fullmatch(student):
+        return student
+    kept = re.sub(r"[^A-Za-z0-9]+", "-", student)[:_LONGEST].strip("-") or "student"
+    digest = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{kept}-{digest[:16]}"

@@ -1,0 +1,234 @@
+"""`drill class`: grade a class, and see what it knows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from grader.cli import entrypoint, output
+from grader.cli.bar import Step, bar
+from grader.cli.context import Json, context, ids
+
+if TYPE_CHECKING:
+    from grader.app.classes import ClassProgress
+
+
+def _option(metavar: str, help: str, *names: str, **more: Any) -> Any:  # noqa: ANN401 - as typer has it
+    return typer.Option(*names, metavar=metavar, help=help, show_default=False, **more)
+
+
+ClassYaml = Annotated[
+    Path | None,
+    _option("FILE", "A class.yaml: questions, parts, weights, deadline.", "--class"),
+]
+Level = Annotated[str, _option("LEVEL", "At least strong (if not given), limited or process.")]
+Written = Annotated[Path, typer.Argument(help="What drill class grade has written.")]
+
+
+def grade(
+    ctx: typer.Context,
+    submissions: Annotated[
+        Path, typer.Argument(help="A folder or a zip file.", show_default=False)
+    ],
+    out: Annotated[Path, _option("RESULTS", "Where the verdicts are kept.")],
+    question: Annotated[
+        list[str] | None, _option("ID", "What they answer.", autocompletion=ids)
+    ] = None,
+    file: ClassYaml = None,
+    jobs: Annotated[
+        int | None, _option("N", "Grades at once; as many as cores if not given.", min=1)
+    ] = None,
+    isolation: Level = "",
+    seed: Annotated[int | None, _option("N", "Draws the inputs.", min=0)] = None,
+    layout: Annotated[
+        str, _option("NAME", "How files are laid out, where that does not show.")
+    ] = "",
+    pattern: Annotated[str, _option("PATH", "Their paths, like '{student}/{question}.py'.")] = "",
+    scheduler: Annotated[str, _option("ADDRESS", "Grade on this Dask cluster.")] = "",
+    json: Json = False,
+) -> int:
+    """Grade a class; begun again, it goes on where it was."""
+    from grader.app.classes import ClassPlan, grade_class
+    from grader.model.numerals import quantity
+
+    if scheduler:
+        import logging
+
+        logging.disable()  # what goes wrong there is said in a sentence, not in its tracebacks
+    plan = ClassPlan(
+        submissions, tuple(question or ()), out, seed=seed, level=isolation, jobs=jobs,
+        layout=layout, pattern=pattern, file=file, scheduler=scheduler,
+    )  # fmt: skip
+    verdicts, faults, known, total = Counter[str](), Counter[str](), 0, 0
+    step: Step = lambda _done, _line: None  # noqa: E731 - the bar's, as soon as there is one
+    with ExitStack() as stack:
+
+        def begin(done: int, of: int) -> None:
+            """Draw the bar: how far it is, and above it who did not pass."""
+            nonlocal step, total
+            total = of
+            step = stack.enter_context(bar(of, already=done))
+
+        try:
+            for one in grade_class(context(ctx), plan, begin):
+                entry = one.entry
+                known += one.known and not entry.handed.fault
+                if entry.points is None:
+                    faults[entry.note] += 1
+                else:
+                    verdicts[entry.verdict] += 1
+                step(one.done, _line(one))
+                if json:
+                    _write_line(one)
+        except KeyboardInterrupt:
+            stack.close()
+            done = verdicts.total() + faults.total()
+            output.info(f"{done} of {total} are kept; begun again, it goes on from there")
+            raise
+    if json:
+        return entrypoint.EXIT_GRADER_FAULT if faults else 0
+    counts = [f"{count} {name}" for name, count in verdicts.most_common()]
+    output.write(f"{quantity(total, 'submission')}: {', '.join(counts) or 'none graded'}")
+    if known:
+        output.write(f"{known} of them graded before")
+    for fault, count in faults.items():
+        output.warn(f"not graded, and not the students' fault ({count}): {fault}")
+    if faults:
+        output.info("begin it again: what was graded is kept")
+    output.write(f"\nNext: drill class report {out}")
+    return entrypoint.EXIT_GRADER_FAULT if faults else 0
+
+
+def _line(one: ClassProgress) -> str:
+    """Return what is said of a submission as it is done with: nothing where it passes."""
+    entry = one.entry
+    who = f"{entry.handed.student}  {entry.handed.question}"
+    if entry.handed.fault:
+        return f"ERROR   {who}  {entry.handed.fault}"
+    if one.known:
+        return ""
+    report = entry.report
+    if report is None:
+        return f"NOT GRADED  {who}  {entry.note}"
+    ideas = ", ".join(idea.id for idea in report.misconceptions)
+    ideas = "the starter, unchanged" if report.unchanged else ideas
+    passes = report.verdict == "pass"
+    return "" if passes else f"{report.verdict.upper():7} {who}  {ideas}".rstrip()
+
+
+def _write_line(one: ClassProgress) -> None:
+    import json
+    from dataclasses import asdict
+
+    entry, report = one.entry, one.entry.report
+    line = {
+        "format": 1, "done": one.done, "of": one.of, **asdict(entry.handed), "known": one.known,
+        "verdict": report.verdict if report else "error" if entry.handed.fault else None,
+        "points": entry.points,
+        "misconceptions": [idea.id for idea in report.misconceptions] if report else [],
+        "not_graded": entry.note if entry.points is None else "",
+    }  # fmt: skip
+    output.write(json.dumps(line))
+
+
+def report(
+    results: Written,
+    html: Annotated[Path | None, _option("FILE", "Write a page that stands alone.")] = None,
+    feedback: Annotated[
+        Path | None, _option("DIR", "Write a page for each student to read.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show who passed what, and which ideas a class holds."""
+    from grader.app.classes import report_class
+    from grader.classroom.report import class_blocks, summary
+    from grader.classroom.results import Results
+    from grader.classroom.student import write_feedback
+    from grader.model.numerals import quantity
+    from grader.reports.blocks import render_terminal, render_text
+    from grader.reports.json import plain
+
+    if feedback is not None:
+        with Results(results) as read:
+            students, changed = write_feedback(read, feedback)
+        if json and html is None:
+            output.document(students=students, changed=changed)
+        else:
+            files = quantity(changed, "file")
+            output.write(f"{quantity(students, 'student')}, {files} written in {feedback}")
+        if html is None:
+            return
+    found = report_class(results, html=html)
+    if json:
+        output.document(**plain(found))
+    elif html is not None:
+        output.write(summary(found))
+        output.write(f"the page is in {html}")
+    elif output.style.plain:
+        output.write(render_text(class_blocks(found, str(results)), aloud=True).rstrip("\n"))
+    else:
+        blocks = list(class_blocks(found, str(results)))
+        output.lines(render_terminal(blocks, output.width()), paged=True)
+
+
+def export(
+    results: Written,
+    csv: Annotated[Path | None, _option("FILE", "A table for spreadsheets.")] = None,
+    jsonl: Annotated[Path | None, _option("FILE", "A line of JSON each, the report in it.")] = None,
+    junit: Annotated[Path | None, _option("FILE", "JUnit XML.")] = None,
+    gradescope: Annotated[Path | None, _option("FILE", "results.json of one student.")] = None,
+    student: Annotated[str | None, _option("NAME", "Of this one alone.")] = None,
+    wide: Annotated[bool, typer.Option("--wide", help="CSV: one row per student.")] = False,
+) -> None:
+    """Write what a class earned for other programs."""
+    from grader.classroom.export import export
+    from grader.classroom.results import Results, write_whole
+    from grader.model.errors import UsageError
+
+    wanted = {"csv": csv, "jsonl": jsonl, "junit": junit, "gradescope": gradescope}
+    files = {name: file for name, file in wanted.items() if file is not None}
+    if not files:
+        listed = ", ".join(f"--{name}" for name in wanted)
+        raise UsageError("expected a format, found none", hint=f"one or more of {listed}")
+    if wide and csv is None:
+        raise UsageError("--wide is for --csv")
+    if [str(file) for file in files.values()].count("-") > 1:
+        raise UsageError("expected one format on standard output, found several")
+    with Results(results) as found:
+        for name, file in files.items():
+            pieces = export(found, name, student=student, wide=wide)
+            if str(file) == "-":
+                output.pieces(pieces)
+            else:
+                write_whole(file, pieces)
+                output.info(f"{file}: written")
+
+
+def gradescope(
+    ctx: typer.Context,
+    out: Annotated[Path, _option("FILE", "The archive to upload.")],
+    questions: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", autocompletion=ids, show_default=False),
+    ] = None,
+    file: ClassYaml = None,
+    isolation: Level = "",
+) -> None:
+    """Make an autograder for Gradescope."""
+    from grader.app import autograder
+    from grader.classroom.results import write_whole
+
+    write_whole(out, [autograder.make(context(ctx), questions or (), isolation, file)])
+    output.write(f"{out}: upload it under Configure Autograder")
+    output.info("it holds the references: it is for the platform alone")
+
+
+def schema() -> None:
+    """Print the JSON Schema of a class.yaml, for editors."""
+    from grader.app.classes import schema
+
+    output.write(schema().rstrip("\n"))
