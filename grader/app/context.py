@@ -14,9 +14,8 @@ from grader import __version__, bank
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.records import events, progress
-from grader.records.events import Event, What
+from grader.records.events import Event, RecordsError, Store, What
 from grader.records.progress import Progress
-from grader.records.store import RecordsError, Store
 
 if TYPE_CHECKING:
     import sqlite3

@@ -2,19 +2,36 @@
 
 An attempt is a file that was graded, or kept before another took its place. Its bytes are recorded
 first and its verdict when there is one: without a verdict it was interrupted.
+
+The database is opened for one transaction at a time, so that no worker started in between can
+inherit a connection. A rollback journal and `synchronous=FULL` make a transaction survive a kill or
+a power cut once it returns, and a folder that cannot be written can still be read; a busy timeout
+makes two commands at once wait for each other. Whatever goes wrong (a read-only home, a full disk,
+a damaged file, a file from another version) is a `RecordsError`, which the command line turns into
+one warning. Nothing is repaired or deleted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar
 
+from grader.model.errors import UsageError
 from grader.records import progress
-from grader.records.store import RecordsError
 
 if TYPE_CHECKING:
     import sqlite3
 
+T = TypeVar("T")
+D = TypeVar("D")
+
+FILE_NAME = "drill.sqlite3"
+BUSY_SECONDS = 2.0  # a transaction takes milliseconds; only a stopped process holds one so long
+VERSION = 5  # of the tables, in the file's `user_version`
+NOT_PYTHON = progress.NOT_PYTHON
 What = Literal[
     "started",  # `path`: the folder
     "begun",  # a grade of one's own file: the bytes are safe
@@ -26,7 +43,6 @@ What = Literal[
     "restored",  # likewise
     "run",  # an experiment: the candidate's script was called with `seed`
 ]
-NOT_PYTHON = progress.NOT_PYTHON
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +95,115 @@ class Attempt:
     @property
     def state(self) -> str:
         """The verdict in a word, also where there is none."""
-        if self.verdict is not None:
-            return self.verdict
-        return "kept" if self.kind == "kept" else "unfinished"
+        return self.verdict or ("kept" if self.kind == "kept" else "unfinished")
 
 
-_EVENT = tuple(field.name for field in fields(Event))
-_INSERT = f"INSERT INTO events ({', '.join(_EVENT)}) VALUES ({', '.join('?' * len(_EVENT))})"
+_EVENT = ", ".join(field.name for field in fields(Event))
 _SELECT = f"SELECT {', '.join(field.name for field in fields(Attempt))} FROM attempts"
+# `submissions` holds every file once, however often it was graded. A grade is two events, `begun`
+# (or `review`) with the bytes and `graded` with the verdict, and one row of the view `attempts`.
+_TABLES = (
+    "CREATE TABLE submissions (sha256 TEXT PRIMARY KEY, bytes BLOB NOT NULL)",
+    f"CREATE TABLE events (id INTEGER PRIMARY KEY AUTOINCREMENT, {_EVENT}, UNIQUE (attempt, what))",
+    # Every lookup of a grade is a search in one of these, however many attempts there are.
+    "CREATE INDEX events_by_what ON events (what, question)",
+    "CREATE INDEX events_by_question ON events (question, attempt, what)",
+    *(
+        f"CREATE TRIGGER events_no_{change} BEFORE {change} ON events"
+        " BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"
+        for change in ("UPDATE", "DELETE")
+    ),
+    """
+    CREATE VIEW attempts AS
+    SELECT
+        begun.attempt AS id,
+        CASE begun.what
+            WHEN 'begun' THEN 'grade' WHEN 'review' THEN 'review' ELSE 'kept'
+        END AS kind,
+        begun.question, begun.bank, begun.digest, begun.program,
+        begun.at AS created_at, graded.at AS finished_at,
+        begun.seed, graded.verdict, graded.isolation, graded.seconds,
+        begun.sha256, graded.report, graded.parts
+    FROM events AS begun
+    LEFT JOIN events AS graded ON graded.attempt = begun.attempt AND graded.what = 'graded'
+    WHERE begun.attempt IS NOT NULL AND begun.what != 'graded'
+    """,
+    f"PRAGMA user_version = {VERSION}",
+)
+
+
+class RecordsError(UsageError):
+    """The history cannot be read or written just now; nothing that was in it is lost."""
+
+
+class Store:
+    """The records of one person, in one folder, which need not exist."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE_NAME
+        self._patience = BUSY_SECONDS
+
+    def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in a transaction of its own; where it raises, nothing was written."""
+
+        def transaction() -> T:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with closing(self._open()) as db, db:  # which commits, or rolls back
+                db.execute("PRAGMA synchronous = FULL")
+                db.execute("BEGIN IMMEDIATE")
+                for statement in () if self._is_made(db) else _TABLES:
+                    db.execute(statement)
+                return work(db)
+
+        return self._guarded(transaction)
+
+    def read(self, work: Callable[[sqlite3.Connection], T], *, empty: D) -> T | D:
+        """Return what `work` finds, or `empty`, and make no file, where nothing is recorded."""
+
+        def look() -> T | D:
+            if not self.path.exists():
+                return empty
+            with closing(self._open()) as db:
+                return work(db) if self._is_made(db) else empty
+
+        return self._guarded(look)
+
+    def _guarded(self, action: Callable[[], T]) -> T:
+        import sqlite3
+
+        try:
+            return action()
+        except sqlite3.Error as fault:
+            code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+            if code == sqlite3.SQLITE_BUSY:  # waited for once, whatever else a command records
+                self._patience = 0.0
+            hint = ""
+            if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+                hint = f"move {self.path} away; drill then begins a new history"
+            raise RecordsError(f"{self.path}: {fault}", hint) from fault
+        except OSError as fault:
+            raise RecordsError(f"{self.path.parent}: {fault.strerror or fault}") from fault
+
+    def _open(self) -> sqlite3.Connection:
+        import sqlite3
+
+        return sqlite3.connect(self.path, timeout=self._patience, isolation_level=None)
+
+    def _is_made(self, db: sqlite3.Connection) -> bool:
+        """Return whether the tables are there, and not those of another version of the program."""
+        (found,) = db.execute("PRAGMA user_version").fetchone()
+        if found not in {0, VERSION}:
+            versions = f"(format {found}, this one has {VERSION})"
+            text = f"{self.path} was written by another version of drill {versions}"
+            raise RecordsError(text, "use that version, or another folder with DRILL_HOME=DIR")
+        return bool(found)
 
 
 def add(db: sqlite3.Connection, event: Event) -> int | None:
     """Append an event and return the number of its row."""
-    return db.execute(_INSERT, [getattr(event, name) for name in _EVENT]).lastrowid
+    values = [getattr(event, field.name) for field in fields(event)]
+    marks = ", ".join("?" * len(values))
+    return db.execute(f"INSERT INTO events ({_EVENT}) VALUES ({marks})", values).lastrowid
 
 
 def begin(db: sqlite3.Connection, event: Event, submission: bytes) -> int:
@@ -125,9 +237,7 @@ def _where(which: dict[str, str | int | None]) -> str:
 
 def find(db: sqlite3.Connection, number: int) -> tuple[Attempt, bytes] | None:
     """Return an attempt and its submission, or None where there is no such number."""
-    if number >= 2**63:  # which SQLite does not take
-        return None
-    for attempt in attempts(db, id=number):
+    for attempt in attempts(db, id=number) if number < 2**63 else ():  # more SQLite does not take
         query = "SELECT bytes FROM submissions WHERE sha256 = ?"
         for (content,) in db.execute(query, (attempt.sha256,)):
             return attempt, content

@@ -8,7 +8,7 @@ any more counts for every bank that does; and every installation of the program 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ class Progress:
 
     def asked(self, parts: int) -> int:
         """How many of a question's parts are asked: one more than were passed."""
-        return parts if self.passed else min(self.parts + 1, parts)
+        return min(self.passed_of(parts) + 1, parts)
 
     def passed_of(self, parts: int) -> int:
         """How many of a question's parts are passed."""
@@ -42,10 +42,8 @@ class Progress:
     @property
     def state(self) -> str:
         """One word for a list."""
-        if self.passed:
-            return "passed"
-        if self.tries:
-            return "tried"
+        if self.passed or self.tries:
+            return "passed" if self.passed else "tried"
         return "started" if self.started else "new"
 
 
@@ -100,19 +98,12 @@ def _most_passed(tries: str | None) -> int:
 
 def of(known: Overview, question: str, bank: Path) -> Progress:
     """Return the progress with a bank's question."""
-    found = [
-        one
-        for (name, recorded), one in known.items()
-        if name == question and counts(recorded, str(bank), question)
-    ]
-    return Progress(
-        any(one.started for one in found),
-        sum(one.tries for one in found),
-        any(one.passed for one in found),
-        max((one.hints for one in found), default=0),
-        any(one.given_up for one in found),
-        max((one.parts for one in found), default=0),
-    )
+    found = [Progress()]
+    for (name, recorded), one in known.items():
+        if name == question and counts(recorded, str(bank), question):
+            found.append(one)
+    most = Progress(*map(max, zip(*map(astuple, found), strict=True)))
+    return replace(most, tries=sum(one.tries for one in found))
 
 
 def counts(recorded: str, bank: str, question: str) -> bool:
@@ -124,10 +115,8 @@ def counts(recorded: str, bank: str, question: str) -> bool:
 
 def starts(db: sqlite3.Connection) -> tuple[Start, ...]:
     """Return every start, the latest first."""
-    rows = db.execute(
-        "SELECT question, bank, path FROM events WHERE what = 'started' ORDER BY id DESC"
-    )
-    return tuple(Start(*row) for row in rows)
+    query = "SELECT question, bank, path FROM events WHERE what = 'started' ORDER BY id DESC"
+    return tuple(Start(*row) for row in db.execute(query))
 
 
 def latest(db: sqlite3.Connection) -> tuple[str, ...]:
@@ -141,12 +130,8 @@ def latest(db: sqlite3.Connection) -> tuple[str, ...]:
 
 def runs_used(db: sqlite3.Connection, question: str, bank: str) -> int:
     """Return how many runs a person has made of a bank's question; `drill reset` begins anew."""
-    rows = db.execute(
-        "SELECT what, bank FROM events WHERE what IN ('run', 'reset') AND question = ? ORDER BY id",
-        (question,),
+    query = (
+        "SELECT what, bank FROM events WHERE what IN ('run', 'reset') AND question = ? ORDER BY id"
     )
-    count = 0
-    for what, recorded in rows:
-        if counts(recorded, bank, question):
-            count = count + 1 if what == "run" else 0
-    return count
+    done = [w for w, recorded in db.execute(query, (question,)) if counts(recorded, bank, question)]
+    return done[::-1].index("reset") if "reset" in done else len(done)

@@ -15,7 +15,7 @@ import pytest
 from grader.app import casing, catalog, grading, hints, history, starting
 from grader.app.context import Context
 from grader.model.errors import UsageError
-from grader.records import progress, store
+from grader.records import events, progress
 from tests.bank.specs import write_bank
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -241,7 +241,7 @@ def test_a_bank_that_was_moved_keeps_what_was_done_and_a_copy_begins_anew(
 def test_records_that_stay_locked_are_waited_for_once(
     tmp_path: Path, bank: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(events, "BUSY_SECONDS", 0.01)
     warned: list[str] = []
     ctx = context(tmp_path, bank)
     ctx = Context(ctx.folder, ctx.data, ctx.now, bank, say=lambda text, _: warned.append(text))
@@ -261,7 +261,7 @@ def test_records_that_stay_locked_are_waited_for_once(
         graded = grading.grade(ctx, NAME, file=made.workspace.submission)
     assert (graded.report.verdict, graded.tries) == ("pass", 0)
     assert len(waits) > 1
-    assert sum(waits) == store.BUSY_SECONDS
+    assert sum(waits) == events.BUSY_SECONDS
     (warning,) = warned
     assert "database is locked" in warning
 

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.records import events
-from grader.records.events import Event
-from grader.records.store import Store
+from grader.records.events import Event, Store
 from tests.attacks.attack import MINI
 
 MARK = "drill-mark"  # what attacks leave for the next one begins with this
