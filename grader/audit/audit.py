@@ -22,7 +22,8 @@ from grader.audit.matrix import Seen, Subject, always_raised, result_of
 from grader.audit.mutation import mutate
 from grader.evaluation.again import Unsteady, require_steady
 from grader.evaluation.evaluation import BankFault
-from grader.explain.naming import Failure, diagnose
+from grader.explain.components import Failure
+from grader.explain.naming import diagnose
 from grader.kinds import registry
 from grader.model.audit import Accepted, AuditReport, CheckFacts, MutationReport, Remark, Trivial
 from grader.model.numerals import quantity

@@ -1,8 +1,6 @@
 """On which cases is a result wrong?  A property that every failing case has and no right one.
 
-Only two-sided classes are mentioned: "wrong where x is empty, and in no other case that was
-tried".  Where two properties separate, both are named, because nothing tells them apart; where
-more do, none is.
+Where two properties separate, both are named, because nothing tells them apart; where more, none.
 """
 
 from __future__ import annotations
@@ -42,14 +40,15 @@ def separating(failing: Sequence[Observation], right: Sequence[Observation]) -> 
     if len({seen.origin for seen in failing}) == 1:
         # Cases made from one case share whatever its numbers happen to be to each other.
         shared = [name for name in shared if not any(word in name for word in COMPARING)]
-    found = [
-        name
-        for name in sorted(shared, key=len)
-        # What has several is not one-hot anyway.
-        if ONE_HOT not in name or name.replace(ONE_HOT, SEVERAL) not in shared
-    ]
-    # What never varies where it is right may be the cause as well.
-    pinned = _pinned(failing, right)
+    # What has several is not one-hot anyway.
+    also = {n for n in shared if ONE_HOT in n and n.replace(ONE_HOT, SEVERAL) in shared}
+    found = sorted(set(shared) - also, key=lambda name: (len(name), shared.index(name)))
+    # An input that is no array, and never varies where it is right, may be the cause as well.
+    pinned = set()
+    for name, value in failing[0].given.items():
+        if not isinstance(value, (np.ndarray, Tensor)):
+            wrong, fine = ({repr(c.given.get(name)) for c in some} for some in (failing, right))
+            pinned |= {name} if len(fine) == 1 and wrong - fine else set()
     if len(found) > MOST or any(not pinned <= set(re.findall(r"\w+", name)) for name in found):
         return ""
     return " and ".join(found) + (UNTOLD if len(found) > 1 else "")
@@ -67,63 +66,44 @@ def _shared(failing: Sequence[Observation]) -> list[str]:
     return [name for name in each[0] if all(name in one for one in each)] if each else []
 
 
-def _pinned(failing: Sequence[Observation], right: Sequence[Observation]) -> set[str]:
-    """Inputs that are no arrays, and vary on the whole but not among the right cases."""
-    found = set()
-    for name, value in failing[0].given.items():
-        if not isinstance(value, (np.ndarray, Tensor)):
-            wrong, fine = ({repr(c.given.get(name)) for c in some} for some in (failing, right))
-            if len(fine) == 1 and wrong - fine:
-                found.add(name)
-    return found
-
-
 def properties(seen: Observation) -> Mapping[str, bool]:
     """Whether each property holds of a case; those that cannot be asked of it are left out."""
-    return dict(_properties(seen))
-
-
-def _properties(seen: Observation) -> Iterator[tuple[str, bool]]:
+    found: dict[str, bool] = {}
     whole: dict[str, int] = {}
     for name, value in seen.given.items():
         if isinstance(value, str):
-            yield f"{name} is {value!r}", True
+            found[f"{name} is {value!r}"] = True
         elif isinstance(value, bool):
-            yield f"{name} is {value}", True
-            yield f"{name} is {not value}", False
+            found |= {f"{name} is {value}": True, f"{name} is {not value}": False}
         elif isinstance(value, (int, float)):
-            yield from _of_number(name, value)
+            found |= {f"{name} {words}": has for words, has in _of_number(value)}
             whole |= {name: value} if isinstance(value, int) else {}
         elif isinstance(value, (np.ndarray, Tensor)):
-            yield from _of_array(name, value)
+            found |= dict(_of_array(name, value))
     for (one, n), (other, m) in itertools.combinations(whole.items(), 2):
         for words, has in zip(COMPARING, (n > m, n < m, n == m), strict=True):
-            yield f"{one}{words}{other}", has
+            found[f"{one}{words}{other}"] = has
     for dtype in ("float32", "bfloat16"):
-        yield f"the arrays are {dtype}", seen.dtype == dtype
-    right = seen.right
-    yield f"{seen.result} should be None", right is None
+        found[f"the arrays are {dtype}"] = seen.dtype == dtype
+    right, should = seen.right, f"{seen.result} should"
+    found[f"{should} be None"] = right is None
     if isinstance(right, (bool, np.bool_)):
-        yield f"{seen.result} should be {bool(right)}", True
-        yield f"{seen.result} should be {not right}", False
+        found |= {f"{should} be {bool(right)}": True, f"{should} be {not right}": False}
     if isinstance(right, (int, np.integer)):
-        for small in (0, 1):
-            yield f"{seen.result} should be {small}", int(right) == small
+        found |= {f"{should} be {small}": int(right) == small for small in (0, 1)}
     values = numbers(right)
     if values is not None and values.ndim and values.size:
-        yield f"{seen.result} should hold minus infinity", bool(np.isneginf(values).any())
+        found[f"{should} hold minus infinity"] = bool(np.isneginf(values).any())
+    return found
 
 
-def _of_number(name: str, number: float) -> Iterator[tuple[str, bool]]:
-    yield f"{name} is 0", number == 0
-    yield f"{name} is not 0", number != 0
-    yield f"{name} is negative", number < 0
-    yield f"{name} is not negative", number >= 0
+def _of_number(number: float) -> Iterator[tuple[str, bool]]:
+    yield from (("is 0", number == 0), ("is not 0", number != 0))
+    yield from (("is negative", number < 0), ("is not negative", number >= 0))
     if number > 0:
-        yield f"{name} is 1", number == 1
-        yield f"{name} is above 1", number > 1
+        yield from (("is 1", number == 1), ("is above 1", number > 1))
     if isinstance(number, float):
-        yield f"{name} is no whole number", not number.is_integer()
+        yield "is no whole number", not number.is_integer()
 
 
 def _of_array(name: str, value: Value) -> Iterator[tuple[str, bool]]:

@@ -2,31 +2,50 @@
 
 A *component* is one aspect of one result of one run, or one measured quantity, over all its cases.
 The dtype of a result is an aspect of its own, so that a lost dtype does not hide what the values
-show.
+show.  A component on one case is a *cell*; what is wrong with a submission is known cell by cell.
+
+A digest of what is wrong finds equal answers: two programs that hold one wrong idea have one digest
+although they are written in other ways; two ideas have two.  Of the failing checks that compare
+values, all that is wrong counts; only where nothing is, what was measured.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from grader import forms
 from grader.cases.dataflow import free_names, producing
+from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
 from grader.evaluation.compare import fault_of
-from grader.evaluation.evaluation import Evaluation
-from grader.evaluation.values import Value, array_of, dtype_of, same_value
+from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.values import (
+    LOOSE,
+    Value,
+    array_of,
+    dtype_of,
+    keys_of,
+    largest,
+    same_value,
+)
 from grader.kinds import registry
 from grader.kinds.base import Count, Trial
+from grader.model.report import FINE, CheckResult, Verdict
 from grader.model.spec import Check, Tolerance
 from grader.sandbox.client import WorkerError
+from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.replies import Outcome, ProgramError
-from grader.sandbox.worker.wire import Tensor
+from grader.sandbox.worker.wire import Opaque, Tensor
 
+FAILED = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}
 SAME_COUNT = 0.01  # counts of the same idea written differently differ by a few small tensors
 MOST_NUMBERS = 100  # of a result, that are counted
 _PRECISION = {"float16": 0, "bfloat16": 0, "float32": 1, "float64": 2}
@@ -57,41 +76,34 @@ class Component:
         return tuple(self.checks)
 
 
+Cell = tuple[Component, str]
+
+
 def components(evaluation: Evaluation) -> list[Component]:
     """Everything that the checks look at whose part is asked."""
-    cases: dict[tuple[str, str], dict[str, list[str]]] = {}
-    tolerant: set[tuple[str, str]] = set()
-    measured = []
-    is_text, rounded = forms.of(evaluation.question.spec).is_text, dict[tuple[str, str], float]()
+    found: dict[tuple[str, str], Component] = {}
+    measured: list[tuple[bool, bool, Component]] = []
+    is_text = forms.of(evaluation.question.spec).is_text
     for check in evaluation.checks:
         names = [c.name for c in evaluation.cases_of(check)]
         kind = registry.get(check.kind)
         if kind.is_observed(check):
             name = check.results[0] if kind.only_course else check.id  # a curve is a result
             style, by_case = kind.by_style(check), {case: (check.id,) for case in names}
-            component = Component(
-                name, check.run, by_case, "measure", measured_by=check, by_style=style
-            )
+            component = Component(name, check.run, by_case, "measure", check, by_style=style)
             measured.append((style, kind.slow, component))
             continue
+        allowed: Tolerance | None = getattr(check, "tolerance", None)
         for result in check.compared:
-            for case in names:
-                cases.setdefault((check.run, result), {}).setdefault(case, []).append(check.id)
-            allowed: Tolerance | None = getattr(check, "tolerance", None)
-            if is_text and allowed is not None:
-                rounded[check.run, result] = allowed.relative or 0.0
-            if not kind.is_exact(check):
-                tolerant.add((check.run, result))
-    values = [
-        Component(
-            result,
-            run,
-            by_case,
-            exact=(run, result) not in tolerant,
-            within=rounded.get((run, result), 0.0),
-        )
-        for (run, result), by_case in cases.items()
-    ]
+            known = found.get((check.run, result)) or Component(result, check.run, {}, exact=True)
+            looking = {case: [*known.checks.get(case, ()), check.id] for case in names}
+            found[check.run, result] = replace(
+                known,
+                checks={**known.checks, **looking},
+                exact=known.exact and kind.is_exact(check),
+                within=(allowed.relative or 0.0) if is_text and allowed else known.within,
+            )
+    values = [component for component in found.values() if component.checks]
     # Most variants are ruled out by one: the quick ones first, and last what few programs agree in.
     last = [component for *_, component in sorted(measured, key=lambda m: m[:2])]
     return [*values, *(replace(c, aspect="dtype", within=0.0) for c in values), *last]
@@ -103,13 +115,14 @@ def observed(evaluation: Evaluation, component: Component, case: str) -> Value:
     def observe() -> Value:
         check = component.measured_by
         try:
-            if check is None:
-                found = evaluation.observed(component.run, evaluation.cases[case])
-                value = found.values.get(component.name)
-                return _dtype(value) if component.of_dtype else value
-            return registry.get(check.kind).observe(
-                Trial(evaluation, check, evaluation.cases[case])
-            )
+            if check is not None:
+                trial = Trial(evaluation, check, evaluation.cases[case])
+                return registry.get(check.kind).observe(trial)
+            found = evaluation.observed(component.run, evaluation.cases[case])
+            value = found.values.get(component.name)
+            if not component.of_dtype:
+                return value
+            return dtype_of(value) if isinstance(value, (np.ndarray, Tensor)) else ""
         except ProgramError as error:
             return f"{_FAULT}raised {error.raised.type if error.raised else 'nothing'}"
         except WorkerError as error:
@@ -126,32 +139,31 @@ def is_fault(value: Value) -> bool:
 def same_on(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
     """Whether what two programs show of a component on one case is of the same idea."""
     one, other = observed(a, component, case), observed(b, component, case)
-    counts = [seen for seen in (one, other) if isinstance(seen, Count)]
-    if counts:
-        return len(counts) == 2 and same_count(*counts)
+    if isinstance(one, Count) or isinstance(other, Count):
+        return isinstance(one, Count) and isinstance(other, Count) and _same_count(one, other)
     if is_fault(one) or is_fault(other):
         # Who returns nothing has no dtype: that is about the values.
-        if component.of_dtype:
-            return True
         alike = is_fault(one) and is_fault(other) and one == other
-        return alike and _fail_alike(a, b, component, case)
+        return component.of_dtype or (alike and _fail_alike(a, b, component, case))
     if component.within:
-        return _nearly(one, other, component.within)
-    one, other = _in_one_dtype(one, other)
-    return same_value(one, other, a.cases[case].dtype, exact=component.exact)
+        return _is_rounded_alike(one, other, component.within)
+    return same_value(*_in_one_dtype(one, other), a.cases[case].dtype, exact=component.exact)
 
 
-def _nearly(one: Value, other: Value, within: float) -> bool:
+def _is_rounded_alike(one: Value, other: Value, within: float) -> bool:
     """Whether two dicts have the same numbers, up to rounding by hand."""
     if not (isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys()):
         return False
-    pairs = [(one[name], other[name]) for name in one]
     return all(
-        isinstance(a, (int, float))
-        and isinstance(b, (int, float))
-        and math.isclose(a, b, rel_tol=within, abs_tol=1e-12)
-        for a, b in pairs
-    )
+        isinstance(number, (int, float)) for number in (*one.values(), *other.values())
+    ) and all(math.isclose(one[name], other[name], rel_tol=within, abs_tol=1e-12) for name in one)
+
+
+def _same_count(one: Count, other: Count) -> bool:
+    """Whether two programs keep as much, and the same things where it is known what."""
+    if one.kept is not None and other.kept is not None and one.kept != other.kept:
+        return False
+    return math.isclose(one.value, other.value, rel_tol=SAME_COUNT, abs_tol=256)
 
 
 def _fail_alike(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
@@ -160,38 +172,13 @@ def _fail_alike(a: Evaluation, b: Evaluation, component: Component, case: str) -
     try:
         if not any(wrong_before(x, run, x.cases[case]) for x in (a, b)):
             return True
-        one, other = (dict(before(x, run, x.cases[case])) for x in (a, b))
+        one, other = (dict(_before(x, run, x.cases[case])) for x in (a, b))
     except WorkerError:  # both ended there, or one does where less is asked of it
         return True
     return one.keys() == other.keys() and all(
         same_value(found.values.get(name), other[name].values.get(name), recipe.dtype)
         for name, found in one.items()
     )
-
-
-def numbers_in(value: Value) -> set[float]:
-    """The different numbers of a result that say something: finite, and neither 0 nor 1."""
-    parts = value.values() if isinstance(value, dict) else [value]
-    found: set[float] = set()
-    for part in parts:
-        if isinstance(part, (int, float, np.number, np.ndarray, Tensor)):
-            array = np.asarray(array_of(part))
-            if array.dtype.kind in "iuf":
-                plain = np.unique(array[np.isfinite(array)][:MOST_NUMBERS].astype(np.float64))
-                found.update(float(n) for n in plain if n not in (0.0, 1.0))
-    return found
-
-
-def same_count(one: Count, other: Count) -> bool:
-    """Whether two programs keep as much, and the same things where it is known what."""
-    if one.kept is not None and other.kept is not None and one.kept != other.kept:
-        return False
-    return math.isclose(one.value, other.value, rel_tol=SAME_COUNT, abs_tol=256)
-
-
-def _dtype(value: Value) -> str:
-    """The dtype of an array or a tensor; nothing for what has none."""
-    return dtype_of(value) if isinstance(value, (np.ndarray, Tensor)) else ""
 
 
 def _in_one_dtype(one: Value, other: Value) -> tuple[Value, Value]:
@@ -202,19 +189,15 @@ def _in_one_dtype(one: Value, other: Value) -> tuple[Value, Value]:
     if dtypes[0] == dtypes[1] or not all(dtype in _PRECISION for dtype in dtypes):
         return one, other
     coarser = min(dtypes, key=_PRECISION.__getitem__)
-    return tuple(_as(value, coarser) for value in (one, other))
-
-
-def _as(value: Value, dtype: str) -> Value:
-    if isinstance(value, Tensor):
-        return Tensor(value.values, dtype)
-    return value.astype(dtype)
+    if isinstance(one, Tensor):
+        return Tensor(one.values, coarser), Tensor(other.values, coarser)
+    return one.astype(coarser), other.astype(coarser)
 
 
 # -- what is computed before the step that raises: that may be why it does -------------------------
 
 
-def before(evaluation: Evaluation, run: str, case: CaseRecipe) -> Iterator[tuple[str, Outcome]]:
+def _before(evaluation: Evaluation, run: str, case: CaseRecipe) -> Iterator[tuple[str, Outcome]]:
     """The results that the step that raises needs, on a case; nothing where none raises."""
     try:
         evaluation.observed(run, case)
@@ -226,16 +209,14 @@ def before(evaluation: Evaluation, run: str, case: CaseRecipe) -> Iterator[tuple
         return
     for earlier in producing(steps[: steps.index(step) + 1], step.targets[0])[:-1]:
         for result in earlier.targets:
-            found = (
-                up_to(evaluation, run, case, result) if result in evaluation.wanted[run] else None
-            )
-            if found:
+            wanted = result in evaluation.wanted[run]
+            if wanted and (found := up_to(evaluation, run, case, result)):
                 yield result, found
 
 
 def wrong_before(evaluation: Evaluation, run: str, case: CaseRecipe) -> str:
     """What is wrong, on a case, of the results that the step that raises needs; else ''."""
-    for result, found in before(evaluation, run, case):
+    for result, found in _before(evaluation, run, case):
         if fault := fault_of(evaluation, run, case, result, found):
             return fault.sentence
     return ""
@@ -261,3 +242,248 @@ def up_to(evaluation: Evaluation, run: str, case: CaseRecipe, result: str) -> Ou
             return None
 
     return evaluation.remember(evaluation.submission, ("up to", run, case.name, result), ask)
+
+
+# -- what is wrong with a submission, cell by cell ------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What is wrong with a submission that did not pass, cell by cell."""
+
+    mine: Evaluation
+    reference: Evaluation
+    checks: Sequence[CheckResult]
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, checks: Sequence[CheckResult]) -> Failure:
+        """The failure of the evaluation's submission."""
+        return cls(evaluation, evaluation.with_bank_program(evaluation.reference), checks)
+
+    @cached_property
+    def everything(self) -> list[Component]:
+        """All that checks look at: values, then dtypes, then what is measured."""
+        return components(self.mine)
+
+    @cached_property
+    def values(self) -> list[Component]:
+        """The results and their dtypes."""
+        return [c for c in self.everything if c.measured_by is None]
+
+    @cached_property
+    def failed(self) -> frozenset[str]:
+        """The checks that were tried and did not pass."""
+        return frozenset(c.id for c in self.checks if c.verdict in FAILED)
+
+    @cached_property
+    def passed(self) -> frozenset[str]:
+        """The checks that passed."""
+        return frozenset(c.id for c in self.checks if c.verdict is Verdict.PASS)
+
+    @cached_property
+    def wrong(self) -> Mapping[Component, list[str]]:
+        """The cases on which the submission differs from the reference, by component."""
+        found = {}
+        for c in self.everything:
+            # A measure within its budget is not wrong, however much it differs.
+            if c.measured_by is not None and c.measured_by.id in self.passed:
+                continue
+            cases = [case for case in c.cases if not same_on(self.mine, self.reference, c, case)]
+            if decided := [case for case in cases if self._decides((c, case))]:
+                found[c] = decided
+        return found
+
+    def _decides(self, cell: Cell) -> bool:
+        """Whether a difference is more than rounding, as the checks see it."""
+        c, case = cell
+        if c.measured_by is not None or c.of_dtype or c.exact or self.hides(cell):
+            return True
+        outcome = self.mine.observed(c.run, self.mine.cases[case])
+        return fault_of(self.mine, c.run, self.mine.cases[case], c.name, outcome) is not None
+
+    @cached_property
+    def evidence(self) -> list[Cell]:
+        """What is wrong where a check was tried and failed: what was skipped suggests nothing."""
+        wrong = ((c, case) for c, cases in self.wrong.items() for case in cases)
+        return [cell for cell in wrong if not self.failed.isdisjoint(cell[0].checks[cell[1]])]
+
+    @cached_property
+    def all_values(self) -> list[Cell]:
+        """Every cell of results, those first where something is wrong."""
+        wrong = [(c, case) for c, cases in self.wrong.items() for case in cases]
+        every = ((c, case) for c in self.values for case in c.cases)
+        return [cell for cell in dict.fromkeys((*wrong, *every)) if cell[0].measured_by is None]
+
+    def is_right(self, cell: Cell) -> bool:
+        """Whether the submission is right there."""
+        return cell[1] not in self.wrong.get(cell[0], ())
+
+    def acts(self, variant: Evaluation, cell: Cell) -> bool:
+        """Whether a variant differs from the reference there; remembered with what they compute."""
+        return acts(self.reference, variant, cell)
+
+    def fits(self, variant: Evaluation, cell: Cell) -> bool:
+        """Whether the submission shows what a variant shows."""
+        return same_on(self.mine, variant, *cell)
+
+    def shows(self, variant: Evaluation, cell: Cell) -> bool:
+        """Whether a variant acts there, and the submission shows the same."""
+        return self.acts(variant, cell) and self.fits(variant, cell)
+
+    def hides(self, cell: Cell) -> bool:
+        """Whether the submission returned nothing there, so that no idea can be seen."""
+        return is_fault(observed(self.mine, *cell))
+
+    def numbers(self, cells: Iterable[Cell]) -> set[float]:
+        """The different numbers that are right there and say something: neither 0 nor 1."""
+        found: set[float] = set()
+        for value in (observed(self.reference, *cell) for cell in cells):
+            for part in value.values() if isinstance(value, dict) else [value]:
+                if isinstance(part, (int, float, np.number, np.ndarray, Tensor)):
+                    array = np.asarray(array_of(part))
+                    if array.dtype.kind in "iuf":
+                        finite = array[np.isfinite(array)][:MOST_NUMBERS].astype(np.float64)
+                        found |= set(finite.tolist()) - {0.0, 1.0}
+        return found
+
+
+def acts(reference: Evaluation, variant: Evaluation, cell: Cell) -> bool:
+    """Whether a variant differs from the reference there; remembered with what they compute."""
+    known = ("acts", *cell)
+    return variant.remember(
+        variant.submission, known, lambda: not same_on(reference, variant, *cell)
+    )
+
+
+# -- a digest of what is wrong --------------------------------------------------------------------
+
+DIGITS = 16  # hexadecimal ones of a digest
+# Steps: of the largest deviation, in float64 and in what is less precise; of a count of bytes.
+FINE_STEP, COARSE_STEP, COUNT_STEP = 1e-4, 0.02, 0.05
+NEARLY = 3e-6  # of the largest entry: float32 inside gives any such deviation
+ROUNDING = 1e-7  # of the largest entry, the least step: the rest is how it was rounded
+# Numbers that mean something are not halfway between two steps: 0.5, 1/3, 2e-5.
+APART = 0.23606797749978969
+DIRECTIONS = 4  # in which an imprecise array is looked at
+MOST_ENTRIES = 1 << 18  # of an array that are looked at
+
+
+def fingerprint(failure: Failure) -> str:
+    """Return a digest of what is wrong; empty where all passed or nothing was computed."""
+    failing = {
+        check.id: check.message
+        for check in failure.checks
+        if check.verdict not in FINE and check.verdict is not Verdict.SKIPPED
+        if check.cases or check.figures
+    }
+    with contextlib.suppress(OutOfTime, BankFault, WorkerError):
+        found = [*_wrong_results(failure, failing.keys())]
+        if failing and not found:
+            found = [*_measures(failure, failing), *failing]
+        if found:
+            return hashlib.sha256("\n".join(sorted(found)).encode()).hexdigest()[:DIGITS]
+    return ""
+
+
+def _wrong_results(failure: Failure, failing: Collection[str]) -> Iterator[str]:
+    """A text for every result that is wrong on a case of a failing check."""
+    for c in failure.values:
+        for case in c.cases if not c.of_dtype else ():
+            if not set(failing).isdisjoint(c.checks[case]):
+                dtype = failure.mine.cases[case].dtype
+                right = observed(failure.reference, c, case)
+                form = _form(observed(failure.mine, c, case), right, dtype)
+                if form != _form(right, right, dtype):
+                    yield f"{c.run} {case} {c.name} {form}"
+
+
+def _measures(failure: Failure, failing: Mapping[str, str]) -> Iterator[str]:
+    """A text for everything that was measured and does not depend on how an idea is written."""
+    measured = {c.measured_by.id: c for c in failure.everything if c.measured_by is not None}
+    for check, message in failing.items():
+        c = measured.get(check)
+        if c is None or c.by_style:
+            yield "" if c is not None else f"{check} {message}"
+            continue
+        for case in c.cases:
+            seen = observed(failure.mine, c, case)
+            if not isinstance(seen, Count):
+                text = _form(seen, None, failure.mine.cases[case].dtype)
+            elif seen.kept is not None:
+                text = " ".join(seen.kept)
+            else:
+                text = str(_step(math.log(max(seen.value, 1.0)), COUNT_STEP))
+            yield f"{check} {case} {text}"
+
+
+def _form(got: Value, right: Value, dtype: str) -> str:
+    """A result in a form that is equal for equal ideas; the dtype is that of the case."""
+    match got:
+        case None | bool() | np.bool_() | str():
+            return f"{type(got).__name__} {len(str(got))} {got};"
+        case Opaque(type=name):
+            return f"an object {len(name)} {name};"
+        case dict() | list() | tuple():
+            keys = sorted(got if isinstance(got, dict) else range(len(got)), key=str)
+            alike = right is not None and keys_of(got, right) is not None
+            parts = [
+                f"{len(str(key))} {key}:{_form(got[key], right[key] if alike else None, dtype)}"
+                for key in keys
+            ]
+            return f"{'dict' if isinstance(got, dict) else 'list'} {len(keys)}({''.join(parts)})"
+        case _:
+            return _of_numbers(got, right, dtype)
+
+
+def _of_numbers(got: Value, right: Value, dtype: str) -> str:
+    """Of an array or a number: its sort, and how far it is from the right one if known."""
+    array, is_array = array_of(got), isinstance(got, (np.ndarray, Tensor))
+    # An integral float is as good as a whole number, where it is not an entry of an array.
+    sort = f"{type(got).__name__} {array.shape} {array.dtype.kind}" if is_array else "number"
+    if array.dtype.kind not in "fiu":
+        return f"{sort} {hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()};"
+    wanted = array_of(right) if isinstance(right, (type(got), float, int)) else None
+    if wanted is not None and (wanted.shape != array.shape or wanted.dtype.kind not in "fiu"):
+        wanted = None
+    if is_array:
+        dtypes = [dtype_of(got), dtype if wanted is None else dtype_of(right)]
+        dtype = max(dtypes, key=lambda one: LOOSE.get(one, 0.0))
+    text = _differences(array, np.zeros_like(array) if wanted is None else wanted, dtype)
+    # Where nothing else is wrong, the dtype may be.
+    is_right = is_array and text in {"right", "nearly"}
+    return f"{sort} {f'{dtype_of(got)} {text}' if is_right else text};"
+
+
+def _differences(got: Array, right: Array, dtype: str) -> str:
+    """How far numbers are from the right ones, in steps that no rounding moves."""
+    every = max(1, -(-got.size // MOST_ENTRIES))
+    found, base = (v.reshape(-1)[::every].astype(np.float64) for v in (got, right))
+    odd, right_odd = (np.isnan(v) + 2 * np.isposinf(v) + 3 * np.isneginf(v) for v in (found, base))
+    places = "" if np.array_equal(odd, right_odd) else _digest(odd)
+    both = np.isfinite(found) & np.isfinite(base)
+    off = np.subtract(found, base, out=np.where(odd == 0, found, 0.0), where=both)
+    size, top = largest(base), largest(off)
+    loose = LOOSE.get(dtype, LOOSE["float64"])
+    if not np.isfinite(off).all():
+        return f"overflow {places}"
+    if top <= loose * (size or 1.0):
+        return places or "right"
+    if loose > LOOSE["float32"]:
+        return f"wrong {places}"
+    if loose > LOOSE["float64"]:  # in a few directions, which rounding hardly moves
+        norm, order = float(np.linalg.norm(off)), np.arange(1, off.size + 1, dtype=np.float64)
+        seen = [float(off @ np.sin(order * math.sqrt(n + 2))) / norm for n in range(DIRECTIONS)]
+        return f"{[_step(one, COARSE_STEP) for one in (math.log(norm), *seen)]} {places}"
+    if top <= NEARLY * size:
+        return f"nearly {places}".rstrip()
+    step = max(FINE_STEP, ROUNDING * size / top)
+    fine = np.floor(off / top / step + APART).astype(np.int64)
+    return f"{_step(math.log(top), step)} {_digest(fine)} {places}"
+
+
+def _digest(array: Array) -> str:
+    return hashlib.sha256(array.astype(np.int64).tobytes()).hexdigest() if array.any() else "0"
+
+
+def _step(value: float, step: float) -> int:
+    return math.floor(value / step + APART)

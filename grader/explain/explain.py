@@ -8,20 +8,26 @@ they are wrong, and what was wrong before a call raised.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.evaluation.again import remembers
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.explain.classes import possible
-from grader.explain.components import wrong_before
-from grader.explain.fingerprint import fingerprint
+from grader.explain.classes import possible, separating
+from grader.explain.components import Failure, fingerprint, wrong_before
 from grader.explain.further import CALL_SECONDS, SEED, further_inputs, keeping_output
-from grader.explain.naming import Failure, diagnose
-from grader.explain.observation import Looked, Observation, looked_at, observations
-from grader.explain.pairs import pair
-from grader.explain.rules import propose
-from grader.explain.statements import ResultObservations, statements, to_sentences
+from grader.explain.naming import diagnose, pair
+from grader.explain.observation import Observation, looked_at, observations
+from grader.explain.rules import (
+    WEAK,
+    Rule,
+    confirmed,
+    holding,
+    is_broad,
+    is_refuted,
+    is_right_to,
+    propose,
+)
 from grader.model.numerals import quantity
 from grader.model.report import STATE, CheckResult, Explanation, Named, Verdict
 from grader.sandbox.client import WorkerError
@@ -34,6 +40,9 @@ MOST = 6  # explanations of one grade
 MOST_RERUN = 12  # cases that are run anew
 # Further inputs of one run: from each case that fails and each that does not, and of all.
 FROM_FAILING, FROM_OTHERS, MOST_FAILING, MOST_OTHERS = 8, 3, 48, 40
+WHEREVER = "wherever it is wrong: "  # before what is true of the failing cases alone
+RAISES = "raises "
+NAMES_AT_MOST = 4  # results that one sentence lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +70,14 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
     """
     failure, worker = Failure.of(evaluation, checks), evaluation.submission.worker
     failed = [check for check in checks if check.verdict in WRONG and not check.stretch]
-    looked = looked_at(evaluation)
-    roots, own = _roots(evaluation, failed, looked), list[Observation]()
+    values = _Values(evaluation, failed)
     named, note, found = tuple[Named, ...](), "", list[Explanation]()
     with keeping_output(worker):
         outputs = fingerprint(failure)
         with _until_it_ends():
             if failed and worker.failure is None:
-                own = observations(evaluation, looked, roots)
-                found += _state(evaluation, [seen for seen in own if not seen.ok])
+                values.observe()
+                found += _state(evaluation, [seen for seen in values.own if not seen.ok])
         if found:
             return Explained((), tuple(found), "", outputs)
         try:
@@ -77,9 +85,8 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
         except OutOfTime:
             note = LATE
         with _until_it_ends():
-            if own and worker.failure is None:
-                for one in _of_values(evaluation, named, (looked, roots, own)):
-                    found.append(one)  # so that a deadline leaves what there is
+            if values.own and worker.failure is None:
+                found.extend(values.explanations(named))  # a deadline leaves what there is
                 found[MOST - 1 :] = _before_it_raised(evaluation, failed)
         both = None
         if not note and not _is_whole(named) and evaluation.question.variants:
@@ -103,15 +110,6 @@ def _is_whole(named: Sequence[Named]) -> bool:
     exact = [idea for idea in named if idea.exact]
     seen = {case for idea in exact for case in idea.seen}
     return any(max(idea.cases, len(seen)) >= idea.failing for idea in exact)
-
-
-def _roots(
-    evaluation: Evaluation, failed: Sequence[CheckResult], looked: Looked
-) -> list[tuple[str, str]]:
-    """The runs and results that the checks that failed look at."""
-    by_id = {check.id: check for check in evaluation.question.spec.checks}
-    found = [(by_id[f.id].run, result) for f in failed for result in by_id[f.id].compared]
-    return [root for root in dict.fromkeys(found) if root in looked]
 
 
 def _state(evaluation: Evaluation, failing: Sequence[Observation]) -> Iterator[Explanation]:
@@ -161,102 +159,218 @@ def _before_it_raised(
 # -- what holds of the values ---------------------------------------------------------------------
 
 
-def _of_values(
-    evaluation: Evaluation,
-    named: Sequence[Named],
-    known: tuple[Looked, list[tuple[str, str]], list[Observation]],
-) -> Iterator[Explanation]:
+class _Values:
     """Rules, then classes: first on the question's own cases, then held against further ones."""
-    looked, roots, own = known
-    failing = [seen for seen in own if not seen.ok]
-    if not failing:
-        return
-    # What an exact name explains, or what follows from a changed input, is not explained again.
-    explained = {result for idea in named if idea.exact for result in idea.results}
-    explained |= {name for seen in failing for name in _spoiled(evaluation, seen.run, seen.case)}
-    every = [one for one in _by_result(own) if one.result.split("[")[0] not in explained]
-    proposed = {
-        one.result: {
-            group: propose(mine) for group, mine in one.groups().items() if group != "raised"
+
+    def __init__(self, evaluation: Evaluation, failed: Sequence[CheckResult]) -> None:
+        self.evaluation, self.looked = evaluation, looked_at(evaluation)
+        by_id = {check.id: check for check in evaluation.question.spec.checks}
+        found = [(by_id[f.id].run, result) for f in failed for result in by_id[f.id].compared]
+        # The runs and results that the checks that failed look at.
+        self.roots = [root for root in dict.fromkeys(found) if root in self.looked]
+        self.own: list[Observation] = []
+
+    def observe(self) -> None:
+        """Have the submission's results on the question's own cases."""
+        self.own = observations(self.evaluation, self.looked, self.roots)
+
+    def explanations(self, named: Sequence[Named]) -> Iterator[Explanation]:
+        """What is said of each result that is wrong; results share a sentence where they can."""
+        failing = [seen for seen in self.own if not seen.ok]
+        # What an exact name explains, or follows from a changed input, is not explained again.
+        explained = {result for idea in named if idea.exact for result in idea.results}
+        explained |= {name for seen in failing for name in self._spoiled(seen.run, seen.case)}
+        results: dict[str, ResultObservations] = {}
+        for part in (part for seen in self.own for part in seen.parts()):
+            if part.result.split("[")[0] not in explained:
+                results.setdefault(part.result, ResultObservations(part.result)).add(part)
+        every = [one for one in results.values() if one.failing]
+        proposed = {one.result: one.proposed() for one in every}
+        wanted = {
+            seen.run
+            for one in every
+            if any(proposed[one.result].values()) or possible(one.failing, one.right)
+            for seen in one.observations
         }
-        for one in every
-    }
-    wanted = {
-        seen.run
-        for one in every
-        if possible(one.failing, one.right) or any(proposed[one.result].values())
-        for seen in one.observations
-    }
-    more = [
-        part for seen in _further(evaluation, looked, roots, own, wanted) for part in seen.parts()
-    ]
-    for one in every:
-        one.observations += [part for part in more if part.result == one.result]
-    said = [s for one in every for s in statements(one, proposed[one.result])]
-    yield from to_sentences([s for s in said if s.is_rule])
-    yield from to_sentences([s for s in said if not s.is_rule])
+        for seen in self._further(wanted):
+            for part in seen.parts():
+                if part.result in proposed:
+                    results[part.result].add(part)
+        said = [s for one in every for s in statements(one, proposed[one.result])]
+        yield from to_sentences([s for s in said if s.is_rule])
+        yield from to_sentences([s for s in said if not s.is_rule])
+
+    def _spoiled(self, run: str, case: str) -> set[str]:
+        """Results of a case that follow from an input after the submission has changed it."""
+        try:
+            changed = self.evaluation.observed(run, self.evaluation.cases[case]).changed
+        except ProgramError:
+            return set()
+        steps, found = self.evaluation.steps(run), set[str]()
+        for number, name in changed:
+            for step in steps[number + 1 :]:
+                if name in step.reads or found & set(step.reads):
+                    found.update(step.targets)
+        return found
+
+    def _further(self, runs: set[str]) -> list[Observation]:
+        """What the submission does on further inputs of the runs in which something may hold."""
+        if not runs or self.evaluation.bank is None:
+            return []
+        made, looked, found = further_inputs(self.evaluation), self.looked, list[Observation]()
+        program = replace(self.evaluation.submission, call_seconds=CALL_SECONDS)
+        theirs = made.evaluation.with_submission(program, SEED)
+        for run in sorted(runs):
+            wrong = dict.fromkeys(c.origin for c in self.own if c.run == run and not c.ok)
+            every = dict.fromkeys(c.origin for c in self.own if c.run == run)
+            others = [origin for origin in every if origin not in wrong]
+            most = {
+                origin: max(1, min(each, limit // len(origins)))
+                for origins, each, limit in (
+                    (wrong, FROM_FAILING, MOST_FAILING),
+                    (others, FROM_OTHERS, MOST_OTHERS),
+                )
+                for origin in origins
+            }
+            places = made.of(run, most)
+            theirs.values([program], run, [case for case, _ in places])
+            mine = [root for root in self.roots if root[0] == run]
+            found += observations(theirs, looked, mine, places)
+            # Whatever check a case is of, what is said of a result has to be true there too.
+            whole = made.others(run, set[str].intersection(*(set(looked[root]) for root in mine)))
+            theirs.values([program], run, [case for case, _ in whole])
+            beyond = {
+                root: {name: (False, False) for _, name in whole if name not in looked[root]}
+                for root in mine
+            }
+            found += observations(theirs, beyond, mine, whole)
+        return found
 
 
-def _spoiled(evaluation: Evaluation, run: str, case: str) -> set[str]:
-    """Results of a case that follow from an input after the submission has changed it."""
-    try:
-        changed = evaluation.observed(run, evaluation.cases[case]).changed
-    except ProgramError:
-        return set()
-    steps, found = evaluation.steps(run), set[str]()
-    for number, name in changed:
-        for step in steps[number + 1 :]:
-            if name in step.reads or found & set(step.reads):
-                found.update(step.targets)
-    return found
+class ResultObservations:
+    """One result, "grad_x", or one number of it, "mixed['weights']", of whatever run."""
+
+    def __init__(self, result: str, known: Sequence[Observation] = ()) -> None:
+        """Begin with what is known of it."""
+        self.result, self.observations = result, list(known)
+        self.add = self.observations.append
+
+    @property
+    def failing(self) -> list[Observation]:
+        """Those that are wrong."""
+        return [seen for seen in self.observations if not seen.ok]
+
+    @property
+    def right(self) -> list[Observation]:
+        """Those that are right."""
+        return [seen for seen in self.observations if seen.ok]
+
+    def groups(self) -> dict[str, list[Observation]]:
+        """The failing ones by sort; first all of them that gave a result."""
+        found = {"any": [seen for seen in self.failing if not seen.raised]}
+        for seen in self.failing:
+            found.setdefault(seen.group, []).append(seen)
+        return found
+
+    def proposed(self) -> dict[str, list[Rule]]:
+        """By sort of failure the rules that it follows."""
+        return {name: propose(mine) for name, mine in self.groups().items() if name != "raised"}
 
 
-def _by_result(own: Sequence[Observation]) -> list[ResultObservations]:
-    """By result, or by number of it, those that are wrong on some case of the question."""
-    found: dict[str, ResultObservations] = {}
-    for seen in own:
-        for part in seen.parts():
-            known = found.setdefault(part.result, ResultObservations(part.result, []))
-            known.observations.append(part)
-    return [known for known in found.values() if known.failing]
+@dataclass(frozen=True)
+class Statement:
+    """One statement about one result."""
+
+    is_rule: bool  # else it says on which cases the result is wrong
+    result: str
+    text: str  # what follows its name
+    cases: tuple[str, ...]
 
 
-def _further(
-    evaluation: Evaluation,
-    looked: Looked,
-    roots: Sequence[tuple[str, str]],
-    own: Sequence[Observation],
-    runs: set[str],
-) -> list[Observation]:
-    """What the submission does on further inputs of the runs in which something is to be found."""
-    if not runs or evaluation.bank is None:
-        return []
-    made = further_inputs(evaluation)
-    program = replace(evaluation.submission, call_seconds=CALL_SECONDS)
-    theirs = made.evaluation.with_submission(program, SEED)
-    found = []
-    for run in sorted(runs):
-        wrong = dict.fromkeys(c.origin for c in own if c.run == run and not c.ok)
-        others = dict.fromkeys(c.origin for c in own if c.run == run and c.origin not in wrong)
-        most = {
-            origin: max(1, min(each, limit // len(origins)))
-            for origins, each, limit in (
-                (wrong, FROM_FAILING, MOST_FAILING),
-                (others, FROM_OTHERS, MOST_OTHERS),
-            )
-            for origin in origins
-        }
-        places = made.of(run, most)
-        theirs.values([program], run, [case for case, _ in places])
-        mine = [root for root in roots if root[0] == run]
-        found += observations(theirs, looked, mine, places)
-        # Whatever check a case is of, what is said of a result has to be true there too.
-        known = set[str].intersection(*(set(looked[root]) for root in mine))
-        whole = made.others(run, known)
-        theirs.values([program], run, [case for case, _ in whole])
-        beyond = {
-            root: {name: (False, False) for _, name in whole if name not in looked[root]}
-            for root in mine
-        }
-        found += observations(theirs, beyond, mine, whole)
-    return found
+def statements(
+    known: ResultObservations, proposed: Mapping[str, Sequence[Rule]]
+) -> Iterator[Statement]:
+    """What to say of a result: at most one statement on each sort of failure.
+
+    Args:
+        known: on the question's cases and on further inputs.
+        proposed: rules by sort of failure, which the question's own cases follow.
+    """
+    failing, name = known.failing, known.result
+    is_rounding = all(not seen.raised and is_right_to(seen, 5) for seen in failing)
+    when = "" if is_rounding else separating(failing, known.right)
+    own = {(seen.run, seen.case): seen.case for seen in failing if seen.own}
+    said = False
+    for group, mine in known.groups().items():
+        cases = {(seen.run, seen.case): seen.case for seen in mine if seen.own}
+        if not cases or not proposed.get(group):
+            continue
+        several, whole = len(set(cases.values())), len(mine) == len(failing)
+        rules = holding([rule for rule in proposed[group] if several >= rule.least], mine)
+        best = _best(confirmed(rules, mine), mine, known.right, when if whole else "")
+        rule, text = best or (None, "")
+        if rule is None or (rule.rank >= WEAK and any(seen.raised for seen in failing)):
+            continue  # where others raise, what the rest have in common may be chance
+        bare = text == WHEREVER + rule.text or (text == rule.text and rule.clashes is None)
+        if bare and len({seen.origin for seen in mine}) == 1:
+            # What one case shows need not be so on others.
+            text = f"{text.removeprefix(WHEREVER)} in case {mine[0].origin}"
+        elif len(cases) < len(own):
+            text = text.removeprefix(WHEREVER) + f" in {len(cases)} of {len(own)} failing cases"
+        said = True
+        yield Statement(True, name, text, tuple(dict.fromkeys(cases.values())))
+        if group == "any":
+            break
+    if when and not said:
+        raised, *others = {seen.raised for seen in failing}
+        # Other texts say that what was returned cannot be used.
+        verb = f"{RAISES}{raised}" if not others and raised.isidentifier() else "is wrong"
+        text = f"{verb} where {when}, and in no other case that was tried"
+        yield Statement(False, name, text, tuple(dict.fromkeys(own.values())))
+
+
+def _best(
+    rules: Sequence[Rule], mine: Sequence[Observation], right: Sequence[Observation], when: str
+) -> tuple[Rule, str] | None:
+    """The most informative rule that no right case refutes, with where it applies."""
+    only = f" where {when}, and is right in every other case that was tried" if when else ""
+    for rule in rules:
+        refuted = is_refuted(rule, right)
+        if rule.clashes is not None and not refuted:
+            return rule, rule.text
+        if only and not rule.anywhere:
+            return rule, rule.text + only
+        if rule.local or not right:
+            return rule, rule.text
+        if not refuted or is_broad(mine):
+            return rule, WHEREVER + rule.text
+    return None
+
+
+def to_sentences(said: Sequence[Statement]) -> Iterator[Explanation]:
+    """One explanation for each text; results share one where the same is true of them."""
+    texts: dict[str, list[Statement]] = {}
+    for one in said:
+        texts.setdefault(one.text, []).append(one)
+    for text, several in texts.items():
+        names = list(dict.fromkeys(one.result for one in several))
+        cases = tuple(dict.fromkeys(case for one in several for case in one.cases))
+        kind = "rule" if several[0].is_rule else "class"
+        yield Explanation(kind, _sentence(names, text), cases)  # type: ignore[arg-type]
+        if text.startswith(RAISES):
+            return  # that one result is not computed is why the next one is not
+
+
+def _sentence(names: Sequence[str], text: str) -> str:
+    """One sentence about results that share a text."""
+    if text.startswith(RAISES):
+        return f"Your code {text}."
+    one = len(names) == 1
+    listed = [*names[:NAMES_AT_MOST]]
+    if more := len(names) - len(listed):
+        listed.append(f"{more} more")
+    joined = names[0] if one else f"{', '.join(listed[:-1])} and {listed[-1]}"
+    if text.startswith(WHEREVER):
+        text = text.removeprefix(WHEREVER)
+        return f"Wherever {joined} {'is wrong, it' if one else 'are wrong, each'} {text}."
+    return f"{joined} {text}." if one else f"Of {joined}, each {text}."

@@ -144,9 +144,8 @@ class Further:
         self._own = evaluation.with_bank_program(evaluation.reference)
         if evaluation.parts_asked < len(evaluation.question.spec.parts):
             # What only a later part is about, a submission need not know yet.
-            asked = {
-                case.name for check in evaluation.checks for case in evaluation.cases_of(check)
-            }
+            checks = evaluation.checks
+            asked = {case.name for check in checks for case in evaluation.cases_of(check)}
             self._own.cases = {n: case for n, case in evaluation.cases.items() if n in asked}
         self.evaluation = self._own.with_bank_program(evaluation.reference)
         self.evaluation.seed = seed
@@ -163,8 +162,7 @@ class Further:
     @cached_property
     def _made(self) -> Mapping[str, list[CaseRecipe]]:
         """By case of the question, what is made from it."""
-        own, checks = self._own.cases, self._own.checks
-        made: dict[str, list[CaseRecipe]] = {name: [] for name in own}
+        own, made = self._own.cases, dict[str, list[CaseRecipe]]()
         for name, case in own.items():
             several = [s for s in (sibling(case, 1), sibling(case, 2)) if s is not None]
             alone = sibling(case, 2, fixed=1)  # a side of 1 may be what a case is about
@@ -172,7 +170,7 @@ class Further:
             several += [case] * REDRAWN if any(r.is_drawn for r in case.inputs.values()) else []
             # No case of a question has such a name, so nothing is drawn twice alike.
             made[name] = [replace(s, name=f"{name}~{n}") for n, s in enumerate(several)]
-        for number, _, case, origin in variants(list(own.values()), checks):
+        for number, _, case, origin in variants(list(own.values()), self._own.checks):
             made[origin].append(replace(case, name=f"{origin}~v{number}"))
         return made
 
@@ -187,7 +185,7 @@ class Further:
             new = []
             for origin, wanted in most.items():
                 tried = self._tried.setdefault((run, origin), [])
-                if sum(case is not None for case in tried) < wanted:
+                if len(_useful(tried)) < wanted:
                     made = self._made[origin][len(tried) : times * wanted]
                     new += [(case, origin) for case in made]
             self.evaluation.find_shapes([case for case, _ in new])
@@ -196,21 +194,15 @@ class Further:
             for case, origin in new:
                 self._tried[run, origin].append(case if (case, origin) in accepted else None)
         # The first so many of those, however many more were tried for others.
-        chosen = []
-        for origin, wanted in most.items():
-            among = [
-                case for case in self._tried[run, origin][: AGAIN * wanted] if case is not None
-            ]
-            chosen += [(case, origin) for case in among[:wanted]]
+        chosen = [
+            (case, origin)
+            for origin, wanted in most.items()
+            for case in _useful(self._tried[run, origin][: AGAIN * wanted])[:wanted]
+        ]
         return sorted(chosen, key=lambda pair: (self.evaluation.weight(pair[0])[0], pair[0].name))
 
     def others(self, run: str, known: Collection[str]) -> list[tuple[CaseRecipe, str]]:
-        """The cases that a run takes, of whatever check that is asked, each with its name.
-
-        Args:
-            run: its name.
-            known: cases that are not needed.
-        """
+        """The cases that a run takes, of whatever check that is asked, but those that are known."""
         own = {n: case for n, case in self._own.cases.items() if n not in known}
         return self._accepted(run, [(replace(c, name=f"{n}~own"), n) for n, c in own.items()])
 
@@ -229,8 +221,8 @@ class Further:
         unknown = [one for one in new if (run, one[0].name) not in self._known]
         evaluation.find_shapes([case for case, _ in unknown])
         fit = [one for one in unknown if self._is_fit(run, one[0])]
-        evaluation.cases.update((case.name, case) for case, _ in fit)
         cases = [case for case, _ in fit]
+        evaluation.cases.update((case.name, case) for case in cases)
         self._known |= dict.fromkeys(((run, case.name) for case in cases), False)
         by_dtype = [case for case in cases if case.dtype != "float64"]
         want = everything(evaluation, run)
@@ -270,10 +262,13 @@ class Further:
             own = (c for c in self._own.cases.values() if c.inputs.keys() >= set(names))
             self._seen[run, origin] = {content(self._own, c, names) for c in own}
         seen, found = self._seen[run, origin], content(self.evaluation, case, names)
-        if found in seen:
-            return False
+        is_new = found not in seen
         seen.add(found)
-        return True
+        return is_new
+
+
+def _useful(tried: Sequence[CaseRecipe | None]) -> list[CaseRecipe]:
+    return [case for case in tried if case is not None]
 
 
 def further_inputs(evaluation: Evaluation) -> Further:

@@ -6,7 +6,10 @@ case) where it differs from the reference.  An idea is named
 - exactly, when the submission equals one of its variants wherever that acts, and what is wrong is
   not mostly something else;
 - in part, when it reproduces a result on every case, and is wrong in another way, never right,
-  wherever else it acts ("your y is ...").
+  wherever else it acts ("your y is ...");
+- with another one, when the submission is right wherever neither acts, equals the one wherever only
+  that acts, and, where both act, equals both programs executed one on top of the other.  Two ideas
+  that change one function cannot be put together so; then what each does alone has to be enough.
 
 An idea is not named if a check that claims it has passed, if it acts where the submission is right,
 or if it cannot be told from another one.  What was skipped can contradict, and suggests nothing.
@@ -16,136 +19,24 @@ A count of bytes suggests nothing either, but for what is kept.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
-from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.explain.components import (
-    Component,
-    components,
-    is_fault,
-    numbers_in,
-    observed,
-    same_on,
-)
+from grader.explain.components import Cell, Component, Failure, acts, is_fault, observed, same_on
 from grader.explain.further import CALL_SECONDS, SEED, further_inputs
 from grader.kinds.base import Count
-from grader.model.report import CheckResult, Named, Verdict
+from grader.model.report import Explanation, Named
 from grader.model.spec import Value
 from grader.sandbox.client import WorkerError
 
-Cell = tuple[Component, str]
-FAILED = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}
 FIRST = 3  # cells that an idea is tried on at once; then twice as many
 ENOUGH_CASES = 6  # on which an idea acts, for it to be no chance of their sizes
 LEAST_CASES = 3  # on which a result has to agree, for an idea to be named by that result alone
 LEAST_NUMBERS = 3  # different ones, likewise: one number is always some multiple of another
 FURTHER_EACH, FURTHER_MOST = 4, 24  # further inputs, of each case that an idea explains and of all
-
-
-@dataclass(frozen=True)
-class Failure:
-    """What is wrong with a submission that did not pass, cell by cell."""
-
-    mine: Evaluation
-    reference: Evaluation
-    checks: Sequence[CheckResult]
-
-    @classmethod
-    def of(cls, evaluation: Evaluation, checks: Sequence[CheckResult]) -> Failure:
-        """The failure of the evaluation's submission."""
-        return cls(evaluation, evaluation.with_bank_program(evaluation.reference), checks)
-
-    @cached_property
-    def everything(self) -> list[Component]:
-        """All that checks look at: values, then dtypes, then what is measured."""
-        return components(self.mine)
-
-    @cached_property
-    def values(self) -> list[Component]:
-        """The results and their dtypes."""
-        return [c for c in self.everything if c.measured_by is None]
-
-    @cached_property
-    def failed(self) -> frozenset[str]:
-        """The checks that were tried and did not pass."""
-        return frozenset(c.id for c in self.checks if c.verdict in FAILED)
-
-    @cached_property
-    def passed(self) -> frozenset[str]:
-        """The checks that passed."""
-        return frozenset(c.id for c in self.checks if c.verdict is Verdict.PASS)
-
-    @cached_property
-    def wrong(self) -> Mapping[Component, list[str]]:
-        """The cases on which the submission differs from the reference, by component."""
-        found = {}
-        for c in self.everything:
-            # A measure within its budget is not wrong, however much it differs.
-            if c.measured_by is not None and c.measured_by.id in self.passed:
-                continue
-            cases = [case for case in c.cases if not same_on(self.mine, self.reference, c, case)]
-            if decided := [case for case in cases if self._decides((c, case))]:
-                found[c] = decided
-        return found
-
-    def _decides(self, cell: Cell) -> bool:
-        """Whether a difference is more than rounding, as the checks see it."""
-        c, case = cell
-        if c.measured_by is not None or c.of_dtype or c.exact or self.hides(cell):
-            return True
-        outcome = self.mine.observed(c.run, self.mine.cases[case])
-        return fault_of(self.mine, c.run, self.mine.cases[case], c.name, outcome) is not None
-
-    @cached_property
-    def evidence(self) -> list[Cell]:
-        """What is wrong where a check was tried and failed: what was skipped suggests nothing."""
-        return [
-            (c, case)
-            for c, cases in self.wrong.items()
-            for case in cases
-            if not self.failed.isdisjoint(c.checks[case])
-        ]
-
-    @cached_property
-    def all_values(self) -> list[Cell]:
-        """Every cell of results, those first where something is wrong."""
-        wrong = [(c, case) for c, cases in self.wrong.items() for case in cases]
-        every = ((c, case) for c in self.values for case in c.cases)
-        return [cell for cell in dict.fromkeys((*wrong, *every)) if cell[0].measured_by is None]
-
-    def is_right(self, cell: Cell) -> bool:
-        """Whether the submission is right there."""
-        return cell[1] not in self.wrong.get(cell[0], ())
-
-    def acts(self, variant: Evaluation, cell: Cell) -> bool:
-        """Whether a variant differs from the reference there; remembered with what they compute."""
-        return _acts(self.reference, variant, cell)
-
-    def fits(self, variant: Evaluation, cell: Cell) -> bool:
-        """Whether the submission shows what a variant shows."""
-        return same_on(self.mine, variant, *cell)
-
-    def shows(self, variant: Evaluation, cell: Cell) -> bool:
-        """Whether a variant acts there, and the submission shows the same."""
-        return self.acts(variant, cell) and self.fits(variant, cell)
-
-    def hides(self, cell: Cell) -> bool:
-        """Whether the submission returned nothing there, so that no idea can be seen."""
-        return is_fault(observed(self.mine, *cell))
-
-    def numbers(self, cells: Iterable[Cell]) -> set[float]:
-        """The different numbers that are right there."""
-        return {n for cell in cells for n in numbers_in(observed(self.reference, *cell))}
-
-
-def _acts(reference: Evaluation, variant: Evaluation, cell: Cell) -> bool:
-    known = ("acts", *cell)
-    return variant.remember(
-        variant.submission, known, lambda: not same_on(reference, variant, *cell)
-    )
+MOST_COMPOSED = 12  # programs of two ideas that are run for one submission
+CASES_ALONE = 2  # on which an idea has to be seen alone, where two cannot be put together
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +73,7 @@ def diagnose(failure: Failure) -> Diagnosis:
     """
     if not failure.mine.question.variants or not failure.failed or not failure.evidence:
         return Diagnosis()
-    ideas = possible(failure)
+    ideas = _possible(failure)
     fitting = _best(_exactly(failure, ideas))
     clear = [m for m in fitting if not _equals_another(m, fitting)]
     found = _weighty(failure, clear)
@@ -195,10 +86,10 @@ def diagnose(failure: Failure) -> Diagnosis:
         for match in found
         if len(_cases(match.acts)) >= ENOUGH_CASES or _holds_further(failure, match)
     ]
-    return Diagnosis(tuple(to_named(failure, match) for match in sure), confused)
+    return Diagnosis(tuple(_to_named(failure, match) for match in sure), confused)
 
 
-def possible(failure: Failure) -> list[Idea]:
+def _possible(failure: Failure) -> list[Idea]:
     """The variants of every idea that no check has ruled out."""
     evaluation = failure.mine
     assert evaluation.bank is not None, "no session gives this evaluation its misconceptions"
@@ -213,7 +104,7 @@ def possible(failure: Failure) -> list[Idea]:
     ]
 
 
-def ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None:
+def _ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None:
     """Have all ideas run the small cases of some cells, in few requests."""
     cases: dict[str, dict[str, None]] = {}
     for c, case in cells:
@@ -227,7 +118,7 @@ def ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None:
             failure.mine.values(programs, run, small)
 
 
-def to_named(failure: Failure, match: Match) -> Named:
+def _to_named(failure: Failure, match: Match) -> Named:
     """What a report says of an idea."""
     idea = failure.mine.question.spec.misconceptions[match.idea.name]
     setting = idea.settings[match.idea.index % len(idea.settings)]
@@ -298,7 +189,7 @@ def _uncontradicted(
     left, size = list(cells), FIRST
     while left and acts:
         portion, left, size = left[:size], left[size:], 2 * size
-        ask(failure, acts, portion)
+        _ask(failure, acts, portion)
         acts = {i: known for i, known in acts.items() if _extended(failure, i, known, portion)}
     return acts
 
@@ -364,7 +255,7 @@ def _in_part(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
     for cell in failure.evidence:
         if cell[0].measured_by is None:
             evidence.setdefault(cell[0], []).append(cell)
-    ask(failure, ideas, [cells[0] for cells in evidence.values()])
+    _ask(failure, ideas, [cells[0] for cells in evidence.values()])
     for idea in ideas:
         whole = {
             c
@@ -382,7 +273,7 @@ def _in_part(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
 def _acts_on_wrong(failure: Failure, idea: Idea, whole: set[Component]) -> set[Cell] | None:
     """The cells on which an idea acts; None where one is right, or another than of the whole."""
     acts = set()
-    ask(failure, [idea], failure.all_values)
+    _ask(failure, [idea], failure.all_values)
     for cell in failure.all_values:
         if failure.acts(idea.evaluation, cell):
             acts.add(cell)
@@ -459,9 +350,133 @@ def _holds_further(failure: Failure, match: Match) -> bool:
                 for case in cases if c.run == run else ():
                     cell = c, case.name
                     if (
-                        _acts(reference, idea, cell)
+                        acts(reference, idea, cell)
                         and not same_on(mine, idea, *cell)
                         and not is_fault(observed(mine, *cell))
                     ):
                         return False  # the idea acts there, and the submission shows another one
     return True
+
+
+# -- two at once ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Half:
+    """An idea that acts nowhere where the submission is right."""
+
+    idea: Idea
+    acts: frozenset[Cell]  # of what is wrong
+    fits: frozenset[Cell]  # of those
+
+
+def pair(failure: Failure) -> tuple[tuple[Named, ...], Explanation] | None:
+    """The two ideas that explain everything that is wrong together, if there are just two."""
+    wrong = [
+        cell
+        for c in failure.values
+        for case in failure.wrong.get(c, ())
+        if not failure.hides(cell := (c, case))
+    ]
+    everything, composed = set(wrong), 0
+    found: dict[frozenset[str], tuple[Half, Half]] = {}
+    for one, other in _candidates(failure, wrong):
+        names = frozenset({one.idea.name, other.idea.name})
+        if len(names) == 1 or names in found or not _fit_together(one, other, everything):
+            continue
+        both = one.acts & other.acts
+        sure = not both
+        if both and composed < MOST_COMPOSED:
+            composed += 1
+            sure = _is_composed(failure, one.idea, other.idea, wrong)
+        if sure or all(_is_seen_alone(failure, half, both) for half in (one, other)):
+            found[names] = one, other
+    if len(found) != 1:  # several pairs that fit are none
+        return None
+    ((one, other),) = found.values()
+    named = []
+    for half, rest in ((one, other), (other, one)):
+        alone = half.acts - rest.acts or half.acts  # what it explains, without the other
+        explained = tuple(cell for cell in failure.evidence if cell in alone)
+        named.append(_to_named(failure, Match(half.idea, half.acts, explained, exact=False)))
+    values = [(c, case) for c, case in failure.evidence if c.measured_by is None]
+    what = "everything" if len(values) == len(failure.evidence) else "every result"
+    text = (
+        f"Two ideas at once, {one.idea.name} and {other.idea.name}, explain {what} that is wrong."
+    )
+    return tuple(named), Explanation("pair", text, tuple(dict.fromkeys(case for _, case in values)))
+
+
+def _candidates(failure: Failure, wrong: Sequence[Cell]) -> Iterator[tuple[Half, Half]]:
+    """Two ideas that may explain the evidence: one fits some of it, the other acts on the rest.
+
+    What is looked at first rules most of them out.
+    """
+    evidence = [cell for cell in failure.evidence if cell in set(wrong)]
+    ideas, known, tried = _possible(failure), dict[Idea, Half | None](), set[frozenset[Idea]]()
+    for idea in ideas:
+        if not any(failure.shows(idea.evaluation, cell) for cell in evidence):
+            continue
+        if idea not in known:
+            known[idea] = _half(failure, idea, wrong)
+        one = known[idea]
+        if one is None:
+            continue
+        rest = [cell for cell in evidence if cell not in one.fits] or evidence[:1]
+        for another in ideas:
+            key = frozenset({idea, another})
+            if key not in tried and all(failure.acts(another.evaluation, c) for c in rest):
+                tried.add(key)
+                if another not in known:
+                    known[another] = _half(failure, another, wrong)
+                if (other := known[another]) is not None:
+                    yield one, other
+
+
+def _half(failure: Failure, idea: Idea, wrong: Sequence[Cell]) -> Half | None:
+    """What an idea does where something is wrong; None where it acts on what is right."""
+    _ask(failure, [idea], failure.all_values)
+    variant = idea.evaluation
+    acts = frozenset(cell for cell in wrong if failure.acts(variant, cell))
+    right = (cell for cell in failure.all_values if failure.is_right(cell))
+    if not acts or any(failure.acts(variant, cell) for cell in right):
+        return None
+    return Half(idea, acts, frozenset(cell for cell in acts if failure.fits(variant, cell)))
+
+
+def _fit_together(one: Half, other: Half, wrong: set[Cell]) -> bool:
+    """Whether each is what is wrong wherever it acts alone, no place being without either.
+
+    Where one of them is all that is wrong by itself, the other explains nothing.
+    """
+    return (
+        not (one.fits >= wrong or other.fits >= wrong)
+        and one.acts | other.acts == wrong
+        and one.acts - other.acts <= one.fits
+        and other.acts - one.acts <= other.fits
+    )
+
+
+def _is_composed(failure: Failure, one: Idea, other: Idea, wrong: Sequence[Cell]) -> bool:
+    """Whether both programs, one on top of the other, compute what the submission does."""
+    bank = failure.mine.bank
+    assert bank is not None, "no session gives this evaluation its misconceptions"
+    for lower, upper in ((one, other), (other, one)):
+        try:
+            program = bank.layered(((lower.name, lower.index), (upper.name, upper.index)))
+        except BankFault:  # one does not stand on top of the other
+            continue
+        both = failure.mine.with_bank_program(program)
+        if all(failure.fits(both, cell) for cell in wrong):
+            return True
+    return False
+
+
+def _is_seen_alone(failure: Failure, half: Half, both: frozenset[Cell]) -> bool:
+    """Whether an idea explains enough where the other does not act."""
+    alone = half.acts - both
+    return (
+        len({case for _, case in alone}) >= CASES_ALONE
+        and len(failure.numbers(alone)) >= LEAST_NUMBERS
+        and len(alone) >= len(half.acts) / 2
+    )

@@ -107,15 +107,26 @@ class Observation:
         for name, value in self.given.items():
             if isinstance(value, int) and not isinstance(value, bool):
                 found[name] = value
+            elif isinstance(value, np.ndarray) and value.ndim > 1:
+                # Named before the first axis: of a matrix they are the same, and what a program
+                # does with an array of more axes, matrices do not say.
+                if value.shape[-1]:
+                    found[f"the number of rows of {name}"] = value.size // value.shape[-1]
+                found |= {axis_of(name, i, value.ndim): n for i, n in enumerate(value.shape)}
+                found[f"the number of entries of {name}"] = value.size
             elif isinstance(value, np.ndarray) and value.ndim:
-                found |= _sizes_of(name, value)
+                labels = int((value >= 0).sum()) if value.dtype.kind in "iu" else -1
+                if labels != value.size:  # else nobody knows which of both it is
+                    found[axis_of(name, 0, 1)] = value.size
+                if labels >= 0:
+                    found[f"the number of entries of {name} {COUNTED}"] = labels
         if self.expected is not None and self.expected.ndim > 1:
             for axis, length in enumerate(self.expected.shape):
                 found.setdefault(axis_of(self.result, axis, self.expected.ndim), length)
         found.pop("", None)
         # Nobody knows which it is where a length is also how many labels are counted.
-        labels = {n for name, n in found.items() if name.endswith(COUNTED)}
-        return {n: size for n, size in found.items() if n.endswith(COUNTED) or size not in labels}
+        counted = {n for name, n in found.items() if name.endswith(COUNTED)}
+        return {n: size for n, size in found.items() if n.endswith(COUNTED) or size not in counted}
 
     @property
     def group(self) -> str:
@@ -137,29 +148,24 @@ class Observation:
 
     def parts(self) -> Iterator[Observation]:
         """One observation for each number of a dict; itself where it is none, or lacks some."""
-        right, returned = self.right, self.returned
-        if (
-            not isinstance(right, dict)
-            or not isinstance(returned, dict)
-            or right.keys() != returned.keys()
-        ):
+        right, got = self.right, self.returned
+        if not (isinstance(right, dict) and isinstance(got, dict) and right.keys() == got.keys()):
             yield self
             return
-        for key in right:
-            exact = isinstance(right[key], (int, np.integer))
+        for key, want in right.items():
             yield replace(
                 self,
                 result=f"{self.result}[{key!r}]",
-                returned=returned[key],
-                right=right[key],
-                ok=_same_part(returned[key], right[key], self.dtype, exact=exact),
+                returned=got[key],
+                right=want,
+                ok=_same_part(got[key], want, self.dtype),
                 others={n: v for n, v in right.items() if n != key},
             )
 
 
-def _same_part(got: Value, want: Value, dtype: str, *, exact: bool) -> bool:
+def _same_part(got: Value, want: Value, dtype: str) -> bool:
     """Whether an item of a dict is right: a whole number to the last one."""
-    ours = numbers(got)
+    exact, ours = isinstance(want, (int, np.integer)), numbers(got)
     if exact and ours is not None and not ours.ndim:
         return bool(got == want)
     try:
@@ -188,23 +194,6 @@ def axis_of(name: str, axis: int, ndim: int) -> str:
     if ndim == 1:
         return f"the length of {name}"
     return f"the length of the {ORDINALS[axis]} axis of {name}" if axis < len(ORDINALS) else ""
-
-
-def _sizes_of(name: str, array: Array) -> dict[str, int]:
-    found: dict[str, int] = {}
-    counted = int((array >= 0).sum()) if array.dtype.kind in "iu" else -1
-    if array.shape[-1] and array.ndim > 1:
-        # Named before the first axis: of a matrix they are the same, and what a program does with
-        # an array of more axes, matrices do not say.
-        found[f"the number of rows of {name}"] = array.size // array.shape[-1]
-    for axis, length in enumerate(array.shape):
-        if array.ndim > 1 or length != counted:  # else nobody knows which of both it is
-            found[axis_of(name, axis, array.ndim)] = length
-    if array.ndim > 1:
-        found[f"the number of entries of {name}"] = array.size
-    elif counted >= 0:
-        found[f"the number of entries of {name} {COUNTED}"] = counted
-    return found
 
 
 def looked_at(evaluation: Evaluation) -> Looked:
@@ -240,48 +229,63 @@ def observations(
         for case, origin in own if cases is None else cases:
             flags = looked[run, result].get(origin)
             if flags is not None:
-                found.append(
-                    _observation(evaluation, run, result, (case, origin), flags, own=cases is None)
-                )
+                seen = _Seen(evaluation, run, result, case, flags)
+                found.append(seen.observation(origin, own=cases is None))
     return found
 
 
-def _observation(
-    evaluation: Evaluation,
-    run: str,
-    result: str,
-    place: tuple[CaseRecipe, str],
-    flags: tuple[bool, bool],
-    *,
-    own: bool,
-) -> Observation:
-    case, origin = place
-    truth: Mapping[str, Value] = evaluation.truth(run, case).values
-    outcome, raised = Outcome({}), ""
-    try:
-        outcome = evaluation.observed(run, case)
-    except ProgramError as error:
-        raised = error.raised.type if error.raised else error.message
-        needs = error.step is None or error.step in producing(evaluation.steps(run), result)
-        before = None if needs else up_to(evaluation, run, case, result)
-        if before is not None and not _is_right(evaluation, (run, case, result), before, flags):
-            outcome, raised = before, ""  # wrong before it raised: that may be why it did
-    except WorkerError:
-        if evaluation.submission.worker.failure is not None and not own:
-            raise
-        raised = "stopped"
-    if own:
-        key = ("everything", run, case.name, str(evaluation.parts_asked))
-        truth = evaluation.fact(key, lambda: _everything(evaluation, run, case))
-    drawn = evaluation.drawn(case)
-    needed = free_names(producing(evaluation.steps(run), result))
-    got = outcome.values.get(result)
-    return Observation(
-        run, result, case.name, origin, own, got, truth[result],
-        not raised and _is_right(evaluation, (run, case, result), outcome, flags), raised,
-        {n: drawn[n] for n in needed}, {n: v for n, v in truth.items() if n != result},
-        case.dtype,
-    )  # fmt: skip
+@dataclass(frozen=True)
+class _Seen:
+    """A result of a run on a case, and how it is compared: to the last bit, and zeros."""
+
+    evaluation: Evaluation
+    run: str
+    result: str
+    case: CaseRecipe
+    flags: tuple[bool, bool]
+
+    def observation(self, origin: str, *, own: bool) -> Observation:
+        """What the submission gives for it."""
+        evaluation, run, result, case = self.evaluation, self.run, self.result, self.case
+        truth: Mapping[str, Value] = evaluation.truth(run, case).values
+        outcome, raised = Outcome({}), ""
+        try:
+            outcome = evaluation.observed(run, case)
+        except ProgramError as error:
+            raised = error.raised.type if error.raised else error.message
+            needs = error.step is None or error.step in producing(evaluation.steps(run), result)
+            before = None if needs else up_to(evaluation, run, case, result)
+            if before is not None and not self.is_right(before):
+                outcome, raised = before, ""  # wrong before it raised: that may be why it did
+        except WorkerError:
+            if evaluation.submission.worker.failure is not None and not own:
+                raise
+            raised = "stopped"
+        if own:
+            key = ("everything", run, case.name, str(evaluation.parts_asked))
+            truth = evaluation.fact(key, lambda: _everything(evaluation, run, case))
+        drawn = evaluation.drawn(case)
+        needed = free_names(producing(evaluation.steps(run), result))
+        return Observation(
+            run, result, case.name, origin, own, outcome.values.get(result), truth[result],
+            not raised and self.is_right(outcome), raised,
+            {n: drawn[n] for n in needed}, {n: v for n, v in truth.items() if n != result},
+            case.dtype,
+        )  # fmt: skip
+
+    def is_right(self, outcome: Outcome) -> bool:
+        """Whether it is right, as the checks see it."""
+        values = self.evaluation.truth(self.run, self.case).values
+        got, want = outcome.values.get(self.result), values[self.result]
+        arrays = isinstance(got, np.ndarray) and isinstance(want, np.ndarray)
+        a, b = (numbers(got), numbers(want)) if arrays else (None, None)
+        if self.case.dtype == "float64" and a is not None and b is not None and a.shape == b.shape:
+            most = SURELY * largest(b)
+            if most and np.isfinite(b).all() and not (np.abs(a - b) <= most).all():
+                return False  # without moving the inputs, which takes the reference twice
+        exact, zeros = self.flags
+        place = self.evaluation, self.run, self.case, self.result
+        return fault_of(*place, outcome, exact=exact, zeros=zeros) is None
 
 
 def _everything(evaluation: Evaluation, run: str, case: CaseRecipe) -> Mapping[str, Value]:
@@ -299,21 +303,3 @@ def everything(evaluation: Evaluation, run: str) -> tuple[str, ...]:
     wanted = [name for names in evaluation.wanted.values() for name in names]
     made = set(results(evaluation.steps(run)))
     return tuple(dict.fromkeys([*evaluation.wanted[run], *(n for n in wanted if n in made)]))
-
-
-def _is_right(
-    evaluation: Evaluation,
-    where: tuple[str, CaseRecipe, str],
-    outcome: Outcome,
-    flags: tuple[bool, bool],
-) -> bool:
-    run, case, result = where
-    got, want = outcome.values.get(result), evaluation.truth(run, case).values[result]
-    if isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and case.dtype == "float64":
-        a, b = numbers(got), numbers(want)
-        if a is not None and b is not None and a.shape == b.shape and largest(b) > 0:
-            off = np.abs(a - b)
-            if np.isfinite(b).all() and not (off <= SURELY * largest(b)).all():
-                return False  # without moving the inputs, which takes the reference twice
-    exact, zeros = flags
-    return fault_of(evaluation, run, case, result, outcome, exact=exact, zeros=zeros) is None

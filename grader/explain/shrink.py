@@ -54,11 +54,7 @@ def made_readable(evaluation: Evaluation, checks: Sequence[CheckResult]) -> tupl
 
 
 def smaller(evaluation: Evaluation, result: CheckResult) -> CheckResult:
-    """A result that shows a smaller input, where there is one; else the same.
-
-    Args:
-        evaluation: with the submission, after its checks.
-        result: of a check that fails by an entry; it stays as it is but for what it shows.
+    """A result of a check that fails by an entry, showing a smaller input where there is one.
 
     Raises:
         WorkerError: the submission's process did not survive it.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.explain.fingerprint import DIGITS
+from grader.explain.components import DIGITS
 from grader.model.report import Verdict
 from tests.explain.making import Grade, changed, load, solution
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
+from grader.explain.explain import ResultObservations, statements
 from grader.explain.observation import Observation
 from grader.explain.rules import propose
-from grader.explain.statements import ResultObservations, statements
 from tests.explain.making import SHAPES, Array, drawn, failing, said, seen
 
 WRONG: dict[str, Callable[[Array], object]] = {
@@ -22,19 +22,16 @@ WRONG: dict[str, Callable[[Array], object]] = {
         lambda b: b * b.shape[1] / (b.shape[1] - 1)
     ),
     "is 1/N of the right one, with N the number of entries of x": lambda b: b / b.size,
-    "is reversed along axis 1": lambda b: b[:, ::-1],
     "is the absolute value of the right one": np.abs,
-    "is the mean of the right one along axis 1, repeated": (
-        lambda b: np.repeat(b.mean(1, keepdims=True), b.shape[1], 1)
-    ),
     "has axes 0 and 1 exchanged": lambda b: b.T,
-    "is added up along axis 0": lambda b: b.sum(0),
     "lacks entries at the end of axis 1, and the others are right": lambda b: b[:, :-1],
     "has too many entries at the start of axis 1, and the others are right": (
         lambda b: np.concatenate([b[:, :1] + 1, b], axis=1)
     ),
     "holds float32 numbers only": lambda b: b.astype(np.float32).astype(np.float64),
-    "is off by less than 1e-9 of its largest entry": lambda b: b * (1 + 1e-10),
+    "is off by less than 1e-9 of its largest entry in every case that was tried": lambda b: (
+        b * (1 + 1e-10)
+    ),
     "is rounded to 2 decimals": lambda b: np.round(b, 2),
     "is NaN in every entry that is wrong": lambda b: np.full_like(b, np.nan),
 }
@@ -162,10 +159,10 @@ def test_to_which_side_a_number_is_off_is_not_said() -> None:
     assert stated(numbered(lambda n: n + 0.1 * n**2, (7, 12, 19))) == []
 
 
-def test_what_is_no_number_is_said_only_if_nothing_else_is_wrong() -> None:
+def test_what_is_no_number_is_said_whatever_else_is_wrong() -> None:
     wrong = [seen(n, None, n=n) for n in (3, 4, 5)]
     assert stated(wrong)[0].startswith("is a number where None is expected")
-    assert stated([*wrong, seen(7, 12, n=8)]) == []
+    assert stated([*wrong, seen(7, 12, n=8)])[0].startswith("is a number where None is expected")
 
 
 def test_empty_and_infinite_results_say_nothing_of_factors() -> None:
@@ -175,17 +172,8 @@ def test_empty_and_infinite_results_say_nothing_of_factors() -> None:
     assert said(infinite)[0] == "is infinite in every entry that is wrong"
 
 
-def test_a_constant_difference_is_no_matter_of_digits() -> None:
-    wanted = [10**10 + 7, 3 * 10**10 + 11, 7 * 10**10 + 3, 2 * 10**11]
-    found = said([seen(float(n) + 0.5, n / 1.0, n=n) for n in wanted])
-    assert not any("digits" in text for text in found)
-    assert "is right to 9 digits" in said([seen(n * (1 + 1e-10), n / 1.0, n=n) for n in wanted])
-
-
 def test_right_numbers_in_a_list_are_not_off() -> None:
-    found = said([seen(b.tolist(), b) for b in (drawn((n,)) for n in (3, 4, 5, 6))])
-    assert "holds the right numbers, in a list or tuple" in found
-    assert not any("off by" in text for text in found)
+    assert said([seen(b.tolist(), b) for b in (drawn((n,)) for n in (3, 4, 5, 6))]) == []
 
 
 def test_what_says_where_it_holds_does_not_say_it_twice() -> None:
