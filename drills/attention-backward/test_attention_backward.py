@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,11 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from grader import bank
-from grader.model.report import Verdict
-from grader.session import grade
-from tests.harness import ROOT, each, load, variants
+from tests.harness import each, load, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
-ID = "attention-backward"
 DRILL = Path(__file__).parent
 BAND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-5}
 SIZES = [
@@ -146,42 +142,6 @@ def test_the_reference_warns_about_nothing_legal(reference: Program) -> None:
                 reference.attention_backward(grad_o, ctx)
 
 
-def scattered(array: Array) -> Array:
-    """The same values with gaps between them."""
-    wide = np.repeat(array, 2, axis=-1)
-    wide[..., 1::2] = 77
-    return wide[..., ::2]
-
-
-def frozen(array: Array) -> Array:
-    """The same values, read-only."""
-    copy = array.copy()
-    copy.setflags(write=False)
-    return copy
-
-
-@each("layout", [scattered, frozen, np.asfortranarray])
-def test_a_ctx_lasts_and_results_are_the_callers_own(
-    program: Program, layout: Callable[[Array], Array]
-) -> None:
-    inputs = [layout(a) for a in drawn(7, (2, 5, 4, 3, 2))]
-    before = [a.copy() for a in inputs]
-    *qkv, grad_o = inputs
-    o, ctx = program.attention_forward(*qkv, True)
-    other = drawn(8, (2, 5, 4, 3, 2))
-    _, other_ctx = program.attention_forward(*other[:3])
-    first = program.attention_backward(grad_o, ctx)
-    kept = [a.copy() for a in first]
-    program.attention_backward(other[3], other_ctx)
-    again = program.attention_backward(grad_o, ctx)
-    for array, copy, repeated in zip(first, kept, again, strict=True):
-        np.testing.assert_array_equal(array, copy)
-        np.testing.assert_array_equal(repeated, copy)
-        assert not any(np.shares_memory(array, a) for a in (*inputs, repeated, o))
-    for array, copy in zip(inputs, before, strict=True):
-        np.testing.assert_array_equal(array, copy)
-
-
 # What the text says.
 
 KINDS = [
@@ -300,16 +260,3 @@ def test_dropout_and_rotations_as_the_follow_ups_say() -> None:
     before, after = torch.autograd.grad(o, [k, turned], g)
     assert after.sum(1).abs().max() < 1e-14
     assert before.sum(1).abs().max() > 0.01
-
-
-def test_the_starter_fails_in_part_1_and_is_named_as_it_should_be() -> None:
-    question = bank.load([ROOT], ID)
-    report = grade(question, (DRILL / "starter.py").read_bytes(), seed=7)
-    failing = [check.id for check in report.checks if check.verdict is Verdict.FAIL]
-    assert failing == ["dq", "dk", "keys-sum", "differences"]
-    assert {named.id for named in report.misconceptions} == set(question.spec.starter_holds)
-    assert [part.verdict for part in report.parts] == [
-        Verdict.FAIL,
-        Verdict.SKIPPED,
-        Verdict.SKIPPED,
-    ]

@@ -16,15 +16,11 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from grader import bank
-from grader.model.report import Verdict
-from grader.session import grade
-from tests.harness import ROOT, each, variants
+from tests.harness import each, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
-ID = "online-softmax"
 DRILL = Path(__file__).parent
 # T, S, d, e and block: one that divides S, one that does not, blocks of one, and one above S.
 SIZES = [(5, 12, 3, 7, 4), (4, 11, 3, 2, 3), (3, 5, 2, 4, 1), (2, 3, 5, 1, 8), (1, 1, 1, 1, 1)]
@@ -197,13 +193,3 @@ def test_ideas_about_one_machine_are_right_on_one(reference: Program) -> None:
             variant(name).attend_backward(grad_o, *qkv, o, lse, 3), wanted, strict=True
         ):
             close(a, b)
-
-
-def test_the_starter_fails_in_part_1_and_is_named_as_it_should_be() -> None:
-    question = bank.load([ROOT], ID)
-    report = grade(question, (DRILL / "starter.py").read_bytes(), seed=7)
-    failing = [check.id for check in report.checks if check.verdict is Verdict.FAIL]
-    assert failing == ["forward"]
-    assert {named.id for named in report.misconceptions} == set(question.spec.starter_holds)
-    verdicts = [part.verdict for part in report.parts]
-    assert verdicts == [Verdict.FAIL, Verdict.SKIPPED, Verdict.SKIPPED]
