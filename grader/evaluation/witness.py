@@ -133,11 +133,17 @@ def _paused(
     late = {name: one for name, one in _part(inputs, rest).items() if name not in keep}
     # What a first run imports, or leaves in pieces, is not what it keeps.
     program.pause(first, _part(usual, first, keep), ())
-    before = program.worker.occupied_bytes()
+    before = _held(program)
     program.pause(first, _part(inputs, first, keep), keep)
-    after = program.worker.occupied_bytes()
+    after = _held(program)
     outcome = program.resume(rest, late, want, room=array_bytes(inputs))
     return outcome, None if before is None or after is None else after - before
+
+
+def _held(program: RemoteProgram) -> int | None:
+    """Bytes of memory and files that a process holds once the last request is given back too."""
+    program.pause((), {}, ())
+    return program.worker.occupied_bytes()
 
 
 def _part(inputs: Inputs, steps: Sequence[Step], more: Sequence[str] = ()) -> Inputs:

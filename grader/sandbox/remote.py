@@ -191,7 +191,10 @@ class RemoteProgram:
         return found
 
     def pause(self, steps: Steps, inputs: Inputs, keep: Names) -> None:
-        """Run the steps, keep some names alive until `resume`, and give free memory back."""
+        """Run the steps, keep some names alive until `resume`, and give free memory back.
+
+        Without inputs, what is paused stays as it is.
+        """
         request = self._about(protocol.Do, steps, inputs, keep, how="pause")
         self._ask(request, Outcome, steps, [inputs], seconds=60)
 

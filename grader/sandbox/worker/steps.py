@@ -110,7 +110,7 @@ _trim = functools.partial(
 def do(program: LoadedModule, asked: protocol.Do) -> Outcome:
     """Run the steps without looking at inputs, halfway perhaps, or from there."""
     pausing = asked.how == "pause"
-    if pausing:
+    if pausing and asked.inputs:
         paused.clear()
         if sys.platform == "linux":
             with contextlib.suppress(OSError):  # memory by 2 MB would round up what is held
@@ -120,7 +120,8 @@ def do(program: LoadedModule, asked: protocol.Do) -> Outcome:
         names |= paused
         paused.clear()
     start = time.process_time_ns()
-    perform_all(program, asked.steps, names)
+    if not pausing or asked.inputs:
+        perform_all(program, asked.steps, names)
     spent = time.process_time_ns() - start
     if not pausing:
         return Outcome({n: values.snapshot(names[n]) for n in asked.want}, spent=spent)
