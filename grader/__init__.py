@@ -52,8 +52,7 @@ def open_question(asked: str, bank: Path | None = None) -> Question:
         UsageError: no bank has it, or two have it and none is named.
         BankError: it is broken; `problems` lists every fault.
     """
-    from grader.bank import load
-    from grader.bank.locate import banks
+    from grader.bank import banks, load
 
     return load(banks(bank), asked)
 

@@ -189,7 +189,7 @@ SURROUNDINGS = {
     "os.environ", "os.getenv", "os.getcwd", "os.chdir", "Path.cwd", "time.time", "datetime.now",
 }  # fmt: skip
 JUSTIFIED = {
-    ("bank/locate.py", "os.environ"),  # DRILL_BANK, DRILL_HOME, XDG_CONFIG_HOME: where banks are
+    ("bank/__init__.py", "os.environ"),  # DRILL_BANK, DRILL_HOME, XDG_CONFIG_HOME: where banks are
     ("sandbox/scratch.py", "time.time"),  # how old a folder is that a killed judge left
     ("sandbox/worker/roles.py", "os.environ"),  # of a worker, which has nothing of the judge's
     ("sandbox/worker/roles.py", "os.chdir"),

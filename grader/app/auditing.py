@@ -6,6 +6,7 @@ trusts anyway, and in a bank that is said to be one's own.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,8 +15,6 @@ from typing import TYPE_CHECKING
 from grader import bank
 from grader.app import files, requirements
 from grader.app.context import Context
-from grader.bank import locate
-from grader.bank.storage import FOLDER, found_at
 from grader.model.audit import AuditReport, MutationReport
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Question
@@ -120,7 +119,7 @@ def _standing(question: Question, plan: Plan) -> Standing | None:
 
     if plan.write:
         files.refuse_link(place(question))
-    own = plan.mine or question.bank == locate.builtin()
+    own = plan.mine or question.bank == bank.builtin()
     return standing(question, plan) if own else None
 
 
@@ -165,4 +164,5 @@ def banks_for(ctx: Context, name: str) -> list[Path]:
 def _bank_here(ctx: Context) -> Path | None:
     """Return the current folder where it is a bank, and DRILL_BANK does not name others."""
     here = ctx.here()
-    return here if not ctx.banks_named and found_at(here / "questions") == FOLDER else None
+    is_bank = os.path.isdir(here / "questions")  # noqa: PTH112 never raises
+    return here if is_bank and not ctx.banks_named else None

@@ -18,7 +18,7 @@ from textwrap import indent
 
 from grader.app import files
 from grader.app.context import Context
-from grader.bank.storage import FOLDER, MOST_LETTERS, NOTHING, found_at, is_id, nearest_id
+from grader.bank.storage import MOST_LETTERS, is_id, nearest_id
 from grader.model.errors import UsageError
 
 MOST_PARTS = 9
@@ -77,9 +77,9 @@ def new(
         better = nearest_id(question_id) or "my-norm"
         raise UsageError(fault, hint=f"drill bank new {better}{ctx.option}")
     root = ctx.here() / (ctx.bank or Path()).expanduser()
-    if (found := found_at(root)) not in {FOLDER, NOTHING}:
+    if os.path.lexists(root) and not os.path.isdir(root):  # noqa: PTH112 never raises
         raise UsageError(
-            f"{ctx.bank}: expected a folder to put {question_id} into, found {found}",
+            f"{ctx.bank}: expected a folder to put {question_id} into, found a file",
             hint="name the folder that is to be the bank; it is made where there is none",
         )
     bank = root = root.resolve()

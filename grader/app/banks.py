@@ -14,9 +14,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader import bank
 from grader.app import files
 from grader.app.context import Context
-from grader.bank import locate
 from grader.bank.storage import BankFiles, refusal
 from grader.model.errors import DrillError, UsageError, closest
 
@@ -52,31 +52,31 @@ def add(ctx: Context, path: Path) -> Added:
     Raises:
         UsageError: It is no bank, or the list cannot be written.
     """
-    bank = locate.resolved(ctx.here() / locate.expanded(str(path)))
-    if wrong := refusal(bank):
+    path = bank.resolved(ctx.here() / bank.expanded(str(path)))
+    if wrong := refusal(path):
         raise UsageError(wrong)
     # The list has one path per line, and remarks behind " #".
-    kept = str(bank).encode(errors="ignore").decode()
-    if [locate.path_in(line) for line in kept.splitlines()] != [str(bank)]:
+    kept = str(path).encode(errors="ignore").decode()
+    if [bank.path_in(line) for line in kept.splitlines()] != [str(path)]:
         raise UsageError(
-            f"expected a path that fits on a line of {locate.config_file()}, found {str(bank)!r}",
+            f"expected a path that fits on a line of {bank.config_file()}, found {str(path)!r}",
             hint="move the bank to a path of plain text without line breaks and ' #'",
         )
-    ids = list(BankFiles(bank).specs())
+    ids = list(BankFiles(path).specs())
     with _listed() as lines:
-        already = bool(_among(lines, {str(bank)}))
+        already = bool(_among(lines, {str(path)}))
         if not already:
-            lines.append(str(bank))
+            lines.append(str(path))
     if not ids:
-        hint = f"drill --bank {shlex.quote(str(bank))} bank new ID writes one"
-        ctx.warn(f"{bank}: there is no question in it yet", hint)
-    called = _names(locate.places())
+        hint = f"drill --bank {shlex.quote(str(path))} bank new ID writes one"
+        ctx.warn(f"{path}: there is no question in it yet", hint)
+    called = _names(bank.places())
     shared = {
         name: len(both)
         for other, name in called.items()
-        if other != bank and (both := {i for i in ids if locate.holds(other, i)})
+        if other != path and (both := {i for i in ids if bank.holds(other, i)})
     }
-    return Added(bank, called[bank], len(ids), already, shared)
+    return Added(path, called[path], len(ids), already, shared)
 
 
 def remove(ctx: Context, name: str) -> list[str]:
@@ -89,11 +89,11 @@ def remove(ctx: Context, name: str) -> list[str]:
         UsageError: It does not stand on the list.
     """
     with _listed() as lines:
-        called = {name: str(path) for path, name in _names(locate.places()).items()}
-        typed = str(locate.resolved(ctx.here() / locate.expanded(name)))
+        called = {name: str(path) for path, name in _names(bank.places()).items()}
+        typed = str(bank.resolved(ctx.here() / bank.expanded(name)))
         gone = _among(lines, {name, typed}) or _among(lines, {called.get(name, name)})
         if not gone:
-            listed = [*filter(None, map(locate.path_in, lines))]
+            listed = [*filter(None, map(bank.path_in, lines))]
             known = (
                 called
                 | {Path(path).name: path for path in listed}
@@ -102,18 +102,18 @@ def remove(ctx: Context, name: str) -> list[str]:
             near = closest(name, known.keys() - {name})
             hint = "drill bank list shows those in use, and where they come from"
             raise UsageError(
-                f"expected a bank of the list {locate.config_file()}, found {name}",
+                f"expected a bank of the list {bank.config_file()}, found {name}",
                 hint=f"did you mean {known[near]}?" if near else hint,
             )
-        lines[:] = [line for line in lines if locate.path_in(line) not in gone]
+        lines[:] = [line for line in lines if bank.path_in(line) not in gone]
     return gone
 
 
 def in_use(ctx: Context) -> list[BankInUse]:
     """Return the banks in use, and what stands in the way of those that are none."""
-    places: dict[Path, locate.Place] = {}
-    for at in locate.places(ctx.bank):
-        places.setdefault(locate.resolved(at.path), at)
+    places: dict[Path, bank.Place] = {}
+    for at in bank.places(ctx.bank):
+        places.setdefault(bank.resolved(at.path), at)
     called = _names([*places.values()])
     found = []
     for path, at in places.items():
@@ -129,14 +129,14 @@ def in_use(ctx: Context) -> list[BankInUse]:
 
 def _among(lines: list[str], wanted: set[str]) -> list[str]:
     """The paths on lines of the list that are wanted, as they are written there."""
-    listed = filter(None, map(locate.path_in, lines))
-    return [p for p in listed if wanted & {p, str(locate.resolved(locate.expanded(p)))}]
+    listed = filter(None, map(bank.path_in, lines))
+    return [p for p in listed if wanted & {p, str(bank.resolved(bank.expanded(p)))}]
 
 
-def _names(places: list[locate.Place]) -> dict[Path, str]:
+def _names(places: list[bank.Place]) -> dict[Path, str]:
     """The name that each bank among some places goes by."""
-    good = [locate.resolved(p.path) for p in places if not refusal(p.path)]
-    return {path: name for name, path in locate.names([*dict.fromkeys(good)]).items()}
+    good = [bank.resolved(p.path) for p in places if not refusal(p.path)]
+    return {path: name for name, path in bank.names([*dict.fromkeys(good)]).items()}
 
 
 @contextmanager
@@ -149,8 +149,8 @@ def _listed() -> Iterator[list[str]]:
     Raises:
         UsageError: The list is not one that could be kept, or cannot be read or written.
     """
-    path = locate.config_file()
-    file = locate.resolved(path)  # where a link leads: people keep such files in a repository
+    path = bank.config_file()
+    file = bank.resolved(path)  # where a link leads: people keep such files in a repository
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
@@ -161,7 +161,7 @@ def _listed() -> Iterator[list[str]]:
             stack.callback(os.close, handle)  # which unlocks
             fcntl.flock(handle, fcntl.LOCK_EX)
         try:
-            before = locate.config_lines()
+            before = bank.config_lines()
         except FileNotFoundError:
             before = []
         except UnicodeDecodeError:

@@ -15,7 +15,7 @@ from grader import bank
 from grader.app import requirements, workspace
 from grader.app.context import Context
 from grader.app.history import history
-from grader.model.errors import DrillError, UsageError
+from grader.model.errors import DrillError, UsageError, closest
 from grader.model.numerals import quantity
 from grader.model.question import Header
 from grader.records import progress
@@ -62,7 +62,7 @@ def questions(
 
 def _known(option: str, word: str | None, words: Sequence[str]) -> None:
     if word is not None and word not in words:
-        near = bank.closest(word, words)
+        near = closest(word, words)
         guess = f"; did you mean {near}?" if near else ""
         raise UsageError(
             f"--{option} {word}: there is no such {option}{guess}",

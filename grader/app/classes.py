@@ -21,10 +21,9 @@ from grader import __version__, forms
 from grader.app import requirements
 from grader.app.context import Context
 from grader.bank import document
-from grader.bank.document import Document, Fault, dotted
-from grader.bank.faults import problem
+from grader.bank.document import Document, Fault
+from grader.bank.faults import faults as faults_of
 from grader.bank.storage import files_of
-from grader.bank.wording import fields, grouped
 from grader.classroom.hand_in import SHOWN, HandIns
 from grader.classroom.report import ClassFindings, class_page, find
 from grader.classroom.results import Results, content, write_whole
@@ -144,14 +143,14 @@ def read_class(
             if written is None:
                 raise
             hint = f"; {error.hint}" if error.hint and not error.hint.startswith("Next:") else ""
-            faults.append((("questions", i, "id"), f"questions[{i}]: {error.message}{hint}"))
+            faults.append((("questions", i, "id"), f"{error.message}{hint}"))
         else:
             requirements.need_torch(question)
             questions.append(question)
             faults += _unlike_the_question(i, asked, question)
     if faults:
         assert written is not None
-        raise ClassFileError(written.complaint([], faults))
+        raise ClassFileError(written.complaint(faults, "the class"))
     return config, questions
 
 
@@ -162,19 +161,13 @@ def _read(path: Path) -> tuple[ClassFile, Document]:
         raise UsageError(f"{path}: expected a class.yaml to read: {fault.strerror}") from fault
     except BankError as error:
         raise ClassFileError(error) from None
-    problems = list(written.problems)
     try:
         config = ClassFile.model_validate(written.data)
+        faults = list(_faults(config))
     except ValidationError as error:
-        placed = {one[:2] for one in problems}
-        for at, group in grouped(error, written.data).items():
-            model = ClassQuestion if at[0] == "questions" and len(at) > 1 else ClassFile
-            found = problem(written, at, group, list(fields(model)), "the class")
-            problems += [] if found[:2] in placed else [found]
-        raise ClassFileError(written.complaint(problems)) from None
-    faults = list(_faults(config))
-    if problems or faults:
-        raise ClassFileError(written.complaint(problems, faults))
+        faults = faults_of(error, written.data, ClassFile)
+    if faults:
+        raise ClassFileError(written.complaint(faults, "the class"))
     return config, written
 
 
@@ -187,14 +180,14 @@ def _faults(config: ClassFile) -> Iterator[Fault]:
         if moment is None or moment.utcoffset() is None:
             lacks = "" if moment is None else ", which has no offset"
             expected = "expected a time such as 2026-11-20T23:59:00+01:00"
-            yield ("deadline",), f"deadline: {expected}, found {config.deadline!r}{lacks}"
+            yield ("deadline",), f"{expected}, found {config.deadline!r}{lacks}"
     if config.layout and config.pattern:
-        yield ("pattern",), "pattern: expected a layout or a pattern, found both; remove one"
+        yield ("pattern",), "expected a layout or a pattern, found both; remove one"
     ids = [one.id.rpartition("/")[2] for one in config.asked]
     for i, name in enumerate(ids):
         if (first := ids.index(name)) < i:
             text = f"expected each question once, found {name!r} again (questions[{first}])"
-            yield ("questions", i), f"questions[{i}]: {text}"
+            yield ("questions", i), text
 
 
 def _unlike_the_question(number: int, asked: ClassQuestion, question: Question) -> Iterator[Fault]:
@@ -205,12 +198,12 @@ def _unlike_the_question(number: int, asked: ClassQuestion, question: Question) 
         if str(part) not in known:
             at = ("questions", number, "parts", i)
             listed = ", ".join(known)
-            yield at, f"{dotted(at)}: expected one of the parts {listed}, found {part!r}"
+            yield at, f"expected one of the parts {listed}, found {part!r}"
     for i, name in enumerate(asked.hidden):
         if name not in names:
             at = ("questions", number, "hidden", i)
             text = f"expected a check or a case of {question.id}, found {name!r}"
-            yield at, f"{dotted(at)}: {text}{did_you_mean(name, names)}"
+            yield at, f"{text}{did_you_mean(name, names)}"
 
 
 def assigned(asked: ClassQuestion, question: Question) -> AssignedQuestion:

@@ -15,7 +15,6 @@ from grader.app import files, requirements, workspace
 from grader.app.context import Context
 from grader.app.resolve import Choice, resolve
 from grader.app.starting import write_question
-from grader.bank import locate
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
@@ -76,7 +75,7 @@ def grade(
             from grader.session import Workers
 
             try:
-                head = locate.header([where], question_id)
+                head = bank.header([where], question_id)
             except DrillError:
                 return  # loading the question will say so
             doing("loading torch" if head.torch else "loading numpy")

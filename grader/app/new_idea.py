@@ -16,7 +16,7 @@ from grader import bank, forms
 from grader.app import files
 from grader.app.auditing import Audited, audit, banks_for
 from grader.app.context import Context
-from grader.bank.storage import FOLDER, found_at, is_id
+from grader.bank.storage import is_id
 from grader.classroom.results import EqualAnswers, Results
 from grader.model.errors import UsageError
 from grader.model.question import Question
@@ -79,7 +79,7 @@ def new_idea(
             f"{question.id} is answered by texts, and an idea is a program",
             hint="write the idea into the spec: what the reference would compute with it",
         )
-    if found_at(question.bank) != FOLDER:
+    if not question.bank.is_dir():
         raise UsageError(f"{question.bank}: expected a bank that is a folder", hint=_ELSEWHERE)
     if not is_id(name) or name in {*question.variants, "starter", "reference"}:
         raise UsageError(

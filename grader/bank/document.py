@@ -1,4 +1,4 @@
-"""A YAML file as plain data that remembers where every key and value stands."""
+"""A YAML file as plain data that remembers where every key and value stands; or its head alone."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,17 +19,20 @@ from grader.model.errors import BankError
 MAX_NODES = 50_000
 MAX_DEPTH = 40
 MAX_ENTRIES = 200  # of a mapping, or a list that is none of numbers: checks, cases, steps
-MAX_KEY = 100  # letters
-MAX_NUMBER = 100  # letters; Python's own limits are further off, and are no faults with a place
+MAX_WORD = 100  # letters of a key or a number; Python's own limits are further off
 MAX_SENTENCE = 600  # letters, before those that cannot be printed are spelled out
 MAX_PROBLEMS = 100  # that are listed of one file
+HEAD = {"title", "track", "level", "minutes", "uses"}
+ALSO = {"prerequisites", "form"}  # which a spec may have, above the last of them
+MOST_OF_HEAD = 1 << 18  # bytes, in which every spec has them all
+MOST_EVENTS = 500  # of YAML, which stand for time as bytes do not; specs have all five within 20
+MOST_EVENTS_OF_PARTS = 5000  # the same up to the end of the parts, which have the minutes
+_LONGEST = 200  # letters of a value in a head
 _ENDLESS = "expected a question, found a file that repeats or nests itself without end"
 _KIND = "tag:yaml.org,2002:"
-_NESTED = {f"{_KIND}map", f"{_KIND}seq"}
 
 Keys = tuple[str | int, ...]
-Fault = tuple[Keys, str]  # what is wrong at a path of keys
-Problem = tuple[int, int, str]  # the same at a 1-based line and column
+Fault = tuple[Keys, str]  # where something is wrong, as a path of keys; what was expected and found
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -43,7 +47,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 for _name, _pattern, _first in (
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
-    ("int", r"[-+]?([0-9][0-9_]*|0x[0-9a-fA-F_]+|0b[01_]+)", list("-+0123456789")),
+    ("int", r"[-+]?[0-9][0-9_]*", list("-+0123456789")),
     (
         "float",
         r"[-+]?(\.[0-9]+|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|"
@@ -55,16 +59,11 @@ for _name, _pattern, _first in (
 
 
 class Spot(NamedTuple):
-    """Where a value stands: 1-based lines and columns."""
+    """Where a key, or a value without one, stands, and on which line its text begins."""
 
-    value: tuple[int, int]
-    key: tuple[int, int] | None = None  # of its key, where it has one
-    style: str = ""  # of a block scalar: | or >
-
-    @property
-    def first_line(self) -> int:
-        """The line on which a text begins: below the mark of a block, else where it stands."""
-        return self.value[0] + bool(self.style)
+    place: tuple[int, int]  # 1-based line and column
+    first_line: int  # below the mark of a block
+    style: str  # of a block scalar: | or >
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,34 +73,44 @@ class Document:
     path: Path
     data: dict[str, Any]
     spots: dict[Keys, Spot]
-    problems: tuple[Problem, ...] = ()  # what YAML allows and a spec does not
 
-    def position(self, at: Keys, *, key: bool = False) -> tuple[int, int]:
-        """Line and column of a value (or of its key), or of the nearest thing around it."""
-        while at:
-            if spot := self.spots.get(at):
-                return spot.key if key and spot.key else spot.value
-            at = at[:-1]
-        return 1, 1
+    def position(self, at: Keys) -> tuple[int, int]:
+        """Line and column of a key or an entry, or of the nearest thing around it."""
+        return self.spots[self._nearest(at)].place
 
-    def complaint(self, problems: Iterable[Problem], faults: Iterable[Fault] = ()) -> BankError:
+    def complaint(self, faults: Iterable[Fault], whole: str = "the question") -> BankError:
         """The first of all faults of the file, in its order, each with its place."""
-        placed = [*problems, *((*self.position(at), text) for at, text in faults)]
+        placed = [
+            (*self.position(at), dotted(self._nearest(at)) or whole, text)
+            for at, text in islice(faults, MAX_PROBLEMS)
+        ]
         texts = (
-            one_line(f"{self.path}:{line}:{column}: {text}")
-            for line, column, text in sorted(placed, key=lambda problem: problem[:2])
+            one_line(f"{self.path}:{line}:{column}: {where}: {text}")
+            for line, column, where, text in sorted(placed, key=lambda fault: fault[:2])
         )
-        found = tuple(dict.fromkeys(texts))[:MAX_PROBLEMS]
+        found = tuple(dict.fromkeys(texts))
         return BankError(found[0], problems=found)
+
+    def _nearest(self, at: Keys) -> Keys:
+        while at not in self.spots:
+            at = at[:-1]
+        return at
+
+
+class Unreadable(yaml.YAMLError):
+    """A file is no text, no question, or holds what YAML allows and a spec does not."""
+
+    def __init__(self, text: str, place: tuple[int, int] = (1, 1)) -> None:
+        """Store what is wrong, and the line and column."""
+        super().__init__(text)
+        self.place = place
 
 
 def parse(raw: bytes, path: Path) -> Document:
     """Read the bytes of a YAML file that goes by a path.
 
-    What YAML allows and a spec does not (a key twice, tags) is in `problems` of the document.
-
     Raises:
-        BankError: it is not YAML, or not a mapping.
+        BankError: it is not YAML, or not a mapping of plain values.
     """
     try:
         text = _decoded(raw)
@@ -112,27 +121,54 @@ def parse(raw: bytes, path: Path) -> Document:
             single = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
             found = "nothing" if root is None else single
             raise Unreadable(f"expected a mapping of keys such as 'title:', found {found}")
-        builder = _Builder()
-        data = builder.build(root)
+        spots: dict[Keys, Spot] = {(): Spot((1, 1), 1, "")}
+        return Document(path, _mapping(root, (), spots), spots)
     except Unreadable as error:
         line, column = error.place
-        raise BankError(f"{path}:{line}:{column}: {error}") from None
+        raise BankError(one_line(f"{path}:{line}:{column}: {error}")) from None
     except (yaml.YAMLError, RecursionError) as error:
         said, excerpt = _mistake(error, text)
         raise BankError(f"{path}:{said}", excerpt=excerpt) from None
-    doc = Document(path, data or {}, builder.spots, tuple(builder.problems))
-    if data is None:  # the whole has a tag
-        raise doc.complaint(doc.problems)
-    return doc
 
 
-class Unreadable(yaml.YAMLError):
-    """A file is no text, no question, or nests deeper than any question does."""
+def head(data: bytes) -> dict[str, str]:
+    """What a list shows of a question, from the first bytes of its spec: the keys that are there.
 
-    def __init__(self, text: str, place: tuple[int, int] = (1, 1)) -> None:
-        """Store what is wrong, and the line and column."""
-        super().__init__(text)
-        self.place = place
+    YAML is parsed as a stream of events and left as soon as the five keys are there, which they are
+    in the first lines of a spec, or behind its parts, each of which has minutes of its own.  A list
+    is its items with spaces; `parts` is the number of parts, `minutes` a whole number or 0.
+    """
+    found: dict[str, str] = {}
+    depth = minutes = parts = 0
+    keys: dict[int, str | None] = {1: None, 3: None}  # of which the value comes next, by depth
+    try:
+        for number, event in enumerate(events(data.decode("utf-8", "ignore")), 1):
+            text = event.value if isinstance(event, yaml.ScalarEvent) else None
+            is_key = text is not None and keys.get(depth, "") is None
+            if is_key:
+                keys[depth] = text
+            elif text is not None and depth == 3 and parts and keys[3] == "minutes":
+                minutes += _whole(text)
+            elif text is not None and keys[1] in HEAD | ALSO and depth <= 2:
+                words = f"{found.get(keys[1], '')} {text[:_LONGEST]}".split()
+                found[keys[1]] = one_line(" ".join(words))[:_LONGEST]
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.MappingStartEvent) and depth == 3 and keys[1] == "parts":
+                parts += 1
+            if depth <= 3 and not is_key:
+                keys[3] = None
+            if depth <= 1 and not is_key:
+                keys[1] = None
+                if parts:
+                    found |= {"minutes": str(minutes), "parts": str(parts)}
+                if found.keys() >= HEAD:
+                    break
+            if number == (MOST_EVENTS_OF_PARTS if parts else MOST_EVENTS):
+                break
+    except yaml.YAMLError:
+        return {}
+    return found | {"minutes": str(_whole(found.get("minutes", "")))}
 
 
 def events(text: str) -> Iterator[yaml.Event]:
@@ -153,19 +189,10 @@ def events(text: str) -> Iterator[yaml.Event]:
         yield event
 
 
-def pointed_at(line: str, column: int) -> tuple[str, str]:
-    """The part of a line around a column, and a caret below it."""
-    first = max(0, column - 50)
-    part = "".join(c if c.isprintable() else " " for c in line[first : first + 70])
-    return part, " " * (column - first) + "^"
-
-
 def dotted(at: Keys) -> str:
     """`checks[1].at_most`."""
-    text = ""
-    for step in at:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
+    return text.removeprefix(".")
 
 
 def shortened(text: str) -> str:
@@ -177,6 +204,11 @@ def one_line(text: str) -> str:
     """A sentence about a file with whatever the file put into it made printable, and not long."""
     text = text if len(text) <= MAX_SENTENCE else f"{text[:MAX_SENTENCE]}..."
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _whole(text: str) -> int:
+    """A number of minutes, or 0 where it is none."""
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
 def _decoded(raw: bytes) -> str:
@@ -213,98 +245,90 @@ def _mistake(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
         problem += "; is the line indented right? A text that holds ': ' needs quotes"
     elif "block" in problem:
         problem += "; is the line indented right?"
-    said = one_line(f"{mark.line + 1}:{mark.column + 1}: {found}{problem}")
-    return said, pointed_at(line, mark.column) if line.strip() else ()
+    first = max(0, mark.column - 50)
+    part = "".join(c if c.isprintable() else " " for c in line[first : first + 70])
+    excerpt = (part, " " * (mark.column - first) + "^") if line.strip() else ()
+    return one_line(f"{mark.line + 1}:{mark.column + 1}: {found}{problem}"), excerpt
 
 
-class _Builder:
-    """Makes plain data of a tree, noting where everything stands and what does not belong."""
+def _value(node: yaml.Node, at: Keys, spots: dict[Keys, Spot], key: yaml.Node | None = None) -> Any:  # noqa: ANN401 whatever YAML holds
+    """The data of a node; its place, and those of all in it, go into `spots`."""
+    if len(spots) >= MAX_NODES or len(at) > MAX_DEPTH:
+        raise Unreadable(_ENDLESS, _place(node))
+    style = getattr(node, "style", None) or ""
+    style = style if style in "|>" else ""
+    spots[at] = Spot(_place(key or node), _place(node)[0] + bool(style), style)
+    if isinstance(node, yaml.ScalarNode):
+        return _scalar(node)
+    if isinstance(node, yaml.MappingNode):
+        return _mapping(node, at, spots)
+    assert isinstance(node, yaml.SequenceNode)
+    _check(node, [item for item in node.value if item.tag.endswith((":str", ":map"))])
+    return [_value(item, (*at, i), spots) for i, item in enumerate(node.value)]
 
-    def __init__(self) -> None:
-        self.spots: dict[Keys, Spot] = {}
-        self.problems: list[Problem] = []
 
-    def build(self, node: yaml.Node, at: Keys = (), key: yaml.Node | None = None) -> Any:  # noqa: ANN401 whatever YAML holds
-        if len(self.spots) >= MAX_NODES or len(at) > MAX_DEPTH:
-            raise Unreadable(_ENDLESS, _place(node))
-        style = getattr(node, "style", None)
-        block = style if style in {"|", ">"} else ""
-        self.spots[at] = Spot(_place(node), None if key is None else _place(key), block)
-        if isinstance(node, yaml.ScalarNode):
-            return self._scalar(node)
-        if node.tag not in _NESTED:
-            return self._refuse(node, "put a text in quotes")
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, at)
-        assert isinstance(node, yaml.SequenceNode)
-        listed = [item for item in node.value if item.tag.endswith((":str", ":map"))]
-        items = self._first(node) if len(listed) > MAX_ENTRIES else node.value
-        return [self.build(item, (*at, i)) for i, item in enumerate(items)]
+def _mapping(node: yaml.MappingNode, at: Keys, spots: dict[Keys, Spot]) -> dict[str, Any]:
+    _check(node, node.value)
+    data: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        # A key is the word as written: `on`, `no` and `1` are not turned into something else.
+        key = str(key_node.value)
+        wrong = ""
+        if not isinstance(key_node, yaml.ScalarNode):
+            wrong = "expected a word as a key, found a list or a mapping"
+        elif len(key) > MAX_WORD:
+            wrong = f"expected a key of at most {MAX_WORD} letters, found one of {len(key):,}"
+        elif key == "<<":
+            wrong = "expected plain keys, found '<<'; in cases, use extends"
+        elif key in data:
+            line, _ = spots[(*at, key)].place
+            wrong = f"expected each key once, found {key!r} again (first at line {line})"
+        if wrong:
+            raise Unreadable(wrong, _place(key_node))
+        data[key] = _value(value_node, (*at, key), spots, key_node)
+    return data
 
-    def _scalar(self, node: yaml.ScalarNode) -> Any:  # noqa: ANN401 or what it is refused as
-        text, plain = str(node.value), node.value.replace("_", "").lower()
-        match node.tag.removeprefix(_KIND):
-            case "str":
-                return text
-            case "null":
-                return None
-            case "bool" if plain in {"true", "false"}:
-                return plain == "true"
-            case "int" | "float" as kind:
-                if len(text) > MAX_NUMBER:
-                    return self._refuse(node, f"a number has at most {MAX_NUMBER} digits")
-                try:
-                    value = _number(plain, kind)
-                except ValueError:
-                    return self._refuse(node, "it cannot be read as a number")
-                if math.isinf(value) and "inf" not in plain:
-                    return self._refuse(node, "no float64 is so large; infinity is .inf")
+
+def _check(node: yaml.CollectionNode, counted: list[Any]) -> None:
+    """Refuse a tag, and more entries than one may have: work grows with their product."""
+    if node.tag not in {f"{_KIND}map", f"{_KIND}seq"}:
+        raise _refused(node, f"the tag {node.tag}; put a text in quotes")
+    if len(counted) > MAX_ENTRIES:
+        found = f"expected at most {MAX_ENTRIES} entries, found {len(node.value):,}"
+        raise Unreadable(found, _place(node))
+
+
+def _scalar(node: yaml.ScalarNode) -> str | bool | int | float | None:
+    text, kind = str(node.value), node.tag.removeprefix(_KIND)
+    plain = text.replace("_", "").lower()
+    advice = "it cannot be read as a number"
+    if kind == "str":
+        return text
+    if kind == "null":
+        return None
+    if kind == "bool" and plain in {"true", "false"}:
+        return plain == "true"
+    if kind not in {"int", "float"}:
+        advice = "put a text in quotes"
+    elif len(text) > MAX_WORD:
+        advice = f"a number has at most {MAX_WORD} digits"
+    else:
+        try:
+            value = int(plain) if kind == "int" else float(re.sub(r"\.(inf|nan)", r"\1", plain))
+        except ValueError:
+            pass
+        else:
+            if not math.isinf(value) or "inf" in plain:
                 return value
-        return self._refuse(node, "put a text in quotes")
-
-    def _mapping(self, node: yaml.MappingNode, at: Keys) -> dict[str, Any]:
-        data: dict[str, Any] = {}
-        for key_node, value_node in self._first(node):
-            if not isinstance(key_node, yaml.ScalarNode):
-                self._note(key_node, "expected a word as a key, found a list or a mapping")
-                continue
-            # A key is the word as written: `on`, `no` and `1` are not turned into something else.
-            key = str(key_node.value)
-            if len(key) > MAX_KEY:
-                found = f"one of {len(key):,} letters, {key[:20]!r}..."
-                self._note(key_node, f"expected a key of at most {MAX_KEY} letters, found {found}")
-            elif key == "<<":
-                self._note(key_node, "expected plain keys, found '<<'; in cases, use extends")
-            elif key in data:
-                line, _ = self.spots[(*at, key)].key or (0, 0)
-                found = f"found {key!r} again (first at line {line})"
-                self._note(key_node, f"expected each key once, {found}")
-            else:
-                data[key] = self.build(value_node, (*at, key), key_node)
-        return data
-
-    def _first(self, node: yaml.CollectionNode) -> list[Any]:
-        """The entries of a collection, as many as one may have: work grows with their product."""
-        if len(node.value) > MAX_ENTRIES:
-            self._note(node, f"expected at most {MAX_ENTRIES} entries, found {len(node.value):,}")
-        return list(node.value[:MAX_ENTRIES])
-
-    def _refuse(self, node: yaml.Node, advice: str) -> Any:  # noqa: ANN401 None, in its place
-        text = node.value if isinstance(node, yaml.ScalarNode) else ""
-        found = repr(shortened(text)) if text else f"the tag {node.tag}"
-        self._note(node, f"expected text, a number, true, false or null, found {found}; {advice}")
-
-    def _note(self, node: yaml.Node, text: str) -> None:
-        self.problems.append((*_place(node), text))
+            advice = "no float64 is so large; infinity is .inf"
+    raise _refused(
+        node, f"{shortened(text)!r}; {advice}" if text else f"the tag {node.tag}; {advice}"
+    )
 
 
-def _number(text: str, kind: str) -> int | float:
-    """A number without underscores, in lower case; ValueError where it is none."""
-    if kind == "float":
-        return float(text.replace(".inf", "inf").replace(".nan", "nan"))
-    digits = text.lstrip("-+")
-    base = {"0x": 16, "0b": 2}.get(digits[:2], 10)
-    return int(text, base)
+def _refused(node: yaml.Node, found: str) -> Unreadable:
+    expected = "expected text, a number, true, false or null"
+    return Unreadable(f"{expected}, found {found}", _place(node))
 
 
 def _place(node: yaml.Node | yaml.Event) -> tuple[int, int]:

@@ -1,84 +1,165 @@
-"""Validate a document against the model, and say every fault in words with its place."""
+"""What pydantic finds wrong in a file, in words: expected, found, and what was meant."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from grader.bank.document import Document, Keys, Problem, dotted
-from grader.bank.wording import fields, grouped, model_in, unlike
+from grader.bank.document import MAX_PROBLEMS, Fault, Keys, shortened
 from grader.kinds import registry
 from grader.model.errors import closest, did_you_mean
-from grader.model.spec import OF_A_PART, Check, Spec, as_written, unified
+from grader.model.spec import OF_A_PART, Spec
+
+_EXPECTED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "finite_number": "a finite number",
+    "string_too_short": "some text",
+    "too_short": "at least {min_length} entries",
+    "too_long": "at most {max_length} entries",
+    "union_tag_not_found": "a mapping with the key 'kind'",
+    "greater_than": "a number above {gt}",
+    "greater_than_equal": "a number of at least {ge}",
+    "less_than_equal": "a number of at most {le}",
+    "string_too_long": "text of at most {max_length} characters",
+}
 
 
-def validate(doc: Document) -> Spec:
-    """The spec in a document.
+def faults(error: ValidationError, data: Mapping[str, Any], model: type[BaseModel]) -> list[Fault]:
+    """What is wrong with data of a model, or of `Spec` as `unified` makes it of a question's.
 
-    Raises:
-        BankError: it is not what the model says; `problems` has every fault.
+    Left out are those that only say that another branch did not match, and keys that are missing
+    because they are misspelled.
     """
-    problems = list(doc.problems)
-    whole = unified(doc.data)
-    try:
-        spec = registry.read(whole)
-    except ValidationError as error:
-        by_place = grouped(error, whole)
-    else:
-        if problems:
-            raise doc.complaint(problems)
-        return spec
-    placed = {problem[:2] for problem in problems}
-    known = {at: _known_keys(whole, at, "parts" in doc.data) for at in by_place}
-    meant = {
-        (*at[:-1], closest(str(at[-1]), known[at]))
-        for at, group in by_place.items()
+    found: dict[Keys, list[ErrorDetails]] = {}
+    for detail in error.errors(include_url=False)[: 2 * MAX_PROBLEMS]:  # what follows squares them
+        found.setdefault(_keys_of(detail, data), []).append(detail)
+    # Where one branch of a union got further than another, the other has nothing to add.
+    deepest = {
+        at: group
+        for at, group in found.items()
+        if not any(other != at and other[: len(at)] == at for other in found)
+    }
+    known = {
+        at: _known_keys(model, group[0]["loc"])
+        for at, group in deepest.items()
         if group[0]["type"] == "extra_forbidden"
-    }  # keys that are missing because they are misspelled
-    found = [
-        problem(doc, at, group, known[at]) for at, group in by_place.items() if at not in meant
+    }
+    meant = {(*at[:-1], closest(str(at[-1]), names)) for at, names in known.items()}
+    meant |= {("parts", 0, *at) for at in meant if len(at) == 1}
+    return [
+        (at, _unknown(at, known[at]) if at in known else _unlike(at, group))
+        for at, group in deepest.items()
+        if at in known or at not in meant
     ]
-    raise doc.complaint([*problems, *(one for one in found if one[:2] not in placed)])
 
 
-def problem(
-    doc: Document, at: Keys, group: list[ErrorDetails], known: list[str], of: str = "the question"
-) -> Problem:
-    """What is wrong at a place of a question (in the data with `parts`) or of another file."""
+def _keys_of(detail: ErrorDetails, data: Any) -> Keys:  # noqa: ANN401 parsed YAML
+    """The path in the file: pydantic's names of union members are not in it."""
+    path: list[str | int] = []
+    here = data
+    for step in detail["loc"]:
+        with suppress(LookupError, TypeError):
+            here = here[step]
+            path.append(step)
+    lacks = {"missing": detail["loc"][-1], "union_tag_invalid": "kind"}.get(detail["type"])
+    return tuple(path) if lacks is None else (*path, lacks)
+
+
+def _known_keys(model: type[BaseModel], loc: tuple[str | int, ...]) -> list[str]:
+    """The keys that are known where pydantic found another one."""
+    models = [model]
+    for step in loc[:-1]:
+        fields = [info for one in models for key, info in _fields(one) if key == step]
+        if step in registry.KINDS:  # the name of a member of the union of checks
+            models = [registry.get(str(step)).keys]
+        elif fields:
+            models = [one for info in fields for one in _models_in(info.annotation)]
+    found = [key for one in models for key, _ in _fields(one)]
+    return [*found, *OF_A_PART] if models == [Spec] else found
+
+
+def _fields(model: type[BaseModel]) -> Iterator[tuple[str, Any]]:
+    """The keys of a mapping as they are written, with what is known of them."""
+    return ((info.alias or name, info) for name, info in model.model_fields.items())
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 any type
+    """The mappings that a key may hold, alone, in a list or by name."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for one in get_args(annotation):
+        yield from _models_in(one)
+
+
+def _unknown(at: Keys, known: list[str]) -> str:
+    key = str(at[-1])
+    hint = did_you_mean(key, known) or f"; known keys: {', '.join(known)}"
+    if len(at) == 1 and key in OF_A_PART and "parts" in known:
+        hint = "; it is a key of a part here"
+    if " " in key.strip():  # {about: one, two}: the second half became a key
+        hint = "; is it the end of a text? A text that holds a comma needs quotes here"
+    return f"found an unknown key{hint}"
+
+
+def _unlike(at: Keys, group: list[ErrorDetails]) -> str:
+    """What was expected, what was found, and what was meant, if that is near."""
     kind, value = group[0]["type"], group[0]["input"]
-    at = as_written(at, doc.data)
-    whole = dotted(at[:-1]) or of
     if kind == "missing":
-        text = f"{whole}: expected the key {at[-1]!r}, found none"
-        if at[-1] == "killed_by":
-            text += "; write the check that stops it here: killed_by: ID"
-        return *doc.position(at[:-1]), text
-    if kind == "extra_forbidden":
-        hint = did_you_mean(at[-1], known) or f"; known keys: {', '.join(known)}"
-        if len(at) == 1 and at[0] in OF_A_PART:
-            hint = "; it is a key of a part here"
-        if " " in str(at[-1]).strip():  # {about: one, two}: the second half became a key
-            hint = "; is it the end of a text? A text that holds a comma needs quotes here"
-        return *doc.position(at, key=True), f"{whole}: found the unknown key {at[-1]!r}{hint}"
+        return f"expected the key {at[-1]!r}, found none"
     if kind == "union_tag_invalid":
-        name, kinds = value.get("kind"), registry.KINDS
-        text = f"expected one of {', '.join(kinds)}, found {name!r}{did_you_mean(name, kinds)}"
-        return *doc.position((*at, "kind")), f"{dotted(at)}.kind: {text}"
-    return *doc.position(at), unlike(at, group)
+        name = value["kind"]
+        kinds = registry.KINDS
+        return f"expected one of {', '.join(kinds)}, found {name!r}{did_you_mean(name, kinds)}"
+    expected = " or ".join(dict.fromkeys(map(_expected, group)))
+    advice = ""
+    if expected == "text" and isinstance(value, dict) and len(value) == 1:
+        advice = "; a text that holds ': ' needs quotes"  # - Note: this
+    elif isinstance(value, str):
+        allowed = [d["ctx"]["expected"] for d in group if d["type"] == "literal_error"]
+        advice = did_you_mean(value, re.findall(r"'([^']*)'", " ".join(allowed)))
+    return f"expected {expected}, found {_found(value)}{advice}"
 
 
-def _known_keys(whole: Any, at: Keys, in_parts: bool) -> list[str]:  # noqa: ANN401 parsed YAML
-    """The keys allowed around a place."""
-    model: type[BaseModel] | None = Spec
-    here = whole
-    for number, step in enumerate(at[:-1]):
-        here = here[step]
-        if isinstance(step, int) and at[number - 1] == "checks":
-            kind = str(here.get("kind")) if isinstance(here, dict) else ""
-            model = registry.get(kind).keys if kind in registry.KINDS else Check
-        elif model is not None and step in (named := fields(model)):
-            model = model_in(named[str(step)].annotation)
-    known = [] if model is None else list(fields(model))
-    return [*known, *OF_A_PART] if len(at) == 1 and not in_parts else known
+def _expected(detail: ErrorDetails) -> str:
+    """What pydantic would have liked, in words."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind == "literal_error":
+        allowed = str(context["expected"])
+        return f"one of {allowed}" if "or" in allowed else allowed
+    if kind == "string_pattern_mismatch":
+        named = "A-Z" in str(context["pattern"])
+        return "a name (letters, digits, _)" if named else "lower-case words joined by hyphens"
+    if kind not in _EXPECTED:
+        return detail["msg"]
+    return _EXPECTED[kind].format(**context).replace("at least 1 entries", "at least one entry")
+
+
+def _found(value: object) -> str:
+    """A value in words, short."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return f"the word {str(value).lower()!r}"
+        case int() | float():
+            return f"the number {value!r}"
+        case str():
+            return f"the text {shortened(value)!r}"
+        case list():
+            return f"a list of {len(value)}"
+        case dict():
+            return f"a mapping with {', '.join(map(str, list(value)[:4])) or 'no keys'}"
+    return f"a {type(value).__name__}"

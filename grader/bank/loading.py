@@ -10,25 +10,29 @@ import hashlib
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from grader import forms
-from grader.bank import consistency, document, filled, steps
-from grader.bank.document import Document, Fault, Keys, Spot, dotted
-from grader.bank.faults import validate
+from grader.bank import consistency, document, steps
+from grader.bank.document import Document, Fault, Keys, dotted
+from grader.bank.faults import faults
 from grader.bank.storage import MAX_SOURCE, BankFiles
-from grader.cases.recipe import read_cases
+from grader.cases.dataflow import free_names
+from grader.cases.recipe import RESERVED, read_cases
+from grader.kinds import registry
 from grader.model.errors import BankError, did_you_mean
 from grader.model.question import Question, Step
-from grader.model.spec import Misconception, Spec, Value
+from grader.model.spec import Misconception, Show, Spec, Value, as_written, unified
 
 MOST_SETTINGS = 24  # each is a program that every failing grade may have to run
-_ACCEPTED, _IDEAS = "accepted", "misconceptions"  # folders of programs
 _PROGRAMS = ("starter", "reference", "driver")
 _TODO = re.compile(rb"\bTODO\b")
+Runs = Mapping[str, tuple[Step, ...]]
 
 
 def load_from(bank: Path, question_id: str) -> Question:
@@ -44,20 +48,25 @@ def load_from(bank: Path, question_id: str) -> Question:
     try:
         raw = files.read(name)
     except OSError as error:
-        raise BankError(
-            f"{path}: expected a file that can be read, found {error.strerror}"
-        ) from None
+        found = f"found {error.strerror}"
+        raise BankError(f"{path}: expected a file that can be read, {found}") from None
     doc = document.parse(raw, path)
-    spec = validate(doc)
+
+    def refuse(faults: Iterable[Fault]) -> None:
+        if found := list(faults):
+            raise doc.complaint((as_written(at, doc.data), text) for at, text in found)
+
+    try:
+        spec = registry.read(doc.data)
+    except ValidationError as error:
+        refuse(faults(error, unified(doc.data), Spec))
+        raise
     runs, unread = _runs(spec)
-    unread += [*filled.unreadable(spec), *forms.of(spec).faults(spec)]
-    if unread:
-        raise doc.complaint([], unread)
-    filled.fill(spec, runs)
+    refuse([*unread, *consistency.of_defaults(spec), *forms.of(spec).faults(spec)])
+    _fill(spec, runs)
     programs = _Programs(files, question_id, doc, spec)
     cases, unread = read_cases(spec.cases)
-    if unread or programs.problems:
-        raise doc.complaint(programs.problems, unread)
+    refuse([*programs.faults, *unread])
     question = Question(
         id=question_id,
         bank=bank,
@@ -73,16 +82,13 @@ def load_from(bank: Path, question_id: str) -> Question:
         digest=_digest(raw, programs),
         todos=(*todos(name, raw), *programs.todos),
     )
-    programs.find_spare(spec)
-    review = consistency.Review(question, cases, in_parts="parts" in doc.data)
-    found = [*filled.problems(spec, runs), *review.problems()]
-    if found or programs.problems:
-        raise doc.complaint(programs.problems, islice(found, document.MAX_PROBLEMS))
-    unused = [
-        f"{name}:{line}:{column}: {text}"
-        for at, text in review.unused_cases()
-        for line, column in [doc.position(at, key=True)]
-    ]
+    review = consistency.Review(question, cases)
+    refuse([*programs.spare(), *review.problems()])
+    unused = []
+    for at in review.unused_cases():
+        line, column = doc.position(at)
+        text = f"{dotted(at)}: no check looks at it; name it in a check, or remove it"
+        unused.append(f"{name}:{line}:{column}: {text}")
     return replace(question, unused=tuple(unused))
 
 
@@ -116,43 +122,91 @@ def _runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[Fault]]:
             try:
                 parsed.append(steps.parse(text, torch=spec.needs_torch))
             except steps.StepError as error:
-                unread.append((spec.step_keys(name, i), f"step {i + 1} of {name}: {error}"))
+                unread.append((spec.step_keys(name, i), str(error)))
         runs[name] = tuple(parsed)
     return runs, unread
 
 
+def _fill(spec: Spec, runs: Runs) -> None:
+    """Put what a question says once, `defaults` and `display`, into its cases and checks."""
+    given = {name: _given(name, spec.cases) for name in spec.cases}  # before any is filled
+    read = [free_names(run).keys() for run in runs.values()]
+    for name, case in spec.cases.items():
+        # Defaults belong to the runs of which the case gives some input.
+        begun = [names for names in read if (given[name] - RESERVED.keys()) & names]
+        waiting = [key for names in begun for key in [*names, "dtype"]]
+        wanted: set[str] = set()
+        while waiting:  # what a default is shaped like is wanted too
+            key = waiting.pop()
+            if key in spec.defaults and key not in wanted:
+                wanted.add(key)
+                waiting += consistency.shaped_like(spec.defaults[key])
+        case.update((k, v) for k, v in spec.defaults.items() if k in wanted - given[name])
+    for part in spec.parts:
+        for i, check in enumerate(part.checks):
+            takes = "show" in type(check).model_fields and "show" not in check.model_fields_set
+            if spec.display is not None and takes:
+                show = _shown(spec.display, free_names(runs.get(check.run, ())))
+                part.checks[i] = check.model_copy(update={"show": show})
+
+
+def _given(name: str, cases: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """The keys that a case has itself, or from cases that it extends."""
+    found: set[str] = set()
+    seen: list[object] = []
+    at: object = name
+    while isinstance(at, str) and at in cases and at not in seen:
+        seen.append(at)
+        found |= cases[at].keys()
+        at = cases[at].get("extends")
+    return found
+
+
+def _shown(display: Show, inputs: Mapping[str, object]) -> Show:
+    """What can be shown of a display where a run has only some of its inputs."""
+    beside = [name for name in display.inputs if name in inputs]
+    known = all(size in inputs for size in display.window or () if isinstance(size, str))
+    return Show(beside=beside, window=display.window if beside and known else None)
+
+
 class _Programs:
-    """The programs of a question; those that are missing are noted, and empty."""
+    """The programs of a question; those that are missing are among the faults, and empty."""
 
     def __init__(self, files: BankFiles, question_id: str, doc: Document, spec: Spec) -> None:
-        self.problems: list[document.Problem] = []
+        self.faults: list[Fault] = []
         self.todos: list[str] = []  # in the files
         self._files, self._home = files, f"drills/{question_id}"
-        self._doc, self._code = doc, spec.code
-        form = forms.of(spec)
-        self.starter = form.starter(spec) or self._part("starter")
-        self.reference = form.reference(spec) or self._part("reference")
+        self._doc, self._spec, form = doc, spec, forms.of(spec)
+        self._suffix = Path(form.file).suffix
+        self.starter = form.starter(spec) or self._program("starter")
+        self.reference = form.reference(spec) or self._program("reference")
         has_driver = spec.code.driver or "driver.py" in files.names(self._home)
-        self.driver = self._part("driver") if has_driver else None
+        self.driver = self._program("driver") if has_driver else None
         self.variants = {
             name: tuple(self._with_settings(name, item, self._variants(name, item)))
             for name, item in spec.misconceptions.items()
         }
-        self.accepted = self._other_solutions(spec.accepted, Path(form.file).suffix)
-        self.helpers = {name: self._helper(i, spec) for i, name in enumerate(spec.helpers)}
-
-    def find_spare(self, spec: Spec) -> None:
-        """Note files of the drill that nothing in the question is about: they look as if used."""
-        own = {_file(name) for name in (*_PROGRAMS, *spec.helpers)}
-        own -= {_file(name) for name in _PROGRAMS if getattr(spec.code, name)}
-        wanted = {
-            n for idea, i in spec.misconceptions.items() if not i.code for n in i.variants or [idea]
+        for i, name in enumerate(spec.accepted):
+            if name in spec.accepted[:i]:
+                self._note(("accepted", i), f"expected each name once, found {name} again")
+        self.accepted = {
+            name: self._read(f"accepted/{name}{self._suffix}", ("accepted", i), "code.accepted")
+            for i, name in enumerate(dict.fromkeys(spec.accepted))
         }
-        suffix = Path(forms.of(spec).file).suffix
+        inline = spec.code.accepted.items()
+        self.accepted |= {n: self._inline(("code", "accepted", n), text) for n, text in inline}
+        self.helpers = {name: self._helper(i, name) for i, name in enumerate(spec.helpers)}
+
+    def spare(self) -> Iterator[Fault]:
+        """Files of the drill that nothing in the question is about: they look as if used."""
+        spec = self._spec
+        own = {n for n in _PROGRAMS if not getattr(spec.code, n)} | {*spec.helpers}
+        ideas = spec.misconceptions.items()
+        wanted = {n for idea, item in ideas if not item.code for n in item.variants or [idea]}
         for folder, known, what in (
-            ("", own | {_IDEAS, _ACCEPTED}, "a program, or name it under helpers"),
-            (_IDEAS, set(map(_file, wanted)), f"the program of one of the {_IDEAS}"),
-            (_ACCEPTED, {f"{name}{suffix}" for name in spec.accepted}, "a name under accepted"),
+            ("", {*map(_file, own), "misconceptions", "accepted"}, "a program or a helper"),
+            ("misconceptions", {*map(_file, wanted)}, "the program of a misconception"),
+            ("accepted", {f"{n}{self._suffix}" for n in spec.accepted}, "a name under accepted"),
         ):
             home = f"{self._home}/{folder}".rstrip("/")
             for file in self._files.names(home):
@@ -160,79 +214,63 @@ class _Programs:
                 if file not in known and not kept:
                     path = self._files.shown(f"{home}/{file}")
                     text = f"expected {what}, found {path}, which nothing in the question uses"
-                    self._note((folder,) if folder else (), text)
+                    yield (folder,) if folder else (), text
 
-    def _part(self, part: str) -> bytes:
+    def _program(self, part: str) -> bytes:
         """The starter, the reference or the driver."""
-        text: str = getattr(self._code, part)
-        if not text:
-            return self._read(_file(part), (), f"code.{part}")
-        return self._inline(("code", part), text)
+        text: str = getattr(self._spec.code, part)
+        if text:
+            return self._inline(("code", part), text)
+        return self._read(_file(part), (), f"code.{part}")
 
     def _variants(self, name: str, item: Misconception) -> list[bytes]:
         """The programs of a misconception as they are written."""
-        at: Keys = (_IDEAS, name)
+        at: Keys = ("misconceptions", name)
         if not item.programs:
-            key = "" if item.variants else f"{_IDEAS}.{name}.code"
+            key = "" if item.variants else f"{dotted(at)}.code"
             wanted = [_file(variant) for variant in item.variants or [name]]
-            return [self._read(f"{_IDEAS}/{file}", at, key) for file in wanted]
-        at = (*at, "code")
+            return [self._read(f"misconceptions/{file}", at, key) for file in wanted]
         if item.variants:
-            text = f"{name}: expected variants (files) or code, found both; remove one of them"
-            self._note(at, text)
+            self._note((*at, "code"), "expected variants (files) or code, found both")
         if isinstance(item.code, str):
-            return [self._inline(at, item.code)]
-        return [self._inline((*at, i), text) for i, text in enumerate(item.code)]
+            return [self._inline((*at, "code"), item.code)]
+        return [self._inline((*at, "code", i), text) for i, text in enumerate(item.code)]
 
     def _with_settings(
-        self, name: str, item: Misconception, sources: Sequence[bytes]
+        self, name: str, item: Misconception, sources: Iterable[bytes]
     ) -> Iterator[bytes]:
         """Every program with every setting of its parameters, assigned after all else."""
-        at: Keys = (_IDEAS, name, "parameters")
+        at: Keys = ("misconceptions", name, "parameters")
         settings = item.settings
         if len(settings) > MOST_SETTINGS:
-            expected = f"expected at most {MOST_SETTINGS} combinations of values"
-            self._note(at, f"{dotted(at)}: {expected}, found {len(settings)}")
+            found = f"found {len(settings)}"
+            self._note(at, f"expected at most {MOST_SETTINGS} combinations of values, {found}")
             settings = settings[:1]
         for source in sources:
             for parameter in item.parameters:
                 if source and not re.search(rb"^%b\s*[:=]" % parameter.encode(), source, re.M):
-                    text = f"{dotted(at)}: expected {parameter} = ... at the left margin of "
-                    self._note((*at, parameter), f"{text}every program of {name}, found none")
+                    text = f"expected {parameter} = ... at the left margin of every program"
+                    self._note((*at, parameter), f"{text}, found none")
             for setting in settings:
                 given = "".join(f"\n{key} = {_literal(value)}\n" for key, value in setting.items())
                 yield source + given.encode()
 
-    def _other_solutions(self, listed: Sequence[str], suffix: str) -> dict[str, bytes]:
-        """The right solutions besides the reference: those in files first, then those inline."""
-        found: dict[str, bytes] = {}
-        for i, name in enumerate(listed):
-            at: Keys = (_ACCEPTED, i)
-            if name in listed[:i]:
-                self._note(at, f"accepted: expected each name once, found {name} again")
-            else:
-                found[name] = self._read(f"{_ACCEPTED}/{name}{suffix}", at, "code.accepted")
-        inline = self._code.accepted.items()
-        return found | {
-            name: self._inline(("code", _ACCEPTED, name), text) for name, text in inline
-        }
-
-    def _helper(self, number: int, spec: Spec) -> bytes:
+    def _helper(self, number: int, name: str) -> bytes:
         """A module that programs may import, which must not stand in for another."""
-        name, at = spec.helpers[number], ("helpers", number)
-        if name in {*sys.stdlib_module_names, *_PROGRAMS, *spec.uses, "submission"}:
-            self._note(at, f"helpers: expected a name that no other module has, found {name}")
+        at: Keys = ("helpers", number)
+        if name in {*sys.stdlib_module_names, *_PROGRAMS, *self._spec.uses, "submission"}:
+            self._note(at, f"expected a name that no other module has, found {name}")
             return b""
         return self._read(_file(name), at, "")
 
     def _read(self, name: str, at: Keys, instead: str) -> bytes:
         """The bytes of a file; `instead` is the key that may hold the code."""
-        path = self._files.shown(f"{self._home}/{name}")
+        folder, _, file = f"{self._home}/{name}".rpartition("/")
+        path = self._files.shown(f"{folder}/{file}")
         try:
-            data = self._files.read(f"{self._home}/{name}")
+            data = self._files.read(f"{folder}/{file}")
         except OSError as error:
             or_else = f", or {instead} in the spec" if instead else ""
-            folder, _, file = f"{self._home}/{name}".rpartition("/")
             hint = did_you_mean(file, self._files.names(folder))
             text = f"expected the file {path}{or_else}, found: {error.strerror}{hint}"
             if self._files.is_one_file:
@@ -246,14 +284,13 @@ class _Programs:
 
     def _inline(self, at: Keys, text: str) -> bytes:
         """A program written into the spec."""
-        spot = self._doc.spots.get(at, Spot((1, 1)))
+        spot = self._doc.spots[at]
         if spot.style == ">":
-            wrong = "expected code below '|', found '>', which joins its lines"
-            self.problems.append((*spot.value, wrong))
+            self._note(at, "expected code below '|', found '>', which joins its lines")
         return b"\n" * (spot.first_line - 1) + text.encode("utf-8", "surrogatepass")
 
     def _note(self, at: Keys, text: str) -> None:
-        self.problems.append((*self._doc.position(at, key=True), text))
+        self.faults.append((at, text))
 
 
 def _file(program: str) -> str:

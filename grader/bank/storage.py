@@ -21,12 +21,10 @@ SPECS = (".yaml", ".yml")
 MOST_LETTERS = 60  # of an id
 MAX_SPECS = 1000  # of a bank: every list reads the head of each
 MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30 KB
-FOLDER, FILE, NOTHING = "a folder", "a file", "nothing"
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 # What is not quite an id is a remark of the audit; a space, a line break or a letter that turns
 # the line around would break what is listed, and the folder that a start makes.
 _HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{,99}")
-_WANTED = "expected a folder that holds questions/, or a .yaml file"
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class BankFiles:
     @property
     def is_one_file(self) -> bool:
         """Whether the bank is a single spec, with its programs inside."""
-        return self.path.suffix in SPECS and found_at(self.path) == FILE
+        return self.path.suffix in SPECS and os.path.isfile(self.path)  # noqa: PTH113 never raises
 
     def specs(self) -> dict[str, str]:
         """The name of every spec by the question's id; hidden files are left out.
@@ -75,10 +73,8 @@ class BankFiles:
 
     def names(self, folder: str) -> list[str]:
         """The names of the files right in a folder; none where there is no such folder."""
-        if self.is_one_file:
-            return []
         try:
-            return sorted(os.listdir(self._inside(folder)))  # noqa: PTH208 names alone
+            return [] if self.is_one_file else sorted(os.listdir(self._inside(folder)))  # noqa: PTH208
         except OSError:
             return []
 
@@ -100,8 +96,7 @@ class BankFiles:
 
     def _inside(self, name: str) -> Path:
         """The path of a file or folder without links; OSError where that is outside the bank."""
-        root = os.path.realpath(self.path)
-        found = os.path.realpath(self.path / name)
+        root, found = os.path.realpath(self.path), os.path.realpath(self.path / name)
         if os.path.commonpath([root, found]) != root:
             raise OSError(errno.ELOOP, "a symbolic link that leads out of the bank")
         return Path(found)
@@ -128,8 +123,7 @@ def read_regular(path: Path, most: int) -> bytes:
         OSError: it cannot be read, or is a folder, a pipe, a socket or a device.
     """
     # Without O_NONBLOCK, opening a pipe would wait until something writes into it.
-    flags = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-    handle = os.open(path, os.O_RDONLY | flags)
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "something that is no regular file")
@@ -140,37 +134,24 @@ def read_regular(path: Path, most: int) -> bytes:
 
 
 def refusal(bank: Path) -> str:
-    """Why a path is no bank, as 'expected ..., found ...'; nothing where it is one."""
-    found = found_at(bank)
-    if found == FOLDER:
-        inside = found_at(bank / "questions")
-        if inside in {FILE, NOTHING}:
-            return f"{_WANTED}, found no questions/ in {bank}"
-        return "" if inside == FOLDER else f"{_WANTED}, found {bank / 'questions'}: {inside}"
-    if found == NOTHING:
-        return f"{_WANTED}, found nothing at {bank}"
-    if found != FILE:
-        return f"{_WANTED}, found {bank}: {found}"
-    if bank.suffix not in SPECS:
-        return f"{_WANTED}, found the file {bank}"
+    """Why a path is no bank, 'expected ..., found ...'; nothing where it is one; never raises."""
+    inside, at, found = bank / "questions", bank, ""
     try:
-        BankFiles(bank).specs()
+        mode = bank.stat().st_mode
+        if stat.S_ISDIR(mode):
+            at = inside
+            found = "" if stat.S_ISDIR(inside.stat().st_mode) else f"no questions/ in {bank}"
+        elif bank.suffix in SPECS and stat.S_ISREG(mode):
+            _check_name(bank, bank.parent)
+        else:
+            found = f"the file {bank}"
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a NUL in the path
+        found = f"no questions/ in {bank}" if at is inside else f"nothing at {bank}"
+    except OSError as error:  # a closed folder above it, a name that is too long, a loop of links
+        found = f"{at}: {error.strerror}"
     except BankError as error:
         return error.message
-    return ""
-
-
-def found_at(path: Path) -> str:
-    """What is at a path: a folder, a file, nothing, or why that cannot be known; never raises."""
-    try:
-        mode = path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a NUL in the path
-        return NOTHING
-    except OSError as error:  # a closed folder above it, a name that is too long, a loop of links
-        return error.strerror or type(error).__name__
-    if stat.S_ISDIR(mode):
-        return FOLDER
-    return FILE if stat.S_ISREG(mode) else "something that is no regular file"
+    return found and f"expected a folder that holds questions/, or a .yaml file, found {found}"
 
 
 def is_id(name: str) -> bool:
@@ -186,8 +167,8 @@ def nearest_id(name: str) -> str:
 def _check_name(path: PurePath, folder: Path) -> None:
     """Raise BankError where a spec's name could not be shown, typed or made a folder of."""
     if _HARMLESS.fullmatch(path.stem) is None:
-        expected = "expected specs named by lower-case words joined by hyphens"
         raise BankError(
-            f"{folder}: {expected}, found {path.name!r}",
+            f"{folder}: expected specs named by lower-case words joined by hyphens, "
+            f"found {path.name!r}",
             f"rename it, to {nearest_id(path.stem) or 'my-question'}{path.suffix} for example",
         )

@@ -128,8 +128,7 @@ class _Reader:
         )
 
     def _note(self, text: str, *keys: str, case: str = "") -> None:
-        at = ("cases", case or self.name, *keys)
-        self.faults.append((at, f"{'.'.join(at)}: {text}"))
+        self.faults.append((("cases", case or self.name, *keys), text))
 
     def _extended(self, cases: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """The keys of the case with those of the cases that it extends."""

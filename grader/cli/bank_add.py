@@ -20,7 +20,7 @@ def command(
 ) -> None:
     """Use a bank: a folder or a YAML file."""
     from grader.app.banks import add
-    from grader.bank.locate import config_file
+    from grader.bank import config_file
 
     found = add(context(ctx), path)
     if json:

@@ -17,7 +17,7 @@ def command(
 ) -> None:
     """Stop using a bank; nothing is deleted."""
     from grader.app.banks import remove
-    from grader.bank.locate import config_file
+    from grader.bank import config_file
 
     gone = remove(context(ctx), path)
     if json:

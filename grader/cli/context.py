@@ -78,12 +78,12 @@ def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Cal
     """Return what offers those of the words found in some banks that begin like what is typed."""
 
     def offer(ctx: typer.Context, incomplete: str) -> list[str]:
-        from grader.bank import locate
+        from grader import bank
 
         try:
             ctx.obj = ctx.find_root().params.get("bank")
             # Nothing is said of a bank that is gone: the next command does.
-            banks = locate.banks(ctx.obj, lambda _message, _hint: None)
+            banks = bank.banks(ctx.obj, lambda _message, _hint: None)
             return [word for word in find(ctx, banks) if word.startswith(incomplete)]
         except Exception:  # noqa: BLE001 - a shell in the middle of a line has no room for an error
             return []
@@ -92,9 +92,9 @@ def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Cal
 
 
 def _ids(ctx: typer.Context, banks: list[Path]) -> list[str]:
-    from grader.bank import locate
+    from grader import bank
 
-    return [*locate.ids(banks), *(["restore"] if ctx.command_path.endswith("history list") else [])]
+    return [*bank.ids(banks), *(["restore"] if ctx.command_path.endswith("history list") else [])]
 
 
 def _cases(ctx: typer.Context, _banks: list[Path]) -> Iterable[str]:
@@ -104,9 +104,9 @@ def _cases(ctx: typer.Context, _banks: list[Path]) -> Iterable[str]:
 
 
 def _tracks(_ctx: typer.Context, banks: list[Path]) -> Iterable[str]:
-    from grader.bank import locate
+    from grader import bank
 
-    return {head.track for head in locate.headers(banks)}
+    return {head.track for head in bank.headers(banks)}
 
 
 ids, cases, tracks = _offering(_ids), _offering(_cases), _offering(_tracks)

@@ -86,10 +86,10 @@ class Form:
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """What is wrong with the keys of a spec: paths of keys, and sentences."""
         if not spec.answers:
-            yield ("form",), f"form: expected answers, which a question to {spec.form} asks for"
+            yield ("form",), f"expected answers, which a question to {spec.form} asks for"
         if len(spec.parts) > 1:
             found = f"found {len(spec.parts)}"
-            yield ("parts",), f"parts: expected one, which an answers file is about, {found}"
+            yield ("parts",), f"expected one, which an answers file is about, {found}"
 
 
 # -- files of answers -----------------------------------------------------------------------------

@@ -23,10 +23,10 @@ class Fix(Form):
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """Keys that are of other forms."""
         if spec.answers:
-            yield ("answers",), "answers: expected form: estimate, predict or derive, found none"
+            yield ("answers",), "expected form: estimate, predict or derive, found none"
         for key in ("causes", "log", "experiments") if spec.form == "fix" else ():
             if getattr(spec, key):
-                yield (key,), f"{key}: expected form: diagnose, found none"
+                yield (key,), "expected form: diagnose, found none"
 
 
 class Diagnose(Fix):
@@ -43,16 +43,16 @@ class Diagnose(Fix):
         yield from super().faults(spec)
         judged = {name: c.id for c in spec.checks for name in getattr(c, "known", ())}
         if not spec.causes or not judged:
-            yield ("form",), "form: expected causes, and a check of kind causes, which judges them"
+            yield ("form",), "expected causes, and a check of kind causes, which judges them"
             return
         for name in (name for name in judged if name not in spec.causes):
             near = did_you_mean(name, list(spec.causes))
-            yield ("causes",), f"causes: expected {name}, which {judged[name]} judges{near}"
+            yield ("causes",), f"expected {name}, which {judged[name]} judges{near}"
         for name in (name for name in spec.causes if name not in judged):
             where = f"exactly, allowed or innocent of {next(iter(judged.values()))}"
-            yield ("causes", name), f"causes.{name}: expected it in {where}"
+            yield ("causes", name), f"expected it in {where}"
         if spec.log and spec.experiments is None:
-            yield ("log",), "log: expected experiments, which say how to make it, found none"
+            yield ("log",), "expected experiments, which say how to make it, found none"
 
 
 class WriteTheTest(Fix):
@@ -64,15 +64,15 @@ class WriteTheTest(Fix):
         """No verdicts, calls that no driver makes, and what does not cross between processes."""
         yield from super().faults(spec)
         if not any(getattr(check, "reject", None) is not None for check in spec.checks):
-            yield ("form",), "form: expected a check of kind verdicts, which a test is graded by"
+            yield ("form",), "expected a check of kind verdicts, which a test is graded by"
         for check in spec.checks:
             if not check.only_runs:
                 found = f"found {check.id} of kind {check.kind}"
-                yield ("form",), f"form: expected checks that measure nothing of a test, {found}"
+                yield ("form",), f"expected checks that measure nothing of a test, {found}"
         if spec.needs_torch:
-            yield ("uses",), "uses: expected numpy alone: tensors are not handed to a test"
+            yield ("uses",), "expected numpy alone: tensors are not handed to a test"
         for run, steps in spec.runs.items():
             for number, step in enumerate(steps):
                 if not step.partition("=")[2].strip().startswith("driver."):
                     text = "expected a step of the driver, which calls the test"
-                    yield spec.step_keys(run, number), f"{run}: {text}, found {step}"
+                    yield spec.step_keys(run, number), f"{text}, found {step}"

@@ -78,7 +78,7 @@ class Derive(Form):
                 wrong.append("a name; indices stand in over")
             taken = [word for word in (name, *one.over) if word in TAKEN or iskeyword(word)]
             wrong += [f"another name than {word}" for word in taken]
-            yield from ((("answers", name), f"{name}: expected {text}") for text in wrong)
+            yield from ((("answers", name), f"expected {text}") for text in wrong)
 
 
 def shown(name: str, over: list[str]) -> str:

@@ -76,16 +76,16 @@ class Estimate(Form):
         looked_at = {part: c.id for c in spec.checks for part in getattr(c, "parts", ())}
         for name, one in spec.answers.items():
             if name not in looked_at:
-                yield ("answers", name), f"{name}: expected a numbers check of it, found none"
+                yield ("answers", name), "expected a numbers check of it, found none"
             if one.unit not in UNITS:
                 known = ", ".join(UNITS)
-                yield ("answers", name), f"{name}: expected a unit of {known}, found {one.unit}"
+                yield ("answers", name), f"expected a unit of {known}, found {one.unit}"
         for number, check in enumerate(spec.checks):
             if not getattr(check, "parts", ()) and not list(check.asks()):
-                wrong = f"{check.id}: expected a check of answers by name, as numbers is"
+                wrong = "expected a check of answers by name, as numbers is"
                 yield ("checks", number), wrong
         for part in (part for part in looked_at if part not in spec.answers):
-            yield ("answers",), f"answers: expected {part}, which {looked_at[part]} looks at"
+            yield ("answers",), f"expected {part}, which {looked_at[part]} looks at"
 
 
 class Predict(Estimate):

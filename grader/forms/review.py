@@ -64,19 +64,19 @@ class Review(Form):
         """A diff without lines, reasons that no fault has, and faults in lines there are not."""
         marks = numbered(spec.diff)
         if not spec.diff or not spec.reasons:
-            yield ("form",), "form: expected diff and reasons, which a review is about"
+            yield ("form",), "expected diff and reasons, which a review is about"
         wrong = [
             (check.id, fault) for check in spec.checks for fault in getattr(check, "wrong", ())
         ]
         if not wrong:
-            yield ("form",), "form: expected a check of kind findings, which says what is wrong"
+            yield ("form",), "expected a check of kind findings, which says what is wrong"
         for check, fault in wrong:
             if fault.reason not in spec.reasons:
                 near = did_you_mean(fault.reason, list(spec.reasons))
-                yield ("reasons",), f"reasons: expected {fault.reason} of {check}{near}"
+                yield ("reasons",), f"expected {fault.reason} of {check}{near}"
             for line in fault.lines:
                 if not 1 <= line <= len(marks) or marks[line - 1] == "-":
-                    yield ("diff",), f"diff: expected a line {line}, which {check} calls wrong"
+                    yield ("diff",), f"expected a line {line}, which {check} calls wrong"
 
 
 def numbered(diff: str) -> list[str]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from grader.model.spec import Spec
 
 Scalar = None | bool | int | float | str
+Owner = Literal["submission", "torch", "driver"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Step:
     text: str  # as written, for messages
     targets: tuple[str, ...]
     unpack: bool  # whether the result is a tuple to be spread over the targets
-    owner: Literal["submission", "torch", "driver"]
+    owner: Owner
     function: str
     arguments: tuple[Argument, ...]
 

@@ -1,12 +1,8 @@
-"""One small right spec, and what is said about it once it is edited."""
+"""One small right spec, and what is said about it, or about another one, once it is edited."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread
 
 from grader.bank import load
 from grader.model.errors import BankError
@@ -41,9 +37,8 @@ follow_ups:
 FILES = {"starter.py": "", "reference.py": "", "misconceptions/adds_it.py": ""}
 
 
-def edited(*edits: str) -> str:
-    """Return the spec with each text of the pairs replaced by the one after it."""
-    text = SPEC
+def edited(*edits: str, text: str = SPEC) -> str:
+    """Return a spec with each text of the pairs replaced by the one after it."""
     for old, new in zip(edits[::2], edits[1::2], strict=True):
         assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times"
         text = text.replace(old, new)
@@ -62,41 +57,27 @@ def write_bank(folder: Path, spec: str | bytes = SPEC, name: str = "scaled-copy"
     return folder
 
 
+def one_file(folder: Path, spec: str) -> Path:
+    """Write a bank that is one file, of the question `one`, and return its path."""
+    path = folder / "one.yaml"
+    path.write_text(spec, encoding="utf-8")
+    return path
+
+
 def loaded(folder: Path, spec: str | bytes = SPEC) -> Question:
     """Load a spec from a bank of its own."""
     return load([write_bank(folder, spec)], "scaled-copy")
 
 
-def problems(folder: Path, spec: str | bytes) -> list[str]:
-    """Return what is wrong with a spec, its path left out."""
+def said(bank: Path, name: str = "scaled-copy") -> list[str]:
+    """Return what is wrong with a question of a bank: line, column and sentence."""
     try:
-        loaded(folder, spec)
+        load([bank], name)
     except BankError as error:
-        found = error
-    else:
-        return []
-    assert found.message == found.problems[0]
-    path = f"{folder / 'questions' / 'scaled-copy.yaml'}:"
-    return [p.removeprefix(path).strip() for p in found.problems]
+        return [problem.partition(".yaml:")[2].strip() for problem in error.problems]
+    return []
 
 
-Problems = Callable[..., list[str]]
-
-
-@contextmanager
-def pipe_with(path: Path, text: str) -> Iterator[None]:
-    """Make a pipe that gives a text to the first who waits for it, and then ends."""
-
-    def give() -> None:
-        with suppress(OSError), path.open("w", encoding="utf-8") as file:
-            file.write(text)
-
-    os.mkfifo(path)
-    giving = Thread(target=give)
-    giving.start()
-    try:
-        yield
-    finally:
-        taker = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # lets go of the thread
-        giving.join()
-        os.close(taker)
+def problems(folder: Path, spec: str | bytes) -> list[str]:
+    """Return what is wrong with a spec in a bank of its own."""
+    return said(write_bank(folder, spec))

@@ -8,146 +8,104 @@ from pathlib import Path
 
 import pytest
 
-from tests.bank.specs import Problems, loaded
+from grader.kinds import registry
+from tests.bank.specs import edited, one_file, problems, said
 
-KINDS = (
-    "outputs, gradcheck, conservation, side-effects, state, numbers, curve, graph, memory, flops, "
-    "performance, peak, choices, findings, causes, verdicts"
-)
-LIBRARIES = "'numpy' or 'torch'"
-
-
-def test_the_small_spec_is_right(tmp_path: Path) -> None:
-    question = loaded(tmp_path)
-    assert question.functions == ("scale", "scale_backward")
-    assert question.spec.runs == {
-        "main": ["y, ctx = scale(x, factor)", "grad_x = scale_backward(grad_y, ctx)"]
-    }
-    assert list(question.variants) == ["adds-it"]
-    assert question.driver is None
+FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
+STEPS = "run:\n  - y, ctx = scale(x, factor)\n  - grad_x = scale_backward(grad_y, ctx)"
+PARTS = Path(__file__).parents[1] / "banks" / "parts"
+IN_PARTS = (PARTS / "questions" / "mean-and-spread.yaml").read_text(encoding="utf-8")
+ALL_PARTS = IN_PARTS[IN_PARTS.index("parts:") : IN_PARTS.index("run:\n")]
+CONTRACT = "    contract: [m is the arithmetic mean of the entries of x.]\n"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    "row",
     [
-        ("format: 2", "format: 3", "1:9: format: expected 2, found the number 3"),
-        ("A scaled copy", "''", "2:8: title: expected some text, found the text ''"),
-        (
-            "track: basics",
-            "track: Basic Things",
-            "3:8: track: expected lower-case words joined by hyphens, found the text 'Basic Things'",
-        ),
-        ("warm-up", "warm-upp", "4:8: level: expected one of 'warm-up', 'core' or 'senior', found the text 'warm-upp'; did you mean 'warm-up'?"),
-        ("minutes: 5", "minutes: 5.5", "5:10: minutes: expected a whole number, found the number 5.5"),
-        ("minutes: 5", "minutes: .nan", "5:10: minutes: expected a whole number, found the number nan"),
-        ("minutes: 5", "minutes: 0", "5:10: minutes: expected a number above 0, found the number 0"),
-        ("[numpy]", "numpy", "6:7: uses: expected a list, found the text 'numpy'"),
-        ("prompt: Multiply x.", "prompt:", "7:8: prompt: expected text, found nothing"),
-        (
-            "hints: [Twice 3 is what]",
-            "hints: Twice 3 is what",
-            "22:8: hints: expected a list, found the text 'Twice 3 is what'",
-        ),
-        ("answer: A copy.", "answer: 0", "24:39: follow_ups[0].answer: expected text, found the number 0"),
-        (
-            "  small: {x",
-            "  Small Case: {x",
-            "13:15: cases.Small Case: expected lower-case words joined by hyphens, found the text 'Small Case'",
-        ),
-        (
-            "of: y}",
-            "of: y, stretch: 1}",
-            "16:50: checks[0].stretch: expected true or false, found the number 1",
-        ),
-        (
-            "of: y}",
-            "of: y z}",
-            "16:38: checks[0].of: expected a name (letters, digits, _) or a list, found the text 'y z'",
-        ),
-        (
-            "kind: outputs, of: y",
-            "of: y",
-            "16:5: checks[0]: expected a mapping with the key 'kind', found a mapping with id, of",
-        ),
-        (
-            "kind: outputs, of: y",
-            "kind: 7, of: y",
-            f"16:25: checks[0].kind: expected one of {KINDS}, found 7",
-        ),
-        (
-            "kind: outputs, of: y",
-            "kind: performance, at_most: -1",
-            "16:47: checks[0].at_most: expected a number above 0.0, found the number -1",
-        ),
+        ("format: 2", "format: 3", "1:1: format: expected 2, found the number 3"),
+        ("A scaled copy", "''", "2:1: title: expected some text, found the text ''"),
+        ("track: basics", "track: Basic Things", "3:1: track: expected lower-case words joined by hyphens, found the text 'Basic Things'"),
+        ("warm-up", "warm-upp", "4:1: level: expected one of 'warm-up', 'core' or 'senior', found the text 'warm-upp'; did you mean 'warm-up'?"),
+        ("minutes: 5", "minutes: 5.5", "5:1: minutes: expected a whole number, found the number 5.5"),
+        ("minutes: 5", "minutes: .nan", "5:1: minutes: expected a whole number, found the number nan"),
+        ("minutes: 5", "minutes: 0", "5:1: minutes: expected a number above 0, found the number 0"),
+        ("[numpy]", "numpy", "6:1: uses: expected a list, found the text 'numpy'"),
+        ("[numpy]", "[numpy, jax]", "6:15: uses[1]: expected one of 'numpy' or 'torch', found the text 'jax'"),
+        ("prompt: Multiply x.", "prompt:", "7:1: prompt: expected text, found nothing"),
+        ("prompt: Multiply x.", "prompt: {Note: this}", "7:1: prompt: expected text, found a mapping with Note; a text that holds ': ' needs quotes"),
+        ("prompt: Multiply x.", "prompt: true", "7:1: prompt: expected text, found the word 'true'"),
+        ("hints: [Twice 3 is what]", "hints: Twice 3 is what", "22:1: hints: expected a list, found the text 'Twice 3 is what'"),
+        ("answer: A copy.", "answer: 0", "24:31: follow_ups[0].answer: expected text, found the number 0"),
+        ("  small: {x", "  Small Case: {x", "13:3: cases.Small Case: expected lower-case words joined by hyphens, found the text 'Small Case'"),
+        ("of: y}", "of: y, stretch: 1}", "16:41: checks[0].stretch: expected true or false, found the number 1"),
+        ("of: y}", "of: y z}", "16:34: checks[0].of: expected a name (letters, digits, _) or a list, found the text 'y z'"),
+        (FIRST, "of: y", "16:5: checks[0]: expected a mapping with the key 'kind', found a mapping with id, of"),
+        (FIRST, "kind: 7, of: y", f"16:19: checks[0].kind: expected one of {', '.join(registry.KINDS)}, found 7"),
+        (FIRST, "kind: outptus, of: y", f"16:19: checks[0].kind: expected one of {', '.join(registry.KINDS)}, found 'outptus'; did you mean 'outputs'?"),
+        (FIRST, "kind: performance, at_most: -1", "16:38: checks[0].at_most: expected a number above 0.0, found the number -1"),
+        (FIRST, "kind: outputs, of: 3", "16:34: checks[0].of: expected text or a list, found the number 3"),
+        ("killed_by: forward", "killed_by: 3", "20:5: misconceptions.adds-it.killed_by: expected text or a list, found the number 3"),
+        ("    killed_by: forward\n", "", "19:3: misconceptions.adds-it: expected the key 'killed_by', found none"),
+        ("killed_by: forward", "killed_by: forward\n    variants: [../../secret]", "21:16: misconceptions.adds-it.variants[0]: expected a name (letters, digits, _), found the text '../../secret'"),
+        ("small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}", "small: 3", "13:3: cases.small: expected a mapping, found the number 3"),
+        (FIRST, "kind: outputs, of: y, about: right, and fast", "16:55: checks[0].and fast: found an unknown key; is it the end of a text? A text that holds a comma needs quotes here"),
+        ("hints:", "hint:", "22:1: hint: found an unknown key; did you mean 'hints'?"),
+        ("prompt:", "promt:", "7:1: promt: found an unknown key; did you mean 'prompt'?"),
+        (FIRST, "kind: outputs, off: y", "16:34: checks[0].off: found an unknown key; did you mean 'of'?"),
+        ("killed_by: forward", "killed: forward", "20:5: misconceptions.adds-it.killed: found an unknown key; did you mean 'killed_by'?"),
+        ("{ask: And without factor,", "{zzz: 1, ask: And without factor,", "24:6: follow_ups[0].zzz: found an unknown key; known keys: ask, answer"),
+        (STEPS, "run: []", "9:1: run: expected at least one entry or a mapping, found a list of 0"),
+        (STEPS, "run: {main: []}", "9:7: run.main: expected at least one entry, found a list of 0"),
+        (STEPS, "run: y = f(x)", "9:1: run: expected a list or a mapping, found the text 'y = f(x)'"),
+        (STEPS, "run: {main: [3]}", "9:14: run.main[0]: expected text, found the number 3"),
     ],
 )  # fmt: skip
-def test_a_wrong_value_is_placed_and_named(
-    said: Problems, old: str, new: str, message: str
-) -> None:
-    assert message in said(old, new)
+def test_one_fault_is_one_sentence_with_its_place(tmp_path: Path, row: tuple[str, ...]) -> None:
+    *edits, message = row
+    assert problems(tmp_path, edited(*edits)) == [message]
 
 
 @pytest.mark.parametrize(
-    "key", ["title", "track", "level", "minutes", "uses", "prompt", "run", "cases"]
-)
-def test_a_missing_key_is_asked_for(said: Problems, key: str) -> None:
-    found = said(f"\n{key}:", "\nzzz:")
-    assert f"1:1: the question: expected the key '{key}', found none" in found
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
+    "row",
     [
-        (
-            "kind: outputs, of: y}",
-            "kind: outputs, of: y, about: right, and fast}",
-            "16:55: checks[0]: found the unknown key 'and fast'; is it the end of a text? "
-            "A text that holds a comma needs quotes here",
-        ),
-        ("hints:", "hint:", "22:1: the question: found the unknown key 'hint'; did you mean 'hints'?"),
-        ("of: y}", "off: y}", "16:34: checks[0]: found the unknown key 'off'; did you mean 'of'?"),
-        (
-            "killed_by: forward",
-            "killed: forward",
-            "20:5: misconceptions.adds-it: found the unknown key 'killed'; did you mean 'killed_by'?",
-        ),
-        (
-            "{ask: And without factor,",
-            "{zzz: 1, ask: And without factor,",
-            "24:6: follow_ups[0]: found the unknown key 'zzz'; known keys: ask, answer",
-        ),
+        ("points: 30", "points: 20", "6:1: parts: expected points that add up to 100, found 50 + 20 + 20 = 90"),
+        ("points: 30", "points: lots", "20:5: parts[1].points: expected a whole number, found the text 'lots'"),
+        ("points: 30", "marks: 30", "20:5: parts[1]: expected the key 'points', found none", "20:5: parts[1].marks: found an unknown key; known keys: id, points, minutes, prompt, interface, contract, checks, hints, follow_ups"),
+        ("points: 30", "id: spread\n    points: 30", "29:5: parts[2].id: expected each id once, found 'spread' again"),
+        ("  - id: spread", "  - id: 1", "28:5: parts[2].id: expected text, found the number 1"),
+        ("cases: nothing, about", "case: nothing, about", "25:45: parts[1].checks[0].case: found an unknown key; did you mean 'cases'?"),
+        ("kind: outputs, of: m, cases: nothing", "kind: outputs, of: n, cases: nothing", "25:38: parts[1].checks[0].of: expected a result of the run main, found 'n'"),
+        ("    prompt: One worker now sends nothing at all.\n", "", "20:5: parts[1]: expected the key 'prompt', found none"),
+        ("uses: [numpy]", "uses: [numpy]\nhints: [a]", "6:1: hints: found an unknown key; it is a key of a part here"),
+        ("starter_holds: [sums]", "starter: [sums]", "48:1: starter: found an unknown key; did you mean 'starter_holds'?"),
+        ("m, cases: nothing", "m, clause: 3, cases: nothing", "25:45: parts[1].checks[0].clause: expected the number of a clause up to 2, found 3"),
+        ("m, cases: nothing", "m, clause: 0, cases: nothing", "25:45: parts[1].checks[0].clause: expected a number above 0 or a list, found the number 0"),
+        ("killed_by: far", "killed_by: fra", "79:5: misconceptions.cancels.killed_by: expected the id of a check, found 'fra'; did you mean 'far'?"),
+        (CONTRACT, "", "m, cases: [few, many]", "m, clause: 1, cases: [few, many]", "16:42: parts[0].checks[0].clause: expected the number of a clause of a contract, which this has not, found 1"),
+        ("cases: [few, many]}\n      - {id: far, run: spread, kind: outputs, of: s, cases: far, needs: spread}", "cases: [few, many], stretch: true}", "killed_by: far", "killed_by: spread", "  far: {x: {normal: [5], shift: 1.0e+8}}\n", "", "37:5: parts[2].checks: expected a check that decides, found none: nobody could fail this part"),
+        (ALL_PARTS, "parts: []\n", "6:1: parts: expected at least one entry, found a list of 0"),
+        (ALL_PARTS, "parts: 3\n", "6:1: parts: expected a list, found the number 3"),
+        (ALL_PARTS, "parts: [one]\n", "6:9: parts[0]: expected a mapping, found the text 'one'"),
+        (ALL_PARTS, "parts: [{}]\n", "6:9: parts[0]: expected the key 'points', found none", "6:9: parts[0]: expected the key 'minutes', found none", "6:9: parts[0]: expected the key 'prompt', found none", "6:9: parts[0]: expected the key 'checks', found none"),
+        (ALL_PARTS, "parts: [{points: 100, minutes: 1, prompt: a, interface: a, checks: [3]}]\n", "6:69: parts[0].checks[0]: expected a mapping, found the number 3"),
     ],
 )  # fmt: skip
-def test_an_unknown_key_suggests_the_nearest(
-    said: Problems, old: str, new: str, message: str
-) -> None:
-    assert message in said(old, new)
+def test_a_fault_of_a_part_has_its_place(tmp_path: Path, row: tuple[str, ...]) -> None:
+    edits = [text for text in row if not text[:1].isdigit()]
+    found = said(one_file(tmp_path, edited(*edits, text=IN_PARTS)), "one")
+    assert found == [text for text in row if text[:1].isdigit()]
 
 
-@pytest.mark.parametrize(
-    ("run", "message"),
-    [
-        ("run: []", "9:6: run: expected at least one entry or a mapping, found a list of 0"),
-        ("run: {main: []}", "9:13: run.main: expected at least one entry, found a list of 0"),
-        ("run: y = f(x)", "9:6: run: expected a list or a mapping, found the text 'y = f(x)'"),
-        ("run: {main: [3]}", "9:14: run.main[0]: expected text, found the number 3"),
-    ],
-)
-def test_a_run_without_steps_is_refused(said: Problems, run: str, message: str) -> None:
-    steps = "run:\n  - y, ctx = scale(x, factor)\n  - grad_x = scale_backward(grad_y, ctx)"
-    assert message in said(steps, run)
-
-
-def test_all_faults_of_a_file_are_said_at_once_in_its_order(said: Problems) -> None:
-    found = said(
+def test_all_faults_of_a_file_are_said_at_once_in_its_order(tmp_path: Path) -> None:
+    spec = edited(
         "minutes: 5", "minutes: long",
         "[numpy]", "[numpy, jax]",
         "of: y}", "of: y, exat: 1}",
         "killed_by: forward", "killed_by: 3",
     )  # fmt: skip
-    assert found == [
-        "5:10: minutes: expected a whole number, found the text 'long'",
-        f"6:15: uses[1]: expected one of {LIBRARIES}, found the text 'jax'",
-        "16:41: checks[0]: found the unknown key 'exat'; did you mean 'exact'?",
-        "20:16: misconceptions.adds-it.killed_by: expected text or a list, found the number 3",
+    assert problems(tmp_path, spec) == [
+        "5:1: minutes: expected a whole number, found the text 'long'",
+        "6:15: uses[1]: expected one of 'numpy' or 'torch', found the text 'jax'",
+        "16:41: checks[0].exat: found an unknown key; did you mean 'exact'?",
+        "20:5: misconceptions.adds-it.killed_by: expected text or a list, found the number 3",
     ]

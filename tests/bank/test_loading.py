@@ -1,145 +1,330 @@
-"""A question is a spec and its files; what is missing is said with its place."""
+"""A question is a spec and its programs, as files or in the spec; what is missing has its place."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader.bank import load
-from grader.model.errors import BankError, UsageError
-from tests.bank.specs import edited, problems, write_bank
+from grader.cases.recipe import read_cases
+from grader.model.errors import BankError
+from grader.model.question import Question
+from grader.model.report import Verdict
+from grader.session import grade
+from tests.bank.specs import edited, loaded, one_file, problems, said, write_bank
+from tests.bank.test_faults import PARTS
+
+HOME = "drills/scaled-copy"
+
+ACCEPTED = edited("hints:", "accepted: [loops]\nhints:")  # line 22
+ONE = """\
+format: 2
+title: A gate
+track: basics
+level: warm-up
+minutes: 5
+uses: [numpy]
+prompt: Mend the gate.
+interface: "def gate(g, x): ..."
+run:
+  - out = driver.twice(g, x)
+  - once = gate(g, x)
+cases:
+  signs: {x: [-1.0, 0.0, 2.0, 5.0], g: [3.0, 4.0, 5.0, 6.0]}
+checks:
+  - {id: gate, kind: outputs, of: [out, once]}
+starter_holds: [no-gate]
+code:
+  reference: |
+    import numpy as np
 
 
-def test_a_question_carries_its_sources_as_bytes(tmp_path: Path) -> None:
-    write_bank(tmp_path)
-    home = tmp_path / "drills" / "scaled-copy"
+    def gate(g, x):
+        return np.where(x > 0, g, 0.0)
+  starter: |
+    def gate(g, x):
+        return g * 1.0
+  driver: |
+    def twice(program, g, x):
+        return program.gate(program.gate(g, x), x)
+  accepted:
+    selected: |
+      def gate(g, x):
+          return g * (x > 0)
+misconceptions:
+  no-gate:
+    killed_by: gate
+    feedback: You ignore x.
+    code: |
+      def gate(g, x):
+          return g.copy()
+  opens-elsewhere:
+    killed_by: gate
+    feedback: You open at {EDGE} and {MORE}.
+    parameters: {EDGE: [0.0, 3.0, .inf]}
+    code:
+      - |
+        EDGE = 1
+        def gate(g, x):
+            return np.where(x >= EDGE, g, 0.0)
+"""
+RIGHT = "        return np.where(x > 0, g, 0.0)\n"
+
+
+def one(folder: Path, *edits: str) -> Question:
+    """Load the question that is one file, edited."""
+    return load([one_file(folder, edited(*edits, text=ONE))], "one")
+
+
+def test_a_question_carries_its_programs_as_bytes_and_where_they_come_from(tmp_path: Path) -> None:
+    home = write_bank(tmp_path, ACCEPTED) / HOME
     (home / "starter.py").write_bytes(b"\xff not even text")
-    (home / "misconceptions" / "adds_it.py").write_bytes(b"x + factor")
+    (home / "misconceptions" / "adds_it.py").write_bytes(b"x + factor  # TODO")
+    (home / "accepted").mkdir()
+    (home / "accepted" / "loops.py").write_bytes(b"right = 1\n")
     question = load([tmp_path], "scaled-copy")
-    assert question.starter == b"\xff not even text"
-    assert question.driver is None
-    assert question.variants == {"adds-it": (b"x + factor",)}
+    assert (question.starter, question.driver) == (b"\xff not even text", None)
+    assert question.variants == {"adds-it": (b"x + factor  # TODO",)}
+    assert question.accepted == {"loops": b"right = 1\n"}
+    assert question.functions == ("scale", "scale_backward")
+    assert question.spec.runs == {
+        "main": ["y, ctx = scale(x, factor)", "grad_x = scale_backward(grad_y, ctx)"]
+    }
     assert question.spec_path == tmp_path / "questions" / "scaled-copy.yaml"
-    assert question.bank == tmp_path
+    assert question.todos == (f"{HOME}/misconceptions/adds_it.py:1",)
+    (home / "accepted" / "loops.py").write_bytes(b"right = 2\n")
+    assert load([tmp_path], "scaled-copy").digest != question.digest
 
 
-@pytest.mark.parametrize("file", ["starter.py", "reference.py"])
-def test_a_missing_program_is_named(tmp_path: Path, file: str) -> None:
-    path = write_bank(tmp_path) / "drills" / "scaled-copy" / file
-    path.unlink()
-    with pytest.raises(BankError) as raised:
-        load([tmp_path], "scaled-copy")
-    spec = tmp_path / "questions" / "scaled-copy.yaml"
-    assert raised.value.problems == (
-        f"{spec}:1:1: expected the file {path}, or code.{path.stem} in the spec, "
-        "found: No such file or directory",
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("starter.py", None, "1:1: the question: expected the file PATH, or code.starter in the "
+         "spec, found: No such file or directory"),
+        ("misconceptions/adds_it.py", None, "19:3: misconceptions.adds-it: expected the file PATH, "
+         "or misconceptions.adds-it.code in the spec, found: No such file or directory"),
+        ("accepted/loops.py", None, "22:12: accepted[0]: expected the file PATH, or code.accepted "
+         "in the spec, found: No such file or directory; did you mean 'loop.py'?"),
+        ("accepted/more.py", b"", "22:1: accepted: expected a name under accepted, found PATH, "
+         "which nothing in the question uses"),
+        ("misconceptions/more.py", b"", "18:1: misconceptions: expected the program of a "
+         "misconception, found PATH, which nothing in the question uses"),
+        ("more.py", b"", "1:1: the question: expected a program or a helper, found PATH, which "
+         "nothing in the question uses"),
+        ("reference.py", b"#" * ((1 << 20) + 1), "1:1: the question: expected at most 1,048,576 "
+         "bytes in PATH, found more"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_missing_spare_or_too_long_is_said(
+    tmp_path: Path, file: str, content: bytes | None, message: str
+) -> None:
+    home = write_bank(tmp_path, ACCEPTED) / HOME
+    (home / "accepted").mkdir()
+    for name in ("accepted/loops.py", *(["accepted/loop.py"] if "loops" in file else [])):
+        (home / name).touch()
+    for name in ("_notes.py", "README.md", "test_it.py"):
+        (home / name).touch()
+    (home / file).unlink() if content is None else (home / file).write_bytes(content)
+    assert said(tmp_path) == [message.replace("PATH", str(home / file))]
+
+
+def test_a_program_in_the_spec_has_the_lines_of_the_spec(tmp_path: Path) -> None:
+    question = one(tmp_path)
+    assert question.spec_path == question.bank == tmp_path / "one.yaml"
+    assert question.handed_out(question.starter) == b"def gate(g, x):\n    return g * 1.0\n"
+    assert question.driver is not None
+    variants = [source for sources in question.variants.values() for source in sources]
+    assert len(variants) == 4
+    lines = ONE.splitlines()
+    others = (*question.accepted.values(), *variants)
+    for source in (question.reference, question.starter, question.driver, *others):
+        for number, line in enumerate(source.decode().partition("\nEDGE = ")[0].splitlines()):
+            assert not line or lines[number].strip() == line.strip()
+
+
+def test_one_file_is_graded_and_the_value_of_a_parameter_said(tmp_path: Path) -> None:
+    question = one(tmp_path)
+    for right in (question.reference, question.accepted["selected"]):
+        assert grade(question, right, seed=1).verdict is Verdict.PASS
+    assert [n.id for n in grade(question, question.starter, seed=1).misconceptions] == ["no-gate"]
+    (named,) = grade(question, b"def gate(g, x): return 0.0 * g", seed=1).misconceptions
+    assert (named.feedback, named.exact) == ("You open at inf and {MORE}.", True)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message", "end"),
+    [
+        ("        return np.where(\n", "the reference cannot be loaded: ", r"(line |yaml:)23\b.*"),
+        ("        return x.nothing\n", "the reference fails on case signs: ", r", at line 23"),
+    ],
+)
+def test_a_mistake_in_code_has_the_line_of_the_file(
+    tmp_path: Path, wrong: str, message: str, end: str
+) -> None:
+    report = grade(one(tmp_path, RIGHT, wrong), b"def gate(g, x): return g\n", seed=1)
+    assert report.verdict is Verdict.INVALID
+    assert report.message.startswith(f"{tmp_path / 'one.yaml'}: {message}")
+    assert re.search(f"{end}$", report.message)
+
+
+def test_a_folder_may_hold_some_programs_and_the_spec_others(tmp_path: Path) -> None:
+    starter = ONE[ONE.index("  starter: |") : ONE.index("  driver: |")]
+    bank = write_bank(tmp_path, edited(starter, "", text=ONE))
+    (bank / HOME / "reference.py").unlink()
+    (bank / HOME / "misconceptions" / "adds_it.py").unlink()
+    (bank / HOME / "starter.py").write_bytes(b"starter")
+    assert load([bank], "scaled-copy").starter == b"starter"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("  starter: |\n", "  starters: |\n", "24:3: code.starters: found an unknown key; did you "
+         "mean 'starter'?"),
+        ("  starter: |\n    def gate(g, x):\n        return g * 1.0\n", "", "1:1: the question: "
+         "expected code.starter, because there are no files, found none"),
+        ("  driver: |", "  driver: >", "27:3: code.driver: expected code below '|', found '>', "
+         "which joins its lines"),
+        ("You ignore x.\n", "You ignore x.\n    variants: [a]\n", "39:5: misconceptions."
+         "no-gate.code: expected variants (files) or code, found both"),
+        ("    code: |\n      def gate(g, x):\n          return g.copy()\n", "    code: []\n",
+         "38:5: misconceptions.no-gate.code: expected text or at least one entry, found a list of "
+         "0"),
+        ("EDGE = 1\n        def", "def", "44:18: misconceptions.opens-elsewhere."
+         "parameters.EDGE: expected EDGE = ... at the left margin of every program, found none"),
+        ("3.0, .inf]", f"{', '.join(map(str, range(11)))}], X: [1, 2, 3]", "44:5: misconceptions."
+         "opens-elsewhere.parameters: expected at most 24 combinations of values, found 36"),
+        ("[0.0, 3.0, .inf]", "[[1]]", "44:25: misconceptions.opens-elsewhere.parameters.EDGE[0]: "
+         "expected true or false or a whole number or a number or text, found a list of 1"),
+        ("starter_holds:", "helpers: [json]\nstarter_holds:", "16:11: helpers[0]: expected a name "
+         "that no other module has, found json"),
+        ("starter_holds:", "accepted: [a, a]\nstarter_holds:", "16:15: accepted[1]: expected each "
+         "name once, found a again"),
+    ],
+)  # fmt: skip
+def test_code_that_is_not_written_as_it_should_be_is_placed(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    assert message in said(one_file(tmp_path, edited(old, new, text=ONE)), "one")
+
+
+def test_without_parameters_nothing_is_put_in(tmp_path: Path) -> None:
+    question = loaded(tmp_path, edited("You add the factor.", '"You add the {factor}."'))
+    assert question.spec.misconceptions["adds-it"].said_of({}) == "You add the {factor}."
+    assert question.variants["adds-it"] == (b"",)
+
+
+def test_a_spec_of_parts_is_one_of_all_of_them(tmp_path: Path) -> None:
+    question = load([PARTS], "mean-and-spread")
+    spec = question.spec
+    assert spec.part_ids == ("1", "2", "spread")
+    assert [c.id for c in spec.checks] == ["mean", "nothing", "alone", "spread", "far"]
+    assert [spec.part_of(c.id) for c in spec.checks] == [1, 2, 2, 3, 3]
+    assert (spec.minutes, len(spec.contract), len(spec.hints)) == (9, 3, 3)
+    assert spec.interface.index("def mean") < spec.interface.index("def spread")
+    assert [question.functions_of(n) for n in (1, 2, 3)] == [
+        ("mean",), ("mean",), ("mean", "spread"),
+    ]  # fmt: skip
+    text = (PARTS / "questions" / "mean-and-spread.yaml").read_text(encoding="utf-8")
+    more = edited("m, cases: nothing", "m, clause: [2, 1], cases: nothing", text=text)
+    assert said(one_file(tmp_path, more), "one") == []
+
+
+# -- what is said once, and filled in where it belongs ---------------------------------------------
+
+POOLS = """\
+format: 2
+title: Pools
+track: pooling
+level: core
+minutes: 5
+uses: [numpy]
+prompt: Pool x.
+interface: "def pool(x, kernel, stride): ..., def back(grad_y, x): ..., def area(side): ..."
+run:
+  main: ["y = pool(x, kernel, stride)", "grad_x = back(grad_y, x)"]
+  area: [a = area(side)]
+defaults: {kernel: 2, stride: 2, grad_y: {normal: like y}, dtype: float32}
+display: {beside: [x, side], window: [kernel, stride, 0]}
+cases: {a: {x: [1.0]}, b: {side: 3}}
+checks:
+  - {id: pooled, kind: outputs, of: y}
+  - {id: area, run: area, kind: outputs, of: a}
+code: {reference: "x = 1", starter: "x = 2"}
+"""
+
+
+def pools(folder: Path, *edits: str) -> Question:
+    """Load the question about pools, edited."""
+    return load([one_file(folder, edited(*edits, text=POOLS))], "one")
+
+
+def cases(question: Question) -> dict[str, dict[str, Any]]:
+    """The inputs of the cases, and their dtypes."""
+    found, faults = read_cases(question.spec.cases)
+    assert not faults
+    return {
+        name: {key: one.like or one.literal for key, one in case.inputs.items()}
+        | {"dtype": case.dtype}
+        for name, case in found.items()
+    }
+
+
+def test_a_case_has_the_defaults_of_the_runs_of_which_it_gives_an_input(tmp_path: Path) -> None:
+    of_main = {"kernel": 2, "stride": 2, "grad_y": "y", "dtype": "float32"}
+    only_side = {"side": 3, "dtype": "float32"}
+    assert cases(pools(tmp_path)) == {"a": {"x": [1.0], **of_main}, "b": only_side}
+    found = cases(pools(tmp_path, "like y}", "like mask}, mask: [[1.0]]"))
+    assert found["a"] == {"x": [1.0], **of_main, "grad_y": "mask", "mask": [[1.0]]}
+    assert found["b"] == only_side
+
+
+def test_what_a_case_and_those_that_it_extends_give_comes_first(tmp_path: Path) -> None:
+    found = cases(
+        pools(
+            tmp_path,
+            "{a: {x: [1.0]}, b: {side: 3}}",
+            "{a: {x: [1.0], kernel: 3}, b: {extends: a, stride: 1}, c: {extends: b, kernel: 4},"
+            " d: {extends: c, dtype: float64}, e: {extends: d, side: 1}}",
+        )
     )
+    sizes = {name: (c["kernel"], c["stride"], c["dtype"]) for name, c in found.items()}
+    assert sizes == {
+        "a": (3, 2, "float32"), "b": (3, 1, "float32"), "c": (4, 1, "float32"),
+        "d": (4, 1, "float64"), "e": (4, 1, "float64"),
+    }  # fmt: skip
 
 
-def test_a_missing_variant_is_named_where_its_misconception_stands(tmp_path: Path) -> None:
-    path = write_bank(tmp_path) / "drills" / "scaled-copy" / "misconceptions" / "adds_it.py"
-    path.unlink()
-    with pytest.raises(BankError) as raised:
-        load([tmp_path], "scaled-copy")
-    spec = tmp_path / "questions" / "scaled-copy.yaml"
-    assert raised.value.problems == (
-        f"{spec}:19:3: expected the file {path}, or misconceptions.adds-it.code in the spec, "
-        "found: No such file or directory",
-    )
+def test_a_display_is_shown_with_every_check_that_has_none(tmp_path: Path) -> None:
+    def shown(*edits: str) -> list[tuple[Any, Any]]:
+        checks: list[Any] = pools(tmp_path, *edits).spec.checks
+        return [(check.show.inputs, check.show.window) for check in checks]
+
+    area = (("side",), None)
+    assert shown() == [(("x",), ["kernel", "stride", 0]), area]
+    assert shown("of: y}", "of: y, show: {beside: kernel}}") == [(("kernel",), None), area]
 
 
-def test_a_variant_cannot_lie_outside_its_folder(tmp_path: Path) -> None:
-    spec = edited("killed_by: forward", "killed_by: forward\n    variants: [../../secret]")
-    assert problems(tmp_path, spec) == [
-        "21:16: misconceptions.adds-it.variants[0]: expected a name (letters, digits, _), "
-        "found the text '../../secret'"
-    ]
+# -- never by accident -----------------------------------------------------------------------------
 
 
-def test_a_file_that_is_too_long_is_refused(tmp_path: Path) -> None:
-    path = write_bank(tmp_path) / "drills" / "scaled-copy" / "reference.py"
-    path.write_bytes(b"#" * ((1 << 20) + 1))
-    with pytest.raises(BankError) as raised:
-        load([tmp_path], "scaled-copy")
-    spec = tmp_path / "questions" / "scaled-copy.yaml"
-    assert raised.value.message == (
-        f"{spec}:1:1: expected at most 1,048,576 bytes in {path}, found more"
-    )
-
-
-def test_a_question_that_two_banks_hold_is_told_apart_by_the_banks_name(tmp_path: Path) -> None:
-    first = write_bank(tmp_path / "first", edited("A scaled copy", "First"))
-    second = write_bank(tmp_path / "second", edited("A scaled copy", "Second"))
-    both = [first, second]
-    assert load(both, "first/scaled-copy").spec.title == "First"
-    assert load(both, "second/scaled-copy").spec.title == "Second"
-    assert load([first], "first/scaled-copy").bank == first
-    with pytest.raises(UsageError) as raised:
-        load(both, "scaled-copy")
-    assert raised.value.message == (
-        "expected a question that one bank holds, found 'scaled-copy' in 2"
-    )
-    assert raised.value.hint == "say first/scaled-copy or second/scaled-copy"
-
-
-def test_an_unknown_bank_or_question_of_a_bank_suggests_the_nearest(tmp_path: Path) -> None:
-    both = [write_bank(tmp_path / name) for name in ("mine", "yours")]
-    for asked, message, hint in (
-        (
-            "mime/scaled-copy",
-            "expected the name of a bank before '/', found 'mime' in 'mime/scaled-copy'",
-            "did you mean mine/scaled-copy?",
-        ),
-        (
-            "xyz/scaled-copy",
-            "expected the name of a bank before '/', found 'xyz' in 'xyz/scaled-copy'",
-            "the banks are mine, yours",
-        ),
-        ("mine/scaled-cpoy", "no question mine/scaled-cpoy; did you mean mine/scaled-copy?", ""),
+def test_a_variant_cannot_lie_outside_its_folder_nor_an_accepted_solution(tmp_path: Path) -> None:
+    for old, new in (
+        ("killed_by: forward", "killed_by: forward\n    variants: [../../secret]"),
+        ("hints:", "accepted: [../reference]\nhints:"),
+        ("hints:", "helpers: [../reference]\nhints:"),
     ):
-        with pytest.raises(UsageError) as raised:
-            load(both, asked)
-        assert (raised.value.message, raised.value.hint) == (message, hint)
+        (found,) = problems(tmp_path, edited(old, new))
+        assert "expected a name (letters, digits, _), found the text '../" in found
 
 
-def test_a_broken_bank_does_not_hide_the_questions_of_another(tmp_path: Path) -> None:
-    good = write_bank(tmp_path / "good")
-    bad = write_bank(tmp_path / "bad", name="other") / "questions"
-    (bad / "other.yml").write_text("", encoding="utf-8")
-    assert load([bad.parent, good], "scaled-copy").bank == good
-    with pytest.raises(BankError, match="expected one file for the id other"):
-        load([bad.parent, good], "other")
-
-
-def test_one_id_in_two_files_is_refused(tmp_path: Path) -> None:
-    folder = write_bank(tmp_path) / "questions"
-    (folder / "scaled-copy.yml").write_text("", encoding="utf-8")
+def test_the_spec_is_named_where_it_cannot_be_read(tmp_path: Path) -> None:
+    path = write_bank(tmp_path) / "questions" / "scaled-copy.yaml"
+    path.write_bytes(b"title: [}")
     with pytest.raises(BankError) as raised:
         load([tmp_path], "scaled-copy")
-    assert raised.value.message == (
-        f"{folder / 'scaled-copy.yml'}: expected one file for the id scaled-copy, "
-        "found scaled-copy.yaml too"
-    )
-
-
-def test_an_unknown_id_suggests_the_nearest(tmp_path: Path) -> None:
-    bank = write_bank(tmp_path)
-    for asked, message, hint in (
-        ("scaled-cpoy", "no question scaled-cpoy; did you mean scaled-copy?", ""),
-        ("copy", "no question copy; did you mean scaled-copy?", ""),
-        ("attention", "no question attention", "Next: drill list"),
-        ("", "no question without a name", "Next: drill list"),
-    ):
-        with pytest.raises(UsageError) as raised:
-            load([bank], asked)
-        assert raised.value.message == message
-        assert raised.value.hint == hint
-        assert raised.value.exit_status == 2
-
-
-def test_an_id_is_never_a_path(tmp_path: Path) -> None:
-    write_bank(tmp_path)
-    for asked in ("../questions/scaled-copy", str(tmp_path / "questions" / "scaled-copy"), "."):
-        with pytest.raises(UsageError):
-            load([tmp_path], asked)
+    assert raised.value.message.startswith(f"{path}:1:9: expected YAML, found a mistake in it: ")
+    assert raised.value.excerpt == ("title: [}", "        ^")

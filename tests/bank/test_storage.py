@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank import headers, load
-from grader.bank.header import read_head
+from grader.bank import header, headers, load
 from grader.bank.storage import BankFiles
 from grader.model.errors import BankError
 from tests.bank.specs import SPEC, edited, loaded, problems, write_bank
 
 HERE = "expected a file that can be read, found "
-NO_FILE = "something that is no regular file"
 OUTSIDE = "a symbolic link that leads out of the bank"
 
 
@@ -27,7 +25,7 @@ def nested(mark: str, times: int) -> str:
 
 
 @pytest.mark.parametrize("mark", ["[", "{a: ", "- ", "&a [", "? ", "[[], "])
-@pytest.mark.parametrize("times", [200, 20_000, 200_000])
+@pytest.mark.parametrize("times", [200, 200_000])
 def test_a_list_of_questions_is_not_held_up_by_one_that_nests_itself(
     tmp_path: Path, mark: str, times: int
 ) -> None:
@@ -41,7 +39,7 @@ def test_a_list_of_questions_is_not_held_up_by_one_that_nests_itself(
 def test_only_the_first_pages_of_a_question_are_looked_at_for_a_list(tmp_path: Path) -> None:
     path = tmp_path / "long.yaml"
     path.write_text("a: 1\n" * 200_000, encoding="utf-8")
-    assert read_head("long", BankFiles(path), path.name).title == "(unreadable)"
+    assert header([path], "long").title == "(unreadable)"
 
 
 def laughs(depth: int) -> str:
@@ -99,41 +97,6 @@ def test_a_word_of_any_length_is_cut_in_what_is_said(tmp_path: Path, spec: str) 
     found = problems(tmp_path, spec)
     assert found
     assert all(len(text) < 700 for text in found)
-
-
-# -- numbers ---------------------------------------------------------------------------------------
-
-LARGE = {
-    "digits": "1" * 401,
-    "more-digits": "1" * 5000,
-    "hexadecimal": "0x" + "f" * 401,
-    "more-hexadecimal": "0x" + "f" * 5000,
-    "binary": "0b" + "1" * 5000,
-    "exponent": "1.0e+999",
-    "new-exponent": "1e999",
-}
-
-
-@pytest.mark.parametrize("number", LARGE.values(), ids=LARGE)
-@pytest.mark.parametrize(
-    "place",
-    ["factor: 3", "[[1.0, 2.0]]", "{normal: [2, 5]}", "[2, 5]", "minutes: 5"],
-    ids=["scalar", "entry", "option", "shape", "minutes"],
-)
-def test_a_number_beyond_any_float_is_a_fault_with_its_place(
-    tmp_path: Path, number: str, place: str
-) -> None:
-    new = {
-        "factor: 3": f"factor: {number}",
-        "[[1.0, 2.0]]": f"[[1.0, {number}]]",
-        "{normal: [2, 5]}": f"{{normal: [2, 5], scale: {number}}}",
-        "[2, 5]": f"[2, {number}]",
-        "minutes: 5": f"minutes: {number}",
-    }[place]
-    found = problems(tmp_path, edited(place, new))
-    line = next(n for n, text in enumerate(SPEC.splitlines(), 1) if place in text)
-    said = [text for text in found if text.startswith(f"{line}:")]
-    assert any("expected text, a number, true, false or null, found" in text for text in said)
 
 
 # -- files that are none ---------------------------------------------------------------------------

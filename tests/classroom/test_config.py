@@ -22,7 +22,7 @@ from grader.app.context import Context
 from grader.classroom.results import Results, key_of
 from grader.model.classroom import Entry, Terms
 from grader.model.errors import UsageError
-from tests.bank.test_parts import BANK as PARTS
+from tests.bank.test_faults import PARTS
 from tests.classroom.fakes import NOW
 
 WHOLE = """\
@@ -149,20 +149,20 @@ def test_questions_are_named_in_one_place(here: Context) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("title:", "titel:", "2:1: the class: found the unknown key 'titel'; did you mean 'title'?"),
-        ("weight:", "wieght:", "10:5: questions[0]: found the unknown key 'wieght'; did you mean 'weight'?"),
+        ("title:", "titel:", "2:1: titel: found an unknown key; did you mean 'title'?"),
+        ("weight:", "wieght:", "10:5: questions[0].wieght: found an unknown key; did you mean 'weight'?"),
         ("format: 1\n", "", "1:1: the class: expected the key 'format', found none"),
-        ("seed: 5", "seed: -5", "5:7: seed: expected a number of at least 0, found the number -5"),
-        ("weight: 2", "weight: 0", "10:13: questions[0].weight: expected a number above 0.0, found the number 0"),
-        ("+01:00", "", "3:11: deadline: expected a time such as 2026-11-20T23:59:00+01:00, found '2026-11-20T23:59:00', which has no offset"),
-        ("2026-11-20T23:59:00+01:00", "Friday", "3:11: deadline: expected a time such as 2026-11-20T23:59:00+01:00, found 'Friday'"),
-        ("mean-and-spread", "mean-and-sprad", "8:9: questions[0]: no question mean-and-sprad; did you mean mean-and-spread?"),
-        ("id: mean-and-spread", "id: nowhere/mean-and-spread", "8:9: questions[0]: expected the name of a bank before '/', found 'nowhere'"),
+        ("seed: 5", "seed: -5", "5:1: seed: expected a number of at least 0, found the number -5"),
+        ("weight: 2", "weight: 0", "10:5: questions[0].weight: expected a number above 0.0, found the number 0"),
+        ("+01:00", "", "3:1: deadline: expected a time such as 2026-11-20T23:59:00+01:00, found '2026-11-20T23:59:00', which has no offset"),
+        ("2026-11-20T23:59:00+01:00", "Friday", "3:1: deadline: expected a time such as 2026-11-20T23:59:00+01:00, found 'Friday'"),
+        ("mean-and-spread", "mean-and-sprad", "8:5: questions[0].id: no question mean-and-sprad; did you mean mean-and-spread?"),
+        ("id: mean-and-spread", "id: nowhere/mean-and-spread", "8:5: questions[0].id: expected the name of a bank before '/', found 'nowhere'"),
         ("- id: mean-and-spread", "- mean-and-spread\n  - id: mean-and-spread", "9:5: questions[1]: expected each question once, found 'mean-and-spread' again (questions[0])"),
         ("[1, spread]", "[1, 4]", "9:16: questions[0].parts[1]: expected one of the parts 1, 2, 3, spread, found 4"),
-        ("[1, spread]", "[]", "9:12: questions[0].parts: expected at least one entry, found a list of 0"),
+        ("[1, spread]", "[]", "9:5: questions[0].parts: expected at least one entry, found a list of 0"),
         ("[far, many]", "[far, mny]", "11:19: questions[0].hidden[1]: expected a check or a case of mean-and-spread, found 'mny'; did you mean 'many'?"),
-        ("isolation: process", "layout: moodle\npattern: x\nisolation: process", "7:10: pattern: expected a layout or a pattern, found both; remove one"),
+        ("isolation: process", "layout: moodle\npattern: x\nisolation: process", "7:1: pattern: expected a layout or a pattern, found both; remove one"),
         ("title: Statistics", "title: x\ntitle: Statistics", "3:1: expected each key once, found 'title' again (first at line 2)"),
         ("title: Statistics", "title: [x", "expected YAML, found a mistake in it"),
     ],

@@ -42,7 +42,7 @@ from grader.model.report import (
 )
 from grader.reports.blocks import Heading, render_markdown
 from grader.session import GradingSession
-from tests.bank.test_parts import BANK
+from tests.bank.test_faults import PARTS as BANK
 from tests.classroom.entries import (
     HANDED,
     POSED,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank.locate import builtin
+from grader.bank import builtin
 from tests.bank.specs import SPEC, edited, write_bank
 from tests.cli.conftest import ROOT, Drill
 from tests.cli.test_startup import loaded

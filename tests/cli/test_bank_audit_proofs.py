@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from grader import bank as grader_bank
 from grader.audit import audit as auditing
 from grader.audit import proofs
-from grader.bank import load, locate
+from grader.bank import load
 from grader.model.audit import AuditReport
 from grader.model.question import Question
 from tests.audit.audits import AT_ZERO, gate
@@ -29,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     gate(bank, AT_ZERO)
     for name, other in (("questions/gate.yaml", "door.yaml"), ("drills/gate", "door")):
         (bank / name).with_name(other).symlink_to(bank / name)
-    monkeypatch.setattr(locate, "builtin", lambda: bank)
+    monkeypatch.setattr(grader_bank, "builtin", lambda: bank)
     return bank
 
 
@@ -101,7 +102,7 @@ def test_only_what_is_not_current_is_tried(folder: Path, real: Drill, tried: lis
 def test_a_bank_of_a_stranger_is_proved_whatever_lies_in_it(
     folder: Path, real: Drill, tried: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(locate, "builtin", lambda: tmp_path)
+    monkeypatch.setattr(grader_bank, "builtin", lambda: tmp_path)
     claim(folder, "door", "gate")
     ended = real("--bank", str(folder), "bank", "audit", "--jobs", "1", "--json")
     assert (tried, ended.data["proofs"]) == (["door", "gate"], [])

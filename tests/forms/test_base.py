@@ -114,7 +114,7 @@ BROKEN = [
     ("estimate", "form: estimate", "form: essay", "form: expected"),
     ("estimate", "form: estimate\n", "", "answers: expected form: estimate, predict or derive"),
     ("estimate", "kind: numbers, run: size, of: size, parts: [weight_bytes]",
-     "kind: outputs, run: size, of: size", "size: expected a check of answers by name, as numbers"),
+     "kind: outputs, run: size, of: size", "checks[0]: expected a check of answers by name, as numbers"),
     ("estimate", "form: estimate", "form: review", "form: expected diff and reasons"),
     ("estimate", "form: estimate", "form: review", "form: expected a check of kind findings"),
     ("review", "form: review", "form: estimate", "form: expected answers, which a question to"),
@@ -132,7 +132,7 @@ BROKEN = [
     ("write-the-test", "kind: outputs\n    of: extra", "kind: curve\n    of: extra", "measure"),
     ("write-the-test", "accept: [sorts]", "accept: [reverses-it]", "found reverses-it in"),
     ("write-the-test", "accept: [sorts]", "cases: [sorts]", "accept and reject in place of cases"),
-    ("write-the-test", "driver.judge(", "judge(", "main: expected a step of the driver"),
+    ("write-the-test", "driver.judge(", "judge(", "run[0]: expected a step of the driver"),
     ("diagnose", "form: diagnose", "form: write-the-test", "form: expected a check of kind verd"),
     ("estimate", "form: estimate", "form: diagnose", "form: expected causes, and a check of kind"),
 ]  # fmt: skip
