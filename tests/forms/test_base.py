@@ -114,7 +114,7 @@ BROKEN = [
     ("estimate", "form: estimate", "form: essay", "form: expected"),
     ("estimate", "form: estimate\n", "", "answers: expected form: estimate, predict or derive"),
     ("estimate", "kind: numbers, run: size, of: size, parts: [weight_bytes]",
-     "kind: outputs, run: size, of: size", "checks[0]: expected a check of answers by name, as numbers"),
+     "kind: outputs, run: size, of: size", "checks[0]: expected a check of answers by name"),
     ("estimate", "form: estimate", "form: review", "form: expected diff and reasons"),
     ("estimate", "form: estimate", "form: review", "form: expected a check of kind findings"),
     ("review", "form: review", "form: estimate", "form: expected answers, which a question to"),
