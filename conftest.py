@@ -14,8 +14,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from grader.sandbox import workers
 from grader.sandbox.spawn import Zygote, zygote_if_safe
-from grader.session import workers
 from tests.harness import Lend, load, right_solutions
 
 DRILLS = Path(__file__).parent / "drills"

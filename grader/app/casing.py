@@ -54,15 +54,16 @@ def cases(ctx: Context, question_id: str | None) -> tuple[Choice, list[Listed]]:
     Raises:
         UsageError: No script can call what is handed in.
     """
-    from grader.session import drawing
+    from grader.session.bank_programs import cases as cases_of
+    from grader.session.bank_programs import uses
 
     choice = resolve(ctx, question_id)
     _need_code(choice)
     failing = {case for case, _ in _last(ctx, choice)[1]}
     found = []
     asked = _asked(ctx, choice)
-    for name, recipe in drawing.cases(choice.question).items():
-        checks = tuple(use.check for use in drawing.uses(choice.question, name, asked))
+    for name, recipe in cases_of(choice.question).items():
+        checks = tuple(check.id for check in uses(choice.question, name, asked))
         if checks:
             found.append(Listed(name, recipe.about, checks, name in failing))
     return choice, found
@@ -110,33 +111,34 @@ def case(
     """
     from grader.evaluation.evaluation import BankFault
     from grader.reports.script import script
-    from grader.session import drawing
+    from grader.session.bank_programs import cases as cases_of
+    from grader.session.bank_programs import inputs_of, uses
 
     choice = resolve(ctx, question_id)
     question = choice.question
     _need_code(choice)
     requirements.need_torch(question)
-    recipes = drawing.cases(question)
+    recipes = cases_of(question)
     asked = _asked(ctx, choice)
-    uses = drawing.uses(question, name, asked) if name in recipes else []
-    if not uses:
-        near = closest(name, [one for one in recipes if drawing.uses(question, one, asked)])
+    using = uses(question, name, asked) if name in recipes else []
+    if not using:
+        near = closest(name, [one for one in recipes if uses(question, one, asked)])
         raise UsageError(
             f"{question.id} has no case {name}{f'; did you mean {near}?' if near else ''}",
             hint=f"Next: drill case{choice.argument}",
         )
-    runs = list(dict.fromkeys(use.run for use in uses))
+    runs = list(dict.fromkeys(check.run for check in using))
     if run is not None and run not in runs:
         known = ", ".join(runs)
         raise UsageError(f"--run: the case {name} is of these runs: {known}; found {run}")
     last_seed, failing = _last(ctx, choice)
     seed = next(s for s in (seed, last_seed, 0) if s is not None)
-    failed = [use for use in uses if (name, use.check) in failing]
-    run = run or [*(use.run for use in failed), *runs][0]
-    looking = [use for use in failed if use.run == run] or [use for use in uses if use.run == run]
-    results = dict.fromkeys(result for use in looking for result in use.results)
+    failed = [check for check in using if (name, check.id) in failing]
+    run = run or [*(check.run for check in failed), *runs][0]
+    looking = [c for c in failed if c.run == run] or [c for c in using if c.run == run]
+    results = dict.fromkeys(result for check in looking for result in check.results)
     try:
-        inputs = drawing.inputs(question, name, run, seed)
+        inputs = inputs_of(question, name, run, seed)
     except BankFault as fault:
         raise BankError(str(fault)) from None
     about = recipes[name].about
@@ -147,7 +149,7 @@ def case(
     if choice.workspace is not None:
         path, kept = _written(ctx, choice.workspace.folder, name, made, question.driver)
     others = tuple(other for other in runs if other != run)
-    checks = tuple(use.check for use in uses)
+    checks = tuple(check.id for check in using)
     return Case(choice, name, about, checks, run, others, seed, drawn, made, path, kept)
 
 

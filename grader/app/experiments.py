@@ -16,7 +16,7 @@ from grader.records import events, progress
 
 if TYPE_CHECKING:
     from grader.model.spec import Experiments
-    from grader.session.experiment import Ran
+    from grader.session.submission import Ran
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def run(
         UsageError: The question has no experiments, they are used, or there is no script.
         BankError: The question cannot be loaded.
     """
-    from grader.session.experiment import experiment
+    from grader.session.submission import experiment
 
     if seed > MAX_SEED:
         raise UsageError(f"--seed: expected a whole number of at most {MAX_SEED:,}")

@@ -22,7 +22,7 @@ from grader.records.events import NOT_PYTHON
 
 if TYPE_CHECKING:
     from grader.model.report import Report
-    from grader.session import Workers
+    from grader.sandbox.workers import Workers
 
 MAX_SEED = 2**63 - 1  # the largest integer that SQLite stores
 
@@ -72,7 +72,7 @@ def grade(
 
         def prepare(where: Path, question_id: str) -> None:
             """Start the workers as soon as it is known which question is meant."""
-            from grader.session import Workers
+            from grader.sandbox.workers import Workers
 
             try:
                 head = bank.header([where], question_id)

@@ -30,8 +30,8 @@ from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.session import GradingSession
-from grader.session.experiment import LOG_SEED, experiment
 from grader.session.order import CheckSchedule
+from grader.session.submission import LOG_SEED, experiment
 
 SHOWN = 5  # places marked TODO
 MOST_WORDS, MOST_CLAUSES = 90, 6  # of the first part, which is read in a minute

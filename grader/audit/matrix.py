@@ -17,7 +17,7 @@ from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
 from grader.session.bank_programs import file_of, line_of, message_of
-from grader.session.grading import lacks
+from grader.session.submission import lacks
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
 Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand

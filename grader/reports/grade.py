@@ -32,7 +32,7 @@ from grader.reports.json import numbers, withheld
 from grader.reports.sheet import BOLD, REVERSE, cut, inert_lines, joined
 
 if TYPE_CHECKING:
-    from grader.session.experiment import Ran
+    from grader.session.submission import Ran
 
 _ROWS = 22  # so that the command above and the prompt below stay on a screen of 24
 GAP = Shrinks((Gap(),), (Shorter(4),))  # between sections

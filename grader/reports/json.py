@@ -27,7 +27,7 @@ from grader.model.report import FINE, Breakdown, CheckResult, Exhibit, Report, R
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from grader.session.experiment import Ran
+    from grader.session.submission import Ran
 
 _MOST_NAMES = 8  # of the numbers of a run
 _FIGURE = re.compile(r"(the (number|text) )?[-+.\d]|NaN|infinity|True|False|None")

@@ -86,7 +86,7 @@ def script(
     Args:
         question: whose run it is.
         run: its name.
-        inputs: as `grader.session.drawing` gives them.
+        inputs: as `inputs_of` of `grader.session.bank_programs` gives them.
         results: to be printed; those of the last step if empty.
         remark: on the first line.
     """

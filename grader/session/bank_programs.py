@@ -8,16 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from grader import forms
+from grader.cases.dataflow import case_names, free_names
+from grader.cases.draw import DrawError, draw
+from grader.cases.recipe import CaseRecipe, every_draw, read_cases
 from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.values import encoded
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
 from grader.model.report import Raised
+from grader.model.spec import Check
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Loaded, ProgramError
-from grader.session.workers import BANK_CPU_SECONDS, Workers
+from grader.sandbox.replies import ProgramError
+from grader.sandbox.sending import Inputs
+from grader.sandbox.workers import BANK_CPU_SECONDS, Workers
 
 MOST_SPENT = BANK_CPU_SECONDS * 10**9 // 2  # nanoseconds of CPU time: far from the worker's limit
 MOST_GROWN = {False: 128 << 20, True: 512 << 20}  # bytes that it may hold more, by torch
@@ -31,6 +37,8 @@ class BankPrograms(Closing):
 
     The reference has a worker of its own, because the memory of its process is held against a
     submission's; what a misconception leaves behind must not count as the reference's.
+
+    Whatever loads a program raises BankFault where it cannot be loaded.
     """
 
     def __init__(self, question: Question, workers: Workers) -> None:
@@ -46,19 +54,11 @@ class BankPrograms(Closing):
 
     @property
     def reference(self) -> RemoteProgram:
-        """The reference, loaded; the same object for as long as the session lasts.
-
-        Raises:
-            BankFault: it cannot be loaded.
-        """
+        """The reference, loaded; the same object for as long as the session lasts."""
         return self._loaded("reference")
 
     def living_reference(self) -> RemoteProgram:
-        """The same, in a process that has not ended.
-
-        Raises:
-            BankFault: it cannot be loaded.
-        """
+        """The same, in a process that has not ended."""
         if self.reference.worker.failure is not None:
             self.revive("reference")
         return self.reference
@@ -69,37 +69,21 @@ class BankPrograms(Closing):
             self._worker("variants")
 
     def variant(self, name: str, index: int) -> RemoteProgram:
-        """A misconception's program, loaded when it is first asked for.
-
-        Raises:
-            BankFault: it cannot be loaded.
-        """
+        """A misconception's program, loaded when it is first asked for."""
         return self._loaded(f"{name}/{index}")
 
     def layered(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
-        """A program of several variants, each executed on top of those before it.
-
-        Raises:
-            BankFault: it cannot be loaded.
-        """
+        """A program of several variants, each executed on top of those before it."""
         return self._loaded("+".join(f"{name}/{index}" for name, index in variants))
 
     def restore(self) -> None:
-        """Replace workers that are of no use any more, and load the reference again if need be.
-
-        Raises:
-            BankFault: the reference cannot be loaded.
-        """
+        """Replace workers that are of no use any more, and load the reference again if need be."""
         self._renew("variants")
         self.revive("reference")
 
     def revive(self, name: str) -> None:
-        """Load the reference or a misconception again, whose process may have ended.
-
-        Raises:
-            BankFault: it cannot be loaded.
-        """
-        self._renew("variants" if "/" in name else "reference")
+        """Load the reference or a misconception again, whose process may have ended."""
+        self._renew(_use(name))
         self._loaded(name)
 
     def examine(
@@ -112,7 +96,7 @@ class BankPrograms(Closing):
         file: str,
         parts: int | None = None,
     ) -> Evaluation:
-        """A evaluation with a program of the bank's own; see `GradingSession.examine`."""
+        """An evaluation with a program of the bank's own; see `GradingSession.examine`."""
         self.restore()
         self._renew("examined")
         program = self._program("examined", name, sources)
@@ -122,11 +106,7 @@ class BankPrograms(Closing):
         return evaluation
 
     def evaluation(self, program: RemoteProgram, seed: int) -> Evaluation:
-        """A evaluation for a program that has not been on one.
-
-        Raises:
-            BankFault: the reference cannot be loaded.
-        """
+        """An evaluation for a program that has not been in one."""
         if seed not in self._seeds:
             old, self._seeds = self._seeds[: 1 - MOST_SEEDS], [*self._seeds[1 - MOST_SEEDS :], seed]
             for key in [key for key in self.memory if key[0] in old]:
@@ -150,8 +130,7 @@ class BankPrograms(Closing):
 
     def _worker(self, use: str) -> WorkerClient:
         if use not in self._workers:
-            many = use == "variants"
-            supply = self._supply
+            supply, many = self._supply, use == "variants"
             self._workers[use] = supply.take_for_many() if many else supply.take(BANK_CPU_SECONDS)
             self._workers[use].deadline = self._deadline
         return self._workers[use]
@@ -174,20 +153,18 @@ class BankPrograms(Closing):
 
     def _named(self, name: str) -> tuple[RemoteProgram, str, str]:
         """The reference, or misconceptions `id/index` joined by `+`; what to call it; its file."""
-        question, layers = self.question, [] if name == "reference" else name.split("+")
-        use, called, file = "reference", "the reference", file_of(question, "reference")
-        sources = [question.reference]
-        for layer in layers:
+        question, sources = self.question, [self.question.reference]
+        called, file = "the reference", file_of(question, "reference")
+        for layer in [] if name == "reference" else name.split("+"):
             idea, _, index = layer.partition("/")
-            use, called = "variants", f"the misconception {idea}"
-            file = file_of(question, idea, int(index))
+            called, file = f"the misconception {idea}", file_of(question, idea, int(index))
             sources.append(question.variants[idea][int(index)])
-        return self._programs.get(name) or self._program(use, name, sources), called, file
+        return self._programs.get(name) or self._program(_use(name), name, sources), called, file
 
     def _loaded(self, name: str) -> RemoteProgram:
         """Such a program, in the worker there is now."""
         program, called, file = self._named(name)
-        use = "reference" if name == "reference" else "variants"
+        use = _use(name)
         worker = self._worker(use)
         if name not in self._programs or program.worker is not worker:
             program.worker = worker
@@ -209,19 +186,18 @@ class BankPrograms(Closing):
                 is_driver = error.where.startswith(self.question.support.driver_file)
                 called = "the driver" if is_driver else "a helper"
             raise BankFault(f"{called} cannot be loaded: {in_one_sentence(error, file)}") from None
-        if lacking := self._lacks(loaded, called, parts):
-            raise BankFault(lacking)
-
-    def _lacks(self, loaded: Loaded, called: str = "", parts: int | None = None) -> str:
-        """What a program that was executed lacks, in a sentence; '' where it is nothing."""
         wanted = self.question.functions_of(parts)
         if missing := [name for name in loaded.missing if name in wanted]:
             near = did_you_mean(missing[0], loaded.defined)
-            return f"{called} does not define {', '.join(missing)}{near}"
+            raise BankFault(f"{called} does not define {', '.join(missing)}{near}")
         if loaded.undriven:
             near = did_you_mean(loaded.undriven[0], loaded.driver)
-            return f"the driver does not define {', '.join(loaded.undriven)}{near}"
-        return ""
+            raise BankFault(f"the driver does not define {', '.join(loaded.undriven)}{near}")
+
+
+def _use(name: str) -> str:
+    """Which worker a program of the bank runs in."""
+    return "reference" if name == "reference" else "variants"
 
 
 def _is_old(worker: WorkerClient) -> bool:
@@ -295,3 +271,54 @@ def _short(text: str) -> str:
     """A text on one line, and not too long for a sentence."""
     plain = " ".join(text.split())
     return plain if len(plain) <= LONGEST else plain[: LONGEST - 3] + "..."
+
+
+# -- the inputs of one case, without a submission ------------------------------------------------
+
+
+def cases(question: Question) -> dict[str, CaseRecipe]:
+    """Every case of a question, and every further draw of one, by name."""
+    return every_draw(read_cases(question.spec.cases)[0])
+
+
+def uses(question: Question, case: str, asked: int) -> list[Check]:
+    """The checks of the first `asked` parts that have a case, in their order."""
+    known = cases(question)
+    return [
+        check
+        for part in question.spec.parts[:asked]
+        for check in part.checks
+        if case == getattr(check, "large", "")
+        or case in case_names(check, question.runs[check.run], known)
+    ]
+
+
+def inputs_of(question: Question, case: str, run: str, seed: int) -> Inputs:
+    """The inputs of a run on a case, as a grade with that seed draws them, by name.
+
+    The reference is started where an input is shaped like a result, and only then.
+
+    Returns:
+        The fields of a `messages.Input` each.
+
+    Raises:
+        BankFault: they cannot be drawn.
+    """
+    recipe, needed = cases(question)[case], []
+
+    def shape_of(name: str, _: object) -> tuple[int, ...]:
+        needed.append(name)
+        raise DrawError("only the reference knows")
+
+    try:
+        drawn = draw(recipe, seed, shape_of)
+    except DrawError as error:
+        if not needed:
+            raise BankFault(f"case {case} cannot be drawn: {error}") from None
+        with (
+            Workers(torch=question.spec.needs_torch) as workers,
+            BankPrograms(question, workers) as bank,
+        ):
+            return bank.evaluation(bank.reference, seed).inputs(recipe, run)
+    names = free_names(question.runs[run])
+    return {name: encoded(question, recipe, name, drawn[name]) for name in names}

@@ -23,23 +23,22 @@ from grader.evaluation.tally import Finding
 from grader.explain.explain import explain
 from grader.explain.shrink import made_readable
 from grader.model.question import Question
-from grader.model.report import Report, Verdict
+from grader.model.report import CheckResult, Report, Verdict
 from grader.model.spec import GRADE_SECONDS
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.workers import Workers
 from grader.session.bank_programs import BankPrograms
-from grader.session.grading import (
+from grader.session.checking import out_of_time, run_checks
+from grader.session.order import counting, credited, overall, part_results, unreached
+from grader.session.submission import (
     as_written,
-    carry_out,
     load_submission,
-    out_of_time,
     program_of,
     unreadable,
 )
-from grader.session.order import counting, credited, overall, part_results, unreached
-from grader.session.workers import Workers
 
 MAX_SEED = 2**63 - 1  # what is recorded of a grade has it as a whole number of 64 bits
 PATIENCE = 1.0  # seconds for running the reference a second time, in the first grade
@@ -93,6 +92,7 @@ class GradingSession(Closing):
         """
         self.question = question
         self._counting = counting(question, parts)
+        self._form = forms.of(question.spec)
         self._clock = clock
         self._proved = proved
         self._in_use = threading.Lock()
@@ -132,7 +132,7 @@ class GradingSession(Closing):
             ValueError: the seed is negative or too large.
         """
         _refuse(submission, seed)
-        began, question = time.perf_counter(), self.question
+        began, question, is_text = time.perf_counter(), self.question, self._form.is_text
         report = Report(
             question=question.id,
             title=question.spec.title,
@@ -163,13 +163,20 @@ class GradingSession(Closing):
             worker.deadline = Deadline(GRADE_SECONDS, self._clock)
             self.bank.limit(worker.deadline)
             try:
-                report = self._judged(report, program, progress)
+                if (wrong := self._load(program)) is not None:
+                    report = self._stopped(report, wrong)
+                else:
+                    evaluation = self.bank.evaluation(program, seed)
+                    # The misconceptions' process starts, and imports, during other checks.
+                    expect = self.bank.expect_variants
+                    checks = run_checks(evaluation, expect, self._counting, progress)
+                    report = self._explained(report, evaluation, checks)
             except BankFault as fault:
                 invalid = Finding(f"{question.spec_path}: {fault}", Verdict.INVALID)
                 report = self._stopped(report, invalid)
             finally:
                 self.bank.limit(None)
-            if forms.of(question.spec).is_text and not is_program:
+            if is_text and not is_program:
                 report = as_written(report, submission)
             printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
             return replace(report, printed=printed, seconds=time.perf_counter() - began)
@@ -179,7 +186,7 @@ class GradingSession(Closing):
     ) -> RemoteProgram:
         """A submission, not loaded yet; further processes that it gets end with the stack."""
         question, support = self.question, self.question.support
-        if not forms.of(question.spec).apart:
+        if not self._form.apart:
             return RemoteProgram(worker, "submission", [source], support, filename, untrusted=True)
         from grader.sandbox.relay import TesterProgram
 
@@ -195,40 +202,42 @@ class GradingSession(Closing):
             functions=question.functions,
         )
 
-    def _judged(
-        self, report: Report, program: RemoteProgram, progress: Callable[[int, int], None]
-    ) -> Report:
-        """The report on a submission: loaded, checked, and explained where it does not pass.
+    def _load(self, program: RemoteProgram) -> Finding | None:
+        """Load a submission and the reference; what is wrong where that cannot be done.
 
         Raises:
-            BankFault: a program of the bank cannot be loaded, fails, or takes too long.
+            BankFault: the reference cannot be loaded.
         """
-        spec = self.question.spec
         # What a part asks for that does not count decides nothing.
         # What is not answered yet leaves the rest of a file of answers as it is.
-        whole = 1 in self._counting and not forms.of(spec).is_text
+        whole = 1 in self._counting and not self._form.is_text
         required = self.question.functions_of(1) if whole else ()
         try:
             wrong = load_submission(program, self.question, required, self.bank.restore)
             if wrong is None:
                 self.bank.restore()
-                evaluation = self.bank.evaluation(program, report.seed)
         except OutOfTime:
             wrong = Finding(out_of_time(program.worker), Verdict.LIMIT)
-        if wrong is not None:
-            return self._stopped(report, wrong)
-        # The misconceptions' process starts, and imports, while other checks are carried out.
-        checks = carry_out(evaluation, self.bank.expect_variants, self._counting, progress)
+        return wrong
+
+    def _explained(
+        self, report: Report, evaluation: Evaluation, checks: tuple[CheckResult, ...]
+    ) -> Report:
+        """The report with the checks, explained where they are not passed.
+
+        Raises:
+            BankFault: a program of the bank cannot be loaded, fails, or takes too long.
+        """
+        spec = self.question.spec
         if not self._proved:
             with contextlib.suppress(OutOfTime):
                 require_steady(evaluation, self.bank.reference, patience=PATIENCE)
             self._proved = True
         parts = part_results(spec, checks, self._counting)
         checks = credited(spec, checks, self._counting)
-        report = replace(
-            report, verdict=overall(checks, self._counting), parts=parts, checks=checks
-        )
-        if report.verdict is Verdict.PASS:
+        verdict = overall(checks, self._counting)
+        report = replace(report, verdict=verdict, parts=parts, checks=checks)
+        if verdict is Verdict.PASS:
             asks = [one.ask for one in spec.follow_ups]
             return replace(report, follow_up=asks[report.seed % len(asks)] if asks else "")
         found = explain(evaluation, checks)

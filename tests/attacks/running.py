@@ -10,7 +10,8 @@ from grader.model.report import Report
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.spawn import Zygote
-from grader.session import GradingSession, Workers, grade
+from grader.sandbox.workers import Workers
+from grader.session import GradingSession, grade
 
 Graded = Callable[..., tuple[Report, str]]
 

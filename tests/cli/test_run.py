@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.session import experiment as running
+from grader.session import submission as running
 from tests.cli.conftest import Drill, Ended
 
 FILE = Path("my-fit") / "submission.py"

@@ -13,7 +13,7 @@ from grader.evaluation.evaluation import Evaluation
 from grader.explain.shrink import made_readable
 from grader.model.report import CheckResult, Grids
 from grader.session import GradingSession
-from grader.session.grading import carry_out
+from grader.session.checking import run_checks
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -40,7 +40,7 @@ def checked(session: GradingSession, over: str) -> tuple[Evaluation, CheckResult
     source = f"{QUESTION.reference.decode()}\n{over}".encode()
     evaluation = session.examine("submission", [source], 5)
     with np.errstate(all="ignore"):
-        return evaluation, carry_out(evaluation)[0]
+        return evaluation, run_checks(evaluation)[0]
 
 
 def smaller(evaluation: Evaluation, result: CheckResult) -> CheckResult:

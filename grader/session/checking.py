@@ -1,0 +1,120 @@
+"""Carry out the checks of a question, in their order, as far as each is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from grader import forms
+from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.tally import Stopped
+from grader.kinds import registry
+from grader.model.report import FINE, CheckResult, Clause, Verdict
+from grader.model.spec import Check, Spec
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.deadline import OutOfTime
+from grader.session.order import CheckSchedule, blocked
+from grader.session.submission import lacks
+
+
+def run_checks(
+    evaluation: Evaluation,
+    failing: Callable[[], None] = lambda: None,
+    counting: Collection[int] | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> tuple[CheckResult, ...]:
+    """Carry out the checks, but not those whose needs did not pass or whose process is gone.
+
+    A part is asked once those before it that count pass.
+
+    Args:
+        evaluation: with the submission.
+        failing: called whenever a check is not passed, before the next one is carried out.
+        counting: the numbers of the parts that decide; all, if not given.
+        progress: called before each check that is tried, with its number and how many there are.
+
+    Returns:
+        A result for every check, in the order of the question.
+
+    Raises:
+        BankFault: the reference or the spec fails, or takes too long.
+    """
+    question, spec = evaluation.question, evaluation.question.spec
+    counting = range(1, len(spec.parts) + 1) if counting is None else counting
+    schedule = CheckSchedule(spec, counting)
+    gone: str | None = None
+    lacked: dict[str, str] = {}  # by sentence on a function that is not there, the check with it
+    for part, check in schedule.order:
+        result = schedule.skipped(part, check)
+        evaluation.parts_asked = schedule.asked
+        if gone is not None and (result is None or result.message == f"needs {gone}"):
+            result = blocked(part, check, gone, f"the process was stopped in {gone}")
+        called = question.functions_of_run(check.run)
+        if result is None and (lacking := lacks(evaluation.submission.loaded, called, question)):
+            first = lacked.setdefault(lacking.sentence, check.id)
+            result = blocked(part, check, first, f"needs {first}")
+            if first == check.id:
+                result = _stopping(check, lacking.verdict, lacking.sentence)
+        if result is None:
+            progress(len(schedule.done) + 1, len(spec.checks))
+            try:
+                result = registry.get(check.kind).carry_out(evaluation, check)
+            except Stopped as stop:
+                result, gone = stop.result, check.id
+            except OutOfTime:
+                done = schedule.done.values()
+                decided = any(c.verdict not in FINE and not c.stretch for c in done)
+                late = out_of_time(evaluation.submission.worker, decided=decided)
+                result, gone = _stopping(check, Verdict.LIMIT, late), check.id
+        worked = any(c.verdict is Verdict.PASS for c in schedule.done.values())
+        clauses, estimate = _broken(spec, check, result, worked=worked), _of_estimate(spec, check)
+        schedule.done[check.id] = replace(result, part=part, clauses=clauses, estimate=estimate)
+        if result.verdict not in FINE:
+            failing()
+    return tuple(schedule.done[check.id] for check in spec.checks)
+
+
+def _of_estimate(spec: Spec, check: Check) -> bool:
+    """Whether a check, or one that it needs, is of an estimate."""
+    needed = (one for one in spec.checks if one.id in check.needed)
+    hides = registry.get(check.kind).hides_expected and not forms.of(spec).shows_expected
+    return hides or any(_of_estimate(spec, one) for one in needed)
+
+
+def _broken(spec: Spec, check: Check, result: CheckResult, *, worked: bool) -> tuple[Clause, ...]:
+    """The clauses that a result breaks.
+
+    An exception says so only of code that works otherwise: a misspelled name breaks no clause in
+    particular, an empty batch that raises does.
+    """
+    if result.verdict is not Verdict.FAIL and not (result.raised is not None and worked):
+        return ()
+    return tuple(Clause(n, " ".join(spec.contract[n - 1].split())) for n in check.enforced)
+
+
+def _stopping(check: Check, verdict: Verdict, message: str) -> CheckResult:
+    return CheckResult(check.id, check.kind, verdict, message, stretch=check.stretch)
+
+
+def out_of_time(worker: WorkerClient, *, decided: bool = False) -> str:
+    """The sentence on a submission that did not finish by the grade's deadline.
+
+    Args:
+        worker: the submission's.
+        decided: whether the grade is already no pass: nobody's slowness takes that back.
+
+    Raises:
+        BankFault: it is not, and the submission took less than half of the time.
+    """
+    assert worker.deadline is not None
+    seconds = worker.deadline.seconds
+    allowed = f"a whole grade may take {seconds:g} seconds"
+    if worker.waited < seconds / 2:
+        if decided:
+            return f"the deadline came first: {allowed}"
+        raise BankFault(
+            f"a grade may take {seconds:g} seconds (deadline), and the submission took "
+            f"{worker.waited:.3g} of them: the reference and the checks are too slow"
+        )
+    at = f", stopped in {worker.stopped_at}" if worker.stopped_at else ""
+    return f"your code was still running at the deadline{at}: {allowed}"

@@ -1,0 +1,214 @@
+"""A submission becomes a loaded program, or a finding; and one run of it that nobody judges."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from grader import forms
+from grader.bank.steps import parse
+from grader.evaluation.tally import Finding, stopped
+from grader.evaluation.values import Value
+from grader.forms.base import Unreadable
+from grader.model.errors import closest
+from grader.model.question import Question
+from grader.model.report import UNREADABLE, CheckResult, Frame, Raised, Report, Verdict
+from grader.sandbox.client import WorkerClient, WorkerError
+from grader.sandbox.config import CPU_SECONDS
+from grader.sandbox.remote import CallLimits, RemoteProgram
+from grader.sandbox.replies import ProgramError, plain
+from grader.sandbox.worker.protocol import Loaded
+
+MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
+LOG_SEED = 0  # of the run that the log of a question is of
+SET_BY = "experiments of the question"
+
+
+def unreadable(submission: bytes, question: Question) -> Finding | None:
+    """What is wrong with a file's bytes, if it need not even be loaded."""
+    if len(submission) > MAX_SUBMISSION:
+        size = f"{len(submission):,} bytes, at most {MAX_SUBMISSION:,} are read"
+        return Finding(f"the file has {size}", Verdict.LIMIT)
+    if not forms.of(question.spec).is_text and not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
+        return _error(f"the file is empty; expected {_listed(question.functions_of(1))}")
+    return None
+
+
+def program_of(submission: bytes, question: Question, file: str) -> bytes | Finding:
+    """The program that a file stands for; or what is wrong with it, which is no attempt."""
+    form = forms.of(question.spec)
+    if form.is_text and submission == question.starter:
+        raised = Raised(UNREADABLE, "nothing is answered yet")
+        return _error(
+            f"{file}: nothing is answered yet: write your answers in it, and grade again", raised
+        )
+    try:
+        return form.program(submission, question)
+    except Unreadable as wrong:
+        place = f"{file}:{wrong.line}: " if wrong.line else f"{file}: "
+        frames = (Frame(wrong.line, "", wrong.text),) if wrong.line else ()
+        column = wrong.column if wrong.line else None
+        raised = Raised(UNREADABLE, wrong.sentence, frames, column=column)
+        return _error(f"{place}{wrong.sentence}", raised)
+
+
+def as_written(report: Report, submission: bytes) -> Report:
+    """A report on answers: where code made of them raised, their own lines are shown."""
+    lines = submission.decode("utf-8-sig").splitlines()
+
+    def written(frame: Frame) -> Frame:
+        own = lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else frame.source
+        return Frame(frame.line, "", own)
+
+    def of(check: CheckResult) -> CheckResult:
+        if check.raised is None:
+            return check
+        frames = tuple(dict.fromkeys(map(written, check.raised.frames)))  # a line, once
+        return replace(check, raised=replace(check.raised, frames=frames))
+
+    return replace(report, checks=tuple(map(of, report.checks)))
+
+
+def load_submission(
+    program: RemoteProgram,
+    question: Question,
+    required: Collection[str],
+    restore: Callable[[], None] = lambda: None,
+    *,
+    functions: Collection[str] = (),
+) -> Finding | None:
+    """Execute the file; None when it can be graded, else what is wrong.
+
+    Of the functions that the question calls, and of further `functions`, it need only define those
+    `required`.  `restore` is called where the driver could not be loaded with it: it loads the
+    reference.
+
+    Raises:
+        BankFault: neither could it be with the reference.
+    """
+    try:
+        loaded = program.load((*question.functions, *functions))
+    except WorkerError as failure:
+        return stopped(f"your file {failure} while it was being loaded", failure)
+    except ProgramError as error:
+        if error.of_support:
+            restore()
+        return _unloadable(error, question)
+    return lacks(loaded, required, question)
+
+
+def lacks(loaded: Loaded | None, required: Collection[str], question: Question) -> Finding | None:
+    """Which of some functions a file does not define, if any."""
+    if loaded is None:
+        return None
+    if missing := [name for name in loaded.missing if name in required]:
+        if (form := forms.of(question.spec)).is_text:
+            open_ = [one for name in missing for one in form.asked_by(name, question)]
+            have = "has" if len(open_) == 1 else "have"
+            return Finding(f"{_listed(open_)} {have} no answer yet", Verdict.FAIL)
+        listed = _listed(loaded.defined) if loaded.defined else "no functions"
+        text = f"expected {_listed(missing)}, found {listed}"
+        spare = [name for name in loaded.defined if name not in question.functions]
+        near = ((closest(name, spare), name) for name in missing)
+        text += next((f"; is {found} meant to be {name}?" for found, name in near if found), "")
+        return _error(text)
+    for name, kind in loaded.uncallable:
+        if name in required:
+            article = "an" if kind[:1] in "aeio" else "a"
+            return _error(f"expected a function called {name}, found {article} {kind}")
+    return None
+
+
+def _unloadable(error: ProgramError, question: Question) -> Finding:
+    raised = error.raised
+    if raised is None:
+        return _error(error.message)
+    if raised.is_of_text:
+        if "codec can't decode" in raised.message or "Non-UTF-8" in raised.message:
+            return _error(f"the file is not UTF-8 text: {raised.message}")
+        line = f" at line {raised.frames[0].line}" if raised.frames else ""
+        return _error(f"the file is not valid Python{line}: {raised.message}", raised)
+    if error.out_of_memory:
+        sentence = "loading the file took more memory than is allowed"
+        return Finding(sentence, Verdict.LIMIT, raised=raised)
+    what = f"loading the file raised {raised.type}"
+    said = plain(raised.message)  # the rest is shown with the line
+    what += f": {said}" if said.strip() else ""
+    if raised.type == "ModuleNotFoundError":
+        allowed = ", ".join(question.spec.uses)
+        what += f"; this question allows {allowed} and the standard library"
+    return _error(what, raised)
+
+
+def _error(sentence: str, raised: Raised | None = None) -> Finding:
+    return Finding(sentence, Verdict.ERROR, raised=raised)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of an experiment."""
+
+    started: bool
+    seconds: float = 0.0  # by the clock
+    value: Value = None  # what the function returned
+    printed: str = ""  # the beginning of what the script printed
+    end: str = ""  # the end of it, where that is not all
+    bytes_printed: int = 0
+    fault: str = ""  # why it did not finish, in a sentence
+    raised: Raised | None = None
+
+
+def experiment(
+    question: Question,
+    submission: bytes,
+    *,
+    seed: int,
+    filename: str = "submission.py",
+    begin: Callable[[], None] = lambda: None,
+) -> Ran:
+    """Run a script once, an experiment: walled off as a grade is, and judged by nobody.
+
+    It starts once its file is loaded and the function is there; until then it costs nothing.
+
+    Args:
+        question: that has experiments.
+        submission: the file's bytes.
+        seed: that the function is called with.
+        filename: what tracebacks call the file.
+        begin: called once the file is loaded, right before the function.
+    """
+    spec, asked = question.spec, question.spec.experiments
+    assert asked is not None, "the question has no experiments"
+    if (wrong := unreadable(submission, question)) is not None:
+        return Ran(started=False, fault=wrong.sentence)
+    step = parse(f"result = {asked.function}(seed)")
+    own = (step.function,) if step.owner == "submission" else ()
+    cpu = max(CPU_SECONDS, math.ceil(2 * asked.seconds))
+    with WorkerClient(torch=spec.needs_torch, cpu_seconds=cpu) as worker:
+        program = RemoteProgram(
+            worker, "submission", [submission], question.support, filename, untrusted=True
+        )
+        lacking = load_submission(program, question, own, functions=own)
+        if lacking is not None:
+            return Ran(started=False, fault=lacking.sentence, raised=lacking.raised)
+        begin()
+        program.limits = CallLimits(asked.seconds, None, SET_BY)
+        began = time.perf_counter()
+        value, fault = None, Finding("")
+        try:
+            value = program.run((step,), {"seed": {"value": seed}}, ("result",)).values["result"]
+        except ProgramError as error:
+            fault = Finding(error.message, raised=error.raised)
+        except WorkerError as failure:
+            fault = Finding(f"your script {failure}")
+        seconds = time.perf_counter() - began
+        printed, size = worker.first_printed, worker.output_bytes
+        end = worker.printed if size > len(printed) else b""
+        first, last = (text.decode("utf-8", "replace") for text in (printed, end))
+        return Ran(True, seconds, value, first, last, size, fault.sentence, fault.raised)
