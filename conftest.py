@@ -29,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-golden",
         action="store_true",
         default=False,
-        help="write tests/golden/*.txt anew; read the difference before committing it",
+        help="write snapshots anew; read the difference before committing it",
     )
     parser.addoption(
         "--turn",

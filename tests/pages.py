@@ -1,14 +1,23 @@
-"""The page of a report, as tests read it."""
+"""Pages as tests read them, and reports read back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from grader.model.report import Report
 from grader.reports.blocks import render_terminal, render_text
 from grader.reports.grade import Around, page
 from grader.reports.sheet import Line, plain
+
+_REPORT = TypeAdapter(Report)
+
+
+def from_json(data: object) -> Report:
+    """The report that `grader.reports.json.to_json` wrote."""
+    return _REPORT.validate_python(data)
 
 
 def text(lines: Iterable[Line]) -> str:
@@ -16,9 +25,22 @@ def text(lines: Iterable[Line]) -> str:
     return "".join(f"{plain(line).rstrip(' ')}\n" for line in lines)
 
 
-def page_of(report: Report, width: int = 80, *, aloud: bool = False, **around: Any) -> str:
-    """What a terminal of that width shows, without styles; or what a screen reader is given."""
+def styled(lines: Iterable[Line]) -> str:
+    """The same with styles."""
+    whole = ([(line, "")] if isinstance(line, str) else line for line in lines)
+    shown = (
+        "".join(f"\x1b[{style}m{part}\x1b[0m" if style else part for part, style in line)
+        for line in whole
+    )
+    return "".join(f"{line.rstrip(' ')}\n" for line in shown)
+
+
+def page_of(
+    report: Report, width: int = 80, *, aloud: bool = False, color: bool = False, **around: Any
+) -> str:
+    """What a terminal of that width shows; or what a screen reader is given."""
     here = Around(**around)
     if aloud:
         return render_text(page(report, here), aloud=True)
-    return text(render_terminal(page(report, here), width, rows=here.rows))
+    lines = render_terminal(page(report, here), width, rows=here.rows)
+    return styled(lines) if color else text(lines)

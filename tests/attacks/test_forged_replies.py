@@ -22,8 +22,7 @@ from grader.sandbox.worker import wire
 from grader.sandbox.worker.wire import Opaque, Tensor
 from tests.attacks.attack import question
 from tests.attacks.running import Graded
-from tests.pages import page_of
-from tests.reports.decoding import from_json
+from tests.pages import from_json, page_of
 
 pytestmark = pytest.mark.same_for_every_user
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,31 +30,30 @@ def panel(rows: int, columns: int, **marks: frozenset[tuple[int, int]]) -> Panel
     return Panel("a", cells, **marks)  # type: ignore[arg-type]
 
 
-def test_a_wrong_entry_has_a_star_and_the_focus_brackets() -> None:
-    marks = panel(2, 3, wrong=frozenset({(0, 2)}), focus=frozenset({(1, 0), (1, 1)}))
-    assert plain(grid_lines(Grids((marks,)), 80)) == [
-        "    a",
-        "      .0   .1   .2*",
-        "    [1.0  1.1] 1.2",
-    ]
-
-
-def test_a_focus_on_everything_is_left_out() -> None:
-    whole = panel(1, 2, focus=frozenset({(0, 0), (0, 1)}))
-    assert plain(grid_lines(Grids((whole,)), 80)) == ["    a", "    .0  .1"]
-
-
-def test_only_a_leading_zero_of_a_fraction_is_dropped() -> None:
-    cells = Panel("a", (("0.5", "-0.25", "0", "10.5", "-0", "1e-9", "0x1"),))
-    assert plain(grid_lines(Grids((cells,)), 80))[1].split() == [
-        ".5",
-        "-.25",
-        "0",
-        "10.5",
-        "-0",
-        "1e-9",
-        "0x1",
-    ]
+@pytest.mark.parametrize(
+    ("shown", "lines"),
+    [
+        (
+            panel(2, 3, wrong=frozenset({(0, 2)}), focus=frozenset({(1, 0), (1, 1)})),
+            ["    a", "      .0   .1   .2*", "    [1.0  1.1] 1.2"],
+        ),
+        # A focus on everything is left out.
+        (panel(1, 2, focus=frozenset({(0, 0), (0, 1)})), ["    a", "    .0  .1"]),
+        # Only a leading zero of a fraction is dropped.
+        (
+            Panel("a", (("0.5", "-0.25", "0", "10.5", "-0", "1e-9", "0x1"),)),
+            ["    a", "    .5  -.25  0  10.5  -0  1e-9  0x1"],
+        ),
+        (Panel("a", ()), []),
+        (Panel("a", ((),)), ["    a", ""]),
+        (
+            Panel("a", (("1",), ("2", "3")), wrong=frozenset({(0, 5), (9, 9)})),
+            ["    a", "    1", "    2  3"],
+        ),
+    ],
+)
+def test_a_panel_reads_with_its_marks(shown: Panel, lines: list[str]) -> None:
+    assert plain(grid_lines(Grids((shown,)), 80)) == lines
 
 
 def test_a_wide_panel_is_clipped_around_its_focus_and_says_so() -> None:
@@ -79,14 +79,6 @@ def test_yours_stays_beside_expected_when_three_do_not_fit() -> None:
     assert not any("x" in line.split() and "yours" in line for line in lines)
 
 
-def test_rows_of_uneven_length_and_empty_panels_are_survived() -> None:
-    assert grid_lines(Grids(()), 80) == []
-    assert grid_lines(Grids((Panel("a", ()),)), 80) == []
-    assert plain(grid_lines(Grids((Panel("a", ((),)),)), 80))[0] == "    a"
-    ragged = Panel("a", (("1",), ("2", "3")), wrong=frozenset({(0, 5), (9, 9)}))
-    assert plain(grid_lines(Grids((ragged,)), 80))[2].split() == ["2", "3"]
-
-
 def test_a_clip_never_leaves_the_array() -> None:
     for total in range(1, 30):
         for at in range(total):
@@ -95,31 +87,31 @@ def test_a_clip_never_leaves_the_array() -> None:
             assert at in part
             assert len(part) == min(total, 5)
             assert part.stop <= total
-
-
-def test_a_focus_larger_than_the_clip_is_shown_from_its_beginning() -> None:
+    # A focus larger than the clip is shown from its beginning.
     one = panel(1, 60, focus=frozenset((0, c) for c in range(10, 40)))
     assert shown_columns(one, [one], 5) == range(10, 15)
 
 
-def test_a_part_that_differs_without_a_note_says_so() -> None:
-    lines = table(Breakdown((Row("w", "1", "2"), Row("v", "1", "1"))))
-    assert lines[1].endswith("differs")
-    assert lines[2].endswith("1")
+_SOME = (Row("w", "1 GB", "2 GB", "half"), Row("v", "1 GB", "1 GB"))
 
 
-def test_of_a_long_breakdown_the_wrong_parts_are_shown() -> None:
-    rows = [Row(f"part{n}", "1", "1") for n in range(40)] + [Row("bad", "0", "1", "missing")]
-    lines = table(Breakdown(tuple(rows)))
-    assert len(lines) == 3
-    assert "missing" in lines[1]
-    assert lines[2].strip() == "... 40 parts agree"
-
-
-def test_what_is_right_of_an_estimate_is_hidden() -> None:
-    rows = Breakdown((Row("w", "1 GB", "2 GB", "half"), Row("v", "1 GB", "1 GB")))
-    lines = table(rows, hidden=True)
-    assert [line.split() for line in lines[1:]] == [["w", "1", "GB", "no"], ["v", "1", "GB", "yes"]]
+@pytest.mark.parametrize(
+    ("rows", "hidden", "lines"),
+    [
+        ((Row("w", "1", "2"), Row("v", "1", "1")), False, ["w 1 2 differs", "v 1 1"]),
+        # Of a long breakdown the wrong parts are shown.
+        (
+            (*[Row("part", "1", "1")] * 40, Row("bad", "0", "1", "missing")),
+            False,
+            ["bad 0 1 missing", "... 40 parts agree"],
+        ),
+        # What is right of an estimate is hidden.
+        (_SOME, True, ["w 1 GB no", "v 1 GB yes"]),
+    ],
+)
+def test_a_breakdown_reads(rows: tuple[Row, ...], hidden: bool, lines: list[str]) -> None:
+    found = table(Breakdown(rows), hidden=hidden)
+    assert [" ".join(line.split()) for line in found[1:]] == lines
 
 
 def test_bars_are_in_proportion_and_survive_strange_values() -> None:

@@ -13,7 +13,7 @@ from grader.model.question import Question
 from grader.reports import question as asks
 from grader.reports.blocks import Commands, render_terminal, render_text
 from grader.reports.question import question_markdown
-from grader.reports.sheet import cells, wrapped
+from grader.reports.sheet import cells
 from tests.kinds.one_file import written
 from tests.kinds.test_choices import REFERENCE, REST
 from tests.pages import text as text_of
@@ -60,23 +60,15 @@ def document(question: Question, width: int = 80) -> str:
     return text_of(render_terminal([*asks.document(question)], width))
 
 
-@pytest.mark.parametrize("width", [60, 80])
-def test_a_question_reads_as_it_did(question: Question, width: int, golden: Golden) -> None:
-    golden(f"question_{width}", document(question, width))
-    golden(f"question_page_{width}", page(question, width))
-
-
-def test_the_markdown_file_reads_as_it_did(question: Question, golden: Golden) -> None:
+def test_a_question_reads_as_it_did_and_loses_no_word(question: Question, golden: Golden) -> None:
     golden("question_markdown", question_markdown(question))
-
-
-@pytest.mark.parametrize("width", [60, 80])
-def test_no_word_of_the_question_is_lost(question: Question, width: int) -> None:
-    text = document(question, width)
-    words = f"{SPEC['prompt']} {SPEC['interface']}".split()
-    assert set(words) - {"-"} <= set(text.split())
-    own = [line.rstrip() for line in str(SPEC["interface"]).splitlines()]
-    assert all(cells(line) <= width for line in text.splitlines() if line.strip() not in str(own))
+    own = str(SPEC["interface"])
+    for width in (60, 80):
+        text = document(question, width)
+        golden(f"question_{width}", text)
+        golden(f"question_page_{width}", page(question, width))
+        assert set(f"{SPEC['prompt']} {SPEC['interface']}".split()) - {"-"} <= set(text.split())
+        assert all(cells(line) <= width for line in text.splitlines() if line.strip() not in own)
 
 
 @pytest.mark.parametrize("rows", [10, 23, 30, 60])
@@ -90,8 +82,7 @@ def test_the_page_fits_the_screen_and_counts_what_does_not(
     spec = question.spec.model_copy(update={"parts": [part]})
     text = page(replace(question, spec=spec), 80, rows)
     assert len(text.splitlines()) <= max(rows, asks.LEAST_ROWS)
-    shown = text.count("Clause number")
-    left = clauses - shown // 4
+    left = clauses - text.count("Clause number") // 4
     assert (f" {left} more clause" in text or f"  {left} clauses" in text) == bool(left)
     assert text.endswith("\nNext: drill grade\n")
     assert "Then fix it." in text
@@ -113,33 +104,14 @@ def backward(grad_y, ctx): ...  # (N,) -> (N, C)
     assert asks.signatures("f(x) -> y\nx (N,)\n") == ["f(x) -> y", "x (N,)"]
 
 
-def test_code_in_a_text_stays_on_one_line() -> None:
-    text = "Words before it, then `drill grade --file PATH` and `a b`"
-    assert wrapped(text, 40) == ["Words before it, then", "`drill grade --file PATH` and `a b`"]
-    assert wrapped("x" * 50 + " y", 20) == ["x" * 50, "y"]
-
-
-# -- questions that are answered by choosing -------------------------------------------------------
-
-
-@pytest.fixture
-def choices(tmp_path: Path) -> Question:
-    return load([written(tmp_path, REST, REFERENCE)], "one")
-
-
-def test_a_document_has_every_question_and_all_answers_to_it(choices: Question) -> None:
+def test_what_is_answered_by_choosing_is_asked_with_all_answers(tmp_path: Path) -> None:
+    choices = load([written(tmp_path, REST, REFERENCE)], "one")
     text = document(choices)
     assert "Questions\n\n  fell: Why did it fall?\n" in text
     for line in ("a By luck.", "b The inner product is positive.", "c None."):
         assert f"  {line}\n" in text
-
-
-def test_so_does_the_file(choices: Question) -> None:
-    text = question_markdown(choices)
-    assert "## Questions\n\n**fell:** Why did it fall?\n\n- `a` By luck.\n- `b` The inner" in text
-    assert text.index("**fell:**") < text.index("**sum:**")
-
-
-def test_the_request_of_a_part_says_how_many_there_are(choices: Question) -> None:
-    text = render_text(asks.requested(choices, 1))
-    assert text.endswith("and 2 questions to choose an answer to.\n")
+    file = question_markdown(choices)
+    assert "## Questions\n\n**fell:** Why did it fall?\n\n- `a` By luck.\n- `b` The inner" in file
+    assert file.index("**fell:**") < file.index("**sum:**")
+    request = render_text(asks.requested(choices, 1))
+    assert request.endswith("and 2 questions to choose an answer to.\n")

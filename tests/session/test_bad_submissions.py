@@ -25,8 +25,7 @@ from grader.reports.json import dumps
 from grader.sandbox import client, remote
 from grader.session import GradingSession
 from tests.leftovers import all_end
-from tests.pages import page_of
-from tests.reports.decoding import from_json
+from tests.pages import from_json, page_of
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
