@@ -29,9 +29,9 @@ from grader.sandbox import config
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.spawn import Zygote
-from grader.sandbox.worker import confine
+from grader.sandbox.worker import roles
 from grader.sandbox.worker.control import SharedConfig, WorkerConfig
-from grader.sandbox.worker.walls import canary, identity, landlock, limits, seccomp
+from grader.sandbox.worker.walls import canary, kernel, landlock, seccomp
 
 BAR = 5.0  # milliseconds
 WALLS = ("limits", "user and capabilities", "Landlock", "seccomp", "trying them all")
@@ -39,11 +39,11 @@ WALLS = ("limits", "user and capabilities", "Landlock", "seccomp", "trying them 
 
 def raised(own: WorkerConfig, shared: SharedConfig, parent: int) -> Iterator[None]:
     """Raise one wall after another."""
-    limits.apply(memory=shared.memory, cpu_seconds=own.cpu_seconds, threads=own.threads)
+    kernel.limit(memory=shared.memory, cpu_seconds=own.cpu_seconds, threads=own.threads)
     yield
-    identity.apply(own.user, shared.readable)
+    kernel.become(own.user, shared.readable)
     yield
-    confine.die_with(parent)
+    roles.die_with(parent)
     landlock.apply([*shared.grants, (landlock.WRITE, own.scratch)])
     yield
     seccomp.apply(devices=False)

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "grader"
 WORKER = PACKAGE / "sandbox" / "worker"
-SHARED = {"wire", "protocol", "walls", "control", "layouts", "mapping"}  # of both sides
+SHARED = {"wire", "protocol", "walls", "control"}  # of both sides
 FLOORS = {
     "model": 0, "cases": 1, "sandbox": 2, "evaluation": 3, "forms": 4, "kinds": 4, "bank": 5,
     "explain": 6, "session": 7, "audit": 8, "records": 8, "reports": 8,

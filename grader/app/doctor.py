@@ -133,8 +133,8 @@ def _banks(ctx: Context) -> Iterator[Finding]:
 
 def _isolation() -> Finding:
     """Start a worker and have it try what a submission must not be able to do."""
-    from grader.sandbox.client import WorkerClient
-    from grader.sandbox.levels import ACTS, STRONG
+    from grader.sandbox.client import STRONG, WorkerClient
+    from grader.sandbox.worker.walls.canary import ACTS
 
     try:
         with WorkerClient(torch=False) as worker:

@@ -25,7 +25,7 @@ from grader.model.question import Question
 from grader.model.report import FINE, Verdict
 from grader.model.spec import Spec
 from grader.sandbox.client import WorkerError
-from grader.sandbox.replies import ProgramError
+from grader.sandbox.messages import ProgramError
 from grader.session import GradingSession
 from grader.session.bank_programs import ACCEPTED, file_of, line_of, message_of
 

@@ -15,7 +15,7 @@ from grader.model.question import Question
 from grader.model.report import FINE, CheckResult, Raised, Verdict
 from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
-from grader.sandbox.replies import ProgramError
+from grader.sandbox.messages import ProgramError
 from grader.session.bank_programs import file_of, line_of, message_of
 from grader.session.submission import lacks
 

@@ -39,8 +39,8 @@ from grader.model.question import Question
 from grader.model.report import FINE, CheckResult
 from grader.model.spec import Check
 from grader.sandbox.client import Overran, WorkerError
+from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Outcome, ProgramError
 from grader.session import GradingSession
 
 LEAST_SECONDS = 1.0  # a call gets: what no reference takes, on a busy machine

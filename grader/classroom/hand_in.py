@@ -46,7 +46,7 @@ from grader.model.classroom import HandIn
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
 from grader.reports.sheet import inert
-from grader.sandbox.closing import Closing
+from grader.sandbox import Closing
 
 MOST_BYTES = 1_000_000  # of a program: a thousand times an honest one
 MOST_NOTEBOOK = 16_000_000  # bytes of a notebook, with the pictures that cells have shown

@@ -30,7 +30,7 @@ from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, Grad
 from grader.model.errors import UsageError
 from grader.model.report import Report
 from grader.reports.json import to_json
-from grader.sandbox.closing import Closing
+from grader.sandbox import Closing
 
 TERMS, TABLE = "class.json", "grades.sqlite"
 _MOST_TERMS = 4_000_000  # bytes

@@ -17,8 +17,8 @@ from typing import Annotated, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from grader import sandbox
 from grader.cli import classroom, entrypoint, lean, output
-from grader.sandbox import host
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 
@@ -122,7 +122,7 @@ def _carried_out(arguments: list[str]) -> object:
 
 def main() -> NoReturn:
     """Run the command line and exit with its status."""
-    host.own = True
+    sandbox.own_process = True
     gc.set_threshold(100_000)  # what is imported stays: looking through it takes a tenth of a start
     status = run(sys.argv[1:])
     if "multiprocessing" in sys.modules:  # it ends what it has started when Python ends

@@ -25,7 +25,6 @@ from grader.evaluation.witness import Halves, confirmed
 from grader.model.question import Step
 from grader.model.report import Bars
 from grader.sandbox.client import WorkerError
+from grader.sandbox.messages import Inputs, Measured, Outcome, ProgramError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Measured, Outcome, ProgramError
-from grader.sandbox.sending import Inputs
 from grader.sandbox.worker.wire import Tensor

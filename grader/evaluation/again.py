@@ -11,8 +11,8 @@ from grader.cases.recipe import CaseRecipe
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
 from grader.evaluation.values import same_value
+from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Outcome, ProgramError
 
 TRIES = 2  # of each kind: who draws numbers at random is wrong now and right then
 MOST_CALLS = 40  # of those before, that are made again

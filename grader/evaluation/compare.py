@@ -28,7 +28,7 @@ from grader.evaluation.values import (
 from grader.model.numerals import band, number, numbers_apart, shape_text
 from grader.model.report import Mismatch
 from grader.model.spec import Check, Tolerance
-from grader.sandbox.replies import Outcome
+from grader.sandbox.messages import Outcome
 from grader.sandbox.worker.wire import Tensor
 
 

@@ -22,9 +22,8 @@ from grader.evaluation.values import NATIVE, NUDGES, array_of, encoded
 from grader.model.question import Question, Step
 from grader.model.spec import Check
 from grader.sandbox.client import TooSlow, WorkerError
+from grader.sandbox.messages import EncodedInput, Inputs, Outcome, ProgramError
 from grader.sandbox.remote import CallLimits, RemoteProgram
-from grader.sandbox.replies import Outcome, ProgramError
-from grader.sandbox.sending import EncodedInput, Inputs
 
 T = TypeVar("T")
 Key = tuple[Hashable, ...]

@@ -18,7 +18,7 @@ from grader.model.question import Scalar
 from grader.model.report import FINE, Breakdown, CheckResult, Exhibit, Mismatch, Raised, Verdict
 from grader.model.spec import Check
 from grader.sandbox.client import Overran, WorkerError
-from grader.sandbox.replies import ProgramError
+from grader.sandbox.messages import ProgramError
 
 
 @dataclass(frozen=True, slots=True)

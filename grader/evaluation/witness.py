@@ -23,9 +23,8 @@ from grader.model.question import Step
 from grader.model.report import CheckResult, Verdict
 from grader.model.spec import Check
 from grader.sandbox import probes
+from grader.sandbox.messages import Inputs, Outcome, ProgramError, array_bytes
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Outcome, ProgramError
-from grader.sandbox.sending import Inputs, array_bytes
 
 # Bytes by which a process may exceed the reference's and the budget, by whether torch is used.
 # Measured of right programs: 12 KB, with torch 30 KB.

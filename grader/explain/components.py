@@ -40,9 +40,9 @@ from grader.kinds import registry
 from grader.kinds.base import Count, Trial
 from grader.model.report import FINE, CheckResult, Verdict
 from grader.model.spec import Check, Tolerance
+from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerError
-from grader.sandbox.deadline import OutOfTime
-from grader.sandbox.replies import Outcome, ProgramError
+from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 FAILED = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}

@@ -30,9 +30,9 @@ from grader.explain.rules import (
 )
 from grader.model.numerals import quantity
 from grader.model.report import STATE, CheckResult, Explanation, Named, Verdict
+from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerError
-from grader.sandbox.deadline import OutOfTime
-from grader.sandbox.replies import ProgramError
+from grader.sandbox.messages import ProgramError
 
 WRONG = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}
 LATE = "the deadline left no time to look for the idea behind it"

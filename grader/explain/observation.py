@@ -17,7 +17,7 @@ from grader.evaluation.values import LOOSE, Value, array_of, dtype_of, largest, 
 from grader.explain.components import up_to
 from grader.kinds import registry
 from grader.sandbox.client import WorkerError
-from grader.sandbox.replies import Outcome, ProgramError
+from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.worker.wire import Tensor
 
 SURELY = 1e-3  # of the largest expected entry: no rounding moves a float64 result so far

@@ -21,9 +21,9 @@ from grader.explain.further import CALL_SECONDS, Further, keeping_output
 from grader.kinds import registry
 from grader.kinds.base import Trial
 from grader.model.report import MADE_SMALLER, CheckResult, Verdict
+from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerError
-from grader.sandbox.deadline import OutOfTime
-from grader.sandbox.replies import ProgramError
+from grader.sandbox.messages import ProgramError
 
 MOST = 40  # inputs that are tried
 READABLE = 12  # entries of the inputs together, with which a case is small enough

@@ -10,32 +10,34 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import signal
 import socket
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from grader.model.errors import GraderError
-from grader.sandbox import config, lending, levels, probes, spawn, whereabouts
-from grader.sandbox.closing import Closing
-from grader.sandbox.deadline import Deadline, OutOfTime
+from grader.sandbox import Closing, Deadline, OutOfTime, config, probes, spawn
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker import control, wire
+from grader.sandbox.worker.walls.canary import ACTS, DONE
 
 CALL_SECONDS = 5.0
 KEEP_OUTPUT = 64 << 10  # bytes of output kept for the reader
 KEEP_FIRST = 16 << 10  # and of its beginning
 MAX_OUTPUT = 16 << 20  # bytes of output after which the worker is stopped
 MAX_WRITTEN = 64 << 20  # bytes written in all, output included: whatever became of the files
-WATCH_SECONDS = 0.05  # how often a worker is watched while there is nothing to read
+WATCH_SECONDS = 0.05  # how often a worker is watched
 # Beyond the CPU time that an exchange may take, what the clock allows: others use the machine too.
 SLACK, MOST_SLACK = 5, 25.0  # times those seconds, but at most this many
+STRONG, LIMITED, PROCESS = "strong", "limited", "process"
 _GRACE = 2.0  # seconds from the end of a channel to that of its process
+_PATIENCE, _MOST_SAID = 1.0, 1 << 20  # seconds and bytes until it has said where its program is
 
 
 class WorkerError(Exception):
@@ -81,14 +83,34 @@ class Limits:
         return f"did not finish within {self.seconds:.3g} seconds of CPU time ({self.set_by})"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """What one worker was refused, tried in it before it ran anything of a submission's."""
+
+    acts: Mapping[str, str]  # "refused", "done", or "absent": the system has no such thing
+    missing: Sequence[str] = ()  # why walls are missing
+
+    @property
+    def level(self) -> str:
+        """`strong`: nothing could be done; `limited`: there are limits at least; `process`."""
+        if not self.done and not self.missing:
+            return STRONG
+        return PROCESS if "unbounded" in self.done else LIMITED
+
+    @property
+    def done(self) -> list[str]:
+        """What could be done, of what a level rests on; what was not tried was not refused."""
+        return [name for name in ACTS if self.acts.get(name, DONE) == DONE]
+
+
 class _Reply:
     """A frame that is coming in: its header first, then the rest."""
 
-    allowed: int  # bytes of array data
-    data: bytearray = field(default_factory=lambda: bytearray(wire.HEADER.size))
-    got: int = 0
-    meta: int | None = None  # bytes of metadata, once the header has come
+    def __init__(self, allowed: int) -> None:
+        self.allowed = allowed  # bytes of array data
+        self.data = bytearray(wire.HEADER.size)
+        self.got = 0
+        self.meta: int | None = None  # bytes of metadata, once the header has come
 
     @property
     def done(self) -> bool:
@@ -96,8 +118,6 @@ class _Reply:
 
     def read(self, channel: socket.socket) -> bool:
         """Take in what is there; False when the other side has hung up."""
-        if self.done:
-            return True
         count = channel.recv_into(memoryview(self.data)[self.got :])
         self.got += count
         if self.meta is None and self.got == len(self.data):
@@ -110,28 +130,20 @@ class _Reply:
             self.data, self.got = bytearray(self.meta + payload), 0
         return bool(count)
 
-    def frame(self) -> bytes:
-        """The whole of it as it came."""
-        assert self.meta is not None
-        header = wire.HEADER.pack(wire.MAGIC, self.meta, len(self.data) - self.meta)
-        return header + self.data
+    def decoded(self) -> dict[str, Any]:
+        """What it says.
 
-
-def decoded(frame: bytes) -> dict[str, Any]:
-    """What a reply says.
-
-    Raises:
-        Garbled: it is none.
-    """
-    _, meta, _ = wire.HEADER.unpack(frame[: wire.HEADER.size])
-    body = memoryview(frame)[wire.HEADER.size :]
-    try:
-        reply = wire.decode(bytes(body[:meta]), body[meta:])
-    except wire.WireError as error:
-        raise Garbled(f"broke the protocol: {error}") from None
-    if not isinstance(reply, dict) or not isinstance(reply.get("ok"), bool):
-        raise Garbled("broke the protocol: not a reply")
-    return reply
+        Raises:
+            Garbled: it is no reply.
+        """
+        body = memoryview(self.data)
+        try:
+            reply = wire.decode(bytes(body[: self.meta]), body[self.meta :])
+        except wire.WireError as error:
+            raise Garbled(f"broke the protocol: {error}") from None
+        if not isinstance(reply, dict) or not isinstance(reply.get("ok"), bool):
+            raise Garbled("broke the protocol: not a reply")
+        return reply
 
 
 def _send(channel: socket.socket, pending: list[memoryview]) -> None:
@@ -180,11 +192,15 @@ class WorkerClient(Closing):
         self.fresh: int | None = None  # bytes that it held when that was first asked
         self.deadline: Deadline | None = None  # of all that it is asked until this is changed
         self.waited = 0.0  # seconds, by the deadline's clock, that its answers took
-        self.text: whereabouts.Text | None = None  # of a program that may say where in it it is
-        self.stopped_at = ""  # that place when its time was over, if it says
-        self._isolation: levels.Isolation | None = None
+        # Name and source of the file of a program that may say where in it it is, and that place
+        # when its time was over, if it said.
+        self.file: tuple[str, bytes] | None = None
+        self.stopped_at = ""
+        self._isolation: Isolation | None = None
         self._written_before = 0
         self._looked = 0.0  # when it was last watched
+        # By what it is asked now: limits, CPU time at the beginning, and an end by the clock.
+        self._may_take: tuple[Limits, int | None, float] = Limits(), None, 0.0
         self._owner, self._thread = os.getpid(), threading.get_ident()
         with contextlib.ExitStack() as stack:
             self._scratch = Scratch()
@@ -207,12 +223,8 @@ class WorkerClient(Closing):
             finally:
                 far.close()
                 os.close(writing)
-            self.lending = lending.made(stack)  # memory that it shares with the judge
             with contextlib.suppress(OSError):  # the first question finds out
-                shared = [] if self.lending is None else [self.lending.descriptor]
-                control.send(self._channel, configured, shared)
-            if self.lending is not None:
-                self.lending.forget_descriptor()
+                control.send(self._channel, configured)
             self._channel.setblocking(False)
             self._stack = stack.pop_all()
 
@@ -222,7 +234,7 @@ class WorkerClient(Closing):
         return self.process.pid
 
     @property
-    def isolation(self) -> levels.Isolation:
+    def isolation(self) -> Isolation:
         """What the process was refused, tried in it before it ran anything.
 
         Raises:
@@ -230,59 +242,41 @@ class WorkerClient(Closing):
         """
         if self._isolation is None:
             try:
-                grace = spawn.START_SECONDS[self.torch]
-                said = self._ask({"op": "walls"}, Limits(), 0, grace=grace)
+                reply = self._ask({"op": "walls"}, Limits(), 0, spawn.START_SECONDS[self.torch])
             except WorkerError as failure:  # nothing foreign has run in it: this is our own fault
                 raise GraderError(
                     f"the process that runs programs did not start: {self._last_words(failure)}",
                     hint="drill doctor shows what is missing",
                 ) from None
-            self._isolation = levels.read(said.get("reply"))
+            self._isolation = Isolation(**reply["reply"])
         return self._isolation
 
     def ask(
         self,
-        request: dict[str, Any],
-        limits: Limits = Limits(),
+        request: Mapping[str, Any],
+        limits: Limits | None = Limits(),
         *,
         reply_bytes: int = 1 << 20,
-        within: bool = False,
     ) -> dict[str, Any]:
         """Send a request and return the decoded reply.
 
         Args:
             request: plain data with an `op`.
-            limits: how long it may take.
+            limits: how long it may take; None where it is about a request that still goes on, and
+                takes what that one has left.
             reply_bytes: of array data that the reply may hold.
-            within: whether this is about a request that still goes on, of the other side.
 
         Raises:
             WorkerError: now and from then on, when the worker did not answer properly.
             OutOfTime: its deadline has passed; the worker is ended unless it had nothing to do.
             GraderError: the process could not be started.
         """
-        found: dict[str, Any] = self._asked(request, limits, reply_bytes, within=within)
-        return found
-
-    def forward(self, frame: bytes, limits: Limits, *, reply_bytes: int, within: bool) -> bytes:
-        """Send a frame as it is, and return the one that comes back; raises what `ask` does."""
-        found: bytes = self._asked(frame, limits, reply_bytes, within=within)
-        return found
-
-    def _asked(
-        self, request: dict[str, Any] | bytes, limits: Limits, reply_bytes: int, *, within: bool
-    ) -> Any:  # noqa: ANN401 a decoded reply or a frame, as the request is
         if self.failure is None:
             _ = self.isolation  # before anything else: what it says now, no submission has a say in
         if self.deadline is not None:
             self.deadline.check()
         with self.waiting():
-            try:
-                return self._ask(request, limits, reply_bytes, within=within)
-            except OutOfTime:
-                self.failure = Overran("did not finish before the deadline")
-                self.close()
-                raise
+            return self._ask(request, limits, reply_bytes)
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:
@@ -297,42 +291,35 @@ class WorkerClient(Closing):
 
     def _ask(
         self,
-        request: dict[str, Any] | bytes,
-        limits: Limits,
+        request: Mapping[str, Any],
+        limits: Limits | None,
         reply_bytes: int,
-        *,
         grace: float = 0.0,
-        within: bool = False,
-    ) -> Any:  # noqa: ANN401 a decoded reply or a frame, as the request is
+    ) -> dict[str, Any]:
         spawn.need_owner(self._owner)
         self._thread = threading.get_ident()
         _asked.workers.add(self)
         if self.failure is not None:
             raise self.failure
         try:
-            if not within:
-                self._watch()
-                self._looked = time.monotonic()
             reply = self.exchange(request, limits, reply_bytes, grace)
             self._drain()
-        except WorkerError as failure:
-            self.failure = failure
+        except (WorkerError, OutOfTime) as failure:
+            if isinstance(failure, OutOfTime):
+                self.failure = Overran("did not finish before the deadline")
+            else:
+                self.failure = failure
             self.close()
             raise
         return reply
 
-    def _check_silent(self) -> None:
-        """Check that it has not written anything before it is asked."""
-        with contextlib.suppress(BlockingIOError):
-            try:
-                early = self._channel.recv(1, socket.MSG_PEEK)
-            except ConnectionError:
-                raise self._death() from None
-            raise Garbled("wrote to the judge without being asked") if early else self._death()
-
     def exchange(
-        self, request: dict[str, Any] | bytes, limits: Limits, reply_bytes: int, grace: float = 0.0
-    ) -> Any:  # noqa: ANN401 a decoded reply or a frame, as the request is
+        self,
+        request: Mapping[str, Any],
+        limits: Limits | None,
+        reply_bytes: int,
+        grace: float = 0.0,
+    ) -> dict[str, Any]:
         """Send a request and return the reply; a process that starts has seconds of grace.
 
         Raises:
@@ -340,12 +327,14 @@ class WorkerClient(Closing):
             OutOfTime: the deadline of all has passed.
         """
         self._check_silent()
+        self._watch_all()
         reply = _Reply(reply_bytes)
-        raw = isinstance(request, bytes)
-        pieces = [request] if isinstance(request, bytes) else wire.encode(request)
-        channel, pending = self._channel, [memoryview(piece) for piece in pieces]
-        before = self.cpu_nanoseconds()
-        end = time.monotonic() + limits.by_clock(cpu_known=before is not None) + grace
+        channel, pending = self._channel, [memoryview(piece) for piece in wire.encode(request)]
+        if limits is not None:
+            before = self.cpu_nanoseconds()
+            end = time.monotonic() + limits.by_clock(cpu_known=before is not None) + grace
+            self._may_take = limits, before, end
+        limits, before, end = self._may_take
         output_open = True
         with contextlib.suppress(BlockingIOError, ConnectionError):  # met again below
             _send(channel, pending)
@@ -367,9 +356,7 @@ class WorkerClient(Closing):
             ready = dict(poll.poll(1000 * min(left, WATCH_SECONDS)))
             if self._output in ready:
                 output_open = self._drain()
-            if time.monotonic() >= self._looked + WATCH_SECONDS:  # however busy it keeps us
-                self._watch_all()
-                self._looked = time.monotonic()
+            self._watch_all()
             try:
                 events = ready.get(channel.fileno(), 0)
                 if events & select.POLLOUT:
@@ -383,11 +370,36 @@ class WorkerClient(Closing):
                 raise self._death() from None
         if pending:
             raise Garbled("broke the protocol: answered before it was asked")
-        return reply.frame() if raw else decoded(reply.frame())
+        return reply.decoded()
+
+    def _check_silent(self) -> None:
+        """Check that it has not written anything before it is asked."""
+        with contextlib.suppress(BlockingIOError):
+            try:
+                early = self._channel.recv(1, socket.MSG_PEEK)
+            except ConnectionError:
+                raise self._death() from None
+            raise Garbled("wrote to the judge without being asked") if early else self._death()
 
     def _placed(self) -> str:
-        if self.text is not None:
-            self.stopped_at = whereabouts.ask(self.pid, self._output, self.text)
+        """Where its program is, in words to be added to a sentence: see `place`.
+
+        It has faulthandler print its frames when it is signaled.  What it printed is lost.
+        """
+        said, end = b"", time.monotonic() + _PATIENCE
+        with contextlib.suppress(OSError):  # it has ended
+            if self.file is not None:
+                os.kill(self.pid, signal.SIGUSR1)
+                poll = select.poll()
+                poll.register(self._output, select.POLLIN)
+            while self.file is not None and not self.stopped_at and len(said) < _MOST_SAID:
+                left = max(0.0, end - time.monotonic())
+                if not poll.poll(1000 * (left if b"Stack (" not in said else min(left, 0.1))):
+                    break
+                if not (piece := os.read(self._output, 1 << 16)):
+                    break
+                said += piece
+                self.stopped_at = place(said, *self.file)
         return f", stopped in {self.stopped_at}" if self.stopped_at else ""
 
     def _last_words(self, failure: WorkerError) -> str:
@@ -398,6 +410,25 @@ class WorkerClient(Closing):
         except (ChildProcessError, TimeoutError) as error:
             return str(error)
         return f"it {failure}"
+
+    def _watch_all(self) -> None:
+        """Watch it now and then, however busy it keeps us, and the others of this thread.
+
+        A program's threads go on after its reply.
+        """
+        if time.monotonic() < self._looked + WATCH_SECONDS:
+            return
+        self._watch()
+        for other in set(_asked.workers) - {self}:
+            if other._thread != self._thread or other._owner != self._owner:
+                _asked.workers.discard(other)  # another thread asks it now, or this is a fork
+                continue
+            try:
+                other._watch()
+            except WorkerError as failure:
+                other.failure = failure
+                other.close()
+        self._looked = time.monotonic()
 
     def _watch(self) -> None:
         """End a worker that takes more than it may of what no system limit counts."""
@@ -411,19 +442,6 @@ class WorkerClient(Closing):
         held, allowed = probes.resident_bytes(self.pid), config.MEMORY[self.torch]
         if held is not None and held > allowed:
             raise Overran(f"took more than {allowed >> 20:,} MB of memory")
-
-    def _watch_all(self) -> None:
-        """Watch the others of this thread as well: a program's threads go on after its reply."""
-        self._watch()
-        for other in set(_asked.workers) - {self}:
-            if other._thread != self._thread or other._owner != self._owner:
-                _asked.workers.discard(other)  # another thread asks it now, or this is a fork
-                continue
-            try:
-                other._watch()
-            except WorkerError as failure:
-                other.failure = failure
-                other.close()
 
     def _drain(self) -> bool:
         """Read what the process printed; False when it has closed its output."""
@@ -448,10 +466,10 @@ class WorkerClient(Closing):
             return Garbled("closed its channel to the judge")
         if status == -signal.SIGXCPU:
             return Overran("used up its CPU time")
+        how = f"exit status {status}"
         if status < 0:
-            name = signal.Signals(-status).name if -status in set(signal.Signals) else str(-status)
-            return Died(f"ended its process ({name}) before it answered")
-        return Died(f"ended its process (exit status {status}) before it answered")
+            how = signal.Signals(-status).name if -status in set(signal.Signals) else str(-status)
+        return Died(f"ended its process ({how}) before it answered")
 
     def count_anew(self) -> None:
         """Forget what was printed and written so far: the next program is another one."""
@@ -475,3 +493,30 @@ class WorkerClient(Closing):
         if os.getpid() == self._owner:
             _asked.workers.discard(self)
             self._stack.close()
+
+
+def place(said: bytes, name: str, source: bytes) -> str:
+    """Where a program was, as faulthandler says; '' where it does not, or where there is no line.
+
+    The line and the function are taken from that, and the text of the line is the judge's own.  A
+    program may forge or prevent it: nothing rests on it.
+
+    Args:
+        said: what its process printed.
+        name: of the program's file, as frames call it.
+        source: of that file.
+    """
+    frame = re.search(
+        rb"Stack \(most recent call first\):\n(?:  .*\n)*?"
+        rb'  File "%b", line (\d{1,9}) in (.*)\n'
+        % re.escape(name.encode("ascii", "backslashreplace")),
+        said,
+    )
+    if frame is None:
+        return ""
+    line, function = int(frame[1]), frame[2].decode("ascii", "replace")
+    lines = re.split(r"\r\n|\r|\n", source.decode("utf-8", "replace"))
+    text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    text = text if len(text) <= 60 else f"{text[:57]}..."
+    within = f"`{function}`, " if re.fullmatch(r"[^\W\d]\w{0,59}", function) else ""
+    return f"{within}line {line}: `{text}`" if text else ""

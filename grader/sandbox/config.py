@@ -27,20 +27,23 @@ CPU_SECONDS = 120  # of a worker for one submission
 # its checkpoints the second, 0.5 s more; together 80 MB.
 TORCH_USES_LATE = ("torch.fx.experimental.symbolic_shapes", "torch._dynamo")
 SPARE_THREADS = 64  # beyond those that run already
-_NUMPY = ("numpy", "numpy.libs")
-# What torch 2 imports, at once or when needed, and the libraries of its CUDA builds.
-_TORCH = (
-    "torch", "torch.libs", "torchgen", "functorch", "typing_extensions.py", "sympy", "mpmath",
-    "networkx", "jinja2", "markupsafe", "filelock", "fsspec", "nvidia", "triton",
-)  # fmt: skip
+# What numpy and torch 2 import, at once or when needed, and the libraries of its CUDA builds.
+_PACKAGES = {
+    False: ("numpy", "numpy.libs"),
+    True: (
+        "numpy", "numpy.libs", "torch", "torch.libs", "torchgen", "functorch",
+        "typing_extensions.py", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "filelock",
+        "fsspec", "nvidia", "triton",
+    ),
+}  # fmt: skip
 _SYSTEM = (
     "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom", "/dev/random",
     "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory",
     "/sys/devices/system/cpu", "/sys/devices/system/node",
+    # Of /proc/self not all: its `net` shows every connection of the machine.
+    *(f"/proc/self/{name}" for name in ("maps", "status", "stat", "statm", "limits")),
 )  # fmt: skip
-# Of /proc/self not all: its `net` shows every connection of the machine.
-_SELF = tuple(f"/proc/self/{name}" for name in ("maps", "status", "stat", "statm", "limits"))
-_SELF_LISTED = ("/proc/self/task", "/proc/self/fd")
+_LISTED = ("/proc/self/task", "/proc/self/fd")
 _DEVICES = ("/dev/null", "/dev/zero")
 _CUDA = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/proc/driver/nvidia")
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
@@ -54,15 +57,22 @@ _HARMLESS = (
 def shared(*, torch: bool) -> SharedConfig:
     """What holds for every worker that a zygote forks."""
     on_gpu = torch and bool(cuda())
+    sites = site_folders()
+    # Another package is out of sight; of torch a worker of numpy tries whether it is.
+    torch_files = [str(Path(p, "torch", "__init__.py")) for p in sites]
     return SharedConfig(
         torch=torch,
-        site=site_folders(),
+        site=sites,
         memory=0 if on_gpu else MEMORY[torch],  # CUDA reserves far more than it uses
         judge=os.getpid(),
         grants=grants(torch=torch) if sys.platform == "linux" else (),
         devices=on_gpu,
-        readable=readable(),
-        kept=kept(torch=torch),
+        readable=[
+            os.__file__,
+            str(WORKER / "serve.py"),
+            *(str(Path(p, "numpy", "__init__.py")) for p in sites[:1]),
+        ],
+        kept=[__file__, "/etc/passwd", *([] if torch else torch_files)],
     )
 
 
@@ -79,6 +89,23 @@ def worker(scratch: Scratch, cpu_seconds: int, ahead: Sequence[str] = ()) -> Wor
     )
 
 
+def environment(folder: str) -> dict[str, str]:
+    """A closed environment: nothing of the judge's, one thread per library.
+
+    C's heap would take 64 MB of addresses for each of a program's own threads, and use none of it;
+    with many threads that alone would reach the limit.
+    """
+    threads = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
+    return {
+        "PATH": "/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "HOME": folder,
+        "TMPDIR": folder,
+        "MALLOC_ARENA_MAX": "2",
+        **{f"{name}_NUM_THREADS": "1" for name in threads},
+    }
+
+
 def _threads_here() -> int:
     """Threads on this machine: at least those of this user, among which the kernel counts."""
     try:
@@ -90,27 +117,15 @@ def _threads_here() -> int:
 @functools.cache
 def grants(*, torch: bool) -> tuple[Grant, ...]:
     """Rights and paths for `landlock`, without the scratch folder."""
-    read = [str(WORKER), *_SYSTEM, *_SELF, *_packages(torch=torch)]
+    sites = site_folders()
+    packages = [str(Path(site, name)) for site in sites for name in _PACKAGES[torch]]
     above = {parent for folder in _hidden() for parent in folder.parents}
-    read += [path for root in _roots() for path in _around(root.resolve(), above)]
-    # The import system looks modules up in the site folders.
+    around = [path for root in _roots() for path in _around(root.resolve(), above)]
     return (
-        *((READ, path) for path in dict.fromkeys(read)),
-        *((LIST, path) for path in (*site_folders(), *_SELF_LISTED)),
+        *((READ, path) for path in dict.fromkeys([str(WORKER), *_SYSTEM, *packages, *around])),
+        *((LIST, path) for path in (*sites, *_LISTED)),  # the import system looks modules up there
         *((USE, path) for path in (*_DEVICES, *(cuda() if torch else ()))),
     )
-
-
-def readable() -> list[str]:
-    """Files without which a worker cannot run."""
-    numpy = (str(Path(p, "numpy", "__init__.py")) for p in site_folders()[:1])
-    return [os.__file__, str(WORKER / "serve.py"), *numpy]
-
-
-def kept(*, torch: bool) -> list[str]:
-    """Files that a worker must not be able to read: with them it tries its walls."""
-    torch_files = [str(Path(p, "torch", "__init__.py")) for p in site_folders()]
-    return [__file__, "/etc/passwd", *([] if torch else torch_files)]
 
 
 @functools.cache
@@ -121,11 +136,6 @@ def site_folders() -> tuple[str, ...]:
     # A development install or `python -m venv --system-site-packages` may keep numpy elsewhere.
     extra = [p for p in sys.path if p.endswith("-packages") and p not in found and Path(p).is_dir()]
     return (*found, *extra)
-
-
-def _packages(*, torch: bool) -> list[str]:
-    wanted = [*_NUMPY, *(_TORCH if torch else ())]
-    return [str(Path(site, name)) for site in site_folders() for name in wanted]
 
 
 def _roots() -> list[Path]:
@@ -156,8 +166,7 @@ def _hidden() -> frozenset[Path]:
 
 def _names(folder: str | Path) -> list[str]:
     try:
-        with os.scandir(folder) as entries:
-            return [entry.name for entry in entries]
+        return [path.name for path in Path(folder).iterdir()]
     except OSError:
         return []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -10,19 +11,32 @@ import numpy as np
 
 from grader.model.mutation import Mutant, normalized
 from grader.model.question import Support
-from grader.sandbox.client import CALL_SECONDS, MOST_SLACK, Garbled, Limits, WorkerClient
-from grader.sandbox.replies import ProgramError, answer, fault, unwanted
-from grader.sandbox.sending import (
+from grader.sandbox import OutOfTime
+from grader.sandbox.client import (
+    CALL_SECONDS,
+    MOST_SLACK,
+    Died,
+    Garbled,
+    Limits,
+    Overran,
+    WorkerClient,
+    WorkerError,
+)
+from grader.sandbox.messages import (
     Inputs,
+    ProgramError,
     Steps,
+    answer,
     array_bytes,
     encoded_steps,
+    fault,
+    read,
     sent_inputs,
+    unwanted,
 )
-from grader.sandbox.whereabouts import Text
 from grader.sandbox.worker import protocol
-from grader.sandbox.worker.protocol import Kept, Loaded, Measured, Outcome
-from grader.sandbox.worker.wire import Array, fields
+from grader.sandbox.worker.protocol import Kept, Loaded, Measured, Outcome, Passed, Said
+from grader.sandbox.worker.wire import Array, WireError, fields
 
 Names = Sequence[str]
 Q = TypeVar("Q")
@@ -31,6 +45,8 @@ R = TypeVar("R")
 MUTANTS_A_REPLY = 200  # well below what one frame carries
 MOST_MUTANTS = 20_000  # of one program; the largest drill has 2,000
 ROOM = 1 << 20  # bytes that a reply may hold beyond a multiple of what was sent
+MOST_CALLS = 10_000  # of one run of a test; the driver says what more than a few hundred cost
+MOST_REPLY = 8 << 20  # bytes that a call of what it tests may give
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +78,7 @@ class RemoteProgram:
     filename: str = "submission.py"
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
     limits: CallLimits | None = None  # of what it is asked until this is changed
-    untrusted: bool = False  # whether the judge looks itself at what it can
+    untrusted: bool = False  # whether it may say where in its file it was when its time was over
     loaded: Loaded | None = field(default=None, init=False)
 
     def load(self, functions: Names, driven: Names = ()) -> Loaded:
@@ -73,7 +89,7 @@ class RemoteProgram:
             WorkerError: the process did not survive it.
         """
         if self.untrusted:
-            self.worker.text = Text(self.filename, self.sources[-1])
+            self.worker.file = self.filename, self.sources[-1]
         elif self.worker.fresh is None:
             self.worker.occupied_bytes()
         support = self.support
@@ -95,24 +111,13 @@ class RemoteProgram:
         return self.interleave(steps, [inputs], want).runs[0]
 
     def interleave(self, steps: Steps, inputs: Sequence[Inputs], want: Names) -> protocol.Outcomes:
-        """Run the steps on several inputs in lockstep.
-
-        Of an untrusted program the judge sees itself which inputs were changed.
-        """
-        lending = self.worker.lending if self.untrusted and self.worker.failure is None else None
-        lent = [({}, {}) if lending is None else lending.lend(given) for given in inputs]
-        sent = tuple(sent_inputs(given, now) for given, (now, _) in zip(inputs, lent, strict=True))
+        """Run the steps on several inputs in lockstep."""
+        sent = tuple(map(sent_inputs, inputs))
         request = protocol.Run(self.name, encoded_steps(tuple(steps)), sent, tuple(want))
         found = self._ask(request, protocol.Outcomes, steps, inputs)
         if len(found.runs) != len(inputs):
             raise Garbled("broke the protocol: not a reply to run (runs)")
-        if lending is None:
-            return found
-        seen = [
-            _with_changed(one, lending.changed(written), len(steps) - 1)
-            for one, (_, written) in zip(found.runs, lent, strict=True)
-        ]
-        return found._replace(runs=tuple(seen))
+        return found
 
     def several(
         self,
@@ -147,9 +152,8 @@ class RemoteProgram:
     def timed(self, steps: Steps, inputs: Inputs, want: Names) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
         before = self.worker.cpu_nanoseconds()
-        outcome = self._ask(
-            self._about(protocol.Do, steps, inputs, want, how="time"), Outcome, steps, [inputs]
-        )
+        request = self._about(protocol.Do, steps, inputs, want=tuple(want), how="time")
+        outcome = self._ask(request, Outcome, steps, [inputs])
         after = self.worker.cpu_nanoseconds()
         seen = None if before is None or after is None else after - before
         return outcome, outcome.spent if seen is None else seen
@@ -165,9 +169,8 @@ class RemoteProgram:
         kinks: bool,
     ) -> Mapping[str, Mapping[str, Array]]:
         """Differentiate a result numerically; see `worker.measure.differences.gradients`."""
-        request = self._about(
-            protocol.Differentiate, steps, inputs, wrt, of=of, cotangent=cotangent, kinks=kinks
-        )
+        about = {"want": tuple(wrt), "of": of, "cotangent": cotangent, "kinks": kinks}
+        request = self._about(protocol.Differentiate, steps, inputs, **about)
         return self._ask(request, protocol.Gradients, steps, [inputs], seconds=60).gradients
 
     def state(self, steps: Steps, inputs: Inputs, of: str) -> Kept:
@@ -182,9 +185,8 @@ class RemoteProgram:
         self, quantity: str, steps: Steps, inputs: Inputs, *, without: Names = (), of: str = ""
     ) -> Measured:
         """Measure an autograd graph, see `worker.measure.autograd`, or what a step allocates."""
-        request = self._about(
-            protocol.Measure, steps, inputs, quantity=quantity, of=of, without=tuple(without)
-        )
+        about = {"quantity": quantity, "of": of, "without": tuple(without)}
+        request = self._about(protocol.Measure, steps, inputs, **about)
         found = self._ask(request, Measured, steps, [inputs], seconds=60)
         if type(found.value) is not (str if quantity == "graph" else int):
             raise Garbled("broke the protocol: not a reply to measure (value)")
@@ -195,12 +197,12 @@ class RemoteProgram:
 
         Without inputs, what is paused stays as it is.
         """
-        request = self._about(protocol.Do, steps, inputs, keep, how="pause")
+        request = self._about(protocol.Do, steps, inputs, want=tuple(keep), how="pause")
         self._ask(request, Outcome, steps, [inputs], seconds=60)
 
     def resume(self, steps: Steps, inputs: Inputs, want: Names, *, room: int = 0) -> Outcome:
         """Go on with the run that was paused last; `room` is the bytes of its inputs so far."""
-        request = self._about(protocol.Do, steps, inputs, want, how="resume")
+        request = self._about(protocol.Do, steps, inputs, want=tuple(want), how="resume")
         return self._ask(request, Outcome, steps, [inputs], seconds=60, room=room)
 
     def has_cuda(self) -> bool:
@@ -226,23 +228,10 @@ class RemoteProgram:
                 return tuple(found)
         raise Garbled(f"broke the protocol: more than {MOST_MUTANTS:,} mutants")
 
-    def _about(
-        self,
-        kind: Callable[..., Q],
-        steps: Steps,
-        inputs: Inputs,
-        want: Names | None = None,
-        **about: Any,  # noqa: ANN401 further fields of the request
-    ) -> Q:
+    def _about(self, kind: Callable[..., Q], steps: Steps, inputs: Inputs, **about: Any) -> Q:  # noqa: ANN401 further fields of the request
         """A request to have steps carried out on one set of inputs."""
-        wanted = {} if want is None else {"want": tuple(want)}
-        return kind(
-            program=self.name,
-            steps=encoded_steps(tuple(steps)),
-            inputs=sent_inputs(inputs),
-            **wanted,
-            **about,
-        )
+        sent = {"steps": encoded_steps(tuple(steps)), "inputs": sent_inputs(inputs)}
+        return kind(program=self.name, **sent, **about)
 
     def _ask(
         self,
@@ -255,11 +244,10 @@ class RemoteProgram:
         room: int = 0,
     ) -> R:
         """The reply to a request about steps on inputs, which may be 8 times as large."""
-        usual = self.call_seconds if seconds is None else seconds
         operation = type(request).__name__.lower()
         reply = self.worker.ask(
             {"op": operation, **fields(request)},
-            Limits(usual) if self.limits is None else self.limits.of(usual),
+            self._limits(seconds),
             reply_bytes=ROOM + 8 * (room + sum(map(array_bytes, inputs))),
         )
         with self.worker.waiting():
@@ -270,12 +258,112 @@ class RemoteProgram:
                 raise Garbled(f"broke the protocol: not a reply to {operation} ({wrong})")
             return found
 
+    def _limits(self, seconds: float | None = None) -> Limits:
+        usual = self.call_seconds if seconds is None else seconds
+        return Limits(usual) if self.limits is None else self.limits.of(usual)
 
-def _with_changed(said: Outcome, names: Names, last: int) -> Outcome:
-    """What a worker said of a run, with inputs that the last step is taken to have changed."""
-    known = {name for _, name in said.changed}
-    more = [(last, name) for name in names if name not in known]
-    return said._replace(changed=(*said.changed, *more))
+
+@dataclass(slots=True, kw_only=True)
+class TesterProgram(RemoteProgram):
+    """A submission that is a test: it runs in one process, and what it tests in another.
+
+    The driver makes what is tested, in the worker of the reference, and calls the submission; the
+    submission is handed functions that call back.  The judge hands on what each says to the other.
+    Nothing of what is tested is ever in the submission's process, and what a call was given is
+    counted where no submission can reach.
+    """
+
+    keeper: Callable[[], RemoteProgram]  # the reference, loaded, with its driver
+    # What came of each run so far: asked again, a test could know which one it is.
+    known: dict[object, tuple[Inputs, Outcome | ProgramError]] = field(default_factory=dict)
+
+    def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
+        """Have the driver run the steps and call the submission, once on the same inputs."""
+        key = (*steps, *(id(inputs[name]) for name in sorted(inputs)))
+        if key not in self.known:
+            every = [name for step in steps for name in step.targets]
+            try:
+                self.known[key] = inputs, self._run(steps, inputs, every)
+            except ProgramError as error:
+                self.known[key] = inputs, error
+        _, found = self.known[key]
+        if isinstance(found, ProgramError):
+            raise found
+        return Outcome({name: found.values[name] for name in want})
+
+    def several(
+        self,
+        steps: Steps,
+        inputs: Sequence[Inputs],
+        want: Names,
+        also: Sequence[RemoteProgram] = (),  # noqa: ARG002 of other questions
+    ) -> list[Outcome | ProgramError]:
+        """The same on one set of inputs after another: no verdict depends on it."""
+        found: list[Outcome | ProgramError] = []
+        for one in inputs:
+            try:
+                found.append(self._run(steps, one, want))
+            except ProgramError as error:
+                found.append(error)
+        return found
+
+    def _run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
+        keeper, sent = self.keeper(), (sent_inputs(inputs),)
+        request = protocol.Run(
+            keeper.name, encoded_steps(tuple(steps)), sent, tuple(want), apart=True
+        )
+        found = keeper.worker.ask({"op": "run", **fields(request)}, reply_bytes=MOST_REPLY)
+        while "said" in found:
+            try:
+                said = self._tested(read(Said, found["said"], "run"), keeper.worker)
+                found = keeper.worker.ask({"said": said}, reply_bytes=MOST_REPLY)
+            except BaseException as error:
+                self._unwind(keeper.worker)
+                if isinstance(error, ProgramError):
+                    raise
+                if isinstance(error, WireError):
+                    error = Garbled(f"broke the protocol: not what a test may say ({error})")
+                _end(self.worker, error)
+                raise error from None
+        return answer(protocol.Outcomes, found, "run", steps).runs[0]
+
+    def _tested(self, asked: Said, keeper: WorkerClient) -> Said:
+        """Have the submission called; what it returns."""
+        request = {"op": "call", **fields(protocol.Call(self.name, asked))}
+        limits: Limits | None = self._limits()
+        for _ in range(MOST_CALLS):
+            reply = self.worker.ask(request, limits, reply_bytes=2 * ROOM)
+            with self.worker.waiting():  # for the submission, whoever is asked meanwhile
+                if "said" not in reply:
+                    said = answer(Said, reply, "call", ())
+                    if said.about != "gives" or len(said.given) != 1:
+                        raise Garbled("broke the protocol: not a reply to call (given)")
+                    return Said("gives", given=(Passed(said.given[0].value),))
+                said = read(Said, reply["said"], "call")
+                if said.about != "call":
+                    raise Garbled("broke the protocol: not a call of what it tests")
+                try:
+                    found = keeper.ask({"said": said}, reply_bytes=MOST_REPLY)
+                except WorkerError as failure:
+                    why = f"calls what it tests with arguments on which that {failure}"
+                    raise Overran(why) from None
+                request = {"said": read(Said, found.get("said"), "call")}
+                limits = None
+        raise Overran(f"called what it tests more than {MOST_CALLS:,} times")
+
+    def _unwind(self, keeper: WorkerClient) -> None:
+        """End the run of a driver whose call of the submission comes to nothing."""
+        with contextlib.suppress(WorkerError, OutOfTime):
+            if "said" not in keeper.ask({"said": Said("over")}, reply_bytes=MOST_REPLY):
+                return
+        _end(keeper)
+
+
+def _end(worker: WorkerClient, why: BaseException | None = None) -> None:
+    """End a worker that is left in a call."""
+    left = why if isinstance(why, WorkerError) else Died("was left in a call")
+    worker.failure = worker.failure or left
+    worker.close()
 
 
 def _bytes(source: bytes) -> Array:

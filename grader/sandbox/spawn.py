@@ -24,9 +24,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from grader import sandbox
 from grader.model.errors import GraderError
-from grader.sandbox import config, host, scratch
-from grader.sandbox.closing import Closing
+from grader.sandbox import Closing, config, scratch
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker import control
 from grader.sandbox.worker.walls import kernel
@@ -35,7 +35,6 @@ from grader.sandbox.worker.walls import kernel
 # of a second, from a cold disk far more.
 START_SECONDS = {False: 30.0, True: 120.0}
 _END_SECONDS = 5.0
-Answer = int | str | list[int]  # an id, why there is none, or a status and whether by itself
 _clear_stale = functools.cache(scratch.clear_stale)
 
 
@@ -51,7 +50,7 @@ class Starter:
         self._lock = threading.RLock()
         self._owner = os.getpid()
         self._asked = self._answered = 0  # they are answered in the order in which they are asked
-        self._answers: dict[int, Answer] = {}
+        self._answers: dict[int, Any] = {}
 
     def ask(self, request: dict[str, Any], *descriptors: int) -> int:
         """Send a request and return its number.
@@ -66,7 +65,7 @@ class Starter:
             self._asked += 1
             return self._asked
 
-    def answer(self, number: int, seconds: float) -> Answer:
+    def answer(self, number: int, seconds: float) -> Any:  # noqa: ANN401 see `worker.roles`
         """The answer to a request.
 
         Raises:
@@ -78,9 +77,7 @@ class Starter:
             while number not in self._answers:
                 if self._connection.fileno() < 0:
                     raise ChildProcessError("the process that starts workers was ended")
-                poll = select.poll()
-                poll.register(self._connection, select.POLLIN)
-                if not poll.poll(1000 * max(0.0, deadline - time.monotonic())):
+                if not _readable(self._connection.fileno(), deadline - time.monotonic()):
                     raise TimeoutError(f"no answer within {seconds:.3g} seconds")
                 answer, _ = control.receive(self._connection)
                 if answer is None:
@@ -121,7 +118,7 @@ class Child:
         if self._pid is None:
             answer = self._starter.answer(self._number, seconds)
             if not isinstance(answer, int):
-                raise ChildProcessError(str(answer))
+                raise ChildProcessError(answer)
             self._pid = answer
         return self._pid
 
@@ -136,9 +133,9 @@ class Child:
                 return
             request = {"op": "end", "pid": self._known(0), "grace": grace}
             self.ended, self.status = True, -signal.SIGKILL  # unless its starter knows better
-            answer = self._starter.answer(self._starter.ask(request), grace + _END_SECONDS)
-            assert isinstance(answer, list)
-            self.status = answer[0] if answer[1] else None
+            number = self._starter.ask(request)
+            status, by_itself = self._starter.answer(number, grace + _END_SECONDS)
+            self.status = status if by_itself else None
 
 
 def supervisor(
@@ -152,7 +149,7 @@ def supervisor(
     It is ended by the stack, takes the folder for its home, and writes what it says to the log.
     """
     _clear_stale()
-    if host.own and sys.platform == "linux":
+    if sandbox.own_process and sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     near, far = socket.socketpair()
     starter = Starter(near, START_SECONDS[False], last_words)
@@ -165,26 +162,31 @@ def supervisor(
             stdout=log,
             stderr=log,
             pass_fds=[far.fileno()],
-            env=_environment(folder),
+            env=config.environment(folder),
             cwd="/",
             start_new_session=True,
         )
-    stack.callback(_end, starter, process)
+
+    def end() -> None:
+        starter.close()
+        with contextlib.suppress(AttributeError, OSError):  # Popen.wait looks every 50 ms
+            ended = os.pidfd_open(process.pid)
+            _readable(ended, _END_SECONDS)
+            os.close(ended)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_END_SECONDS)
+        process.kill()
+        process.wait()
+
+    stack.callback(end)
     return starter
 
 
-def _end(starter: Starter, process: subprocess.Popen[bytes]) -> None:
-    starter.close()
-    with contextlib.suppress(AttributeError, OSError):  # Popen.wait looks every 50 ms
-        ended = os.pidfd_open(process.pid)
-        poll = select.poll()
-        poll.register(ended, select.POLLIN)
-        poll.poll(1000 * _END_SECONDS)
-        os.close(ended)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(_END_SECONDS)
-    process.kill()
-    process.wait()
+def _readable(descriptor: int, seconds: float) -> bool:
+    """Wait until there is something to read, or the other side is gone."""
+    poll = select.poll()  # because select knows no descriptor beyond 1023
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(1000 * max(0.0, seconds)))
 
 
 class Zygote(Closing):
@@ -204,9 +206,8 @@ class Zygote(Closing):
                 starter = supervisor(stack, folder, log.fileno(), self._last_words)
                 self.process = Child(starter, "zygote", far.fileno(), log.fileno())
             with contextlib.suppress(OSError):  # who waits for its first answer learns of it
-                site = config.site_folders()
-                # Enough to begin importing.
-                control.send(near, {"torch": torch, "site": site})
+                # The first is enough to begin importing.
+                control.send(near, {"torch": torch, "site": config.site_folders()})
                 control.send(near, config.shared(torch=torch)._asdict())
             self._stack = stack.pop_all()
 
@@ -243,20 +244,3 @@ def need_owner(owner: int) -> None:
             "workers belong to the process that started them, and this is a fork of it",
             hint="start the workers, or the grading session, after the fork",
         )
-
-
-def _environment(folder: str) -> dict[str, str]:
-    """A closed environment: nothing of the judge's, one thread per library.
-
-    C's heap would take 64 MB of addresses for each of a program's own threads, and use none of it;
-    with many threads that alone would reach the limit.
-    """
-    threads = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
-    return {
-        "PATH": "/usr/bin:/bin",
-        "LANG": "C.UTF-8",
-        "HOME": folder,
-        "TMPDIR": folder,
-        "MALLOC_ARENA_MAX": "2",
-        **{f"{name}_NUM_THREADS": "1" for name in threads},
-    }

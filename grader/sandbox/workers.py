@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from grader.sandbox.closing import Closing
+from grader.sandbox import Closing
 from grader.sandbox.config import CPU_SECONDS, TORCH_USES_LATE
 from grader.sandbox.spawn import zygote_if_safe
 

@@ -17,12 +17,10 @@ from grader.model.errors import did_you_mean
 from grader.model.question import Question
 from grader.model.report import Raised
 from grader.model.spec import Check
+from grader.sandbox import Closing, Deadline
 from grader.sandbox.client import WorkerClient, WorkerError
-from grader.sandbox.closing import Closing
-from grader.sandbox.deadline import Deadline
+from grader.sandbox.messages import Inputs, ProgramError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import ProgramError
-from grader.sandbox.sending import Inputs
 from grader.sandbox.workers import BANK_CPU_SECONDS, Workers
 
 MOST_SPENT = BANK_CPU_SECONDS * 10**9 // 2  # nanoseconds of CPU time: far from the worker's limit

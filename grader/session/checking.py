@@ -11,8 +11,8 @@ from grader.evaluation.tally import Stopped
 from grader.kinds import registry
 from grader.model.report import FINE, CheckResult, Clause, Verdict
 from grader.model.spec import Check, Spec
+from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerClient
-from grader.sandbox.deadline import OutOfTime
 from grader.session.order import CheckSchedule, blocked
 from grader.session.submission import lacks
 

@@ -25,10 +25,9 @@ from grader.explain.shrink import made_readable
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report, Verdict
 from grader.model.spec import GRADE_SECONDS
+from grader.sandbox import Closing, Deadline, OutOfTime
 from grader.sandbox.client import WorkerClient
-from grader.sandbox.closing import Closing
-from grader.sandbox.deadline import Deadline, OutOfTime
-from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.remote import RemoteProgram, TesterProgram
 from grader.sandbox.workers import Workers
 from grader.session.bank_programs import BankPrograms
 from grader.session.checking import out_of_time, run_checks
@@ -155,10 +154,9 @@ class GradingSession(Closing):
         with (
             self._alone(),
             np.errstate(all="ignore"),
-            contextlib.ExitStack() as further,
             self._workers.take() as worker,
         ):
-            program = self._program(worker, source, filename, further)
+            program = self._program(worker, source, filename)
             report = replace(report, isolation=worker.isolation.level)
             worker.deadline = Deadline(GRADE_SECONDS, self._clock)
             self.bank.limit(worker.deadline)
@@ -181,15 +179,11 @@ class GradingSession(Closing):
             printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
             return replace(report, printed=printed, seconds=time.perf_counter() - began)
 
-    def _program(
-        self, worker: WorkerClient, source: bytes, filename: str, stack: contextlib.ExitStack
-    ) -> RemoteProgram:
-        """A submission, not loaded yet; further processes that it gets end with the stack."""
-        question, support = self.question, self.question.support
+    def _program(self, worker: WorkerClient, source: bytes, filename: str) -> RemoteProgram:
+        """A submission, not loaded yet."""
+        support = self.question.support
         if not self._form.apart:
             return RemoteProgram(worker, "submission", [source], support, filename, untrusted=True)
-        from grader.sandbox.relay import TesterProgram
-
         return TesterProgram(
             worker,
             "submission",
@@ -198,8 +192,6 @@ class GradingSession(Closing):
             filename,
             untrusted=True,
             keeper=self.bank.living_reference,
-            start=lambda: stack.enter_context(self._workers.take()),
-            functions=question.functions,
         )
 
     def _load(self, program: RemoteProgram) -> Finding | None:

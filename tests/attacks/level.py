@@ -6,8 +6,7 @@ import functools
 import platform
 import sys
 
-from grader.sandbox.client import WorkerClient
-from grader.sandbox.levels import STRONG
+from grader.sandbox.client import STRONG, WorkerClient
 from grader.sandbox.worker.walls import landlock, seccomp
 
 

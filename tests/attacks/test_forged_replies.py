@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -100,7 +100,7 @@ def lying(worker: WorkerClient, rng: random.Random, chance: float) -> None:
     """Have a worker's answers changed on their way, as if its process had sent others."""
     ask: Callable[..., dict[str, Any]] = worker.ask
 
-    def answer(request: dict[str, Any], *limits: Any, **more: Any) -> dict[str, Any]:
+    def answer(request: Mapping[str, Any], *limits: Any, **more: Any) -> dict[str, Any]:
         reply = ask(request, *limits, **more)
         if rng.random() > chance:
             return reply

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from grader.sandbox.client import WorkerClient
-from grader.sandbox.replies import ProgramError
+from grader.sandbox.messages import ProgramError
 from grader.sandbox.spawn import Zygote
-from tests.attacks.attack import PASS, question
-from tests.attacks.running import Graded, said
 from tests.sandbox.running import given, load, run
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -237,22 +235,3 @@ def test_what_torch_is_used_for_works_and_what_is_refused_is_said(torch_zygote: 
             assert told.raised is not None, name
             assert told.raised.type == kind, f"{name}: {told.raised}"
             assert sentence in told.raised.message, told.raised.message
-
-
-LAZY = (
-    "import numpy as np\nnp.random.rand(); np.fft.fft(np.ones(4)); np.linalg.svd(np.eye(3))",
-    "import random, secrets, hashlib, ctypes, decimal, fractions, sqlite3, asyncio, unittest",
-    "from concurrent.futures import ThreadPoolExecutor\nPOOL = ThreadPoolExecutor(2)\n"
-    "print(list(POOL.map(abs, [1, -1])))",
-    "import numpy.polynomial, numpy.ma, numpy.testing\nprint('x' * 1000)",
-)
-
-
-@pytest.mark.parametrize("cold", [True, False], ids=["cold", "forked"])
-@pytest.mark.parametrize("lines", LAZY, ids=["numpy", "library", "threads", "rare"])
-def test_a_right_solution_that_imports_much_passes(
-    lines: str, cold: bool, in_session: Graded
-) -> None:
-    asked = question()
-    report, _ = in_session(asked, asked.reference + b"\n" + lines.encode(), cold=cold)
-    assert report.verdict is PASS, said(report)

@@ -8,8 +8,8 @@ import pytest
 
 from grader.app.requirements import GET_TORCH
 from grader.model.errors import GraderError
-from grader.sandbox.client import WorkerClient
-from grader.sandbox.levels import ACTS, Isolation
+from grader.sandbox.client import Isolation, WorkerClient
+from grader.sandbox.worker.walls.canary import ACTS
 from tests.cli.conftest import ROOT, Drill, without_torch
 
 QUESTIONS = len([*(ROOT / "questions").glob("*.yaml")])

@@ -9,8 +9,8 @@ import pytest
 
 from grader.evaluation.evaluation import Evaluation
 from grader.sandbox.client import WorkerError
+from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import ProgramError
 from tests.kinds.grading import Desk
 from tests.kinds.one_file import opened
 

@@ -14,8 +14,8 @@ import pytest
 from grader.model.report import CheckResult, Verdict
 from grader.model.spec import Check
 from grader.sandbox.client import WorkerClient
+from grader.sandbox.messages import Outcome
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Outcome
 from grader.sandbox.spawn import Zygote, zygote_if_safe
 from tests.kinds.grading import Desk, run_check
 from tests.sandbox.running import FIND

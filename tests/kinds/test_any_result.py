@@ -15,8 +15,8 @@ from grader.evaluation.evaluation import Evaluation
 from grader.model.question import Step
 from grader.model.report import CheckResult, Verdict
 from grader.sandbox.client import WorkerError
+from grader.sandbox.messages import Kept, Loaded, Measured, Outcome, ProgramError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Kept, Loaded, Measured, Outcome, ProgramError
 from grader.sandbox.worker.wire import DTYPES, Opaque, Tensor
 from tests.kinds.grading import Desk, run_check
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from grader.kinds.performance import LEAD, MOST_PAIRS, Race
 from grader.model.report import Bars, CheckResult, Verdict
+from grader.sandbox.messages import Outcome
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Outcome
 from tests.kinds.grading import Desk, run_check
 
 

@@ -13,9 +13,8 @@ import numpy as np
 from grader.bank.steps import parse
 from grader.model.question import Step
 from grader.sandbox.client import Died, Limits, WorkerClient
+from grader.sandbox.messages import Inputs, Outcome
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Outcome
-from grader.sandbox.sending import Inputs
 from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker import wire
 
@@ -65,7 +64,7 @@ class Connected(WorkerClient):
         """Start no process; the functions say what would be known of one."""
         channel.setblocking(False)
         self._channel, self._output, self.stopped_at = channel, output, ""
-        self.deadline, self.text, self._looked = None, None, 0.0
+        self.deadline, self.file, self._looked = None, None, 0.0
         self._drain, self._watch_all, self.cpu_nanoseconds = drain, watch, spent  # type: ignore[method-assign]
         self._death = lambda: Died(death())  # type: ignore[method-assign]
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from grader.sandbox.client import WorkerClient
+from grader.sandbox.messages import Measured, Outcome, ProgramError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Measured, Outcome, ProgramError
 from grader.sandbox.worker.protocol import Product
 from grader.sandbox.worker.wire import Opaque, Tensor
 from tests.harness import Lend

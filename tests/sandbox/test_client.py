@@ -10,15 +10,26 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
+from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.sandbox import client
-from grader.sandbox.client import Died, Garbled, Overran, WorkerError
+from grader.sandbox.client import (
+    Died,
+    Garbled,
+    Overran,
+    TooSlow,
+    WorkerClient,
+    WorkerError,
+    place,
+)
+from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.worker import wire
-from tests.sandbox.running import Connected
+from tests.harness import Lend
+from tests.sandbox.running import Connected, X, steps
 
 EASY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
 ALLOWED = 1 << 10  # bytes of array data in a reply
@@ -170,3 +181,76 @@ def test_a_process_that_sleeps_has_longer_by_the_clock_but_not_for_ever(
     with pytest.raises(Overran, match=f"^did not finish within {seconds} seconds$"):
         ask_sleeper(ends[0], lambda: spent, seconds)
     assert least < next(clock) <= least + 4  # a few looks to a round
+
+
+# -- where a program was when its time was over ---------------------------------------------------
+
+SOURCE = b"import time\r\ndef f(x):\n    while  True:  # for ever\n\n        pass\n"
+FRAME = 'Stack (most recent call first):\n  File "submission.py", line {} in {}\n'
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "said"),
+    [
+        (3, "f", "`f`, line 3: `while  True:  # for ever`"),
+        (0, "f", ""),
+        (-1, "f", ""),
+        (4, "f", ""),  # there is nothing in it
+        (10**9, "f", ""),
+        (2, "<module>", "line 2: `def f(x):`"),
+        (2, "\x1b[31m", "line 2: `def f(x):`"),
+        (2, "f" * 61, "line 2: `def f(x):`"),
+    ],
+)
+def test_the_text_of_a_line_is_the_judges_own(line: int, name: str, said: str) -> None:
+    frame = FRAME.format(line, name).encode("ascii", "backslashreplace")
+    assert place(frame, "submission.py", SOURCE) == said
+
+
+def test_long_lines_are_cut() -> None:
+    frame = FRAME.format(1, "f").encode()
+    assert len(place(frame, "submission.py", b"x = " + b"9" * 500)) < 90
+
+
+def stopped(lend: Lend, source: str, *, untrusted: bool = True) -> str:
+    """What is said of a program whose time is over."""
+    with WorkerClient(torch=False, zygote=lend(torch=False)) as worker:
+        program = RemoteProgram(
+            worker, "submission", [dedent(source).encode()], untrusted=untrusted
+        )
+        program.load(["f"])
+        program.call_seconds = 0.1
+        with pytest.raises(TooSlow) as caught:
+            program.run(steps("y = f(x)"), X, ["y"])
+        return str(caught.value)
+
+
+ENDLESS = """
+    def f(x):
+        for _ in iter(int, 1):
+            inner(x)
+
+    def inner(x):
+        while True: pass
+"""
+
+
+def test_a_loop_without_end_is_found(lend: Lend) -> None:
+    assert stopped(lend, ENDLESS) == (
+        "did not finish within 0.1 seconds, stopped in `inner`, line 7: `while True: pass`"
+    )
+
+
+def test_of_a_program_of_the_bank_it_is_not_asked(lend: Lend) -> None:
+    assert stopped(lend, ENDLESS, untrusted=False) == "did not finish within 0.1 seconds"
+
+
+def test_nothing_rests_on_an_answer(lend: Lend) -> None:
+    source = """
+        import signal
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+
+        def f(x):
+            while True: pass
+    """
+    assert stopped(lend, source) == "did not finish within 0.1 seconds"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.bank.steps import parse
-from grader.sandbox.sending import as_sent
+from grader.sandbox.messages import as_sent
 from grader.sandbox.worker.measure import differences
 from grader.sandbox.worker.namespace import LoadedModule
 from grader.sandbox.worker.protocol import Differentiate, Input

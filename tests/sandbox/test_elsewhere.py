@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from grader.model.errors import GraderError
-from grader.sandbox import config, levels
-from grader.sandbox.client import WorkerClient
-from grader.sandbox.levels import LIMITED, PROCESS, STRONG
+from grader.sandbox import config
+from grader.sandbox.client import LIMITED, PROCESS, STRONG, Isolation, WorkerClient
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker import control
@@ -26,7 +25,7 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="walls are of Linux")
 LIBRARIES = 5_000
 
 
-def answered(*, zygote: Zygote | None) -> levels.Isolation:
+def answered(*, zygote: Zygote | None) -> Isolation:
     """What a worker says of itself that has run something."""
     with WorkerClient(torch=False, zygote=zygote) as worker:
         isolation = worker.isolation
@@ -58,8 +57,8 @@ def see_refused(message: str, *, forked: bool) -> None:
 
 
 FAILS = {  # what fails in which process, and whether the worker is forked
-    "worker": ("identity.apply = lambda *_: {}['this machine']", False),
-    "fork": ("identity.apply = lambda *_: {}['this machine']", True),
+    "worker": ("kernel.become = lambda *_: {}['this machine']", False),
+    "fork": ("kernel.become = lambda *_: {}['this machine']", True),
     "zygote": ("seccomp.prepare = lambda **_: {}['this machine']", True),
 }
 
@@ -70,7 +69,7 @@ def test_what_fails_to_start_shows_the_last_line_of_its_traceback(
     process: str, beginning_with: Callable[[str], None]
 ) -> None:
     fails, forked = FAILS[process]
-    beginning_with(f"from worker.walls import identity, seccomp; {fails}")
+    beginning_with(f"from worker.walls import kernel, seccomp; {fails}")
     see_refused("did not start: KeyError: 'this machine'", forked=forked)
 
 
@@ -132,6 +131,6 @@ def test_a_worker_can_start_over_as_a_program_where_forks_are_not_safe(tmp_path:
         said = (tmp_path / "log").read_text
         client = Connected(ours, log.fileno(), drain=lambda: False, death=said)
         reply = client.answer("walls", seconds=60)
-        assert levels.read(reply["reply"]).level == (STRONG if sys.platform == "linux" else LIMITED)
+        assert Isolation(**reply["reply"]).level == (STRONG if sys.platform == "linux" else LIMITED)
     assert process.wait(30) == 0
     made.remove()

@@ -101,8 +101,8 @@ def test_a_grade_changes_nothing_about_its_host(tmp_path: Path) -> None:
 def test_a_program_of_our_own_closes_its_memory_when_it_starts_a_worker(tmp_path: Path) -> None:
     said = host(
         """
-        from grader.sandbox import host
-        host.own = True
+        from grader import sandbox
+        sandbox.own_process = True
         before = powers()
         level = right()
         assert (powers()[0], *powers()[2:]) == (before[0], *before[2:])

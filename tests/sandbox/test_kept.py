@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.sandbox.messages import Inputs, unwanted
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import unwanted
-from grader.sandbox.sending import Inputs
 from grader.sandbox.worker.protocol import MOST_KEPT, Kept, Measured
 from tests.harness import Lend
 from tests.sandbox.running import given, load, started, steps

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox import config, probes
+from grader.sandbox import client, config, probes
 from grader.sandbox.client import Overran, WorkerClient
 from grader.sandbox.scratch import file_sizes, remove
 from tests.sandbox.running import load, run, started
@@ -59,6 +59,7 @@ def test_the_watch_without_proc_starts_no_programs(monkeypatch: pytest.MonkeyPat
 
         monkeypatch.setattr(subprocess, "Popen", refuse)
         assert run(program).values["y"] == 1
+        monkeypatch.setattr(client, "WATCH_SECONDS", 0.0)
         monkeypatch.setitem(config.MEMORY, False, 1 << 20)
         with pytest.raises(Overran, match="took more than 1 MB of memory"):
             run(program)

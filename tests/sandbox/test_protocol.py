@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from grader.sandbox.client import Garbled
-from grader.sandbox.replies import read
-from grader.sandbox.sending import EncodedInput
+from grader.sandbox.messages import EncodedInput, read
 from grader.sandbox.worker import wire
 from grader.sandbox.worker.protocol import (
     Argument,

@@ -11,8 +11,8 @@ import pytest
 from grader.bank.steps import parse
 from grader.model.question import Support
 from grader.sandbox.client import Garbled, WorkerClient
+from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import ProgramError
 from grader.sandbox.worker.wire import Opaque
 from tests.sandbox.running import given, load, run, started, steps
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.bank.steps import parse
-from grader.sandbox.sending import as_sent
+from grader.sandbox.messages import as_sent
 from grader.sandbox.worker import steps as stepping
 from grader.sandbox.worker.namespace import LoadedModule
 from grader.sandbox.worker.protocol import Input, Inputs, Outcome, Outcomes, Run

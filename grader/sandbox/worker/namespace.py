@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class LoadedModule:
     """One namespace, and the driver that runs with it."""
 
-    module: types.ModuleType
+    module: Any  # a module, or what stands for one in another process
     driver: types.ModuleType | None
     filename: str
     support_files: tuple[str, ...] = ()  # of the driver and of modules beside it

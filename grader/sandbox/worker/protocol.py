@@ -3,10 +3,10 @@
 A request is `{"op": NAME, ...}` with the fields of the class of that name, in lower case.  An
 answer is `{"ok": true, "reply": {...}}` with those of the class that the request names, or
 `{"ok": false, "fault": {...}}` with those of a `Fault`.  While the test of somebody is at work,
-`{"ok": true, "said": {...}}` comes with those of a `Said`, which is what is said to it too.
+`{"ok": true, "said": {...}}` comes with those of a `Said`, and `{"said": {...}}` goes back.
 
 Both sides import this.  The worker takes requests as they are (`build`), because the judge wrote
-them; the judge reads nothing but what pydantic finds to be of these types (`sandbox/replies.py`).
+them; the judge reads nothing but what pydantic finds to be of these types (`sandbox/messages.py`).
 Messages are named tuples: no other class takes less time to make.
 """
 
@@ -31,6 +31,7 @@ class _Bounded:
 
 
 Count = Annotated[int, _Bounded()]
+Names = tuple[str, ...]
 
 
 class Argument(NamedTuple):
@@ -45,7 +46,7 @@ class Argument(NamedTuple):
 class Step(NamedTuple):
     """One assignment of a call."""
 
-    targets: tuple[str, ...]
+    targets: Names
     unpack: bool  # whether the result is a tuple to be spread over the targets
     owner: str  # submission, torch or driver
     function: str
@@ -57,14 +58,6 @@ class Step(NamedTuple):
         return self.owner == "torch" and self.function == "vjp"
 
 
-class Lent(NamedTuple):
-    """Where a value lies in the memory that the judge has mapped as well."""
-
-    offset: int
-    shape: tuple[int, ...]
-    dtype: str
-
-
 class Input(NamedTuple):
     """A value, and for arrays how it lies in memory."""
 
@@ -72,19 +65,13 @@ class Input(NamedTuple):
     layout: str = "contiguous"  # see `layouts`
     tensor: bool = False  # whether an array becomes a tensor
     grad: bool = False  # which then requires a gradient
-    lent: Lent | None = None  # instead of the value
 
 
 Steps = tuple[Step, ...]
 Inputs = dict[str, Input]
-Names = tuple[str, ...]
 
 
-class File(NamedTuple):
-    """A name and the bytes that go by it."""
-
-    name: str
-    content: Array
+# -- requests ---------------------------------------------------------------------------------
 
 
 class Walls(NamedTuple):
@@ -93,6 +80,13 @@ class Walls(NamedTuple):
 
 class Facts(NamedTuple):
     """What this process has: `Found`."""
+
+
+class File(NamedTuple):
+    """A name and the bytes that go by it."""
+
+    name: str
+    content: Array
 
 
 class Load(NamedTuple):
@@ -205,8 +199,7 @@ class Said(NamedTuple):
     name: str = ""
     number: Count = -1  # of a result: the same one for all in the same memory
     given: tuple[Passed, ...] = ()  # arguments, or the result
-    changed: tuple[tuple[Count, Passed], ...] = ()  # arguments that the call changed, by index
-    argument: Count = -1  # which of them is the result
+    changed: tuple[tuple[Count, Passed], ...] = ()  # arrays that the call changed, by index
     raised: tuple[str, str] | None = None  # the name of a class of Python's own, and the text
 
 
@@ -345,15 +338,12 @@ class Page(NamedTuple):
 
 
 @functools.cache
-def _fields(kind: Any) -> dict[str, Any]:  # noqa: ANN401 a message
-    return typing.get_type_hints(kind)
-
-
-@functools.cache
-def _split(kind: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 any type
-    """What a type is made of: itself or `tuple` or `dict` or a message, and of what."""
+def _parts(kind: Any) -> tuple[Any, Any]:  # noqa: ANN401 any type
+    """What a type is made of: a message, `tuple`, `dict` or another, and of what."""
     if typing.get_origin(kind) is types.UnionType:  # of None and one other
         kind = next(one for one in typing.get_args(kind) if one is not types.NoneType)
+    if hasattr(kind, "_fields"):
+        return kind, typing.get_type_hints(kind)
     return typing.get_origin(kind) or kind, typing.get_args(kind)
 
 
@@ -361,10 +351,9 @@ def build(kind: Any, data: Any) -> Any:  # noqa: ANN401 a message of that class
     """The message of a class that holds plain data, which is taken to fit."""
     if data is None:
         return None
-    origin, inside = _split(kind)
+    origin, inside = _parts(kind)
     if hasattr(origin, "_fields"):
-        known = _fields(origin)
-        return origin(**{name: build(known[name], value) for name, value in data.items()})
+        return origin(**{name: build(inside[name], value) for name, value in data.items()})
     if origin is tuple and inside[-1] is Ellipsis:
         return tuple([build(inside[0], value) for value in data])
     if origin is tuple:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import NoReturn
 
-    from .control import SharedConfig
+    from .control import SharedConfig, WorkerConfig
 
     Role = Callable[[int, int], object]  # takes a descriptor of its channel, and its parent's id
 
@@ -57,45 +57,41 @@ def start_over(channel: int, parent: int) -> NoReturn:
 
 def zygote(channel: int, parent: int) -> NoReturn:
     """Import libraries, then fork a worker for each request."""
-    from . import confine
     from .control import SharedConfig
 
-    confine.die_with(parent)
+    die_with(parent)
     connection = socket.socket(fileno=channel)
     libraries, _ = control.receive(connection)
     if libraries is None:
         os._exit(0)
     _import_libraries(**libraries)
     from . import serve  # noqa: F401  once for all workers
-    from .walls import seccomp
+    from .walls import canary, landlock, seccomp  # noqa: F401
 
     message, _ = control.receive(connection)
     if message is None:
         os._exit(0)
     shared = SharedConfig(**message)
     seccomp.prepare(devices=shared.devices)
-    assert confine.alone(), "a library started a thread: forking is not safe"
+    assert alone(), "a library started a thread: forking is not safe"
     _serve_children(connection, parent, {"worker": functools.partial(worker, shared=shared)})
 
 
 def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> NoReturn:
     """Raise walls, try them, and run programs; a fork of a zygote has its libraries already."""
-    from . import confine, mapping
     from .control import SharedConfig, WorkerConfig
     from .walls import canary
 
     connection = socket.socket(fileno=channel)
-    message, descriptors = control.receive(connection)
+    message, _ = control.receive(connection)
     if message is None:
         os._exit(0)
-    for descriptor in descriptors:
-        mapping.take(descriptor)
     own, fresh = WorkerConfig(**message["own"]), shared is None
     shared = shared or SharedConfig(**message["shared"])
     for name in ("HOME", "TMPDIR"):
         os.environ[name] = own.scratch
     os.chdir(own.scratch)
-    missing = confine.confine(own, shared, parent)
+    missing = confine(own, shared, parent)
     if fresh:
         _import_libraries(torch=shared.torch, site=shared.site)
     elif "numpy.random" in sys.modules:
@@ -106,6 +102,45 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> NoR
     serve.import_what_can_be(own.ahead)
     acts = canary.report(judge=shared.judge, private=own.private, kept=shared.kept)
     serve.serve(connection, acts, missing)
+
+
+def confine(own: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:
+    """Raise every wall there is before anything runs that is not ours; end with the parent.
+
+    The order matters.  Limits first, while they may still be set; then the user, because changing
+    it makes Linux forget what to do when the parent ends; then files, then system calls, because
+    raising the earlier walls needs calls that the last one refuses.
+
+    Returns:
+        Why walls are missing, one sentence each.
+    """
+    from .walls import landlock, seccomp
+
+    kernel.limit(memory=shared.memory, cpu_seconds=own.cpu_seconds, threads=own.threads)
+    if sys.platform != "linux":
+        return [f"there are no walls on {sys.platform}, only limits"]
+    with suppress(OSError):  # where memory runs out, this process goes, and not the judge
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    missing = {"privileges": kernel.become(own.user, shared.readable)}
+    die_with(parent)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # so that the judge can ask what memory this takes
+    missing["Landlock"] = landlock.apply([*shared.grants, (landlock.WRITE, own.scratch)])
+    missing["threads"] = None if alone() else "a thread was running before the walls were up"
+    missing["seccomp"] = seccomp.apply(devices=shared.devices)
+    return [f"{wall}: {why}" for wall, why in missing.items() if why]
+
+
+def die_with(parent: int) -> None:
+    """Ask Linux to kill this process when its parent ends, however that ends."""
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def alone() -> bool:
+    """Whether this process has one thread: a filter does not reach those that run already."""
+    tasks = Path("/proc/self/task")
+    return not tasks.is_dir() or len(list(tasks.iterdir())) == 1
 
 
 def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:

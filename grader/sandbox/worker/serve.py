@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from time import process_time
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
@@ -47,14 +48,15 @@ class Server:
     def __init__(
         self, acts: Mapping[str, str], missing: Sequence[str], exchange: calls.Exchange
     ) -> None:
-        self.tried = protocol.Tried(dict(acts), tuple(missing))
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
         self.exchange = exchange
         tester = calls.Tester(exchange)
         handlers: dict[type[NamedTuple], Callable[[Any], NamedTuple]] = {
-            protocol.Walls: lambda _: self.tried,
-            protocol.Facts: lambda _: _facts(),
+            protocol.Walls: lambda _: protocol.Tried(dict(acts), tuple(missing)),
+            protocol.Facts: lambda _: protocol.Found(
+                TORCH and bool(sys.modules["torch"].cuda.is_available())
+            ),
             protocol.Load: self.load,
             protocol.Run: self.run,
             protocol.Several: self.several,
@@ -101,9 +103,9 @@ class Server:
 
     def run(self, asked: protocol.Run) -> protocol.Outcomes:
         """Run the steps on sets of inputs in lockstep."""
-        program: Any = self.programs[asked.program]
+        program = self.programs[asked.program]
         if asked.apart:
-            program = calls.Elsewhere(program, self.exchange)
+            program = replace(program, module=calls.Elsewhere(self.exchange))
         return stepping.run(program, asked)
 
     def several(self, asked: protocol.Several) -> protocol.Answers:
@@ -135,19 +137,10 @@ class Server:
         if isinstance(asked, protocol.Load):
             files = namespace.support_files(asked)
             return protocol.Fault(raised=describe(error, asked.filename, files))
-        return protocol.Fault(broken=_broken(error)[-2000:])
-
-
-def _facts() -> protocol.Found:
-    torch = sys.modules.get("torch")
-    return protocol.Found(torch is not None and bool(torch.cuda.is_available()))
-
-
-def _broken(error: BaseException) -> str:
-    where = (
-        f"{f.f_code.co_filename}:{line} {f.f_code.co_name}" for f, line in stepping.walked(error)
-    )
-    return "\n".join([*where, f"{wire.type_name(error)}: {stepping.text_of(error)}"])
+        walked = stepping.walked(error)
+        where = [f"{f.f_code.co_filename}:{line} {f.f_code.co_name}" for f, line in walked]
+        last = f"{wire.type_name(error)}: {stepping.text_of(error)}"
+        return protocol.Fault(broken="\n".join([*where, last])[-2000:])
 
 
 def import_what_can_be(modules: Sequence[str]) -> None:
@@ -171,7 +164,9 @@ def serve(connection: socket.socket, acts: Mapping[str, str], missing: Sequence[
         except ConnectionError:
             exits(0)
         reply = server.answer(request)
-        _flush()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(BaseException):  # a program may have closed or replaced it
+                stream.flush()
         try:
             pieces = pack(reply)
         except wire.WireError as error:
@@ -182,24 +177,16 @@ def serve(connection: socket.socket, acts: Mapping[str, str], missing: Sequence[
         del request, reply, pieces, piece  # so that what is held is what a program holds
 
 
-def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(BaseException):  # a program may have closed or replaced it
-            stream.flush()
-
-
 def _exchange(connection: socket.socket, said: protocol.Said) -> protocol.Said:
     """Say something while a request goes on; what is said to it."""
     for piece in wire.encode({"ok": True, "said": said}):
         connection.sendall(piece)
-    found = _receive(connection)  # of the judge, or as the other side has sent it
-    answer: protocol.Said = protocol.build(protocol.Said, found.get("said", found))
+    answer: protocol.Said = protocol.build(protocol.Said, _receive(connection)["said"])
     return answer
 
 
-def _receive(connection: socket.socket) -> dict[str, Any]:
+def _receive(connection: socket.socket) -> Any:  # noqa: ANN401 a request as plain data
     head = control.exactly(connection, wire.HEADER.size)
     _, meta, payload = wire.HEADER.unpack(head)
     body = memoryview(control.exactly(connection, meta + payload))
-    request: Any = wire.decode(bytes(body[:meta]), body[meta:])
-    return request  # type: ignore[no-any-return]
+    return wire.decode(bytes(body[:meta]), body[meta:])

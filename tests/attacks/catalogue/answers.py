@@ -14,17 +14,6 @@ ATTACKS = (
         verdict=PASS,
     ),
     Attack(
-        "exit-at-import", "ends with status 0 before anything is asked",
-        "sys.exit(0)",
-        verdict=ERROR, says=r"loading the file raised SystemExit: the code called sys\.exit\(0\)",
-        seen="Gradema's documentation; saligrama.io on Gradescope",
-    ),
-    Attack(
-        "hard-exit-at-import", "ends the process with status 0, past all handlers",
-        "os._exit(0)",
-        verdict=ERROR, says=r"ended its process \(exit status 0\)",
-    ),
-    Attack(
         "hard-exit-in-a-call", "ends the process with status 0 when it is called",
         "def centre(x, w):\n    os._exit(0)",
         verdict=ERROR, says=r"ended its process \(exit status 0\)",
@@ -38,14 +27,6 @@ ATTACKS = (
         """,
         verdict=ERROR, says=r"ended its process \(exit status 0\)",
         seen="saligrama.io on Gradescope: results.json rewritten",
-    ),
-    Attack(
-        "verdict-at-exit", "prints a verdict when the process ends",
-        WRONG + """
-import atexit
-atexit.register(print, '{"format": 1, "verdict": "pass", "checks": []}', flush=True)
-""",
-        says="y differs",
     ),
     Attack(
         "stack-walk", "looks for the expected values in the frames of its callers",
@@ -104,12 +85,6 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         seen="gpu-mode/reference-kernels #162",
     ),
     Attack(
-        "nan", "NaN as a wildcard",
-        "def centre(x, w):\n    return x * np.nan, (x, w)",
-        says="NaN",
-        seen="pygpubench PR #7",
-    ),
-    Attack(
         "zeroed-input",
         "sets its input to zero, so that zeros would be right if the judge compared afterwards",
         """
@@ -120,46 +95,6 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         """,
         says="y differs",
         seen="KernelBench #38, PR #82",
-    ),
-    Attack(
-        "freed-memory", "returns memory that somebody else may have used for the answer",
-        """
-        def centre(x, w):
-            for _ in range(1000):
-                found = np.empty_like(x)
-                if np.any(found):
-                    break
-            return found, (x, w)
-        """,
-        seen="Sakana's 'memory exploit', February 2025", says="y",
-    ),
-    Attack(
-        "answers-of-an-earlier-grade",
-        "looks up answers by the bytes of the inputs of seed 1, of the published case and by call",
-        """
-        _calls = []
-        def centre(x, w):
-            _calls.append(x.tobytes())
-            if len(_calls) == 1:
-                return np.array([[-2.0, -1.0]]), (x, w)
-            return np.full_like(x, x.mean()), (x, w)
-        """,
-        says="y differs",
-        seen="reference-kernels #102, #104, #142; kernelbot #501",
-    ),
-    Attack(
-        "objects-not-numbers", "an array of objects, whose methods the judge would call",
-        """
-        class Bomb:
-            def __reduce__(self):
-                return (os.system, ("touch " + T["home"] + "/pwned",))
-            def __float__(self):
-                raise KeyboardInterrupt
-            __eq__ = __sub__ = lambda *_: True
-        def centre(x, w):
-            return np.array([[Bomb()] * x.shape[1]] * x.shape[0], dtype=object), (x, w)
-        """,
-        says="array of object",
     ),
     Attack(
         "pickle", "bytes that run a program when they are unpickled",
@@ -188,18 +123,6 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         verdict=ERROR, says="",
     ),
     Attack(
-        "lying-number", "a float whose every method lies, in place of the total",
-        """
-        class Zero(float):
-            __sub__ = __rsub__ = __abs__ = lambda *_: 0.0
-            __eq__ = __le__ = __lt__ = lambda *_: True
-            __float__ = __index__ = __add__ = __radd__ = lambda *_: 0
-        def spread(x):
-            return Zero(17.0)
-        """,
-        says="s .*differs|s is",
-    ),
-    Attack(
         "raises-in-every-method", "a result whose class raises SystemExit whatever is asked of it",
         """
         class Meta(type):
@@ -216,51 +139,12 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
         verdict=ERROR,
     ),
     Attack(
-        "dies-while-it-is-described", "an exception whose text ends the process",
-        """
-        class E(Exception):
-            def __str__(self):
-                os._exit(0)
-        def centre(x, w):
-            raise E
-        """,
-        verdict=ERROR, says=r"ended its process \(exit status 0\)",
-    ),
-    Attack(
-        "odd-dtypes", "long double, structured and byte-swapped arrays with the right shape",
-        """
-        def centre(x, w):
-            odd = [np.longdouble, np.dtype(">f8"), [("a", "f8")], "M8[s]", "U9", np.clongdouble]
-            made = [np.zeros(x.shape, d) for d in odd]
-            return made[int(x.size) % len(made)], (x, w)
-        """,
-        says="y",
-    ),
-    Attack(
         "huge-view", "an array of 8 EB without memory",
         """
         def centre(x, w):
             return np.broadcast_to(np.float64(0), (1 << 20, 1 << 20, 1 << 20)), (x, w)
         """,
         verdict=ERROR, says="too big",
-    ),
-    Attack(
-        "a-large-result", "a result of 64 MB, where one megabyte is allowed",
-        "def centre(x, w):\n    return np.ones(1 << 23), (x, w)",
-        verdict=ERROR, says="returned far too much data",
-    ),
-    Attack(
-        "deep-nest", "lists in lists in lists, and 200,000 numbers",
-        """
-        def centre(x, w):
-            deep = []
-            for _ in range(20_000):
-                deep = [deep]
-            return deep, (x, w)
-        def spread(x):
-            return [0.0] * 200_000
-        """,
-        says="y",
     ),
     Attack(
         "terminal-escapes",

@@ -16,9 +16,33 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from . import kernel, limits
+from . import kernel
 
 REFUSED, DONE, ABSENT = "refused", "done", "absent"
+
+ACTS = {  # what is tried, in words
+    "read": "read a file of yours",
+    "write": "write to a file of yours",
+    "create": "create a file outside its scratch folder",
+    "change": "change the permissions of a file of yours",
+    "touch": "change the times of a file of yours",
+    "list": "list a folder of yours",
+    "kept": "read this program or the system, or torch in a numpy question",
+    "memory": "read the memory of the judge",
+    "signal": "send the judge a signal",
+    "limit": "look at or change the judge's limits",
+    "network": "open a network connection",
+    "socket": "open a socket to programs on this machine",
+    "process": "start a process, which might stay",
+    "program": "run a program",
+    "uncounted": "take memory that no limit counts",
+    "shared": "leave something in shared memory",
+    "ring": "make system calls through io_uring",
+    "namespace": "make namespaces of its own",
+    "outlive": "outlive the judge",
+    "root": "act as root",
+    "unbounded": "use time and memory without limit",
+}
 
 _REFUSALS = {errno.EPERM, errno.EACCES, errno.ENOSYS}
 _IO_URING_SETUP = 425  # the same on every machine
@@ -51,7 +75,7 @@ def report(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
         "namespace": lambda: kernel.call("unshare", 0),
         "outlive": _outlive,
         "root": lambda: _refuse_unless(os.getuid() == 0),
-        "unbounded": lambda: _refuse_unless(not limits.bounded()),
+        "unbounded": lambda: _refuse_unless(not kernel.bounded()),
     }
     return {name: _outcome(act) for name, act in acts.items()}
 

@@ -1,12 +1,17 @@
-"""System calls through ctypes; integers are passed as C longs, bytes as pointers.
+"""System calls through ctypes, and the two walls that are nothing but such calls.
 
-What makes a call raises OSError where the kernel refuses.
+A process is bounded by limits, and it is never root and without capabilities: root is not held to
+a limit on threads, and owns the judge's files.  What makes a call raises OSError where the kernel
+refuses.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import resource
+import struct
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +27,37 @@ PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_THP_DISABLE = 41
 PR_CAP_AMBIENT = 47
+_AMBIENT_CLEAR_ALL = 4
+_READ_SEARCH = 1 << 2  # CAP_DAC_READ_SEARCH, <linux/capability.h>
+_CAPABILITIES = 64
+_VERSION = struct.pack("<Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
+
+MAX_FILE = 16 << 20  # bytes of one file
+MAX_OPEN = 64  # files at once
+
+
+def call(function: str, *arguments: object) -> int:
+    """Call a function of the C library; integers are passed as C longs, bytes as pointers.
+
+    Raises:
+        AttributeError: this C library has no such function.
+    """
+    passed = (ctypes.c_long(a) if isinstance(a, int) else a for a in arguments)
+    result = int(getattr(_libc, function)(*passed))
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """Make a system call by its number."""
+    return call("syscall", number, *arguments)
+
+
+def prctl(option: int, value: int = 0, third: object = 0) -> int:
+    """Call prctl."""
+    return call("prctl", option, value, third, 0, 0)
 
 
 def capabilities(which: str) -> int:
@@ -33,25 +69,65 @@ def capabilities(which: str) -> int:
     return 0
 
 
-def prctl(option: int, value: int = 0, third: object = 0) -> int:
-    """Call prctl."""
-    return call("prctl", option, value, third, 0, 0)
+def limit(*, memory: int, cpu_seconds: int, threads: int) -> None:
+    """Bound this process for good; a limit that this system lacks is left out.
 
-
-def syscall(number: int, *arguments: object) -> int:
-    """Make a system call by its number."""
-    return call("syscall", number, *arguments)
-
-
-def call(function: str, *arguments: object) -> int:
-    """Call a function of the C library, which knows its number on every machine.
-
-    Raises:
-        AttributeError: this C library has no such function.
+    Args:
+        memory: bytes of address space; 0 for no such limit.
+        cpu_seconds: of all threads together.
+        threads: of all processes of this user.  Root is not held to it.
     """
-    passed = (ctypes.c_long(a) if isinstance(a, int) else a for a in arguments)
-    result = int(getattr(_libc, function)(*passed))
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return result
+    bounds = {
+        # Not 0, at which Linux still hands a crash to a program that keeps cores: core(5), "piping"
+        "CORE": (1, 1),
+        "CPU": (cpu_seconds, cpu_seconds + 1),
+        "FSIZE": (MAX_FILE, MAX_FILE),
+        "NOFILE": (MAX_OPEN, MAX_OPEN),
+        "MEMLOCK": (0, 0),
+        "SIGPENDING": (256, 256),  # timers take from what the user's processes share
+        "MSGQUEUE": (0, 0),
+        "NPROC": (threads, threads),
+    } | ({"AS": (memory, memory)} if memory else {})
+    for name, pair in bounds.items():
+        with suppress(AttributeError, OSError, ValueError):
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), pair)
+
+
+def bounded() -> bool:
+    """Whether CPU time and files of this process are limited; the judge watches its memory."""
+    wanted = (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE)
+    return all(resource.getrlimit(limit)[1] != resource.RLIM_INFINITY for limit in wanted)
+
+
+def become(user: int | None, readable: Sequence[str]) -> str | None:
+    """Become a user, if one is given, and give up all capabilities that no file needs.
+
+    Where that user could not read Python's own files (an interpreter in `/root`, say), the one
+    capability to read stays; Landlock still names what may be read.
+
+    Returns:
+        Why it did not work, or None.
+    """
+    try:
+        if user is not None:
+            prctl(PR_SET_KEEPCAPS, 1)
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+        with suppress(OSError):  # a kernel without ambient capabilities
+            prctl(PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL)
+        with suppress(OSError):  # only who has CAP_SETPCAP may; else, or beyond the last, it ends
+            for capability in range(_CAPABILITIES):
+                prctl(PR_CAPBSET_DROP, capability)
+        keep = capabilities("CapPrm") & _READ_SEARCH
+        _hold(0, keep)
+        enough = all(os.access(path, os.R_OK, effective_ids=True) for path in readable)
+        _hold(*((0, 0) if enough else (keep, keep)))
+    except OSError as error:
+        return str(error.strerror)
+    return None
+
+
+def _hold(effective: int, permitted: int) -> None:
+    # Effective, permitted, inheritable; then the same for 32-63.
+    call("capset", _VERSION, struct.pack("<6I", effective, permitted, 0, 0, 0, 0))

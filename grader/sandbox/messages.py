@@ -1,36 +1,94 @@
-"""What a worker's replies mean to the judge; they are `worker.protocol`, checked where they enter.
+"""Messages at the judge's side: what is sent, each thing encoded once, and what replies mean.
 
-A submission may have written them: whatever is not the message that was asked for is `Garbled`.
+They are those of `worker.protocol`.  A submission may have written a reply: whatever is not the
+message that was asked for is `Garbled`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import cache, cached_property, lru_cache
+from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from grader.model.question import Step
+from grader.model.question import Argument, Step
 from grader.model.report import Frame, Raised
 from grader.sandbox.client import Garbled
 from grader.sandbox.worker import protocol
 from grader.sandbox.worker.protocol import Kept, Loaded, Measured, Outcome
+from grader.sandbox.worker.wire import Encoded
 
-__all__ = ["Kept", "Loaded", "Measured", "Outcome", "ProgramError"]
+__all__ = ["Kept", "Loaded", "Measured", "Outcome"]
 
 M = TypeVar("M")
+Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `protocol.Input`
+Steps = Sequence[Step]
 
 LONGEST = 400  # characters of what is said about one thing that is kept
+_ADDED = {  # to the text of an exception where a wall was met: what a submission may not do
+    "PermissionError": ". A submission runs walled off: it may not start programs or processes, "
+    "use the network, or touch files outside its scratch folder",
+    "FileNotFoundError": ". A submission is given an empty folder to work in, and no files of "
+    "yours",
+}
+_STEPS_DEPTH, _INPUT_DEPTH = 1, 3  # where they lie in a request, at most
 
-WALLED = (
-    "A submission runs walled off: it may not start programs or processes, use the network, or "
-    "touch files outside its scratch folder"
-)
-HIDDEN = "A submission is given an empty folder to work in, and no files of yours"
+
+# -- what is sent -----------------------------------------------------------------------------
+
+
+class EncodedInput(dict[str, Any]):
+    """The fields of an input, encoded once however often it is sent; they must not change."""
+
+    @cached_property
+    def sent(self) -> Encoded:
+        """What is sent."""
+        return Encoded(protocol.Input(**self), _INPUT_DEPTH)
+
+
+def sent_inputs(inputs: Inputs) -> Any:  # noqa: ANN401 `protocol.Inputs`, some of them encoded
+    """What is sent for inputs; an encoded one stands for itself until it is on the wire."""
+    return {n: getattr(s, "sent", None) or protocol.Input(**s) for n, s in inputs.items()}
+
+
+def array_bytes(inputs: Inputs) -> int:
+    """Bytes of the arrays among inputs."""
+    values = [spec["value"] for spec in inputs.values()]
+    return sum(int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values)
+
+
+def as_sent(steps: Steps) -> protocol.Steps:
+    """The steps of a question as a worker takes them."""
+    return tuple(
+        protocol.Step(s.targets, s.unpack, s.owner, s.function, tuple(map(_argument, s.arguments)))
+        for s in steps
+    )
+
+
+def _argument(a: Argument) -> protocol.Argument:
+    items = None if a.items is None else tuple(map(_argument, a.items))
+    return protocol.Argument(a.name, a.literal, a.keyword, items)
+
+
+@lru_cache(maxsize=256)
+def encoded_steps(steps: tuple[Step, ...]) -> protocol.Steps:
+    """What is sent for steps, encoded once however often they are."""
+    return cast(protocol.Steps, Encoded(as_sent(steps), _STEPS_DEPTH))
+
+
+# -- what comes back --------------------------------------------------------------------------
 
 
 class ProgramError(Exception):
-    """The program raised, or returned what a step cannot use."""
+    """The program raised, or returned what a step cannot use.
+
+    Attributes:
+        message: a sentence.
+        raised: the exception with the program's own frames, if there was one.
+        step: at which it happened.
+        where: the place in the driver, or in a module beside the program, that raised it.
+    """
 
     def __init__(
         self,
@@ -39,15 +97,8 @@ class ProgramError(Exception):
         step: Step | None = None,
         where: str = "",
     ) -> None:
-        """Store a sentence, the step, and the exception with the program's own frames, if any.
-
-        `where` is the place in the driver, or in a module beside the program, that raised it.
-        """
         super().__init__(message)
-        self.where = where
-        self.message = message
-        self.raised = raised
-        self.step = step
+        self.message, self.raised, self.step, self.where = message, raised, step, where
 
     @property
     def of_support(self) -> bool:
@@ -61,7 +112,11 @@ class ProgramError(Exception):
 
 
 _STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
-_readers: dict[object, TypeAdapter[Any]] = {}  # by class, made when first needed
+
+
+@cache
+def _reader(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 a message
+    return TypeAdapter(kind, config=_STRICT)
 
 
 def read(kind: type[M], data: object, operation: str) -> M:
@@ -70,17 +125,15 @@ def read(kind: type[M], data: object, operation: str) -> M:
     Raises:
         Garbled: it does not hold it.
     """
-    if kind not in _readers:
-        _readers[kind] = TypeAdapter(kind, config=_STRICT)
     try:
-        found: M = _readers[kind].validate_python(data)
+        found: M = _reader(cast(Any, kind)).validate_python(data)
     except ValidationError as error:
         where = ".".join(map(str, error.errors(include_input=False)[0]["loc"]))[:80]
         raise Garbled(f"broke the protocol: not a reply to {operation} ({where})") from None
     return found
 
 
-def answer(kind: type[M], reply: Mapping[str, object], operation: str, steps: Sequence[Step]) -> M:
+def answer(kind: type[M], reply: Mapping[str, object], operation: str, steps: Steps) -> M:
     """The message of a class that a reply to an operation on steps holds.
 
     Raises:
@@ -122,7 +175,7 @@ def unwanted(said: object, want: Collection[str], most_pairs: int = 0) -> str:
     return ""
 
 
-def fault(said: protocol.Fault, steps: Sequence[Step]) -> Exception:
+def fault(said: protocol.Fault, steps: Steps) -> Exception:
     """The exception that a fault stands for."""
     index = said.step
     step = steps[index] if index is not None and 0 <= index < len(steps) else None
@@ -135,21 +188,15 @@ def fault(said: protocol.Fault, steps: Sequence[Step]) -> Exception:
     record = Raised(
         # numpy has a MemoryError of its own: what was met matters, not whose class it is
         type="MemoryError" if raised.memory else raised.type[:200],
-        message=_explained(raised.type, raised.message[:2000]),
+        message=raised.message[:2000] + _ADDED.get(raised.type, "") * bool(raised.message),
         frames=tuple(Frame(*frame) for frame in raised.frames),
         column=raised.column,
     )
     return ProgramError(f"raised {record.type}", record, step, " ".join(raised.where.split())[:400])
 
 
-def _explained(type_name: str, text: str) -> str:
-    """An exception's text; where a wall was met, with what a submission may not do."""
-    met = {"PermissionError": WALLED, "FileNotFoundError": HIDDEN}.get(type_name)
-    return f"{text}. {met}" if met else text
-
-
 def plain(text: str) -> str:
-    """An exception's text as the program gave it, without what `_explained` added."""
-    for added in (WALLED, HIDDEN):
-        text = text.removesuffix(f". {added}")
+    """An exception's text as the program gave it, without what was added here."""
+    for added in _ADDED.values():
+        text = text.removesuffix(added)
     return text
