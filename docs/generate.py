@@ -21,7 +21,7 @@ import yaml
 
 from grader import bank
 from grader.app.classes import schema as class_schema
-from grader.cases import inputs, recipe
+from grader.cases import recipe
 from grader.cli.app import app
 from grader.kinds.schema import schema
 from grader.model.spec import OF_A_PART, Check
@@ -187,8 +187,8 @@ def keys_page() -> str:
     lines += ["list (a literal array), or one generator with its shape and any modifiers:"]
     lines += ["`{uniform: [2, 3], from: -1, to: 1, dtype: float32}`. Modifiers are applied in the"]
     lines += ["order of their table.", ""]
-    lines += [*_words("generator", inputs.GENERATORS), ""]
-    lines += [*_words("modifier", inputs.MODIFIERS), ""]
+    lines += [*_words("generator", recipe.GENERATORS), ""]
+    lines += [*_words("modifier", recipe.MODIFIERS), ""]
     lines += ["## checks: every kind", "", *_table(first, only=common), ""]
     for kind, name in kinds.items():
         lines += [f"## checks: {kind}", "", parts[name]["description"], ""]

@@ -24,7 +24,7 @@ from pydantic import BaseModel
 
 from grader.audit.audit import audit
 from grader.bank import headers, load
-from grader.cases import inputs, recipe
+from grader.cases import recipe
 from grader.cli import entrypoint, grade, output
 from grader.cli.app import app
 from grader.kinds import registry
@@ -313,11 +313,11 @@ def words_of(*vocabularies: Mapping[str, object] | tuple[str, ...]) -> list[str]
 
 def test_every_generator_modifier_dtype_and_layout_is_described() -> None:
     described = meanings("cases: a case")
-    for word in words_of(inputs.GENERATORS, inputs.MODIFIERS, recipe.RESERVED):
+    for word in words_of(recipe.GENERATORS, recipe.MODIFIERS, recipe.RESERVED):
         assert word in described, word
-    for generator, options in inputs.OPTIONS.items():
+    for generator, options in recipe.OPTIONS.items():
         assert all(f"`{option}`" in described[generator] for option in options), generator
-    for word in words_of(inputs.DTYPES, inputs.LAYOUTS):
+    for word in words_of(recipe.DTYPES, recipe.LAYOUTS):
         assert re.search(rf"\b{word}\b", section(KEYS, "cases: a case")), word
 
 

@@ -24,8 +24,7 @@ from functools import cached_property
 import numpy as np
 
 from grader.audit.matrix import SURER, listed, result_of
-from grader.cases.dataflow import free_names
-from grader.cases.recipe import CaseRecipe, read_cases
+from grader.cases.recipe import CaseRecipe, free_names, read_cases
 from grader.cases.vary import written
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank

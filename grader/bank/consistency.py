@@ -7,9 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from grader import forms
 from grader.bank.document import Fault, Keys
 from grader.cases import size_expr
-from grader.cases.dataflow import case_names, free_names, results
-from grader.cases.inputs import FLOATS, RecipeError, read_input
-from grader.cases.recipe import RESERVED, CaseRecipe
+from grader.cases.recipe import (
+    FLOATS,
+    RESERVED,
+    CaseRecipe,
+    RecipeError,
+    case_names,
+    free_names,
+    read_input,
+    results,
+)
 from grader.kinds import registry
 from grader.model import mutation
 from grader.model.errors import did_you_mean

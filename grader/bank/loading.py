@@ -22,8 +22,7 @@ from grader.bank import consistency, document, steps
 from grader.bank.document import Document, Fault, Keys, dotted
 from grader.bank.faults import faults
 from grader.bank.storage import MAX_SOURCE, BankFiles
-from grader.cases.dataflow import free_names
-from grader.cases.recipe import RESERVED, read_cases
+from grader.cases.recipe import RESERVED, free_names, read_cases
 from grader.kinds import registry
 from grader.model.errors import BankError, did_you_mean
 from grader.model.question import Question, Step

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases.inputs import FLOATS, MAX_ENTRIES, Recipe
-from grader.cases.recipe import CaseRecipe, shape_chain
+from grader.cases.recipe import FLOATS, MAX_ENTRIES, CaseRecipe, Recipe, shape_chain
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ShapeOf = Callable[[str, Mapping[str, Any]], tuple[int, ...]]
@@ -73,7 +72,11 @@ def _array(
     dtype = recipe.dtype or case.dtype
     if not shape and recipe.like and recipe.needs_axis:
         raise DrawError(f"{recipe.generator} needs at least one dimension; {recipe.like} has none")
-    values = _values(recipe, shape or (), rng)
+    if recipe.generator == "array":
+        values = np.asarray(recipe.literal, np.float64)
+    else:
+        made = _GENERATORS[recipe.generator or ""](shape or (), recipe.options, rng)
+        values = np.asarray(made, np.float64)
     if (scale := recipe.option("scale")) is not None:
         values = values * scale
     if (shift := recipe.option("shift")) is not None:
@@ -82,17 +85,10 @@ def _array(
         values = np.where(rng.random(values.shape) < sprinkle["share"], sprinkle["value"], values)
     if recipe.option("sort"):
         values = np.sort(values, axis=-1)
-    made = as_dtype(values, dtype)
-    if (recipe.layout or case.layout) == "broadcast" and made.ndim and made.shape[0]:
-        made = np.broadcast_to(made[:1], made.shape).copy()
-    return made
-
-
-def _values(recipe: Recipe, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    name, options = recipe.generator or "", recipe.options
-    if name == "array":
-        return np.asarray(recipe.literal, np.float64)
-    return np.asarray(_GENERATORS[name](shape, options, rng), np.float64)
+    rounded = as_dtype(values, dtype)
+    if (recipe.layout or case.layout) == "broadcast" and rounded.ndim and rounded.shape[0]:
+        rounded = np.broadcast_to(rounded[:1], rounded.shape).copy()
+    return rounded
 
 
 def _distinct(shape: tuple[int, ...], given: Mapping[str, Any], rng: np.random.Generator) -> Array:

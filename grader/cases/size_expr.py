@@ -37,7 +37,7 @@ def names(amount: str | float) -> set[str]:
         AmountError: it cannot be read.
     """
     tree = _tree(amount)
-    _compiled(tree)
+    _worked_out(tree, None)
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
@@ -52,9 +52,8 @@ def value(amount: str | float, known: Sizes) -> float:
     Raises:
         AmountError: it cannot be read, or a name is not known.
     """
-    compiled = _compiled(_tree(amount))
     try:
-        return float(compiled(known))
+        return float(_worked_out(_tree(amount), known))
     except ZeroDivisionError:
         raise AmountError("the amount divides by zero on this case") from None
     except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
@@ -75,49 +74,44 @@ def _tree(amount: str | float) -> ast.expr:
         ) from None
 
 
-def _compiled(node: ast.expr) -> Callable[[Sizes], float]:
-    """What works out a tree from sizes; AmountError where it is more than arithmetic."""
+def _worked_out(node: ast.expr, known: Sizes | None) -> float:
+    """The value of a tree; without any sizes it is only looked through, as if each were 1."""
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(
             number, bool
         ) and math.isfinite(number):
-            return lambda _: number
+            return number
         case ast.Name(id=name):
-            return lambda known: _number(name, known)
+            found = _look_up(name, known)
+            if isinstance(found, (int, float)):
+                return found
+            raise AmountError(f"{name} is not a number; use {name}.size or {name}.nbytes")
         case ast.Attribute(value=ast.Name(id=name), attr="size" | "nbytes" | "itemsize" as attr):
-            return lambda known: float(getattr(_look_up(name, known), attr))
+            found = _look_up(name, known)
+            return float(getattr(found, attr)) if known is not None else found
         case ast.Subscript(
             value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
             slice=ast.Constant(value=int(axis)),
         ):
-            return lambda known: _length(name, axis, known)
+            found = _look_up(name, known)
+            shape = found.shape if known is not None else (1.0,) * (axis + 1)
+            if axis < len(shape):
+                return float(shape[axis])
+            raise AmountError(f"{name} has {len(shape)} axes, so no .shape[{axis}]")
         case ast.UnaryOp(op=op, operand=inner) if type(op) in _OPERATIONS:
-            of = _compiled(inner)
-            return lambda known: _OPERATIONS[type(op)](of(known))
+            return _OPERATIONS[type(op)](_worked_out(inner, known))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
-            one, other = _compiled(left), _compiled(right)
-            return lambda known: _OPERATIONS[type(op)](one(known), other(known))
+            one, other = _worked_out(left, known), _worked_out(right, known)
+            return _OPERATIONS[type(op)](one, other) if known is not None else 1.0
     raise AmountError(
         "expected numbers, names, + - * / // and .size .nbytes .itemsize .shape[i], "
         f"found {ast.unparse(node)!r}"
     )
 
 
-def _number(name: str, known: Sizes) -> float:
-    found = _look_up(name, known)
-    if isinstance(found, (int, float)):
-        return found
-    raise AmountError(f"{name} is not a number; use {name}.size or {name}.nbytes")
-
-
-def _length(name: str, axis: int, known: Sizes) -> float:
-    shape = _look_up(name, known).shape
-    if axis < len(shape):
-        return float(shape[axis])
-    raise AmountError(f"{name} has {len(shape)} axes, so no .shape[{axis}]")
-
-
-def _look_up(name: str, known: Sizes) -> Any:  # noqa: ANN401 a scalar or an array
+def _look_up(name: str, known: Sizes | None) -> Any:  # noqa: ANN401 a scalar or an array
+    if known is None:
+        return 1.0
     if name not in known:
         raise AmountError(f"{name} is not an input of the case nor a result of the run")
     return known[name]

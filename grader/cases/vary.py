@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from grader.cases.inputs import FLOATS, Recipe
-from grader.cases.recipe import CaseRecipe
+from grader.cases.recipe import FLOATS, CaseRecipe, Recipe
 from grader.model.mutation import Reach
 
 LARGEST = 9  # side of an array that was smaller before
@@ -76,23 +75,20 @@ def sibling(case: CaseRecipe, number: int, *, fixed: int = 0) -> CaseRecipe | No
 
 def _drawn(recipe: Recipe, grows: int, fixed: int) -> Recipe:
     """What an input becomes in a sibling."""
-    if not recipe.is_array or (recipe.generator != "array" and recipe.shape is None):
+    entries = np.asarray(recipe.literal, np.float64) if recipe.generator == "array" else None
+    sides = recipe.shape if entries is None else entries.shape
+    if sides is None:
         return recipe
-    if recipe.generator != "array":
-        return replace(
-            recipe, shape=tuple(n if n <= fixed else n + grows for n in recipe.shape or ())
-        )
-    entries = np.asarray(recipe.literal, np.float64)
-    shape = tuple(n if n <= fixed else n + grows for n in entries.shape)
+    shape = tuple(n if n <= fixed else n + grows for n in sides)
+    if entries is None:
+        return replace(recipe, shape=shape)
     low, high = float(entries.min(initial=0.0)), float(entries.max(initial=0.0))
-    options: dict[str, float]
+    made: tuple[str, dict[str, float]] = "uniform", {"from": low, "to": max(high, 1.0)}
     if _is_whole(recipe):
-        generator, options = "integers", {"from": int(low), "to": int(high)}
+        made = "integers", {"from": int(low), "to": int(high)}
     elif low < 0:
-        generator, options = "normal", {}
-    else:
-        generator, options = "uniform", {"from": low, "to": max(high, 1.0)}
-    return Recipe(generator, None, shape, None, options, recipe.dtype, recipe.layout)
+        made = "normal", {}
+    return Recipe(made[0], None, shape, None, made[1], recipe.dtype, recipe.layout)
 
 
 def rounder(recipe: Recipe) -> Recipe:

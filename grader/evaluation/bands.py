@@ -24,9 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases.dataflow import free_names, producing
 from grader.cases.draw import Array
-from grader.cases.recipe import CaseRecipe
+from grader.cases.recipe import CaseRecipe, free_names, producing
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.values import (
     NATIVE,

@@ -15,9 +15,16 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import DrawError, draw
-from grader.cases.recipe import CaseRecipe, every_draw, read_cases
+from grader.cases.recipe import (
+    CaseRecipe,
+    case_names,
+    every_draw,
+    free_names,
+    producing,
+    read_cases,
+    results,
+)
 from grader.evaluation.values import NATIVE, NUDGES, array_of, encoded
 from grader.model.question import Question, Step
 from grader.model.spec import Check

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from grader.cases.dataflow import free_names, results
-from grader.cases.recipe import CaseRecipe
+from grader.cases.recipe import CaseRecipe, free_names, results
 from grader.evaluation.evaluation import Evaluation, blame_bank, entries
 from grader.evaluation.exhibit import bars
 from grader.evaluation.tally import Finding, tally

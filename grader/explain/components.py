@@ -22,9 +22,8 @@ from typing import Literal
 import numpy as np
 
 from grader import forms
-from grader.cases.dataflow import free_names, producing
 from grader.cases.draw import Array
-from grader.cases.recipe import CaseRecipe
+from grader.cases.recipe import CaseRecipe, free_names, producing
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.values import (

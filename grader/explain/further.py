@@ -17,9 +17,8 @@ from functools import cached_property
 
 import numpy as np
 
-from grader.cases.dataflow import free_names, results
 from grader.cases.draw import DrawError
-from grader.cases.recipe import CaseRecipe
+from grader.cases.recipe import CaseRecipe, free_names, results
 from grader.cases.vary import sibling, varied
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank

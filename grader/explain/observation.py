@@ -8,9 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from grader.cases.dataflow import free_names, producing, results
 from grader.cases.draw import Array
-from grader.cases.recipe import CaseRecipe
+from grader.cases.recipe import CaseRecipe, free_names, producing, results
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import Evaluation, blame_bank
 from grader.evaluation.values import LOOSE, Value, array_of, dtype_of, largest, same_value

@@ -12,8 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.cases.inputs import Recipe
-from grader.cases.recipe import CaseRecipe
+from grader.cases.recipe import CaseRecipe, Recipe
 from grader.cases.vary import rounder, sides, with_sides
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.tally import Finding, inputs_in_words, together

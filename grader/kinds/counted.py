@@ -16,7 +16,7 @@ from typing import ClassVar, Literal, TypeVar
 from pydantic import Field
 
 from grader.cases import size_expr
-from grader.cases.dataflow import divided, producing
+from grader.cases.recipe import divided, producing
 from grader.kinds.base import Check, CheckResult, Count, K, Kind, Trial, api
 from grader.model.numerals import bytes_text, times
 from grader.model.spec import Amount, Mention, Name, Slug

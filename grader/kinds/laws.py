@@ -20,7 +20,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.cases.dataflow import free_names, producing
+from grader.cases.recipe import free_names, producing
 from grader.kinds.base import Kind, Trial, api
 from grader.model.numerals import number, shape_text
 from grader.model.spec import Mention, Name, Show, TolerantCheck

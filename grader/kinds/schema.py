@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from grader.cases import inputs, recipe
+from grader.cases import recipe
 from grader.kinds.registry import KINDS, spec_model
 from grader.model.spec import OF_A_PART, Check
 
@@ -14,7 +14,7 @@ Schema = dict[str, Any]
 _NUMBER: Schema = {"type": "number"}
 _SHAPE: Schema = {
     "anyOf": [
-        {"type": "array", "items": {"type": "integer", "minimum": 0}, "maxItems": inputs.MAX_DIMS},
+        {"type": "array", "items": {"type": "integer", "minimum": 0}, "maxItems": recipe.MAX_DIMS},
         {"type": "integer", "minimum": 0},
         {"type": "string", "pattern": "^like "},
     ]
@@ -22,15 +22,15 @@ _SHAPE: Schema = {
 _TYPES: dict[str, Schema] = {
     "about": {"type": "string"},
     "extends": {"type": "string"},
-    "dtype": {"enum": list(inputs.FLOATS)},
-    "layout": {"enum": list(inputs.LAYOUTS)},
+    "dtype": {"enum": list(recipe.FLOATS)},
+    "layout": {"enum": list(recipe.LAYOUTS)},
     "frozen": {"type": "array", "items": {"type": "string"}},
     "limits": {"$ref": "#/$defs/Limits"},
     "draws": {"type": "integer", "minimum": 1, "maximum": recipe.MAX_DRAWS},
 }
 _MODIFIERS: dict[str, Schema] = {
-    "dtype": {"enum": list(inputs.DTYPES)},
-    "layout": {"enum": list(inputs.LAYOUTS)},
+    "dtype": {"enum": list(recipe.DTYPES)},
+    "layout": {"enum": list(recipe.LAYOUTS)},
     "sort": {"type": "boolean"},
     "sprinkle": {
         "type": "object",
@@ -62,7 +62,7 @@ def schema() -> str:
 def _add_cases(whole: Schema) -> None:
     """Say in the schema of a question, in place, what may stand in its cases and defaults."""
     keys = {name: {"description": text} | _TYPES[name] for name, text in recipe.RESERVED.items()}
-    given = [_generator(*one) for one in inputs.GENERATORS.items()]
+    given = [_generator(*one) for one in recipe.GENERATORS.items()]
     whole["$defs"] |= {
         "Case": {
             "description": "A case: keys of its own, and an input under every other.",
@@ -85,14 +85,14 @@ def _add_cases(whole: Schema) -> None:
 def _generator(name: str, text: str) -> Schema:
     """An input by a generator; its options are numbers."""
     own = {"type": "array"} if name == "array" else _SHAPE
-    options = dict.fromkeys(inputs.OPTIONS.get(name, ()), _NUMBER)
+    options = dict.fromkeys(recipe.OPTIONS.get(name, ()), _NUMBER)
     modifiers = {
         modifier: {"description": about} | _MODIFIERS.get(modifier, _NUMBER)
-        for modifier, about in inputs.MODIFIERS.items()
+        for modifier, about in recipe.MODIFIERS.items()
     }
     return {
         "type": "object",
-        "required": [name, *inputs.NEEDED.get(name, ())],
+        "required": [name, *recipe.NEEDED.get(name, ())],
         "additionalProperties": False,
         "properties": {name: {"description": text} | own, **options, **modifiers},
     }

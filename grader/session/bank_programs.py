@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from grader import forms
-from grader.cases.dataflow import case_names, free_names
 from grader.cases.draw import DrawError, draw
-from grader.cases.recipe import CaseRecipe, every_draw, read_cases
+from grader.cases.recipe import CaseRecipe, case_names, every_draw, free_names, read_cases
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.values import encoded
 from grader.model.errors import did_you_mean

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.cases import inputs
+from grader.cases import recipe
 from grader.kinds import registry
 from grader.kinds.schema import schema
 
@@ -46,7 +46,7 @@ def test_it_describes_every_key() -> None:
 def test_an_editor_can_offer_every_generator_and_every_kind() -> None:
     whole = json.loads(schema())
     offered = {one["required"][0] for one in whole["$defs"]["Input"]["anyOf"][1:]}
-    assert offered == inputs.GENERATORS.keys()
+    assert offered == recipe.GENERATORS.keys()
     kinds = whole["$defs"]["Part"]["properties"]["checks"]["items"]["oneOf"]
     words = [whole["$defs"][k["$ref"].rpartition("/")[2]]["properties"]["kind"] for k in kinds]
     assert {w["const"] for w in words} == {*registry.KINDS}

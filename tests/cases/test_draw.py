@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grader.cases.draw import Array, DrawError, as_dtype, draw
-from grader.cases.inputs import MAX_ENTRIES
-from grader.cases.recipe import CaseRecipe, read_cases
+from grader.cases.recipe import MAX_ENTRIES, CaseRecipe, read_cases
 
 
 def no_result(name: str, drawn: Mapping[str, Any]) -> tuple[int, ...]:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.cases.inputs import GENERATORS, Recipe, RecipeError, read_input
-from grader.cases.recipe import read_cases
+from grader.cases.recipe import GENERATORS, Recipe, RecipeError, read_cases, read_input
 
 KEYS = [*GENERATORS, "from", "to", "gap", "value", "scale", "shift", "sprinkle", "sort", "dtype",
         "layout", "share", "nonsense"]  # fmt: skip

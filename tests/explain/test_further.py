@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader import bank
-from grader.cases.dataflow import free_names
-from grader.cases.recipe import CaseRecipe
+from grader.cases.recipe import CaseRecipe, free_names
 from grader.evaluation.evaluation import Evaluation
 from grader.explain.further import Further, content
 from grader.session import GradingSession

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.cases.dataflow import divided
+from grader.cases.recipe import divided
 from tests.kinds.one_file import graded, opened
 
 REST = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.cases import inputs
+from grader.cases import recipe
 from grader.kinds import registry
 from grader.model.errors import closest
 
@@ -27,7 +27,7 @@ def test_the_nearest_word(word: str, words: list[str], expected: str | None) -> 
     assert closest(word, words) == expected
 
 
-KINDS, GENERATORS = [*registry.KINDS], [*inputs.GENERATORS, *inputs.MODIFIERS]
+KINDS, GENERATORS = [*registry.KINDS], [*recipe.GENERATORS, *recipe.MODIFIERS]
 
 
 @pytest.mark.parametrize("names", [KINDS, GENERATORS])
