@@ -8,11 +8,16 @@ import inspect
 import io
 import sys
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from grader.sandbox.spawn import Zygote
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Program = types.SimpleNamespace  # the names that a file defines
 
 ROOT = Path(__file__).resolve().parents[1]
 Lend = Callable[..., Zygote | None]  # gives a zygote to who needs one; see `lend` in conftest.py
@@ -25,30 +30,30 @@ def right_solutions(question_id: str) -> list[Path]:
     return sorted((*own.glob("*.py"), *others.glob("*.py")), key=lambda path: path.stem)
 
 
-def load(path: Path) -> types.SimpleNamespace:
+def load(path: Path) -> Program:
     """Execute one file in a namespace of its own and return its names as attributes."""
     with contextlib.redirect_stdout(io.StringIO()):  # some print
         return _execute(path)
 
 
-def variants(drill: Path) -> Callable[[str], types.SimpleNamespace]:
+def variants(drill: Path) -> Callable[[str], Program]:
     """Return what loads a misconception of a drill's folder by the name of its file."""
     return lambda name: load_layered(
         drill / "reference.py", drill / "misconceptions" / f"{name}.py"
     )
 
 
-def load_layered(reference: Path, variant: Path) -> types.SimpleNamespace:
+def load_layered(reference: Path, variant: Path) -> Program:
     """Execute a reference and, in the same namespace, a misconception on top of it."""
     return _execute(reference, variant)
 
 
-def load_text(text: str) -> types.SimpleNamespace:
+def load_text(text: str) -> Program:
     """Execute what a file would hold."""
     return _execute(text)
 
 
-def _execute(*programs: Path | str) -> types.SimpleNamespace:
+def _execute(*programs: Path | str) -> Program:
     module = types.ModuleType("submission")
     sys.modules["submission"] = module  # dataclasses look their module up
     for one in programs:
@@ -56,7 +61,7 @@ def _execute(*programs: Path | str) -> types.SimpleNamespace:
             (one, "submission.py") if isinstance(one, str) else (one.read_bytes(), str(one))
         )
         exec(compile(text, name, "exec", dont_inherit=True), module.__dict__)
-    return types.SimpleNamespace(**module.__dict__)
+    return Program(**module.__dict__)
 
 
 def each(names: str | tuple[str, ...], values: Iterable[Any]) -> Callable[..., Callable[..., None]]:
@@ -84,3 +89,42 @@ def each(names: str | tuple[str, ...], values: Iterable[Any]) -> Callable[..., C
         return run
 
     return decorate
+
+
+def leaves(*arrays: Array) -> list[Any]:
+    """Return arrays as torch's tensors in float64 that ask for gradients."""
+    import torch
+
+    return [torch.tensor(np.array(a, np.float64), requires_grad=True) for a in arrays]
+
+
+def assert_close(
+    found: Any,
+    wanted: Any,
+    band: float | Mapping[str, float],
+    dtype: str | np.dtype[Any] | None = None,
+    least: float = 0.0,
+) -> None:
+    """Demand the shape, the non-finite entries and nearly the values of what is wanted.
+
+    Args:
+        found: an array, or a list of them.
+        wanted: the same of the oracle.
+        band: a share of the largest entry, or shares by dtype.
+        dtype: what is found has to have, and to be an array; any number will do if not given.
+        least: what the largest entry counts for at least.
+    """
+    if isinstance(wanted, list | tuple):
+        for one, other in zip(found, wanted, strict=True):
+            assert_close(one, other, band, dtype, least)
+        return
+    mine, right = np.asarray(found), np.asarray(wanted)
+    assert mine.shape == right.shape
+    if dtype is not None:
+        assert isinstance(found, np.ndarray)
+        assert found.dtype == dtype
+    share = band if isinstance(band, float | int) else band[mine.dtype.name]
+    finite = np.isfinite(right)
+    np.testing.assert_array_equal(mine[~finite], right[~finite])
+    off = np.abs(mine[finite].astype(right.dtype) - right[finite]).max(initial=0.0)
+    assert off <= share * max(least, np.abs(right[finite]).max(initial=0.0))

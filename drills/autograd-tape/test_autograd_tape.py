@@ -6,7 +6,6 @@ random with results that are used several times and shapes that broadcast.
 
 from __future__ import annotations
 
-import types
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -16,10 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.harness import each, variants
-
-Array = np.ndarray[Any, np.dtype[Any]]
-Program = types.SimpleNamespace
+from tests.harness import Array, Program, assert_close, each, variants
 
 DRILL = Path(__file__).parent
 SHAPES = [(2, 3), (3,), (1, 3), (2, 1), (), (4, 1, 3)]
@@ -58,12 +54,6 @@ def both(program: Program, lines: Callable[..., Any], leaves: list[Array]) -> li
     return [[y.data, *(leaf.grad for leaf in mine)], [np.asarray(a) for a in wanted]]
 
 
-def agree(pair: list[list[Array]]) -> None:
-    for found, wanted in zip(*pair, strict=True):
-        assert found.shape == wanted.shape
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13 * np.abs(wanted).max())
-
-
 def tangle(seed: int) -> Callable[..., Any]:
     """Twelve operations on results that are drawn at random; all leaves have a part in it."""
 
@@ -84,7 +74,8 @@ def tangle(seed: int) -> Callable[..., Any]:
 
 @each("seed", range(8))
 def test_random_tangles_agree_with_torch(program: Program, seed: int) -> None:
-    agree(both(program, tangle(seed), drawn(seed, SHAPES)))
+    found, wanted = both(program, tangle(seed), drawn(seed, SHAPES))
+    assert_close(found, wanted, 1e-13)
 
 
 @each("turned", [False, True])
@@ -95,7 +86,8 @@ def test_a_residual_network_agrees_with_torch(program: Program, turned: bool) ->
             x = branch + x if turned else x + branch
         return x
 
-    agree(both(program, lines, drawn(3, [(3, 4), (4, 4), (4, 4)])))
+    found, wanted = both(program, lines, drawn(3, [(3, 4), (4, 4), (4, 4)]))
+    assert_close(found, wanted, 1e-13)
 
 
 def test_two_losses_on_one_trunk_add_up(program: Program) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import types
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.harness import each, load, load_layered
-
-Array = np.ndarray[Any, np.dtype[Any]]
-Program = types.SimpleNamespace
+from tests.harness import Array, Program, assert_close, each, load, load_layered
 
 DRILL = Path(__file__).parent
 REFERENCE, STARTER = DRILL / "reference.py", DRILL / "starter.py"
@@ -70,13 +66,7 @@ def by_program(layer: Any, x: Array, grad_y: Array) -> list[Array]:
 
 
 def agree(found: list[Any], wanted: list[Array], dtype: str = "float64") -> None:
-    for got, value in zip(found, wanted, strict=True):
-        assert isinstance(got, np.ndarray)
-        assert got.shape == value.shape
-        assert got.dtype == dtype
-        assert float(np.abs(got - value).max()) <= CLOSE[dtype] * max(
-            1.0, float(np.abs(value).max())
-        )
+    assert_close(found, wanted, CLOSE, dtype, least=1)
 
 
 @each("shape", SHAPES)

@@ -6,19 +6,15 @@ Torch's own linear layer and cross-entropy, in float64 and without chunks, are t
 from __future__ import annotations
 
 import inspect
-import types
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.harness import each, variants
+from tests.harness import Array, Program, each, variants
 
-Array = np.ndarray[Any, np.dtype[Any]]
-Program = types.SimpleNamespace
 Inputs = tuple[Array, Array, Array]
 
 DRILL = Path(__file__).parent

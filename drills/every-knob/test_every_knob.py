@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from grader import bank
-from tests.harness import ROOT, each, load, load_text, right_solutions
+from tests.harness import ROOT, Program, each, load, load_text, right_solutions
 
 DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"
@@ -69,7 +69,7 @@ def reference(task: Any) -> Any:
     return load(REFERENCE)
 
 
-def with_faults(faults: Collection[str], *changes: tuple[str, str]) -> types.SimpleNamespace:
+def with_faults(faults: Collection[str], *changes: tuple[str, str]) -> Program:
     """Return the starter with all but some faults repaired, and changed otherwise."""
     text = STARTER
     repairs = [repair for cause, repair in REPAIRS.items() if cause not in faults]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import tracemalloc
-import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,14 +17,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.harness import each, load, load_layered
-
-Array = np.ndarray[Any, np.dtype[Any]]
-Program = types.SimpleNamespace
+from tests.harness import Array, Program, assert_close, each, load, load_layered
 
 DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"
-BAND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 3e-5}
+BAND = {"float64": 1e-12, "float32": 3e-5}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -85,12 +81,6 @@ def _turn(a: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
     return torch.cat([z.real, z.imag], dim=-1)
 
 
-def close(found: Array, wanted: Array, band: float | None = None) -> None:
-    assert found.shape == wanted.shape
-    worst = float(np.abs(found.astype(np.float64) - wanted).max())
-    assert worst <= (band or BAND[found.dtype]) * float(np.abs(wanted).max())
-
-
 @each("dtype", ["float64", "float32"])
 @each(
     ("batch", "width", "heads", "pieces", "spare"),
@@ -114,7 +104,7 @@ def test_however_a_text_is_cut_the_outputs_are_those_of_torch(
 ) -> None:
     layer = Layer(width, heads, dtype)
     x = layer.tokens(batch, sum(pieces))
-    close(layer.feed(program, x, pieces, spare), layer.oracle(x))
+    assert_close(layer.feed(program, x, pieces, spare), layer.oracle(x), BAND)
 
 
 def test_beams_go_on_as_if_each_had_its_whole_text_to_itself(program: Program) -> None:
@@ -134,7 +124,7 @@ def test_beams_go_on_as_if_each_had_its_whole_text_to_itself(program: Program) -
             x = layer.tokens(len(history), int(rng.integers(1, 3)))
             history = np.concatenate([history, x], axis=1)
             y, cache = layer.extend(program, cache, x)
-            close(y, layer.oracle(history)[:, -x.shape[1] :])
+            assert_close(y, layer.oracle(history)[:, -x.shape[1] :], BAND)
             alive[chosen] = cache, history
     assert len({len(history) for _, history in alive}) > 1
 
@@ -142,7 +132,7 @@ def test_beams_go_on_as_if_each_had_its_whole_text_to_itself(program: Program) -
 def test_scores_of_thousands_are_attended_to_as_torch_does(program: Program) -> None:
     layer = Layer(18, 3, seed=5)
     x = 60 * layer.tokens(2, 7)
-    close(layer.feed(program, x, [4, 1, 2]), layer.oracle(x), 1e-10)
+    assert_close(layer.feed(program, x, [4, 1, 2]), layer.oracle(x), 1e-10)
 
 
 @each("name", ["exponentials_unshifted", "one_maximum_for_all"])
@@ -150,10 +140,10 @@ def test_the_starter_shifts_its_scores_and_without_that_they_are_nan(name: str) 
     variant = load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
     layer = Layer(18, 3, seed=5)
     x = layer.tokens(2, 7)
-    close(layer.feed(variant, x, [7]), layer.oracle(x))
+    assert_close(layer.feed(variant, x, [7]), layer.oracle(x), BAND)
     with np.errstate(all="ignore"):
         assert np.isnan(layer.feed(variant, 60 * x, [7])).any()
-    close(layer.feed(load(DRILL / "starter.py"), 60 * x, [7]), layer.oracle(60 * x), 1e-10)
+    assert_close(layer.feed(load(DRILL / "starter.py"), 60 * x, [7]), layer.oracle(60 * x), 1e-10)
 
 
 def test_the_given_rotation_is_that_of_complex_numbers() -> None:
@@ -161,14 +151,16 @@ def test_the_given_rotation_is_that_of_complex_numbers() -> None:
     rng = np.random.default_rng(3)
     for dh in (2, 6):
         x, positions = rng.standard_normal((2, 3, 5, dh)), np.array([0, 1, 7, 100, 4000])
-        close(rope(x, positions), _turn(torch.tensor(x), torch.tensor(positions)).numpy())
+        assert_close(
+            rope(x, positions), _turn(torch.tensor(x), torch.tensor(positions)).numpy(), BAND
+        )
         assert rope(x.astype("float32"), positions).dtype == np.float32
 
 
 def test_a_wrong_origin_changes_nothing() -> None:
     layer = Layer(12, 3)
     x = layer.tokens(2, 6)
-    close(layer.oracle(x, origin=100), layer.oracle(x), 1e-12)
+    assert_close(layer.oracle(x, origin=100), layer.oracle(x), 1e-12)
 
 
 def test_the_second_row_of_two_tokens_is_its_weights_which_the_starter_has_wrong(
@@ -194,9 +186,9 @@ def test_the_second_row_of_two_tokens_is_its_weights_which_the_starter_has_wrong
 def test_the_starter_is_right_in_one_piece_and_in_every_first_one() -> None:
     starter, layer = load(DRILL / "starter.py"), Layer(18, 3)
     x = layer.tokens(2, 9)
-    close(layer.feed(starter, x, [9]), layer.oracle(x))
+    assert_close(layer.feed(starter, x, [9]), layer.oracle(x), BAND)
     found, wanted = layer.feed(starter, x, [4, 3, 2]), layer.oracle(x)
-    close(found[:, :4], wanted[:, :4])
+    assert_close(found[:, :4], wanted[:, :4], BAND)
     off = np.abs(found - wanted).max(axis=(0, 2)) / np.abs(wanted).max()
     assert (off[4:] > 0.01).all()
 

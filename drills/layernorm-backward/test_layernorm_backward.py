@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import types
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from tests.harness import each, variants
-
-Array = np.ndarray[Any, np.dtype[Any]]
-Program = types.SimpleNamespace
+from tests.harness import Array, Program, assert_close, each, variants
 
 DRILL = Path(__file__).parent
-REFERENCE, STARTER = DRILL / "reference.py", DRILL / "starter.py"
 SHAPES = [(1, 4), (4, 5), (3, 7), (2, 3, 5), (2, 2, 3, 6)]
 CLOSE = {"float64": 1e-11, "float32": 2e-5}
 
@@ -64,11 +59,7 @@ def oracle(x: Array, gamma: Array, beta: Array, dy: Array, eps: float) -> list[A
 
 
 def agree(found: list[Any], wanted: list[Array], dtype: str = "float64") -> None:
-    for got, value in zip(found, wanted, strict=True):
-        assert isinstance(got, np.ndarray)
-        assert got.shape == value.shape
-        assert got.dtype == dtype
-        assert float(np.abs(got - value).max()) <= CLOSE[dtype] * float(np.abs(value).max())
+    assert_close(found, wanted, CLOSE, dtype)
 
 
 @each("shape", SHAPES)

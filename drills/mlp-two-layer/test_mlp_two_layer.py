@@ -5,7 +5,6 @@ Torch's float64 autograd is the oracle, and the loss is written from torch's own
 
 from __future__ import annotations
 
-import types
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.harness import each, variants
-
-Array = np.ndarray[Any, np.dtype[Any]]
-Program = types.SimpleNamespace
+from tests.harness import Array, Program, each, variants
 
 DRILL = Path(__file__).parent
 BAND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-5}

@@ -8,7 +8,6 @@ The figures that prompt, hints, feedback and follow-ups quote are at the end.
 
 from __future__ import annotations
 
-import types
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.harness import each, load, variants
-
-Array = np.ndarray[Any, np.dtype[Any]]
-Program = types.SimpleNamespace
+from tests.harness import Array, Program, each, load, variants
 
 DRILL = Path(__file__).parent
 # Right solutions are off by 6e-15 and 3e-7 near position 0, and by 1.2e-10 and 8e-8 far out.

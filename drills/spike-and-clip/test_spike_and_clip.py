@@ -10,7 +10,6 @@ import importlib
 import math
 import statistics
 import sys
-import types
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,10 +19,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.harness import each, load, variants
-
-Array = np.ndarray[Any, np.dtype[Any]]
-Program = types.SimpleNamespace
+from tests.harness import Array, Program, each, load, variants
 
 DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"

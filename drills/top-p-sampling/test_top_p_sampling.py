@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import types
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.harness import each, variants
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from tests.harness import Array, Program, each, variants
 
 DRILL = Path(__file__).parent
 CLOSE = 1e-13  # deviations of 2e-16 were the largest seen
@@ -77,7 +74,7 @@ SETTINGS = [
 
 @each(("temperature", "top_k", "top_p"), SETTINGS)
 def test_every_right_solution_agrees_with_torch(
-    program: types.SimpleNamespace, temperature: float, top_k: int, top_p: float
+    program: Program, temperature: float, top_k: int, top_p: float
 ) -> None:
     rng = np.random.default_rng(0)
     plain = rng.standard_normal((5, 13)) * 1.5
@@ -95,9 +92,7 @@ def test_every_right_solution_agrees_with_torch(
 
 
 @each("weights", [[2, 8, 1, 5, 4], [3, 45, 2], [2, 7, 5, 6], [7, 7, 7, 7, 7], [1, 9, 9, 4, 9, 4]])
-def test_every_right_solution_keeps_the_smallest_set(
-    program: types.SimpleNamespace, weights: list[int]
-) -> None:
+def test_every_right_solution_keeps_the_smallest_set(program: Program, weights: list[int]) -> None:
     logits = np.log(np.array([weights], float))
     for top_k in (0, 2, 4):
         for top_p in (Fraction(21, 100), Fraction(501, 1000), Fraction(77, 100), Fraction(96, 100)):
@@ -108,7 +103,7 @@ def test_every_right_solution_keeps_the_smallest_set(
 
 
 def test_every_right_solution_draws_each_token_as_often_as_its_weight(
-    program: types.SimpleNamespace,
+    program: Program,
 ) -> None:
     weights = [2, 8, 1, 5, 4]
     u = (np.arange(20) + 0.5) / 20  # one in the middle of every twentieth
@@ -121,7 +116,7 @@ def test_every_right_solution_draws_each_token_as_often_as_its_weight(
     assert program.sample(logits[:17], u, top_p=0.7).tolist() == [1] * 8 + [3] * 5 + [4] * 4
 
 
-def test_every_right_solution_meets_the_edges(program: types.SimpleNamespace) -> None:
+def test_every_right_solution_meets_the_edges(program: Program) -> None:
     logits = np.array([[1.0, 5.0, 5.0, 2.0], [BANNED] * 4, [BANNED, -3.0, BANNED, -4.0]])
     for top_k, top_p in ((0, 1.0), (2, 0.5)):
         greedy = program.probs(logits, 0.0, top_k, top_p)
@@ -134,7 +129,7 @@ def test_every_right_solution_meets_the_edges(program: types.SimpleNamespace) ->
 
 
 def test_every_right_solution_ends_with_a_token_that_has_weight(
-    program: types.SimpleNamespace,
+    program: Program,
 ) -> None:
     rng = np.random.default_rng(1)
     logits = np.where(rng.random((60, 9)) < 0.34, BANNED, rng.standard_normal((60, 9)))
@@ -146,7 +141,7 @@ def test_every_right_solution_ends_with_a_token_that_has_weight(
 
 
 def test_the_starter_passes_the_three_tests_of_the_prompt(
-    starter: types.SimpleNamespace,
+    starter: Program,
 ) -> None:
     logits = np.random.default_rng(3).standard_normal((200, 20)) * 2
     plain = starter.probs(logits)
@@ -159,7 +154,7 @@ def test_the_starter_passes_the_three_tests_of_the_prompt(
         assert ((mass <= top_p) | (kept.sum(axis=1) == 1)).all()
 
 
-def test_the_starter_is_right_but_for_top_p(starter: types.SimpleNamespace) -> None:
+def test_the_starter_is_right_but_for_top_p(starter: Program) -> None:
     logits = np.random.default_rng(4).standard_normal((5, 11))
     for temperature, top_k in ((1.0, 0), (0.5, 3), (2.0, 11)):
         expected = by_torch(logits, temperature, top_k, 1.0)
@@ -167,24 +162,20 @@ def test_the_starter_is_right_but_for_top_p(starter: types.SimpleNamespace) -> N
     assert (starter.probs(logits, top_p=0.7) > 0).sum() < (by_torch(logits, 1, 0, 0.7) > 0).sum()
 
 
-def kept(program: types.SimpleNamespace, logits: Array, **settings: float) -> list[int]:
+def kept(program: Program, logits: Array, **settings: float) -> list[int]:
     return [int(n) for n in (program.probs(logits, **settings) > 0).sum(axis=1)]
 
 
-def test_the_starter_is_duller(
-    starter: types.SimpleNamespace, reference: types.SimpleNamespace
-) -> None:
+def test_the_starter_is_duller(starter: Program, reference: Program) -> None:
     logits = np.random.default_rng(5).standard_normal((1000, 50)) * 3
     assert np.median(kept(reference, logits, top_p=0.5)) == 2
     assert np.median(kept(starter, logits, top_p=0.5)) == 1
 
 
-def test_the_first_case_comes_out_as_by_hand(
-    reference: types.SimpleNamespace, starter: types.SimpleNamespace
-) -> None:
+def test_the_first_case_comes_out_as_by_hand(reference: Program, starter: Program) -> None:
     logits = np.log(np.array([[2.0, 8, 1, 5, 4]]))
 
-    def row(program: types.SimpleNamespace) -> list[float]:
+    def row(program: Program) -> list[float]:
         return [round(float(p), 4) for p in program.probs(logits, top_p=0.7)[0]]
 
     assert row(reference) == [0, 0.4706, 0, 0.2941, 0.2353]
@@ -200,7 +191,7 @@ def test_the_first_hint_has_one_answer() -> None:
     assert sum(shares[:2]) < Fraction(7, 10) < sum(shares[:3])
 
 
-def test_the_order_of_the_filters_changes_what_stays(reference: types.SimpleNamespace) -> None:
+def test_the_order_of_the_filters_changes_what_stays(reference: Program) -> None:
     logits = np.random.default_rng(6).standard_normal((50, 12)) * 0.8
     settings: dict[str, Any] = {"temperature": 0.7, "top_k": 5, "top_p": 0.7}
     right = np.array(kept(reference, logits, **settings))
@@ -217,7 +208,7 @@ def test_nineteen_thousand_draws_see_a_shift_of_a_hundredth() -> None:
     assert draws == pytest.approx(18_900)
 
 
-def test_the_quarter_that_the_follow_up_names_never_comes(starter: types.SimpleNamespace) -> None:
+def test_the_quarter_that_the_follow_up_names_never_comes(starter: Program) -> None:
     p = starter.probs(np.log(np.array([[2.0, 8, 1, 5, 4]])), top_p=0.7)[0]
     right = exactly([2, 8, 1, 5, 4], 0, Fraction(7, 10))
     assert p[4] == 0
@@ -231,7 +222,7 @@ def test_bfloat16_has_neighbors_an_eighth_apart() -> None:
         assert float(bits.view(torch.bfloat16)) - start == 0.125
 
 
-def test_totals_round_as_the_second_hint_says(reference: types.SimpleNamespace) -> None:
+def test_totals_round_as_the_second_hint_says(reference: Program) -> None:
     logits = np.random.default_rng(8).standard_normal((200, 9))
     ends = np.cumsum(reference.probs(logits), axis=1)[:, -1]
     assert BELOW_ONE in ends

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -18,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
-from tests.harness import load, load_layered, right_solutions
+from tests.harness import Program, load, load_layered, right_solutions
 
 DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"
@@ -29,12 +28,6 @@ ROWS, WIDTH, HIDDEN = 480, 64, 224
 UNIT = ROWS * WIDTH
 
 Block = Callable[..., Tensor]
-
-
-@pytest.fixture(autouse=True)
-def _submission_can_be_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A dataclass asks sys.modules for the module it is defined in.
-    monkeypatch.setitem(sys.modules, "submission", ModuleType("submission"))
 
 
 def named(path: Path) -> str:
@@ -339,7 +332,7 @@ def test_only_what_lets_go_of_its_temporaries_stays_below_the_peak(name: str, be
     assert (peak_of(load(DRILL / "driver.py").stack, program) <= 0.5 * plain_peak()) is below
 
 
-def peak_of(stack: Block, program: SimpleNamespace) -> int:
+def peak_of(stack: Block, program: Program) -> int:
     """Return the most bytes alive in a forward and backward of eight blocks."""
     leaves = tower(8)
     meter = Living()
