@@ -16,12 +16,11 @@ import numpy as np
 import pytest
 import torch
 
-from tests.harness import Array, Program, assert_close, each, load, variants
+from tests.harness import Array, Program, assert_close, each, variants
 
 Grads = list[list[Array | None]]  # by step and parameter
 
 DRILL = Path(__file__).parent
-REFERENCE = DRILL / "reference.py"
 SHAPES = [(3,), (2, 4), (3,), (2, 1, 3)]
 
 # Differences of 4e-16 were the largest seen; anything near 1e-12 is another computation.
@@ -164,15 +163,16 @@ def test_every_right_solution_has_the_rates_of_torch(
         assert rates[warmup - 1] == pytest.approx(peak)
 
 
-def test_the_starter_is_right_without_decay_and_wrong_with_it() -> None:
-    starter = load(DRILL / "starter.py")
+def test_the_starter_is_right_without_decay_and_wrong_with_it(starter: Program) -> None:
     plain = Run.draw(6, seed=11, decay=0.0)
     assert_close(plain.by(starter), plain.by_torch(), CLOSE, least=1)
     decayed = Run.draw(6, seed=11, decay=0.3)
     assert off(decayed.by(starter), decayed.by_torch())[0] > 0.01
 
 
-def test_the_starter_shrinks_what_is_rarely_used_to_almost_nothing() -> None:
+def test_the_starter_shrinks_what_is_rarely_used_to_almost_nothing(
+    reference: Program, starter: Program
+) -> None:
     rng = np.random.default_rng(12)
     steps = 1500
     rare = 0.1 * rng.standard_normal(steps)
@@ -184,7 +184,7 @@ def test_the_starter_shrinks_what_is_rarely_used_to_almost_nothing() -> None:
         [1e-3] * steps,
         {"decay": 0.1},
     )
-    right, wrong = run.by(load(REFERENCE))[-1], run.by(load(DRILL / "starter.py"))[-1]
+    right, wrong = run.by(reference)[-1], run.by(starter)[-1]
     assert right[0][0] > 0.8
     assert abs(wrong[0][0]) < 0.1
     assert wrong[1][0] == pytest.approx(right[1][0], abs=0.05)
@@ -231,11 +231,11 @@ def test_steps_without_corrections_are_as_long_as_feedback_says() -> None:
     assert steps_of(variant("root_forgotten"), 1, 0.02)[0] == pytest.approx(50, rel=1e-3)
 
 
-def test_eps_weighs_what_feedback_says() -> None:
+def test_eps_weighs_what_feedback_says(reference: Program) -> None:
     inside, late = variant("eps_inside_root"), variant("eps_before_correction")
     assert steps_of(inside, 1, 1e-6)[0] == pytest.approx(0.01, rel=1e-2)
     # One step at a gradient of eps: the root is as large as what is added.
-    assert steps_of(load(REFERENCE), 1, 1e-8)[0] == pytest.approx(0.5)
+    assert steps_of(reference, 1, 1e-8)[0] == pytest.approx(0.5)
     assert 1 / steps_of(late, 1, 1e-8)[0] - 1 == pytest.approx(31.6, abs=0.1)
 
 
@@ -251,9 +251,9 @@ def test_decays_are_what_feedback_says(reference: Program) -> None:
     assert after == pytest.approx(run.rates[0] * 0.3 * move)
 
 
-def test_the_first_hint_shows_the_fault(reference: Program) -> None:
+def test_the_first_hint_shows_the_fault(starter: Program, reference: Program) -> None:
     moved = {}
-    for name, program in (("right", reference), ("starter", load(DRILL / "starter.py"))):
+    for name, program in (("right", reference), ("starter", starter)):
         for g in (1.0, 0.001):
             ends = [
                 Run([np.ones(1)], [[np.array([g])]] * 2, [0.1] * 2, {"decay": d}).by(program)[-1]

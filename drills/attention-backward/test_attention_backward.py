@@ -204,8 +204,7 @@ def run(program: Program, steps: int) -> tuple[list[float], list[float], list[fl
     return losses, largest, common
 
 
-def test_the_layer_of_the_prompt(reference: Program) -> None:
-    starter = load(DRILL / "starter.py")
+def test_the_layer_of_the_prompt(starter: Program, reference: Program) -> None:
     losses, largest, common = run(starter, 300)
     assert round(losses[0], 2) == 2.98
     assert round(losses[40], 2) == 1.79
@@ -219,8 +218,9 @@ def test_the_layer_of_the_prompt(reference: Program) -> None:
     assert round(common[50], 1) == 0.5
 
 
-def test_what_a_colleague_would_look_at_is_right_in_the_starter(reference: Program) -> None:
-    starter = load(DRILL / "starter.py")
+def test_what_a_colleague_would_look_at_is_right_in_the_starter(
+    starter: Program, reference: Program
+) -> None:
     for seed in range(8):
         inputs = drawn(seed, (2, 5, 5, 3, 4))
         o = starter.attention_forward(*inputs[:3])[0]

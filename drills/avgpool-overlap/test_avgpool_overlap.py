@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as functional
 
 from grader import bank
-from tests.harness import ROOT, Array, Program, each, load, load_text, variants
+from tests.harness import ROOT, Array, Program, each, load_text, variants
 
 Window = tuple[int, int, int]  # kernel, stride, padding
 
@@ -142,8 +142,7 @@ def test_the_nine_cells_are_those_of_torch() -> None:
 
 
 @each("counted", (True, False))
-def test_the_starter_is_right_where_the_prompt_says_so(counted: bool) -> None:
-    starter = load(DRILL / "starter.py")
+def test_the_starter_is_right_where_the_prompt_says_so(starter: Program, counted: bool) -> None:
     for shape, window in SETTINGS:
         x = maps(*shape)
         y, grad_y, grad_x = by_torch(x, window, counted)
@@ -155,9 +154,9 @@ def test_the_starter_is_right_where_the_prompt_says_so(counted: bool) -> None:
             assert np.abs(own_grad_x - grad_x).max() > 0.1
 
 
-def test_the_check_of_the_colleague_passes() -> None:
+def test_the_check_of_the_colleague_passes(starter: Program) -> None:
     """Central differences of the starter's own forward, for windows of 2 x 2 and stride 2."""
-    starter = load(DRILL / "starter.py")
+
     x, grad_y = maps(1, 2, 7, 5), maps(1, 2, 3, 2)
     grad_x = pool(starter, x, (2, 2, 0), True, grad_y)[1]
     for place in np.ndindex(*x.shape):

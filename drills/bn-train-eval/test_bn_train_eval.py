@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.harness import Array, Program, assert_close, each, load, load_layered
+from tests.harness import Array, Program, assert_close, each, load_layered
 
 DRILL = Path(__file__).parent
 REFERENCE, STARTER = DRILL / "reference.py", DRILL / "starter.py"
@@ -187,8 +187,8 @@ def test_the_starter_does_what_the_prompts_say(starter: Program) -> None:
     agree([found[0], *found[3:]], [wanted[0], *wanted[3:]])
 
 
-def test_the_letters_are_true() -> None:
-    assert load(REFERENCE).WHY == {"test": "c", "no-grad": "a", "micro-batches": "d"}
+def test_the_letters_are_true(reference: Program) -> None:
+    assert reference.WHY == {"test": "c", "no-grad": "a", "micro-batches": "d"}
     # Under no_grad the outputs are the same, and the running statistics move.
     x, grad_y = draw((32, 4))
     plain, without = torch_layer(4), torch_layer(4)

@@ -180,10 +180,12 @@ def kept(driver: Program, program: Program, segments: int, n: int = 64) -> float
     return float(reachable(state)[0] / x.nbytes)
 
 
-def test_what_is_kept_is_what_the_prompts_say(driver: Program, reference: Program) -> None:
+def test_what_is_kept_is_what_the_prompts_say(
+    starter: Program, driver: Program, reference: Program
+) -> None:
     for segments, arrays in {1: 192, 2: 97, 4: 51, 8: 31, 13: 27, 14: 28, 16: 27, 64: 66}.items():
         assert kept(driver, reference, segments) == pytest.approx(arrays, abs=0.3)
-    assert kept(driver, load(DRILL / "starter.py"), 8) == pytest.approx(64, abs=0.1)
+    assert kept(driver, starter, 8) == pytest.approx(64, abs=0.1)
     assert kept(driver, variant("keeps_everything"), 8) == pytest.approx(192, abs=0.1)
     assert kept(driver, variant("keeps_random_numbers"), 8) - 31 > 24
     assert reference.best_segments(64, 3) == 13
@@ -205,8 +207,8 @@ def test_wrong_ideas_cost_what_feedback_says(driver: Program) -> None:
     assert counted(driver, variant("reruns_the_last"), 64, 8)[1] == 64
 
 
-def test_the_starter_moves_running_means_twice(driver: Program) -> None:
-    stack, starter = Stack(6, 2), load(DRILL / "starter.py")
+def test_the_starter_moves_running_means_twice(starter: Program, driver: Program) -> None:
+    stack = Stack(6, 2)
     (x, grad_y), blocks, rng = stack.batch(), stack.blocks(driver), np.random.default_rng(0)
     y, state = starter.forward(blocks, x, rng, 2)
     grad_x = starter.backward(blocks, state, grad_y, rng)

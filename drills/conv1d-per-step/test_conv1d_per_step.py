@@ -188,17 +188,18 @@ def test_sixty_steps_of_sgd_find_the_filter_for_every_signal(
         assert losses[-1] < 1e-9  # ten times below what the question asks for
 
 
-def test_the_starter_is_right_for_one_output_step_only() -> None:
-    starter = load(DRILL / "starter.py")
+def test_the_starter_is_right_for_one_output_step_only(starter: Program) -> None:
     toy = Geometry(2, 3, 4, 5, 5)
     inputs = Inputs.draw(toy)
     assert_close(passes(starter, inputs, toy), oracle(inputs, toy), CLOSE)
 
 
 @each("geometry", GEOMETRIES[1:9])
-def test_the_starter_keeps_the_last_step_and_is_right_otherwise(geometry: Geometry) -> None:
+def test_the_starter_keeps_the_last_step_and_is_right_otherwise(
+    starter: Program, geometry: Geometry
+) -> None:
     inputs = Inputs.draw(geometry)
-    y, grad_x, grad_w, grad_b = passes(load(DRILL / "starter.py"), inputs, geometry)
+    y, grad_x, grad_w, grad_b = passes(starter, inputs, geometry)
     right = oracle(inputs, geometry)
     assert_close((y, grad_x), right[:2], CLOSE)
     last = inputs.grad_y.copy()
@@ -209,15 +210,15 @@ def test_the_starter_keeps_the_last_step_and_is_right_otherwise(geometry: Geomet
     assert not np.allclose(grad_b, right[3])
 
 
-def test_the_starter_finds_a_lone_filter_all_the_same() -> None:
-    assert curve(load(DRILL / "starter.py"), 0)[-1] < 1e-8
+def test_the_starter_finds_a_lone_filter_all_the_same(starter: Program) -> None:
+    assert curve(starter, 0)[-1] < 1e-8
 
 
 @each("geometry", GEOMETRIES[1:9])
 def test_the_step_of_the_starter_is_as_far_off_as_the_learning_rate_is_large(
-    geometry: Geometry,
+    starter: Program, geometry: Geometry
 ) -> None:
-    starter, inputs = load(DRILL / "starter.py"), Inputs.draw(geometry, seed=1)
+    inputs = Inputs.draw(geometry, seed=1)
     off = []
     for lr in (1e-2, 1e-3):
         w, _, loss = sgd_oracle(inputs, geometry, lr)

@@ -146,22 +146,20 @@ def test_a_right_solution_is_right_for_other_generators_too(path: Path) -> None:
         assert wrongly_judged(load(path), DRAWS[:2], seed) == {}
 
 
-def test_the_reference_is_right_for_many_generators() -> None:
-    reference = load(DRILL / "reference.py")
+def test_the_reference_is_right_for_many_generators(reference: Program) -> None:
     for seed in range(20):
         assert wrongly_judged(reference, DRAWS[:1], seed) == {}
 
 
-def test_the_starter_passes_right_layers_and_catches_a_wrong_sign() -> None:
+def test_the_starter_passes_right_layers_and_catches_a_wrong_sign(starter: Program) -> None:
     """What a colleague tried, and what went through: three wrong ones among ordinary layers."""
-    wrong = wrongly_judged(load(DRILL / "starter.py"), DRAWS, 1)
+    wrong = wrongly_judged(starter, DRAWS, 1)
     ordinary = ["softmax", "softmax-loops", "linear", "sign", "mean-for-sum", "negative-half"]
     assert not set(ordinary) & set(wrong)
     assert {"off-by-two-permille", "ignores-cotangent", "zero-softmax"} <= set(wrong)
 
 
-def test_calls_of_forward_are_counted() -> None:
-    reference = load(DRILL / "reference.py")
+def test_calls_of_forward_are_counted(reference: Program) -> None:
     calls = []
 
     def counting(forward: Any, backward: Any, x: Array, rng: Any) -> bool:

@@ -136,14 +136,16 @@ def test_scores_of_thousands_are_attended_to_as_torch_does(program: Program) -> 
 
 
 @each("name", ["exponentials_unshifted", "one_maximum_for_all"])
-def test_the_starter_shifts_its_scores_and_without_that_they_are_nan(name: str) -> None:
+def test_the_starter_shifts_its_scores_and_without_that_they_are_nan(
+    starter: Program, name: str
+) -> None:
     variant = load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
     layer = Layer(18, 3, seed=5)
     x = layer.tokens(2, 7)
     assert_close(layer.feed(variant, x, [7]), layer.oracle(x), BAND)
     with np.errstate(all="ignore"):
         assert np.isnan(layer.feed(variant, 60 * x, [7])).any()
-    assert_close(layer.feed(load(DRILL / "starter.py"), 60 * x, [7]), layer.oracle(60 * x), 1e-10)
+    assert_close(layer.feed(starter, 60 * x, [7]), layer.oracle(60 * x), 1e-10)
 
 
 def test_the_given_rotation_is_that_of_complex_numbers() -> None:
@@ -183,8 +185,8 @@ def test_the_second_row_of_two_tokens_is_its_weights_which_the_starter_has_wrong
     assert [round(float(share[1]), 2) for share in shares] == [0.79, 0.67]
 
 
-def test_the_starter_is_right_in_one_piece_and_in_every_first_one() -> None:
-    starter, layer = load(DRILL / "starter.py"), Layer(18, 3)
+def test_the_starter_is_right_in_one_piece_and_in_every_first_one(starter: Program) -> None:
+    layer = Layer(18, 3)
     x = layer.tokens(2, 9)
     assert_close(layer.feed(starter, x, [9]), layer.oracle(x), BAND)
     found, wanted = layer.feed(starter, x, [4, 3, 2]), layer.oracle(x)
@@ -193,8 +195,8 @@ def test_the_starter_is_right_in_one_piece_and_in_every_first_one() -> None:
     assert (off[4:] > 0.01).all()
 
 
-def test_the_starter_allocates_a_megabyte_for_one_token() -> None:
-    starter, layer = load(DRILL / "starter.py"), Layer(128, 4, "float32")
+def test_the_starter_allocates_a_megabyte_for_one_token(starter: Program) -> None:
+    layer = Layer(128, 4, "float32")
     cache = {name: np.zeros((1, 4, 1000, 32), np.float32) for name in "kv"}
     x = layer.tokens(1, 1)
     tracemalloc.start()

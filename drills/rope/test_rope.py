@@ -194,8 +194,7 @@ def test_the_scores_of_the_prompt() -> None:
     assert round(agreement(300, 150, 128), 2) == 0.13
 
 
-def test_what_was_tried_of_the_starter_is_right(reference: Program) -> None:
-    starter = load(DRILL / "starter.py")
+def test_what_was_tried_of_the_starter_is_right(starter: Program, reference: Program) -> None:
     for d, positions in ((2, np.arange(2000)), (64, np.zeros(3, int))):
         q, k, v = drawn(12, 2, 3, len(positions), d)
         for new, right in zip(

@@ -243,8 +243,8 @@ def test_the_softmaxs_backward_is_torchs_for_any_gradient(
     )
 
 
-def test_the_starter_goes_downhill_although_it_is_wrong() -> None:
-    starter, driver = load(DRILL / "starter.py"), load(DRILL / "driver.py")
+def test_the_starter_goes_downhill_although_it_is_wrong(starter: Program) -> None:
+    driver = load(DRILL / "driver.py")
     z, target = np.random.default_rng(0).standard_normal((4, 5)), np.arange(4)
     losses = driver.descend(starter, z, target, 1.0, 20)
     assert len(losses) == 21
@@ -252,9 +252,9 @@ def test_the_starter_goes_downhill_although_it_is_wrong() -> None:
     assert np.abs(starter.cross_entropy_grad(z, target) - oracle(z, target)[2]).max() > 0.01
 
 
-def test_what_a_colleague_would_try_agrees_with_the_starter() -> None:
+def test_what_a_colleague_would_try_agrees_with_the_starter(starter: Program) -> None:
     """The loss, the target's entries, line 1, and the diagonal of line 2 by nudging."""
-    starter = load(DRILL / "starter.py")
+
     z, target = np.random.default_rng(0).standard_normal((4, 5)), np.array([0, 4, 2, 3])
     lp, loss, grad = oracle(z, target)
     assert_close(starter.log_softmax(z), lp, BAND, z.dtype)
@@ -274,8 +274,7 @@ def test_what_a_colleague_would_try_agrees_with_the_starter() -> None:
     np.testing.assert_allclose(own, np.diag(nudged.numpy()), rtol=1e-12)
 
 
-def test_the_right_letters_are_true_of_the_starter(reference: Program) -> None:
-    starter = load(DRILL / "starter.py")
+def test_the_right_letters_are_true_of_the_starter(starter: Program, reference: Program) -> None:
     z, target = np.random.default_rng(1).standard_normal((4, 5)), np.array([1, 0, 4, 2])
     old, right = starter.cross_entropy_grad(z, target), oracle(z, target)[2]
     q = np.exp(oracle(z, target)[0])[np.arange(4), target]

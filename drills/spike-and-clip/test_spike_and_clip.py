@@ -19,10 +19,9 @@ import numpy as np
 import pytest
 import torch
 
-from tests.harness import Array, Program, each, load, variants
+from tests.harness import Array, Program, each, variants
 
 DRILL = Path(__file__).parent
-REFERENCE = DRILL / "reference.py"
 SHAPES = [(3,), (2, 4), (), (2, 1, 3)]
 
 # torch adds 1e-6 to a norm before it divides by it; the norms here are above 0.3.
@@ -222,14 +221,15 @@ def test_the_gradients_of_the_run_are_those_of_torch(helpers: tuple[Any, Any]) -
         assert np.allclose(g, w.grad.numpy(), rtol=0, atol=1e-13)
 
 
-def test_the_starter_passes_its_test_and_its_run_does_not_survive(train: Train) -> None:
-    starter = load(DRILL / "starter.py")
+def test_the_starter_passes_its_test_and_its_run_does_not_survive(
+    starter: Program, train: Train
+) -> None:
     grad = np.array([3.0, 4.0])
     assert starter.clip([grad], 1.0) == pytest.approx(5)
     assert grad == pytest.approx([0.6, 0.8])
     losses, norms = train(starter, "SGD", "targets", 1.0, 400)
     assert losses[301] == pytest.approx(1.6e6, rel=0.02)
-    assert losses[399] == pytest.approx(30, abs=5)  # how a CPU rounds decides which
+    assert losses[399] == pytest.approx(29, rel=0.1)  # processors round in other ways
     assert norms[300] == pytest.approx(13000, rel=0.01)
     without, _ = train(starter, "SGD", None, 1.0, 400)
     assert without[399] == pytest.approx(0.08, abs=0.001)
@@ -396,9 +396,9 @@ def test_what_underflows_is_zero_and_not_nan() -> None:
     assert root.grad.item() == math.inf
 
 
-def test_the_detector_has_the_figures_of_feedback() -> None:
+def test_the_detector_has_the_figures_of_feedback(reference: Program) -> None:
     assert np.mean([2, 1, 40, 1, 2]) == pytest.approx(9.2)
     assert 10 * np.median([1, 40]) == 205
     rises = [0.001] * 60 + [1.0] * 160
-    assert len(load(REFERENCE).find_spikes(rises)) == 50
+    assert len(reference.find_spikes(rises)) == 50
     assert len(variant("whole_history").find_spikes(rises)) == 60

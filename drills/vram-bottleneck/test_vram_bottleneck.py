@@ -1,13 +1,17 @@
-"""The SwiGLU reference, its driver and the known solutions, against torch's own autograd."""
+"""The SwiGLU reference, its driver and the known solutions, against torch's own autograd.
+
+Then what a step costs, counted against what torch does, and what the starter's author shows.
+"""
 
 from __future__ import annotations
 
-import weakref
+import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -15,24 +19,18 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 from torch.utils.flop_counter import FlopCounterMode
 
-from tests.harness import Program, load, load_layered, right_solutions
+from grader.sandbox.worker.measure.autograd import Meter
+from tests.harness import Program, each, load, variants
 
 DRILL = Path(__file__).parent
-REFERENCE = DRILL / "reference.py"
-RIGHT = right_solutions("vram-bottleneck")
-
-
+driver, variant = load(DRILL / "driver.py"), variants(DRILL)
 ROWS, WIDTH, HIDDEN = 480, 64, 224
 UNIT = ROWS * WIDTH
 
 Block = Callable[..., Tensor]
-
-
-def named(path: Path) -> str:
-    """Name a parametrised file by its stem."""
-    return path.stem
 
 
 def plain(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:
@@ -137,91 +135,48 @@ def situations() -> Iterator[Situation]:
         yield Situation(f"steep {dtype}", steep, torch.ones_like(steep[0]))
 
 
-@pytest.mark.parametrize("path", [REFERENCE, *RIGHT], ids=named)
-def test_every_right_solution_agrees_with_autograd_in_every_situation(path: Path) -> None:
-    block = load(path).swiglu_mlp
-    for case in situations():
-        agree(block, case)
+SITUATIONS = list(situations())
 
 
-def variant(name: str) -> Block:
-    """Load the block of a misconception's program."""
-    block: Block = load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py").swiglu_mlp
-    return block
+@each("case", SITUATIONS)
+def test_every_right_solution_agrees_with_autograd_in_every_situation(
+    program: Program, case: Situation
+) -> None:
+    agree(program.swiglu_mlp, case)
 
 
-def test_reference_passes_gradcheck() -> None:
-    assert torch.autograd.gradcheck(load(REFERENCE).swiglu_mlp, trained(inputs((5, 4), 6)))
+def test_reference_passes_gradcheck(reference: Program) -> None:
+    assert torch.autograd.gradcheck(reference.swiglu_mlp, trained(inputs((5, 4), 6)))
 
 
-def test_one_hidden_unit_gives_the_numbers_worked_out_by_hand() -> None:
+def test_one_hidden_unit_gives_the_numbers_worked_out_by_hand(reference: Program) -> None:
     # g = 1, u = 2: h = 2 silu(1), dg = 2 silu'(1), du = silu(1), with silu(1) = 0.7310585786
     # and silu'(1) = s + s (1 - s) = 0.9276705119 for s = sigmoid(1).
     literals = [[[1.0, 2.0]], [[1.0, 0.0]], [[0.0, 1.0]], [[1.0], [-1.0]]]
     tensors = [torch.tensor(literal, dtype=torch.float64) for literal in literals]
     grad_y = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
-    y, dx, dw_gate, dw_up, dw_down = results(load(REFERENCE).swiglu_mlp, tensors, grad_y)
     silu, slope = 0.7310585786300049, 0.9276705118714869
-    for got, expected in (
-        (y, [[2 * silu, -2 * silu]]),
-        (dx, [[2 * slope, silu]]),
-        (dw_gate, [[2 * slope, 4 * slope]]),
-        (dw_up, [[silu, 2 * silu]]),
-        (dw_down, [[2 * silu], [0.0]]),
-    ):
-        torch.testing.assert_close(
-            got, torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0
-        )
+    expected = [
+        [[2 * silu, -2 * silu]],
+        [[2 * slope, silu]],
+        [[2 * slope, 4 * slope]],
+        [[silu, 2 * silu]],
+        [[2 * silu], [0.0]],
+    ]
+    for got, wanted in zip(results(reference.swiglu_mlp, tensors, grad_y), expected, strict=True):
+        right = torch.tensor(wanted, dtype=torch.float64)
+        torch.testing.assert_close(got, right, rtol=1e-14, atol=0)
 
 
-@pytest.mark.parametrize("path", [REFERENCE, *RIGHT], ids=named)
-def test_second_backward_uses_its_own_cotangent(path: Path) -> None:
+def test_second_backward_uses_its_own_cotangent(program: Program) -> None:
     leaves, others = trained(inputs((5, 3), 4)), trained(inputs((5, 3), 4))
-    y, oracle = load(path).swiglu_mlp(*leaves), plain(*others)
+    y, oracle = program.swiglu_mlp(*leaves), plain(*others)
     for seed in (1, 2):
         grad_y = torch.randn(5, 3, generator=torch.Generator().manual_seed(seed)).double()
         for got, expected in zip(
             gradients(y, grad_y, leaves), gradients(oracle, grad_y, others), strict=True
         ):
             torch.testing.assert_close(got, expected, rtol=1e-12, atol=1e-12)
-
-
-class Living(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts the bytes of storages made under it that are still alive, now and at most."""
-
-    def __init__(self) -> None:
-        """Start with nothing alive."""
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.now = self.most = 0
-        self.known: dict[int, weakref.ref[torch.UntypedStorage]] = {}
-
-    def __torch_dispatch__(
-        self,
-        func: Callable[..., object],
-        types: object,
-        args: tuple[object, ...] = (),
-        kwargs: dict[str, object] | None = None,
-    ) -> object:
-        """Run the operation and note the storages that are neither known nor its inputs'."""
-        given = {
-            t.untyped_storage()._cdata for t in tree_leaves((args, kwargs)) if isinstance(t, Tensor)
-        }
-        out = func(*args, **(kwargs or {}))
-        for t in tree_leaves(out):
-            if isinstance(t, Tensor) and t.untyped_storage()._cdata not in given | set(self.known):
-                self._note(t.untyped_storage())
-        return out
-
-    def _note(self, storage: torch.UntypedStorage) -> None:
-        key, size = storage._cdata, storage.nbytes()
-
-        def forget(_: object) -> None:
-            self.now -= size
-            del self.known[key]
-
-        self.known[key] = weakref.ref(storage, forget)
-        self.now += size
-        self.most = max(self.most, self.now)
 
 
 def saved_bytes(block: Block, tensors: list[Tensor]) -> int:
@@ -241,10 +196,10 @@ def saved_bytes(block: Block, tensors: list[Tensor]) -> int:
 
 def living_bytes(block: Block, tensors: list[Tensor]) -> int:
     """Return the bytes that a forward made and left alive besides its output."""
-    meter = Living()
+    meter = Meter()
     with meter:
         y = block(*tensors)
-        return meter.now - y.untyped_storage().nbytes()
+        return meter.live - y.untyped_storage().nbytes()
 
 
 def matmul_flops(block: Block, tensors: list[Tensor]) -> int:
@@ -262,10 +217,9 @@ def wide(dtype: torch.dtype = torch.float32) -> list[Tensor]:
     return trained(inputs((ROWS, WIDTH), HIDDEN, dtype))
 
 
-@pytest.mark.parametrize("path", [REFERENCE, *RIGHT], ids=named)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_right_solutions_keep_nothing_but_the_inputs(path: Path, dtype: torch.dtype) -> None:
-    block = load(path).swiglu_mlp
+def test_right_solutions_keep_nothing_but_the_inputs(program: Program, dtype: torch.dtype) -> None:
+    block = program.swiglu_mlp
     assert saved_bytes(block, wide(dtype)) in (0, UNIT * dtype.itemsize)
     assert living_bytes(block, wide(dtype)) == 0
 
@@ -284,20 +238,21 @@ def test_right_solutions_keep_nothing_but_the_inputs(path: Path, dtype: torch.dt
     ],
 )
 def test_units_kept_are_those_of_the_arithmetic(name: str, saved: float, living: float) -> None:
-    assert saved_bytes(variant(name), wide()) == round(saved * UNIT * 4)
-    assert living_bytes(variant(name), wide()) == round(living * UNIT * 4)
+    assert saved_bytes(variant(name).swiglu_mlp, wide()) == round(saved * UNIT * 4)
+    assert living_bytes(variant(name).swiglu_mlp, wide()) == round(living * UNIT * 4)
 
 
-def test_rows_of_a_strided_x_are_a_copy_of_all_of_it() -> None:
+def test_rows_of_a_strided_x_are_a_copy_of_all_of_it(reference: Program) -> None:
     x, *weights = wide()
     turned = x.detach().reshape(120, 4, WIDTH).transpose(0, 1).requires_grad_()
-    assert living_bytes(variant("rows_copy_kept"), [turned, *weights]) == UNIT * 4
-    assert living_bytes(variant("rows_copy_kept"), [x, *weights]) == 0
-    assert living_bytes(load(REFERENCE).swiglu_mlp, [turned, *weights]) == 0
+    block = variant("rows_copy_kept").swiglu_mlp
+    assert living_bytes(block, [turned, *weights]) == UNIT * 4
+    assert living_bytes(block, [x, *weights]) == 0
+    assert living_bytes(reference.swiglu_mlp, [turned, *weights]) == 0
 
 
 def test_float32_copy_doubles_what_is_kept_in_bfloat16() -> None:
-    block = variant("saves_fp32_copy")
+    block = variant("saves_fp32_copy").swiglu_mlp
     assert saved_bytes(block, wide()) == UNIT * 4
     assert saved_bytes(block, wide(torch.bfloat16)) == 2 * UNIT * 2
 
@@ -311,8 +266,10 @@ def test_float32_copy_doubles_what_is_kept_in_bfloat16() -> None:
         ("recompute_twice", 13),
     ],
 )
-def test_step_costs_the_matmuls_of_the_arithmetic(name: str | None, matmuls: int) -> None:
-    block = variant(name) if name else load(REFERENCE).swiglu_mlp
+def test_step_costs_the_matmuls_of_the_arithmetic(
+    reference: Program, name: str | None, matmuls: int
+) -> None:
+    block = (variant(name) if name else reference).swiglu_mlp
     assert matmul_flops(plain, wide()) == 9 * 2 * ROWS * WIDTH * HIDDEN
     assert matmul_flops(block, wide()) == matmuls * 2 * ROWS * WIDTH * HIDDEN
 
@@ -328,44 +285,264 @@ def tower(blocks: int) -> list[Tensor]:
     ("name", "below"), [("recompute_twice", True), ("recompute_twice_at_once", False)]
 )
 def test_only_what_lets_go_of_its_temporaries_stays_below_the_peak(name: str, below: bool) -> None:
-    program = SimpleNamespace(swiglu_mlp=variant(name))
-    assert (peak_of(load(DRILL / "driver.py").stack, program) <= 0.5 * plain_peak()) is below
+    assert (peak_of(driver.stack, variant(name)) <= 0.5 * plain_peak()) is below
 
 
 def peak_of(stack: Block, program: Program) -> int:
     """Return the most bytes alive in a forward and backward of eight blocks."""
     leaves = tower(8)
-    meter = Living()
+    meter = Meter()
     with meter:
         y = stack(program, *leaves)
         gradients(y, torch.ones_like(y), leaves)
-    return meter.most
+    return meter.peak
 
 
 @cache
 def plain_peak() -> int:
     """Return the peak of plain autograd, which is the same for every program."""
-    return peak_of(load(DRILL / "driver.py").plain_stack, SimpleNamespace())
+    return peak_of(driver.plain_stack, Program())
 
 
-@pytest.mark.parametrize("path", [REFERENCE, *RIGHT], ids=named)
-def test_tower_peaks_below_half_of_plain_autograd(path: Path) -> None:
-    assert peak_of(load(DRILL / "driver.py").stack, load(path)) <= 0.5 * plain_peak()
+def test_tower_peaks_below_half_of_plain_autograd(program: Program) -> None:
+    assert peak_of(driver.stack, program) <= 0.5 * plain_peak()
 
 
-def test_driver_baselines_and_towers_compute_the_block() -> None:
-    driver, program = load(DRILL / "driver.py"), load(REFERENCE)
+def test_driver_baselines_and_towers_compute_the_block(reference: Program) -> None:
     tensors = inputs((3, 4), 5)
     x, *weights = tensors
-    assert torch.equal(driver.plain(SimpleNamespace(), *tensors), plain(*tensors))
+    assert torch.equal(driver.plain(Program(), *tensors), plain(*tensors))
     layers = [torch.stack([w, 2 * w, -w]) for w in weights]
     expected = x
     for factor in (1, 2, -1):
         expected = expected + plain(expected, *(factor * w for w in weights))
     for stack in (driver.stack, driver.plain_stack):
-        torch.testing.assert_close(stack(program, x, *layers), expected, rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(stack(reference, x, *layers), expected, rtol=1e-12, atol=1e-12)
 
 
-def test_driver_runs_the_large_tower_only_where_there_is_a_gpu() -> None:
-    driver = load(DRILL / "driver.py")
-    assert driver.gpu_step(load(REFERENCE), 64, 16, 64, 2) is torch.cuda.is_available()
+def test_driver_runs_the_large_tower_only_where_there_is_a_gpu(reference: Program) -> None:
+    assert driver.gpu_step(reference, 64, 16, 64, 2) is torch.cuda.is_available()
+
+
+# -- what a step costs -----------------------------------------------------------------------------
+
+PLANS = ("autograd", "rebuild", "rebuild_fused")
+PARTS = ("flops", "matmul_bytes", "elementwise_bytes", "kept_bytes")
+CARD, TOKENS, BLOCK = (16384, 1024, 3584, 2), (64, 4096, 14336, 2), (480, 64, 224, 4)
+H100, SMALL = (3.35e12, 5.934e14), (2e12, 5e13)
+ASKED = [(CARD, H100), (TOKENS, H100), (BLOCK, SMALL)]
+SIZES = [CARD, TOKENS, BLOCK, (1, 1, 1, 4), (5, 3, 7, 8), (4096, 2048, 5461, 2)]
+PRODUCTS = {"mm", "addmm"}
+KERNELS = {"silu", "mul", "silu_backward", "add"}
+
+
+class Moved(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the elements that kernels read and write, and refuses those that it does not know."""
+
+    def __init__(self) -> None:
+        """Start at zero."""
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.elements: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
+        """Run the operation and add its operands and its result."""
+        out = func(*args, **(kwargs or {}))
+        name = func.overloadpacket.__name__
+        if not func.is_view and name != "detach":
+            assert name in PRODUCTS | KERNELS, name
+            kind = "matmul_bytes" if name in PRODUCTS else "elementwise_bytes"
+            self.calls[kind] += 1
+            for t in (*tree_leaves((args, kwargs)), *tree_leaves(out)):
+                self.elements[kind] += t.numel() if isinstance(t, Tensor) else 0
+        return out
+
+
+def gated(x: Tensor, w_gate: Tensor, w_up: Tensor) -> Tensor:
+    return F.silu(F.linear(x, w_gate)) * F.linear(x, w_up)
+
+
+def rebuilt(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:
+    """Compute g, u, s and h once more in backward, and not y."""
+    with set_checkpoint_early_stop(False):
+        h: Tensor = checkpoint(gated, x, w_gate, w_up, use_reentrant=False)
+        return F.linear(h, w_down)
+
+
+def ones(rows: int, width: int, f: int) -> list[Tensor]:
+    shapes = ((rows, width), (f, width), (f, width), (width, f))
+    return [torch.ones(shape, requires_grad=True) for shape in shapes]
+
+
+@pytest.mark.parametrize(("plan", "block"), [("autograd", plain), ("rebuild", rebuilt)])
+def test_counts_are_those_of_the_kernels_that_torch_starts(
+    reference: Program, plan: str, block: Callable[..., Tensor]
+) -> None:
+    given = ones(48, 7, 11)
+    grad_y = torch.ones(48, 7)
+    meter = Moved()
+    with meter:
+        torch.autograd.grad(block(*given), given, grad_y)
+    cost = reference.step_cost(48, 7, 11, 4, plan)
+    assert cost["matmul_bytes"] == 4 * meter.elements["matmul_bytes"]
+    assert cost["elementwise_bytes"] == 4 * meter.elements["elementwise_bytes"]
+    assert cost["flops"] == meter.calls["matmul_bytes"] * 2 * 48 * 7 * 11
+    assert len(reference.operations(48, 7, 11, plan)) == meter.calls.total()
+
+
+def test_what_autograd_keeps_is_what_hooks_see(reference: Program) -> None:
+    given, kept = ones(48, 7, 11), {}
+    weights = {t.untyped_storage().data_ptr() for t in given[1:]}
+
+    def pack(t: Tensor) -> Tensor:
+        kept[t.untyped_storage().data_ptr()] = t.untyped_storage().nbytes()
+        return t
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        plain(*given)
+    total = sum(size for place, size in kept.items() if place not in weights)
+    assert reference.step_cost(48, 7, 11, 4, "autograd")["kept_bytes"] == total
+    for plan in PLANS[1:]:
+        assert reference.step_cost(48, 7, 11, 4, plan)["kept_bytes"] == 48 * 7 * 4
+
+
+@pytest.mark.parametrize(
+    ("plan", "matmul", "elementwise", "kept", "milliseconds"),
+    [
+        ("autograd", 1_425_014_784, 1_744_830_464, 503_316_480, 2.345),
+        ("rebuild", 1_741_684_736, 2_332_033_024, 33_554_432, 2.925),
+        ("rebuild_fused", 1_741_684_736, 1_157_627_904, 33_554_432, 2.575),
+    ],
+)
+def test_a_step_on_the_card_costs_the_figures_worked_out_by_hand(
+    reference: Program, plan: str, matmul: int, elementwise: int, kept: int, milliseconds: float
+) -> None:
+    products = 9 if plan == "autograd" else 11
+    flops = products * 2 * 16384 * 1024 * 3584
+    expected = dict(zip(PARTS, (flops, matmul, elementwise, kept), strict=True))
+    assert reference.step_cost(*CARD, plan) == expected
+    seconds = reference.step_seconds(*CARD, plan, *H100)
+    assert seconds == pytest.approx(milliseconds / 1e3, abs=5e-7)
+
+
+def test_ratios_that_the_texts_state(reference: Program) -> None:
+    card = [reference.step_seconds(*CARD, plan, *H100) for plan in PLANS]
+    assert [round(s / card[0], 3) for s in card] == [1.0, 1.248, 1.098]
+    tokens = [reference.step_seconds(*TOKENS, plan, *H100) for plan in PLANS]
+    assert [round(1e6 * s) for s in tokens] == [330, 404, 399]
+    flops = [reference.step_cost(*CARD, plan)["flops"] for plan in PLANS]
+    assert round(flops[1] / flops[0], 3) == 1.222
+    element = 2 * 2 / H100[0], 2 * 1024 / (0.6 * 989e12)  # read and write one; a product's sum
+    assert [round(1e12 * seconds, 2) for seconds in element] == [1.19, 3.45]
+
+
+def test_time_lies_between_what_each_rate_alone_would_take_and_their_sum(
+    reference: Program,
+) -> None:
+    for (sizes, rates), plan in itertools.product(ASKED, PLANS):
+        cost = reference.step_cost(*sizes, plan)
+        moving = (cost["matmul_bytes"] + cost["elementwise_bytes"]) / rates[0]
+        computing = cost["flops"] / rates[1]
+        seconds = reference.step_seconds(*sizes, plan, *rates)
+        assert max(moving, computing) <= seconds * (1 + 1e-12)
+        assert seconds < moving + computing
+        instant = reference.step_seconds(*sizes, plan, rates[0], float("inf"))
+        assert instant == pytest.approx(moving, rel=1e-12)
+        instant = reference.step_seconds(*sizes, plan, float("inf"), rates[1])
+        assert instant == pytest.approx(computing, rel=1e-12)
+
+
+def test_every_right_solution_counts_the_same(reference: Program, program: Program) -> None:
+    for sizes, plan in itertools.product(SIZES, PLANS):
+        assert program.step_cost(*sizes, plan) == reference.step_cost(*sizes, plan)
+        for rates in (H100, SMALL):
+            expected = reference.step_seconds(*sizes, plan, *rates)
+            assert program.step_seconds(*sizes, plan, *rates) == pytest.approx(expected, rel=1e-12)
+
+
+# -- the starter -----------------------------------------------------------------------------------
+
+
+def drawn(*shape: int, scale: float = 1.0, seed: int = 0) -> Tensor:
+    random = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=random, dtype=torch.float64) * scale
+
+
+def curve(block: Block, blocks: int, steps: int) -> list[float]:
+    """The losses of a residual stack that is trained by Adam on fixed data."""
+    width, hidden = 16, 56
+    x, target = drawn(64, width, seed=1), drawn(64, width, seed=2)
+    layers = [
+        [
+            drawn(hidden, width, scale=width**-0.5, seed=10 * i + 3).requires_grad_(),
+            drawn(hidden, width, scale=width**-0.5, seed=10 * i + 4).requires_grad_(),
+            drawn(width, hidden, scale=hidden**-0.5, seed=10 * i + 5).requires_grad_(),
+        ]
+        for i in range(blocks)
+    ]
+    optimizer = torch.optim.Adam([w for layer in layers for w in layer], lr=3e-3)
+    losses = []
+    for _ in range(steps):
+        out = x
+        for layer in layers:
+            out = out + block(out, *layer)
+        loss = (out - target).square().mean()
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def test_the_report_lists_the_four_inputs_and_nothing_else(starter: Program) -> None:
+    shapes = []
+
+    def pack(t: Tensor) -> Tensor:
+        shapes.append(tuple(t.shape))
+        return t
+
+    given = [drawn(*shape).requires_grad_() for shape in ((48, 6), (21, 6), (21, 6), (6, 21))]
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        starter.swiglu_mlp(*given)
+    assert shapes == [tuple(t.shape) for t in given]
+
+
+def test_a_single_block_on_fixed_data_trains_as_plain_autograd_does(starter: Program) -> None:
+    mine, theirs = (curve(block, 1, 40) for block in (starter.swiglu_mlp, plain))
+    assert mine == pytest.approx(theirs, rel=1e-9)
+    assert mine[-1] < 0.9 * mine[0]
+
+
+def test_the_loss_of_a_stack_stays_above_that_of_plain_autograd(starter: Program) -> None:
+    mine, theirs = (curve(block, 8, 60) for block in (starter.swiglu_mlp, plain))
+    assert mine[0] == pytest.approx(theirs[0], rel=1e-12)
+    assert mine[-1] > 1.2 * theirs[-1]
+
+
+def test_weight_gradients_of_one_block_are_right_and_that_of_x_is_one_path(
+    starter: Program,
+) -> None:
+    given = [drawn(*s, seed=i) for i, s in enumerate([(9, 4), (7, 4), (7, 4), (4, 7)])]
+    grad_y = drawn(9, 4, seed=9)
+
+    def gradients(block: Block, *, up_from: Tensor) -> tuple[Tensor, ...]:
+        inputs = [t.clone().requires_grad_() for t in given]
+        x = inputs[0]
+        return torch.autograd.grad(block(*inputs) + 0 * (x - up_from).sum(), inputs, grad_y)
+
+    mine = gradients(starter.swiglu_mlp, up_from=given[0])
+    theirs = gradients(plain, up_from=given[0])
+    for got, expected in zip(mine[1:], theirs[1:], strict=True):
+        torch.testing.assert_close(got, expected, rtol=1e-12, atol=1e-12)
+    x, w_gate, w_up, w_down = given
+    alone = x.clone().requires_grad_()
+    gate_alone = F.silu(alone @ w_gate.t()) * (x @ w_up.t()) @ w_down.t()  # u does not follow x
+    (through_gate,) = torch.autograd.grad(gate_alone, alone, grad_y)
+    torch.testing.assert_close(mine[0], through_gate, rtol=1e-12, atol=1e-12)
+    assert (mine[0] - theirs[0]).norm() > 0.1 * theirs[0].norm()
