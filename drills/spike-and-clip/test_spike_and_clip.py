@@ -229,7 +229,7 @@ def test_the_starter_passes_its_test_and_its_run_does_not_survive(
     assert grad == pytest.approx([0.6, 0.8])
     losses, norms = train(starter, "SGD", "targets", 1.0, 400)
     assert losses[301] == pytest.approx(1.6e6, rel=0.02)
-    assert losses[399] == pytest.approx(29, rel=0.1)  # processors round in other ways
+    assert losses[399] == pytest.approx(30, abs=5)  # how a CPU rounds decides which
     assert norms[300] == pytest.approx(13000, rel=0.01)
     without, _ = train(starter, "SGD", None, 1.0, 400)
     assert without[399] == pytest.approx(0.08, abs=0.001)
