@@ -1,8 +1,4 @@
-"""Prove questions: every variant through every check, on request with mutants of the reference.
-
-A proof that was committed is believed in the bank that comes with the program, whose writers one
-trusts anyway, and in a bank that is said to be one's own.
-"""
+"""Prove questions: every variant through every check, on request with mutants of the reference."""
 
 from __future__ import annotations
 
@@ -13,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import bank
-from grader.app import files, requirements
-from grader.app.context import Context
+from grader.app import files
+from grader.app.context import Context, need_torch, torch_installed
 from grader.model.audit import AuditReport, MutationReport
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Question
@@ -22,8 +18,6 @@ from grader.model.question import Question
 if TYPE_CHECKING:
     from grader.audit.audit import Plan
     from grader.audit.proofs import Standing
-
-_ELSEWHERE = "choose a bank whose folder you can write"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +57,7 @@ def audit(
         ctx: Where the person is.
         question_ids: Which; all of the bank when empty.
         plan: What to do with each.
-        progress: Is called with each step of what takes long.
-
-    Raises:
-        UsageError: There is nothing to audit, or a named question needs what is not installed.
+        progress: Called with each step of what takes long.
     """
     from grader.audit.audit import audited
 
@@ -87,14 +78,14 @@ def audit(
             yield Audited(name, fault=fault)
             continue
         if question_ids:
-            requirements.need_torch(question)
-        elif question.spec.needs_torch and not requirements.torch_installed():
+            need_torch(question)
+        elif question.spec.needs_torch and not torch_installed():
             ctx.warn(f"{name} is not audited: it needs torch, which is not installed")
             yield Audited(name)
             continue
         standing = _standing(question, plan)
-        if believed := not question_ids and _is_believed(standing, plan):
-            yield Audited(question.id, standing=standing, believed=believed)
+        if not (question_ids or plan.everything) and standing and standing.state == "current":
+            yield Audited(question.id, standing=standing, believed=True)
         else:
             due.append((question, standing))
     reports = audited([question for question, _ in due], plan, progress)
@@ -110,10 +101,10 @@ def audit(
 
 
 def _standing(question: Question, plan: Plan) -> Standing | None:
-    """Read what has become of a proof, where it counts.
+    """Read what has become of a committed proof, where it counts.
 
-    Raises:
-        UsageError: One is to be written, and something else is in its place.
+    That is in the bank that comes with the program, whose writers one trusts anyway, and in one
+    that is said to be one's own.
     """
     from grader.audit.proofs import place, standing
 
@@ -123,26 +114,20 @@ def _standing(question: Question, plan: Plan) -> Standing | None:
     return standing(question, plan) if own else None
 
 
-def _is_believed(standing: Standing | None, plan: Plan) -> bool:
-    from grader.audit.proofs import State
-
-    return standing is not None and standing.state is State.CURRENT and not plan.everything
-
-
 def _recorded(ctx: Context, question: Question, done: Audited, plan: Plan) -> str:
     """Write the proof of a question without faults where that is asked for; return its path.
 
     One that is current, and says otherwise, is warned of.
     """
-    from grader.audit.proofs import State, place, proof_of
+    from grader.audit.proofs import place, proof_of
 
     assert done.report is not None
     assert done.mutants is not None
     fresh, old = proof_of(question, done.report, done.mutants), done.standing
     if plan.write:
-        files.replace(place(question), fresh.text(), _ELSEWHERE)
+        files.replace(place(question), fresh.text(), "choose a bank whose folder you can write")
         return ctx.near(place(question))
-    known = old.proof if old is not None and old.state is State.CURRENT else None
+    known = old.proof if old is not None and old.state == "current" else None
     comparable = known is not None and known.seeds == fresh.seeds and plan.at_most is None
     if comparable and known != fresh:
         ctx.warn(

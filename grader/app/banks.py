@@ -1,8 +1,4 @@
-"""The banks in use: add one to the user's list, take one off it, list them.
-
-What is added is recorded by its absolute path in the user's list of banks, and stays where it is: a
-colleague's folder or a checkout that is pulled is then always the newest.
-"""
+"""The banks in use: add one to the user's list by its absolute path, take one off it, list them."""
 
 from __future__ import annotations
 
@@ -47,11 +43,7 @@ class Added:
 
 
 def add(ctx: Context, path: Path) -> Added:
-    """Record a bank in the user's list, once, and return what it holds.
-
-    Raises:
-        UsageError: It is no bank, or the list cannot be written.
-    """
+    """Record a bank in the user's list, once, and return what it holds."""
     path = bank.resolved(ctx.here() / bank.expanded(str(path)))
     if wrong := refusal(path):
         raise UsageError(wrong)
@@ -64,7 +56,8 @@ def add(ctx: Context, path: Path) -> Added:
         )
     ids = list(BankFiles(path).specs())
     with _listed() as lines:
-        already = bool(_among(lines, {str(path)}))
+        listed = map(bank.expanded, filter(None, map(bank.path_in, lines)))
+        already = path in map(bank.resolved, listed)
         if not already:
             lines.append(str(path))
     if not ids:
@@ -82,28 +75,24 @@ def add(ctx: Context, path: Path) -> Added:
 def remove(ctx: Context, name: str) -> list[str]:
     """Take a bank off the user's list, by its path or by the name that `bank list` shows.
 
-    Returns:
-        The paths that went, as they were written.
-
-    Raises:
-        UsageError: It does not stand on the list.
+    Return the paths that went, as they were written; UsageError where it is not on the list.
     """
     with _listed() as lines:
-        called = {name: str(path) for path, name in _names(bank.places()).items()}
+        called = _names(bank.places())
+        known: dict[str, list[str]] = {}  # what a bank may be called by: paths as they are written
+        for written in filter(None, map(bank.path_in, lines)):
+            path = bank.resolved(bank.expanded(written))
+            gone_name = "" if path.name in called.values() else path.name
+            for one in {written, str(path), called.get(path, gone_name)}:
+                known.setdefault(one, []).append(written)
         typed = str(bank.resolved(ctx.here() / bank.expanded(name)))
-        gone = _among(lines, {name, typed}) or _among(lines, {called.get(name, name)})
+        gone = known.get(name) or known.get(typed)
         if not gone:
-            listed = [*filter(None, map(bank.path_in, lines))]
-            known = (
-                called
-                | {Path(path).name: path for path in listed}
-                | {path: path for path in listed}
-            )
-            near = closest(name, known.keys() - {name})
+            near = closest(name, known)
             hint = "drill bank list shows those in use, and where they come from"
             raise UsageError(
                 f"expected a bank of the list {bank.config_file()}, found {name}",
-                hint=f"did you mean {known[near]}?" if near else hint,
+                hint=f"did you mean {known[near][0]}?" if near else hint,
             )
         lines[:] = [line for line in lines if bank.path_in(line) not in gone]
     return gone
@@ -127,12 +116,6 @@ def in_use(ctx: Context) -> list[BankInUse]:
     return found
 
 
-def _among(lines: list[str], wanted: set[str]) -> list[str]:
-    """The paths on lines of the list that are wanted, as they are written there."""
-    listed = filter(None, map(bank.path_in, lines))
-    return [p for p in listed if wanted & {p, str(bank.resolved(bank.expanded(p)))}]
-
-
 def _names(places: list[bank.Place]) -> dict[Path, str]:
     """The name that each bank among some places goes by."""
     good = [bank.resolved(p.path) for p in places if not refusal(p.path)]
@@ -143,11 +126,7 @@ def _names(places: list[bank.Place]) -> dict[Path, str]:
 def _listed() -> Iterator[list[str]]:
     """Give the lines of the user's list, and write them back where they were changed.
 
-    Other commands that change it wait meanwhile.  What is locked is its folder, so that no file is
-    left; where that cannot be done, nothing is.
-
-    Raises:
-        UsageError: The list is not one that could be kept, or cannot be read or written.
+    Other commands that change it wait meanwhile: its folder is locked, so that no file is left.
     """
     path = bank.config_file()
     file = bank.resolved(path)  # where a link leads: people keep such files in a repository

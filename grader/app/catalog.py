@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader import bank
-from grader.app import requirements, workspace
-from grader.app.context import Context
-from grader.app.history import history
-from grader.model.errors import DrillError, UsageError, closest
+from grader.app.context import Context, torch_installed
+from grader.app.history import last_try
+from grader.app.resolve import open_quietly
+from grader.model.errors import UsageError, closest
 from grader.model.numerals import quantity
 from grader.model.question import Header
 from grader.records import progress
 from grader.records.progress import Progress
 
 LEVELS = ("warm-up", "core", "senior")  # from the easiest on
-_LATEST = 20  # versions among which the last try is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +36,7 @@ class Suggested:
 def questions(
     ctx: Context, track: str | None = None, level: str | None = None, *, new: bool = False
 ) -> list[tuple[Header, Progress]]:
-    """Return what heads every question, or those of one track or level, with the progress.
-
-    Args:
-        ctx: Where the person is.
-        track: Only of this one.
-        level: Only of this one.
-        new: Only those that were not begun.
-
-    Raises:
-        UsageError: There is no such track or level.
-    """
+    """Return what heads questions, all or some of them, and how far the person is with each."""
     found = bank.headers(ctx.banks())
     _known("track", track, sorted({header.track for header in found}))
     _known("level", level, LEVELS)
@@ -71,15 +60,11 @@ def _known(option: str, word: str | None, words: Sequence[str]) -> None:
 
 
 def suggestions(ctx: Context) -> list[Suggested]:
-    """Return the questions that are left, the one to do next first.
-
-    Raises:
-        UsageError: What `--bank` or DRILL_BANK names is no bank.
-    """
+    """Return the questions that are left, the one to do next first."""
     known = questions(ctx)
     starts = ctx.read(progress.starts, ())
     order = [*dict.fromkeys(ctx.read(progress.latest, ()))]
-    able = requirements.torch_installed()
+    able = torch_installed()
     # A prediction counts once, right or wrong.
     left = [(h, y) for h, y in known if not (y.passed or (h.form == "predict" and y.tries))]
     undone = {(header.bank, header.id) for header, _ in left}
@@ -109,7 +94,7 @@ def _folder(header: Header, starts: Sequence[progress.Start]) -> Path | None:
     for start in starts:
         if start.question == header.id and progress.counts(start.bank, str(header.bank), header.id):
             folder = Path(start.folder)
-            return folder if workspace.open_quietly(folder) is not None else None
+            return folder if open_quietly(folder) is not None else None
     return None
 
 
@@ -117,11 +102,6 @@ def _begun(ctx: Context, header: Header, yours: Progress) -> str:
     """How far it is: tries, and the last idea that was shown."""
     if not yours.tries:
         return "not graded yet"
-    said = quantity(yours.tries, "try", "tries")
-    try:
-        rows = history(ctx, header.called, most=_LATEST)[0]
-    except DrillError:
-        return said
-    last = next((row for row in reversed(rows) if row.attempt.is_try), None)
+    last = last_try(ctx, header.called, most=20)
     ideas = ", ".join(last.ideas) if last is not None and not last.on else ""
-    return f"{said}; last idea {ideas}" if ideas else said
+    return quantity(yours.tries, "try", "tries") + (f"; last idea {ideas}" if ideas else "")

@@ -18,8 +18,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 from grader import __version__, forms
-from grader.app import requirements
-from grader.app.context import Context
+from grader.app.context import Context, cores, need_torch
 from grader.bank import document
 from grader.bank.document import Document, Fault
 from grader.bank.faults import faults as faults_of
@@ -145,7 +144,7 @@ def read_class(
             hint = f"; {error.hint}" if error.hint and not error.hint.startswith("Next:") else ""
             faults.append((("questions", i, "id"), f"{error.message}{hint}"))
         else:
-            requirements.need_torch(question)
+            need_torch(question)
             questions.append(question)
             faults += _unlike_the_question(i, asked, question)
     if faults:
@@ -336,7 +335,7 @@ def _jobs(results: Results) -> Iterator[Job]:
 def _pool(plan: ClassPlan, questions: Sequence[Question]) -> Pool:
     if plan.scheduler:
         return DaskPool(plan.scheduler, {one.id: files_of(one) for one in questions})
-    return LocalPool(plan.jobs or requirements.cores())
+    return LocalPool(plan.jobs or cores())
 
 
 def _need(level: str) -> None:

@@ -1,4 +1,4 @@
-"""What a use case knows of the world around it."""
+"""What a use case knows of the world around it: where, when, who, and what this machine has."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,6 +23,26 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 D = TypeVar("D")
+
+# The version of constraints.txt; a looser request may fetch gigabytes of CUDA packages.
+GET_TORCH = "pip install torch==2.13.0 (a build for the CPU will do, and any version from 2.4)"
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def torch_installed() -> bool:
+    """Return whether torch could be imported, without importing it."""
+    return find_spec("torch") is not None
+
+
+def need_torch(question: Question) -> None:
+    """Raise UsageError where a question needs torch, and it is not installed."""
+    if question.spec.needs_torch and not torch_installed():
+        raise UsageError(f"{question.id} needs torch, which is not installed", hint=GET_TORCH)
 
 
 @dataclass(frozen=True)
@@ -55,11 +76,7 @@ class Context:
             self.say(message, hint)
 
     def here(self) -> Path:
-        """Return the current folder.
-
-        Raises:
-            UsageError: It was removed under the shell's feet.
-        """
+        """Return the current folder; UsageError where it was removed under the shell's feet."""
         if self.folder is None:
             raise UsageError("the current folder is gone", hint="cd to one that exists")
         return self.folder
@@ -78,20 +95,11 @@ class Context:
         return shlex.quote(str(short))
 
     def banks(self) -> list[Path]:
-        """Return the banks in use; what is on the user's list and is none is warned of.
-
-        Raises:
-            UsageError: What `--bank` or DRILL_BANK names is no bank.
-        """
+        """Return the banks in use; what is on the user's list and is none is warned of."""
         return bank.banks(self.bank, self.warn)
 
     def load(self, question_id: str) -> Question:
-        """Return the question that ID or BANK/ID means in the banks in use.
-
-        Raises:
-            UsageError: There is no such question.
-            BankError: It is broken.
-        """
+        """Return the question that ID or BANK/ID means in the banks in use, as `bank.load` does."""
         return bank.load(self.banks(), question_id)
 
     def read(self, work: Callable[[sqlite3.Connection], T], empty: D) -> T | D:

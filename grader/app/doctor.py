@@ -12,8 +12,8 @@ from importlib import metadata
 from pathlib import Path
 
 from grader import __version__, bank
-from grader.app import banks, requirements
-from grader.app.context import Context
+from grader.app import banks
+from grader.app.context import GET_TORCH, Context, cores, torch_installed
 from grader.model.errors import DrillError
 from grader.model.numerals import quantity
 from grader.records import events
@@ -77,19 +77,16 @@ def _versions() -> Iterator[Finding]:
             if library == "numpy":
                 yield _missing("numpy", "not installed", "pip install numpy")
     yield Finding("versions", ", ".join(said))
-    cores = quantity(requirements.cores(), "core")
-    value = f"{platform.platform(terse=True)}, {platform.machine()}, {cores}"
-    yield Finding("machine", value)
-    if not requirements.torch_installed():
+    machine = (platform.platform(terse=True), platform.machine(), quantity(cores(), "core"))
+    yield Finding("machine", ", ".join(machine))
+    if not torch_installed():
         value = "not installed; only some questions need it"
-        yield _missing("torch", value, requirements.GET_TORCH, status=0)
+        yield _missing("torch", value, GET_TORCH, status=0)
         return
     try:
+        command = [sys.executable, "-I", "-c", _ASK_TORCH]
         names = subprocess.check_output(
-            [sys.executable, "-I", "-c", _ASK_TORCH],
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=_TORCH_SECONDS,
+            command, stderr=subprocess.PIPE, text=True, timeout=_TORCH_SECONDS
         )
     except subprocess.TimeoutExpired:
         fault = f"did not load within {_TORCH_SECONDS} s"

@@ -16,11 +16,7 @@ MOST_BYTES = 1_000_000  # a thousand times an honest submission
 
 
 def read_submission(path: Path) -> bytes:
-    """Return the bytes of a submission; whether they are a program is for the judge to say.
-
-    Raises:
-        UsageError: There is no such file, it is not a regular file, or it is too large.
-    """
+    """Return the bytes of a submission; whether they are a program is for the judge to say."""
     try:
         content, found = read_regular(path, MOST_BYTES + 1)
     except FileNotFoundError:
@@ -44,12 +40,8 @@ def read_submission(path: Path) -> bytes:
 def read_regular(path: Path, most: int) -> tuple[bytes, os.stat_result]:
     """Return the first bytes of a file that may come from anybody, and what it is.
 
-    A link is not followed: it may lead to somebody else's answer, or to a file that only the
-    person who runs this may read.
-
-    Raises:
-        OSError: It cannot be read, or is a link.
-        UsageError: It is not a regular file.
+    A link is refused by an OSError: it may lead to somebody else's answer, or to a file that only
+    the person who runs this may read. UsageError where it is no regular file.
     """
     # Without O_NONBLOCK, opening a FIFO would wait for somebody to write into it.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
@@ -64,11 +56,7 @@ def read_regular(path: Path, most: int) -> tuple[bytes, os.stat_result]:
 
 
 def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
-    """Write a new file; return False, touching nothing, if one is there.
-
-    Raises:
-        UsageError: The folder cannot be written; `advice` says what to do.
-    """
+    """Write a new file; return False, touching nothing, if one is there."""
     try:
         with path.open("xb") as file:
             file.write(content)
@@ -82,8 +70,7 @@ def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
 def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
     """Put a file in the place of another, at once; the caller has kept what was there.
 
-    Raises:
-        UsageError: The path is a symbolic link, or cannot be written; `advice` says what to do.
+    UsageError, with `advice`, where the path is a symbolic link or cannot be written.
     """
     refuse_link(path)
     fresh = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
@@ -109,24 +96,14 @@ def _unwritable(path: Path, fault: OSError, advice: str) -> UsageError:
 def keep_copy(path: Path, content: bytes, pattern: str) -> Path:
     """Keep what a file holds in a new one beside it, and return that.
 
-    Args:
-        path: Of the file.
-        content: What it holds.
-        pattern: The name of the copy, `{stem}.before-reset-{n}{suffix}`; the first free n is taken.
-
-    Raises:
-        UsageError: The folder cannot be written.
+    `pattern` is the name, such as `{stem}.before-reset-{n}{suffix}`; the first free n is taken.
     """
     names = (pattern.format(stem=path.stem, n=n, suffix=path.suffix) for n in count(1))
     return next(copy for copy in map(path.with_name, names) if create(copy, content))
 
 
 def refuse_link(path: Path) -> None:
-    """Refuse to write where a symbolic link leads.
-
-    Raises:
-        UsageError: The path is one.
-    """
+    """Raise UsageError where a path is a symbolic link: nothing is written where one leads."""
     with suppress(OSError):  # it is no link, or nobody may know
         target = os.readlink(path)  # noqa: PTH115 - Path.readlink normalizes what was written
         raise UsageError(

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import bank
-from grader.app import files, requirements, workspace
-from grader.app.context import Context
-from grader.app.resolve import Choice, resolve
-from grader.app.starting import write_question
+from grader.app import files
+from grader.app.context import Context, need_torch, torch_installed
+from grader.app.drills import write_question
+from grader.app.resolve import Choice, enclosing, resolve
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
@@ -23,8 +23,6 @@ from grader.records.events import NOT_PYTHON
 if TYPE_CHECKING:
     from grader.model.report import Report
     from grader.sandbox.workers import Workers
-
-MAX_SEED = 2**63 - 1  # the largest integer that SQLite stores
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +54,15 @@ def grade(
         target: ID, BANK/ID, or a path: of a drill's folder, or of a file in one, to be graded for
             that drill; None: the drill of `ctx`.
         file: Any file; it is not counted as an attempt.
-        seed: From which the inputs are drawn; a fresh one when None.
+        seed: From which the inputs are drawn, below 2**63; a fresh one when None.
         parts: The numbers of the parts that count, "1,2"; all when None.
         doing: Called with what is going on: "loading torch", "grading, 7 of 19 checks".
-
-    Raises:
-        UsageError: It is not clear what is meant, or there is no such file.
-        BankError: The question cannot be loaded.
     """
-    if seed is not None and seed > MAX_SEED:
-        raise UsageError(f"--seed: expected a whole number of at most {MAX_SEED:,}")
     seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
     with ExitStack() as stack:
         started: list[Workers] = []
 
         def prepare(where: Path, question_id: str) -> None:
-            """Start the workers as soon as it is known which question is meant."""
             from grader.sandbox.workers import Workers
 
             try:
@@ -79,14 +70,14 @@ def grade(
             except DrillError:
                 return  # loading the question will say so
             doing("loading torch" if head.torch else "loading numpy")
-            if not head.torch or requirements.torch_installed():
+            if not head.torch or torch_installed():
                 started.append(stack.enter_context(Workers(torch=head.torch)))
 
         choice, path, again = _meant(ctx, target, file, prepare)
         question, every = choice.question, len(choice.question.spec.parts)
         wanted = _parts(question, parts)
         again += "" if parts is None else f" --parts {shlex.quote(parts)}"
-        requirements.need_torch(question)
+        need_torch(question)
         submission = files.read_submission(path)
 
         from grader import session  # reads specs, as loading the question did
@@ -95,9 +86,8 @@ def grade(
         is_own = why_not is None
         event = ctx.event("begun" if is_own else "review", question)
         event = replace(event, seed=seed, path=str(path))
-        latest = ctx.read(
-            lambda db: events.attempts(db, most=20, question=question.id, bank=event.bank), ()
-        )
+        which = {"question": question.id, "bank": event.bank}
+        latest = ctx.read(lambda db: events.attempts(db, most=20, **which), ())
         # A verdict of its checks on the question as it is: its reference was run twice then.
         proved = any(a.digest == question.digest and a.verdict in {"pass", "fail"} for a in latest)
         begun = ctx.write(lambda db: events.begin(db, event, submission), "this grade")
@@ -113,7 +103,13 @@ def grade(
         )  # fmt: skip
     is_read = report.raised is None or not report.raised.is_of_text
     if begun is not None:
-        _record(ctx, question, begun, report, is_read=is_read)
+        from grader.reports.json import dumps
+
+        verdicts = " ".join(part.verdict for part in report.parts) if is_read else NOT_PYTHON
+        ctx.add(replace(
+            ctx.event("graded", question), attempt=begun, report=dumps(report), parts=verdicts,
+            verdict=report.verdict, isolation=report.isolation, seconds=report.seconds,
+        ))  # fmt: skip
     asked = max(before, min(report.parts_passed + 1, every))
     if asked > before:
         write_question(ctx, path.parent, question, asked)
@@ -130,17 +126,14 @@ def grade(
 
 
 def _meant(
-    ctx: Context,
-    target: str | None,
-    file: Path | None,
-    prepare: Callable[[Path, str], None],
+    ctx: Context, target: str | None, file: Path | None, soon: Callable[[Path, str], None]
 ) -> tuple[Choice, Path, str]:
     """Return the drill, the file to grade, and what follows `drill grade` to do it again."""
     here = ctx.here()
     if file is not None:
         path = here / file.expanduser()
-        beside = None if target else workspace.enclosing(path.parent)
-        choice = resolve(ctx, target, folder=beside.folder if beside else None, soon=prepare)
+        beside = None if target else enclosing(path.parent)
+        choice = resolve(ctx, target, folder=beside.folder if beside else None, soon=soon)
         named = f" {target}" if target else ""
         return choice, path, f"{named} --file {shlex.quote(str(file))}{ctx.option}"
     if target is not None and _is_path(ctx, target):
@@ -148,10 +141,10 @@ def _meant(
         if not os.path.lexists(path):
             raise UsageError(f"{target}: there is no such file or folder")
         is_folder = path.is_dir() and not path.is_symlink()
-        choice = resolve(ctx, None, folder=path if is_folder else path.parent, soon=prepare)
+        choice = resolve(ctx, None, folder=path if is_folder else path.parent, soon=soon)
         path = choice.need_workspace().submission if is_folder else path
         return choice, path, f" {shlex.quote(target)}{ctx.option}"
-    choice = resolve(ctx, target, soon=prepare)
+    choice = resolve(ctx, target, soon=soon)
     return choice, choice.need_workspace().submission, choice.argument
 
 
@@ -169,20 +162,15 @@ def _is_path(ctx: Context, target: str) -> bool:
 
 
 def _parts(question: Question, wanted: str | None) -> tuple[int, ...] | None:
-    """Return the parts that `--parts` names, "1,2"; None where it is not given.
-
-    Raises:
-        UsageError: There is no such part.
-    """
+    """Return the parts that `--parts` names, "1,2"; None where it is not given."""
     if wanted is None:
         return None
-    last = len(question.spec.parts)
-    names = question.spec.part_numbers
-    found = [names.get(word.strip(), 0) for word in wanted.split(",")]
-    if not all(found):
+    last, names = len(question.spec.parts), question.spec.part_numbers
+    found = {names.get(word.strip(), 0) for word in wanted.split(",")}
+    if 0 in found:
         expected = f"expected numbers from 1 to {last}" if last > 1 else "expected 1, its only part"
         raise UsageError(f"--parts: {expected}, separated by commas, found {wanted!r}")
-    return tuple(sorted(set(found)))
+    return tuple(sorted(found))
 
 
 def _why_not_counted(
@@ -205,17 +193,3 @@ def _why_not_counted(
     if forms.of(choice.question.spec).one_try and ctx.progress(choice.question).tries > 0:
         return (f"Only your first prediction is scored; this grade of {path.name} does not count.",)
     return None
-
-
-def _record(
-    ctx: Context, question: Question, attempt: int, report: Report, *, is_read: bool
-) -> None:
-    """Record the verdict on an attempt."""
-    from grader.reports.json import dumps
-
-    parts = " ".join(part.verdict for part in report.parts) if is_read else NOT_PYTHON
-    event = replace(
-        ctx.event("graded", question), attempt=attempt, report=dumps(report), parts=parts,
-        verdict=report.verdict, isolation=report.isolation, seconds=report.seconds,
-    )  # fmt: skip
-    ctx.add(event)

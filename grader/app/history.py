@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from grader import __version__, bank
 from grader.app import files
 from grader.app.context import Context
+from grader.app.drills import put_back
 from grader.app.resolve import find_workspace
-from grader.app.starting import put_back
-from grader.model.errors import UsageError
+from grader.model.errors import DrillError, UsageError
 from grader.records import events
 from grader.records.events import Attempt, Event
 
@@ -29,11 +29,11 @@ class Row:
     part: int = 0  # the one it came to, from 1; 0: nothing is known
     of: int = 0  # how many the question had
     on: bool = False  # whether it passed all that was asked then: what failed after was no news yet
+    hints: int = 0  # shown before it
     ideas: tuple[str, ...] = ()  # misconceptions that were named
     failed: str = ""  # the first check that did not pass
     failing: frozenset[tuple[str, str]] = frozenset()  # cases, each with a check that failed on it
     unchanged: bool = False  # whether it was the starter
-    hints: int = 0  # shown before it
 
     @property
     def believed(self) -> str:
@@ -49,9 +49,11 @@ class Row:
 
     def repeats(self, before: Row) -> bool:
         """Whether nothing has changed since an earlier one but the time."""
-        mine = (self.attempt.question, self.attempt.kind, self.verdict, self.part)
-        other = (before.attempt.question, before.attempt.kind, before.verdict, before.part)
-        return mine == other and self.believed == before.believed and self.hints == before.hints
+        one, other = (
+            (row.attempt.question, row.attempt.kind, row.verdict, row.part, row.believed, row.hints)
+            for row in (self, before)
+        )
+        return one == other
 
 
 def history(
@@ -59,15 +61,12 @@ def history(
 ) -> tuple[tuple[Row, ...], int]:
     """Return what was graded or kept, the latest last; of more than `most`, how many are not there.
 
-    Raises:
-        UsageError: There is no such question, or the records cannot be read.
+    UsageError where there is no such question, or the records cannot be read.
     """
-    named: str | None = None
-    asked = question_id
+    which: dict[str, str | int | None] = {"question": question_id}
     if question_id is not None and "/" in question_id:
-        where, asked = bank.find(ctx.banks(), question_id)
-        named = str(where)
-    which = {"question": asked, "bank": named}
+        where, name = bank.find(ctx.banks(), question_id)
+        which = {"question": name, "bank": str(where)}
 
     def rows(db: sqlite3.Connection) -> tuple[tuple[Row, ...], int]:
         found = events.attempts(db, most=most or -1, **which)
@@ -82,11 +81,19 @@ def history(
     return found, earlier
 
 
+def last_try(ctx: Context, question_id: str, most: int = 100) -> Row | None:
+    """Return the last try at a question among its latest versions, None where none is known."""
+    try:
+        rows = history(ctx, question_id, most=most)[0]
+    except DrillError:  # the records cannot be read
+        return None
+    return next((row for row in reversed(rows) if row.attempt.is_try), None)
+
+
 def _row(db: sqlite3.Connection, attempt: Attempt, best: dict[tuple[str, str], int]) -> Row:
     """What is known of an attempt; `best` has how many parts those before it passed."""
     import json  # which a list of questions does without
 
-    hints = events.hints_before(db, attempt)
     verdicts = (attempt.parts or "").split()
     passed, of = [*(verdict == "pass" for verdict in verdicts), False].index(False), len(verdicts)
     mine = (attempt.question, attempt.bank)
@@ -95,48 +102,38 @@ def _row(db: sqlite3.Connection, attempt: Attempt, best: dict[tuple[str, str], i
         best[mine] = max(before, passed)
     on = attempt.kind == "grade" and passed > before
     part = passed if on else min(passed + 1, of)
+    known = (attempt, part, of, on, events.hints_before(db, attempt))
     try:
         report = json.loads(events.report(db, attempt.id) or "{}")
         checks = report.get("checks", [])
         failed = [c["id"] for c in checks if c["verdict"] not in _FINE and not c.get("stretch")]
         raised = (report.get("raised") or {}).get("type", "")  # the file could not be loaded
         return Row(
-            attempt,
-            part,
-            of,
-            on,
+            *known,
             ideas=tuple(str(idea["id"]) for idea in report.get("misconceptions", [])),
             failed=str(next(iter(failed), raised)),
             failing=frozenset((case, c["id"]) for c in checks for case in c.get("failing") or ()),
             unchanged=report.get("unchanged") is True,
-            hints=hints,
         )
     except (ValueError, KeyError, TypeError, AttributeError):  # the file is the user's to edit
-        return Row(attempt, part, of, on, hints=hints)
+        return Row(*known)
 
 
 def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, Path, Path | None]:
     """Bring a submission back: into a new file, or into its drill's folder.
 
-    Returns:
-        Its size, where it is now, and the copy of what was there, if there was anything.
-
-    Raises:
-        UsageError: There is no such attempt, or no folder of its question and bank.
+    Return its size, where it is now, and the copy of what was there, if there was anything.
     """
     found = ctx.store.read(lambda db: events.find(db, number), empty=None)
     if found is None:
-        raise UsageError(
-            f"there is no attempt {number}", hint="drill history lists those there are"
-        )
+        text = f"there is no attempt {number}"
+        raise UsageError(text, hint="drill history lists those there are")
     attempt, content = found
     if to is not None:
         target = ctx.here() / to.expanduser()
         if not files.create(target, content):
-            raise UsageError(
-                f"{target} is there already and is left as it is",
-                hint="name a file that is not there yet",
-            )
+            text = f"{target} is there already and is left as it is"
+            raise UsageError(text, hint="name a file that is not there yet")
         return len(content), target, None
     moved = not bank.holds(Path(attempt.bank), attempt.question)
     drill, _ = find_workspace(ctx, attempt.question, lambda b: moved or b == attempt.bank)
@@ -147,8 +144,8 @@ def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, 
             hint=f"drill history restore {attempt.id} --to PATH brings it back into a new file;"
             f" drill start {attempt.question}{ctx.option} makes a folder",
         )
-    target = drill.submission
     event = Event(
         "restored", ctx.now(), ctx.who, __version__, attempt.question, attempt.bank, attempt.digest
     )
+    target = drill.submission
     return len(content), target, put_back(ctx, target, content, "restore", event)

@@ -1,11 +1,12 @@
-"""Which drill is meant, where its submission lies, and which bank its question comes from.
+"""A drill's folder, which drill is meant, and which bank its question comes from.
+
+The file `.drill` says whose folder it is: a marker, which may come with somebody else's files. So
+it is only a claim: it chooses among the banks in use, and no other but where the records hold that
+very start. One that belongs to another user is none.
 
 Without an id: the drill of this folder or of one above it, else the only one right below. With an
 id: the same where it is of that question, else the one started last. With the path of a folder: the
 drill of that folder or of one above it.
-
-A marker (`.drill`) may come with somebody else's files. It chooses among the banks in use, and no
-other but where the records hold that very start.
 """
 
 from __future__ import annotations
@@ -16,13 +17,97 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader import bank
-from grader.app import workspace
+from grader.app import files
 from grader.app.context import Context
-from grader.app.workspace import SUBMISSION, Workspace
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.records import progress
 from grader.records.progress import Start
+
+MARKER, QUESTION = ".drill", "QUESTION.md"
+SUBMISSION, ANSWERS = "submission.py", "answers.txt"
+_MOST_MARKER_BYTES = 10_000
+_MOST_CHARACTERS = 4096  # of a value: the longest path that Linux takes
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A folder in which a drill was started, as its marker has it."""
+
+    question: str
+    bank: str  # a claim
+    folder: Path
+    started_at: str  # UTC, ISO 8601
+    file: str = SUBMISSION  # its name
+
+    @property
+    def submission(self) -> Path:
+        """The file that is graded."""
+        return self.folder / self.file
+
+    def was_started(self, starts: Sequence[Start]) -> bool:
+        """Return whether the records hold the start of this question in this folder."""
+        folder = os.path.realpath(self.folder)
+        return any(
+            (start.question, start.bank) == (self.question, self.bank)
+            and os.path.realpath(start.folder) == folder
+            for start in starts
+        )
+
+
+def open_folder(folder: Path) -> Workspace | None:
+    """Return the workspace that a folder is, None where it has no marker.
+
+    UsageError where the marker does not say what it should.
+    """
+    marker = folder / MARKER
+    try:
+        raw, found = files.read_regular(marker, _MOST_MARKER_BYTES)
+    except (OSError, UsageError):
+        return None  # a folder closed to us holds none of ours
+    if found.st_uid != os.geteuid():
+        return None
+    import json  # a list of questions, in a folder without a marker, needs none
+
+    try:
+        content = json.loads(raw)
+        question, bank, at = texts = [content[n] for n in ("question", "bank", "started_at")]
+        for text in texts:
+            if not (isinstance(text, str) and 0 < len(text) <= _MOST_CHARACTERS) or "\0" in text:
+                raise ValueError(text)
+        if "/" in question:
+            raise ValueError(question)
+    except (ValueError, KeyError, TypeError, RecursionError) as fault:
+        raise UsageError(
+            f"{marker}: expected what drill start wrote there, found something else",
+            hint="move the file away and start the drill again; your submission.py stays yours",
+        ) from fault
+    file = ANSWERS if content.get("file") == ANSWERS else SUBMISSION
+    return Workspace(question, bank, folder, at, file)
+
+
+def open_quietly(folder: Path) -> Workspace | None:
+    """Open a folder nobody named: a broken marker there is no reason not to look further."""
+    try:
+        return open_folder(folder)
+    except UsageError:
+        return None
+
+
+def enclosing(folder: Path) -> Workspace | None:
+    """Return the workspace that a folder is or lies in."""
+    return open_folder(folder) or next(filter(None, map(open_quietly, folder.parents)), None)
+
+
+def inside(folder: Path) -> list[Workspace]:
+    """Return the workspaces right inside a folder, the one started last first."""
+    try:
+        with os.scandir(folder) as entries:
+            children = [folder / e.name for e in entries if e.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+    found = filter(None, map(open_quietly, children))
+    return sorted(found, key=lambda workspace: workspace.started_at, reverse=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +120,18 @@ class Choice:
     called: str  # what names the question in a command: ID, or BANK/ID
     option: str  # what names its bank there: ` --bank PATH` where that was given
     argument: str  # what follows `drill hint`: the id where the folder does not say it, the option
-    gone: str | None = None  # the folder of the last start, where it is no drill any more
+    gone: str = ""  # the folder of the last start, where it is no drill any more
 
     def need_workspace(self) -> Workspace:
-        """Return the workspace.
-
-        Raises:
-            UsageError: The drill was never started, or its folder is gone.
-        """
+        """Return the workspace; UsageError where there is none, or its folder is gone."""
         if self.workspace is not None:
             return self.workspace
-        if self.gone is not None:
-            raise _gone(self.called + self.option, self.gone)
+        asked = self.called + self.option
+        if self.gone:
+            raise _gone(asked, self.gone)
         raise UsageError(
             f"{self.called} was not started here, and no folder of it is known",
-            hint=f"Next: drill start {self.called}{self.option}"
-            f"   drill grade {self.called}{self.option} --file PATH",
+            hint=f"Next: drill start {asked}   drill grade {asked} --file PATH",
         )
 
 
@@ -64,20 +145,13 @@ def _gone(asked: str, folder: str) -> UsageError:
 class NoDrillError(UsageError):
     """The submission.py of the current folder does not belong to a started drill."""
 
-    def __init__(self, path: Path, option: str) -> None:
-        super().__init__(
-            f"{path} does not belong to a started drill; nothing was done",
-            hint=f"Next: drill grade ID{option} --file {SUBMISSION}   drill list{option}",
-        )
-        self.path = path
-
 
 def resolve(
     ctx: Context,
     question_id: str | None,
     *,
     folder: Path | None = None,
-    soon: Callable[[Path, str], None] | None = None,
+    soon: Callable[[Path, str], None] = lambda _bank, _id: None,
 ) -> Choice:
     """Return the drill that is meant.
 
@@ -88,8 +162,7 @@ def resolve(
         soon: Called with the bank and the id before the question is loaded, to prepare.
 
     Raises:
-        UsageError: No drill is meant, or there is no such question.
-        BankError: The question cannot be loaded.
+        DrillError: No drill is meant, or its question is not there or is broken.
     """
     banks, starts = ctx.banks(), ctx.read(progress.starts, ())
     found: Workspace | None
@@ -100,90 +173,65 @@ def resolve(
     elif "/" in question_id or ctx.bank is not None:
         where, name = bank.find(banks, question_id)
         own = str(where)
-        found, gone = find_workspace(
-            ctx, name, lambda marked: marked == own or Path(marked) not in banks
-        )
+        found, gone = find_workspace(ctx, name, lambda b: b == own or Path(b) not in banks)
     else:
-        found, gone = find_workspace(ctx, question_id, lambda _: True)
+        found, gone = find_workspace(ctx, question_id)
         known = found is not None and _question_of(ctx, found, starts)
         where, name = known or bank.find(banks, question_id)
-    if soon is not None:
-        soon(where, name)
+    soon(where, name)
     question = bank.load([where], name)
-    called = question_id or name
     try:
         implied = _nearest(ctx, starts) == found
     except UsageError:
         implied = False
-    argument = ctx.option if implied else f" {called}{ctx.option}"
+    called = question_id or name
     return Choice(
-        question, found, found is not None and was_started(found, starts), called, ctx.option,
-        argument, None if gone is None else ctx.typed(gone),
-    )  # fmt: skip
+        question,
+        found,
+        found is not None and found.was_started(starts),
+        called,
+        ctx.option,
+        ctx.option if implied else f" {called}{ctx.option}",
+        "" if gone is None else ctx.typed(gone),
+    )
 
 
 def find_workspace(
-    ctx: Context, question: str, accepts: Callable[[str], bool]
+    ctx: Context, question: str, accepts: Callable[[str], bool] = lambda _bank: True
 ) -> tuple[Workspace | None, Path | None]:
     """Return the drill of a question: near here, else where it was started last.
 
-    Args:
-        ctx: Where the person is.
-        question: Its id.
-        accepts: Whether a drill that was started from this bank is meant.
-
-    Returns:
-        The drill, if there is one; and the folder of the last start, if that is no drill any more:
-        an older one is not taken in its place.
+    Where the folder of the last start is no drill any more it is returned beside None: an older one
+    is not taken in its place.  `accepts` tells whether a drill started from a bank is meant.
     """
     here, starts = ctx.here(), ctx.read(progress.starts, ())
-    around = filter(None, [workspace.enclosing(here)])
+    around = filter(None, [enclosing(here)])
     near = [
-        found
-        for found in (*around, *workspace.inside(here))
-        if found.question == question and accepts(found.bank)
+        one for one in (*around, *inside(here)) if one.question == question and accepts(one.bank)
     ]
     for found in near:
-        if here.is_relative_to(found.folder) or was_started(found, starts):
+        if here.is_relative_to(found.folder) or found.was_started(starts):
             return found, None
     for start in starts:
         if start.question == question and accepts(start.bank):
-            last = workspace.open_quietly(Path(start.folder))
+            last = open_quietly(Path(start.folder))
             there = last is not None and last.question == question
             return (last, None) if there else (None, Path(start.folder))
     return next(iter(near), None), None
 
 
-def was_started(found: Workspace, starts: Sequence[Start]) -> bool:
-    """Return whether the records hold the start of a drill in this folder."""
-    folder = os.path.realpath(found.folder)
-    return any(
-        (start.question, start.bank) == (found.question, found.bank)
-        and os.path.realpath(start.folder) == folder
-        for start in starts
-    )
-
-
 def _question_of(ctx: Context, found: Workspace, starts: Sequence[Start]) -> tuple[Path, str]:
-    """Return the bank and the id of a workspace's question.
-
-    Raises:
-        UsageError: No bank in use holds it, nor the one from which this person started it.
-    """
+    """Return the bank of a workspace's question, in use or that of a recorded start, and its id."""
     marked, banks = Path(found.bank), ctx.banks()
-    known = marked in banks or (ctx.bank is None and was_started(found, starts))
+    known = marked in banks or (ctx.bank is None and found.was_started(starts))
     if known and bank.holds(marked, found.question):
         return marked, found.question
     return bank.find(banks, found.question)
 
 
 def _around(ctx: Context, folder: Path) -> Workspace:
-    """Return the drill that a named folder is or lies in.
-
-    Raises:
-        UsageError: There is none.
-    """
-    found = workspace.enclosing(Path(os.path.realpath(ctx.here() / folder)))
+    """Return the drill that a named folder is or lies in."""
+    found = enclosing(Path(os.path.realpath(ctx.here() / folder)))
     if found is None:
         raise UsageError(
             f"{folder} does not belong to a started drill",
@@ -193,18 +241,15 @@ def _around(ctx: Context, folder: Path) -> Workspace:
 
 
 def _nearest(ctx: Context, starts: Sequence[Start]) -> Workspace:
-    """Return the drill that is meant where none is named, which is one of this place.
-
-    Raises:
-        NoDrillError: A submission.py lies here, and no drill was started here.
-        UsageError: No drill is here, or several are.
-    """
+    """Return the drill that is meant where none is named, which is one of this place."""
     here = ctx.here()
-    if os.path.lexists(here / SUBMISSION) and workspace.open_folder(here) is None:
-        raise NoDrillError(here / SUBMISSION, ctx.option)
-    if (around := workspace.enclosing(here)) is not None:
-        return around
-    below = workspace.inside(here)
+    if os.path.lexists(here / SUBMISSION) and open_folder(here) is None:
+        raise NoDrillError(
+            f"{here / SUBMISSION} does not belong to a started drill; nothing was done",
+            hint=f"Next: drill grade ID{ctx.option} --file {SUBMISSION}   drill list{ctx.option}",
+        )
+    around = enclosing(here)
+    below = [around] if around is not None else inside(here)
     if len(below) == 1:
         return below[0]
     if below:
@@ -218,10 +263,11 @@ def _nearest(ctx: Context, starts: Sequence[Start]) -> Workspace:
             "no drill was started here or anywhere else",
             hint=f"Next: drill list{ctx.option}   drill start ID{ctx.option}",
         )
-    last, folder = starts[0].question, Path(starts[0].folder)
-    if workspace.open_quietly(folder) is None:
-        raise _gone(f"{last}{ctx.option}", ctx.typed(folder))
+    last, folder = starts[0].question + ctx.option, Path(starts[0].folder)
+    if open_quietly(folder) is None:
+        raise _gone(last, ctx.typed(folder))
     raise UsageError(
-        f"no drill in this folder; the last one was {last}, in {ctx.typed(folder.parent)}",
-        hint=f"Next: cd {ctx.typed(folder)}   drill {ctx.typing} {last}{ctx.option}",
+        f"no drill in this folder; the last one was {starts[0].question},"
+        f" in {ctx.typed(folder.parent)}",
+        hint=f"Next: cd {ctx.typed(folder)}   drill {ctx.typing} {last}",
     )

@@ -12,13 +12,14 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from grader import sandbox
-from grader.cli import classroom, entrypoint, lean, output
+from grader.cli import entrypoint, output
+from grader.cli.context import flag, option
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 
@@ -65,19 +66,10 @@ def _help_without_command(ctx: typer.Context) -> None:
 @app.callback()
 def drill(
     ctx: typer.Context,
-    bank: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Use this question bank alone."),
-    ] = None,
-    plain: Annotated[
-        bool, typer.Option("--plain", help="One fact per line, for a screen reader.")
-    ] = False,
-    no_pager: Annotated[
-        bool, typer.Option("--no-pager", help="Never show anything in a pager.")
-    ] = False,
-    color: Annotated[
-        str, typer.Option(metavar="WHEN", help="auto, always or never.", show_default=False)
-    ] = "auto",
+    bank: Annotated[Path | None, option("PATH", "Use this question bank alone.")] = None,
+    plain: Annotated[bool, flag("--plain", "One fact per line, for a screen reader.")] = False,
+    no_pager: Annotated[bool, flag("--no-pager", "Never show anything in a pager.")] = False,
+    color: Annotated[str, option("WHEN", "auto, always or never.", show_default=False)] = "auto",
     version: Annotated[  # noqa: ARG001 - its callback does everything
         bool,
         typer.Option("--version", help="Print it.", is_eager=True, callback=_print_version),
@@ -95,17 +87,58 @@ _bank, _class = (
 )
 for _group, _name in ((_history, "history"), (_bank, "bank"), (_class, "class")):
     app.add_typer(_group, name=_name)
-_COMMANDS = {  # of each group: GROUP_NAME.py in this folder, with a function `command`
-    app: ("", "list show start grade case hint run solution next reset doctor"),
-    _history: ("history_", "list restore"),
-    _bank: ("bank_", "audit preview new new-idea add remove list schema"),
+_COMMANDS = {  # of each group, as FILE.FUNCTION of this folder
+    app: "questions.list_ questions.show drill.start grade.grade case.case drill.hint drill.run"
+    " drill.solution questions.next_ drill.reset doctor.doctor",
+    _history: "history.list_ history.restore",
+    _bank: "bank.audit bank.preview bank.new bank.new_idea bank.add bank.remove bank.list_"
+    " bank.schema",
+    _class: "classroom.grade classroom.report classroom.export classroom.gradescope"
+    " classroom.schema",
 }
-for _group, (_prefix, _names) in _COMMANDS.items():
-    for _name in _names.split():
-        _module = import_module(f"grader.cli.{_prefix}{_name.replace('-', '_')}")
-        _group.command(_name)(_module.command)
-for _name in ["grade", "report", "export", "gradescope", "schema"]:
-    _class.command(_name)(getattr(classroom, _name))
+for _group, _paths in _COMMANDS.items():
+    for _file, _, _name in (path.partition(".") for path in _paths.split()):
+        _function = getattr(import_module(f"grader.cli.{_file}"), _name)
+        _group.command(_name.rstrip("_").replace("_", "-"))(_function)
+
+
+def _spare(command: Any) -> None:  # noqa: ANN401 - typer keeps the class of a parameter to itself
+    """Make a command and those below it skip needless conversions.
+
+    Typer converts every value of a command line through pydantic, also the None of an option that
+    was not given, and importing pydantic takes longer than the rest of a start-up together.  `drill
+    grade` needs it, but only once its workers are starting.  Only `get_params`, `process_value` and
+    `type_descriptor` are relied on; pyproject.toml bounds the version of typer.
+    """
+    get_params = command.get_params
+
+    def get_spared(ctx: object) -> object:
+        found = get_params(ctx)  # with the one of --help, which is made at the first call
+        for parameter in found:
+            if "process_value" not in vars(parameter):
+                _spare_one(parameter)
+        return found
+
+    command.get_params = get_spared
+    for below in getattr(command, "commands", {}).values():
+        _spare(below)
+
+
+def _spare_one(parameter: Any) -> None:  # noqa: ANN401 - as above
+    convert = parameter.process_value
+    several = parameter.nargs != 1 or getattr(parameter, "multiple", False)
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+
+    def process_value(ctx: object, value: Any) -> object:  # noqa: ANN401 - as above
+        if several or (parameter.required and value is None):
+            return convert(ctx, value)
+        if kind in {str, Path} and value is not None:
+            value = kind(value)
+        elif value is not None and not isinstance(value, bool):
+            return convert(ctx, value)
+        return value if parameter.callback is None else parameter.callback(ctx, parameter, value)
+
+    parameter.process_value = process_value
 
 
 def run(arguments: list[str]) -> int:
@@ -116,7 +149,7 @@ def run(arguments: list[str]) -> int:
 def _carried_out(arguments: list[str]) -> object:
     """Build the commands, and carry one out; both may be interrupted."""
     command = typer.main.get_command(app)
-    lean.spare(command)
+    _spare(command)
     return command.main(arguments, prog_name="drill", standalone_mode=False)
 
 

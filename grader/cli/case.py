@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, SomeId, cases, context
+from grader.cli.context import MOST, Json, SomeId, argument, cases, context, option
 from grader.reports import sheet
 
 if TYPE_CHECKING:
@@ -22,24 +23,16 @@ if TYPE_CHECKING:
 MOST_LINES = 16  # of a script on the page; its file has them all
 
 
-def command(
+def case(
     ctx: typer.Context,
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="NAME",
-            help="The case; without it, all are listed.",
-            autocompletion=cases,
-            show_default=False,
-        ),
+        argument("NAME", "The case; without it, all are listed.", autocompletion=cases),
     ] = None,
     question: SomeId = None,
-    run: Annotated[
-        str | None, typer.Option(metavar="RUN", help="These calls, where it has several.")
-    ] = None,
+    run: Annotated[str | None, option("RUN", "These calls, where it has several.")] = None,
     seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=0, max=2**63 - 1, help="Draw its inputs from this seed."),
+        int | None, option("N", "Draw its inputs from this seed.", min=0, max=MOST)
     ] = None,
     debug: Annotated[
         bool, typer.Option("--debug", "--pdb", help="Run it in Python's debugger, pdb.")
@@ -53,16 +46,10 @@ def command(
     if name is None:
         choice, found = casing.cases(here, question)
         if json:
-            rows = [
-                {"case": one.case, "about": one.about, "checks": one.checks, "failing": one.failing}
-                for one in found
-            ]
-            output.document(question=choice.question.id, cases=rows)
+            output.document(question=choice.question.id, cases=[asdict(one) for one in found])
             return
         room = output.measure() - max(len(one.case) for one in found) - 12
-        table = [
-            (one.case, "fails" if one.failing else "", sheet.cut(one.about, room)) for one in found
-        ]
+        table = [(one.case, "fails" * one.failing, sheet.cut(one.about, room)) for one in found]
         head = ("case", "last try", "about")
         output.lines(sheet.columns(head, table, plain=output.style.plain), paged=True)
         return
@@ -76,7 +63,9 @@ def command(
         return
     if debug and made.path is not None:
         output.flush()
-        _debug(made)
+        # Become pdb, which stops where the first function is entered.
+        words = ["-m", "pdb", "-c", f"until {made.script.first_call}", "-c", "step", "-c", "step"]
+        os.execv(sys.executable, [sys.executable, *words, str(made.path)])
     output.lines(_page(here, made))
 
 
@@ -99,9 +88,3 @@ def _page(here: Context, made: Case) -> Iterator[sheet.Line]:
     python = "python" if shutil.which("python") else "python3"
     wrote = f"Wrote {here.near(made.path)}{sheet.GAP}"
     yield ((wrote, ""), *sheet.steps(f"{python} {here.typed(made.path)}"))
-
-
-def _debug(made: Case) -> None:
-    """Become pdb, which stops where the first function is entered."""
-    words = ["-m", "pdb", "-c", f"until {made.script.first_call}", "-c", "step", "-c", "step"]
-    os.execv(sys.executable, [sys.executable, *words, str(made.path)])

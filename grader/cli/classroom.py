@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from grader.cli import entrypoint, output
-from grader.cli.bar import Step, bar
 from grader.cli.context import Json, context, ids
 
 if TYPE_CHECKING:
@@ -64,14 +63,14 @@ def grade(
         layout=layout, pattern=pattern, file=file, scheduler=scheduler,
     )  # fmt: skip
     verdicts, faults, known, total = Counter[str](), Counter[str](), 0, 0
-    step: Step = lambda _done, _line: None  # noqa: E731 - the bar's, as soon as there is one
+    step: output.Step = lambda _done, _line: None  # noqa: E731 - the bar's, as soon as there is one
     with ExitStack() as stack:
 
         def begin(done: int, of: int) -> None:
             """Draw the bar: how far it is, and above it who did not pass."""
             nonlocal step, total
             total = of
-            step = stack.enter_context(bar(of, already=done))
+            step = stack.enter_context(output.bar(of, already=done))
 
         try:
             for one in grade_class(context(ctx), plan, begin):

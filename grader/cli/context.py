@@ -1,7 +1,6 @@
-"""What commands learn from their surroundings: the environment, the clock, the current folder.
+"""What commands learn from their surroundings, and the arguments that several of them take.
 
-And the arguments and options that several of them take, with what a shell offers to complete them;
-a completion never fails and imports next to nothing.
+A completion never fails and imports next to nothing.
 """
 
 from __future__ import annotations
@@ -18,6 +17,8 @@ from grader.cli import output
 
 if TYPE_CHECKING:
     from grader.app.context import Context
+
+MOST = 2**63 - 1  # the largest seed: SQLite stores no larger integer
 
 
 def context(ctx: typer.Context) -> Context:
@@ -55,23 +56,20 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def minutes_since(moment: str) -> float | None:
-    """Return the minutes since a recorded time, None where the text is not one."""
-    try:
-        then = datetime.fromisoformat(moment)
-        return (datetime.now(UTC) - then).total_seconds() / 60
-    except (ValueError, TypeError):  # TypeError: a time without a zone
-        return None
+# Any: typer declares that an option is whatever its value is.
+def flag(name: str, help: str) -> Any:  # noqa: ANN401
+    """Declare an option without a value."""
+    return typer.Option(name, help=help)
 
 
-def local_time(moment: str) -> str:
-    """Return a recorded time as a clock on the wall shows it: Nov 20 21:04, 2024-11-20 earlier."""
-    try:
-        then = datetime.fromisoformat(moment).astimezone()
-    except ValueError:
-        return moment
-    this_year = then.year == datetime.now(UTC).astimezone().year
-    return then.strftime("%b %d %H:%M" if this_year else "%Y-%m-%d")
+def option(metavar: str, help: str, *names: str, **more: Any) -> Any:  # noqa: ANN401
+    """Declare an option with a value; without names it is called as its parameter."""
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+def argument(metavar: str, help: str | None = None, **more: Any) -> Any:  # noqa: ANN401
+    """Declare an argument."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False, **more)
 
 
 def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Callable[..., Any]:
@@ -94,7 +92,7 @@ def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Cal
 def _ids(ctx: typer.Context, banks: list[Path]) -> list[str]:
     from grader import bank
 
-    return [*bank.ids(banks), *(["restore"] if ctx.command_path.endswith("history list") else [])]
+    return [*bank.ids(banks), *["restore"] * ctx.command_path.endswith("history list")]
 
 
 def _cases(ctx: typer.Context, _banks: list[Path]) -> Iterable[str]:
@@ -114,11 +112,6 @@ ids, cases, tracks = _offering(_ids), _offering(_cases), _offering(_tracks)
 Id = Annotated[str, typer.Argument(metavar="ID", autocompletion=ids)]
 SomeId = Annotated[
     str | None,
-    typer.Argument(
-        metavar="ID",
-        help="The question; without it, that of this folder.",
-        autocompletion=ids,
-        show_default=False,
-    ),
+    argument("ID", "The question; without it, that of this folder.", autocompletion=ids),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Json = Annotated[bool, flag("--json", "Print one JSON document.")]

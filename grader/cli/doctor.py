@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, context
+from grader.cli.context import Json, context, flag
 from grader.reports import sheet
 
 if TYPE_CHECKING:
@@ -16,14 +16,10 @@ if TYPE_CHECKING:
 
     from grader.app.doctor import Finding
 
-_NAME = 10  # columns of the name of a finding
 
-
-def command(
+def doctor(
     ctx: typer.Context,
-    walls: Annotated[
-        bool, typer.Option("--walls", help="List what a submission was refused just now.")
-    ] = False,
+    walls: Annotated[bool, flag("--walls", "List what a submission was refused just now.")] = False,
     json: Json = False,
 ) -> int:
     """Show what this machine is ready for, and what is missing."""
@@ -52,7 +48,7 @@ def command(
 def _lines(one: Finding, width: int) -> Iterator[sheet.Line]:
     """A finding in two columns; what is missing in one, with what to do."""
     if not one.state:
-        yield from sheet.wrapped(one.value, width, first=f"    {one.name:<{_NAME}}  ")
+        yield from sheet.wrapped(one.value, width, first=f"    {one.name:<10}  ")
         return
     start, *more = sheet.wrapped(f"{one.name}: {one.value}", width - 12)
     yield (("    ", ""), (one.state, sheet.REVERSE), (f"{' ' * (8 - len(one.state))}{start}", ""))

@@ -29,6 +29,8 @@ MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not
 EXIT_PIPE_CLOSED = 141
 ERASE = "\r\x1b[K"  # takes a line back
 
+Step = Callable[[int, str], None]  # how many are done with, and a line to leave above the bar
+
 
 @dataclass(slots=True)
 class Style:
@@ -83,13 +85,13 @@ def measure() -> int:
     return max(sheet.NARROWEST, min(width(), sheet.WIDEST))
 
 
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
 def is_dialog() -> bool:
     """Return whether a person can be asked: all three streams are a terminal."""
     return all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr)))
-
-
-def _is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
 
 
 def ask(question: str) -> str:
@@ -149,11 +151,6 @@ def _styled(line: sheet.Line, *, styled: bool) -> str:
 def steps(*commands: str, after: str = "") -> None:
     """Write what to type next, on a line after other words if there are any."""
     lines([((f"{after}{sheet.GAP}" if after else "", ""), *sheet.steps(*commands))])
-
-
-def heading(text: str) -> None:
-    """Write a line that stands out where the terminal can do that."""
-    lines([sheet.bold(text)])
 
 
 def _paged(text: str) -> bool:
@@ -227,6 +224,35 @@ def draw_status(text: str) -> None:
     style.has_status = bool(text)
     with suppress(PipeClosedError, UsageError):
         _put(sys.stderr, f"{ERASE}{harmless(text)[: width() - 1]}")
+
+
+@contextmanager
+def bar(of: int, already: int) -> Iterator[Step]:
+    """Draw how far a long command is, a rate and what is left, gone again afterwards.
+
+    What was done `already` says nothing of the rate.  Where nobody looks it is silent.
+    """
+    if not _is_terminal(sys.stderr):
+        yield lambda _done, _line: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    from rich.text import Text
+
+    no_color = style.color == "never" or None  # None: as the environment says
+    console = Console(stderr=True, no_color=no_color, highlight=False, soft_wrap=True)
+    columns = (BarColumn(), MofNCompleteColumn(), "{task.fields[rate]}", TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=of, completed=already, rate="")
+
+        def step(done: int, line: str) -> None:
+            if line:
+                console.print(Text(harmless(line)))
+            speed = progress.tasks[task].speed
+            rate = f"{speed:.1f} per second, left" if speed else "left"
+            progress.update(task, completed=done, rate=rate)
+
+        yield step
 
 
 def flush() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from grader.app import casing, catalog, grading, hints, history, starting
+from grader.app import casing, catalog, drills, grading, history
 from grader.app.context import Context
 from grader.model.errors import UsageError
 from grader.records import events, progress
@@ -61,11 +61,11 @@ def test_every_record_says_who_when_which_question_and_which_program(
     tmp_path: Path, bank: Path
 ) -> None:
     ctx = context(tmp_path, bank)
-    question, _ = starting.start(ctx, NAME)
+    question, _ = drills.start(ctx, NAME)
     grading.grade(ctx)
-    hints.hint(ctx, None)
-    hints.solution(ctx, None, give_up=True)
-    starting.reset(ctx, None)
+    drills.hint(ctx, None)
+    drills.solution(ctx, None, give_up=True)
+    drills.reset(ctx, None)
     query = "SELECT what, who, at, bank, digest, program FROM events ORDER BY id"
     rows = ctx.store.read(lambda db: db.execute(query).fetchall(), empty=[])
     assert [row[0] for row in rows] == ["started", "begun", "graded", "hint", "solution"]
@@ -75,7 +75,7 @@ def test_every_record_says_who_when_which_question_and_which_program(
 
 def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(tmp_path: Path, bank: Path) -> None:
     ctx = context(tmp_path, bank)
-    _, made = starting.start(ctx, NAME)
+    _, made = drills.start(ctx, NAME)
     student = tmp_path / "student.py"
     student.write_bytes(RIGHT)
     assert grading.grade(ctx, NAME, file=student).report.verdict == "pass"
@@ -85,7 +85,7 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(tmp_path: Path, bank:
     assert grading.grade(ctx, str(beside)).report.verdict == "pass"
     assert known(ctx, bank) == progress.Progress(started=True)
     with pytest.raises(UsageError, match="is shown after a pass"):
-        hints.solution(ctx, NAME)
+        drills.solution(ctx, NAME)
     made.workspace.submission.write_bytes(RIGHT)
     assert grading.grade(ctx, file=made.workspace.submission).tries == 0
     assert known(ctx, bank).tries == 0
@@ -97,7 +97,7 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(tmp_path: Path, bank:
 
 def test_a_syntax_error_is_recorded_and_is_no_try(tmp_path: Path, bank: Path) -> None:
     ctx = context(tmp_path, bank)
-    file = starting.start(ctx, NAME)[1].workspace.submission
+    file = drills.start(ctx, NAME)[1].workspace.submission
     file.write_bytes(RIGHT.replace(b"* ctx", b"+ ctx"))
     assert grading.grade(ctx, seed=1).tries == 1
     failing = casing.cases(ctx, NAME)[1]
@@ -125,7 +125,7 @@ def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
     tmp_path: Path, bank: Path
 ) -> None:
     ctx = context(tmp_path, bank)
-    _, made = starting.start(ctx, NAME)
+    _, made = drills.start(ctx, NAME)
     moved = made.workspace.folder.rename(tmp_path / "moved")
     warned: list[str] = []
     warn = lambda _, hint: warned.append(hint)  # noqa: E731
@@ -135,7 +135,7 @@ def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
     without = Context(moved, ctx.data, ctx.now)
     with pytest.raises(UsageError, match="no question"):
         grading.grade(without)  # the bank of a folder that is not on record is a mere claim
-    assert starting.start(inside, NAME)[1].already
+    assert drills.start(inside, NAME)[1].already
     assert grading.grade(without).tries == 1
     assert len(warned) == 1
     assert len(ctx.read(progress.starts, ())) == 2
@@ -158,7 +158,7 @@ def test_a_question_of_a_bank_is_not_shadowed_by_a_folder_of_that_name(
     tmp_path: Path, bank: Path
 ) -> None:
     ctx = context(tmp_path, bank)
-    starting.start(ctx, NAME)
+    drills.start(ctx, NAME)
     shadow = ctx.here() / "bank" / NAME
     shadow.mkdir(parents=True)
     (shadow / "submission.py").write_bytes(RIGHT)
@@ -172,7 +172,7 @@ def test_a_folder_of_another_user_is_not_taken_for_ones_own(
     tmp_path: Path, bank: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ctx = context(tmp_path, bank)
-    _, made = starting.start(ctx, NAME)
+    _, made = drills.start(ctx, NAME)
     theirs = made.workspace.folder
     below = theirs / "sub"
     below.mkdir()
@@ -180,9 +180,9 @@ def test_a_folder_of_another_user_is_not_taken_for_ones_own(
     other = Context(below, tmp_path / "other", ctx.now, bank)
     user = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: user + 1)
-    assert starting.start(other, NAME)[1].workspace.folder == below / NAME
+    assert drills.start(other, NAME)[1].workspace.folder == below / NAME
     with pytest.raises(UsageError, match="was not made by drill start; it is left as it is"):
-        starting.start(other, NAME, parent=theirs.parent)
+        drills.start(other, NAME, parent=theirs.parent)
     assert not (theirs / "QUESTION.md").exists()
 
 
@@ -190,11 +190,11 @@ def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
     tmp_path: Path, bank: Path
 ) -> None:
     ctx = context(tmp_path, bank)
-    _, first = starting.start(ctx, NAME)
+    _, first = drills.start(ctx, NAME)
     first.workspace.submission.write_bytes(b"# of the first bank\n")
     grading.grade(ctx)
     other = context(tmp_path, bank_at(tmp_path / "other"))
-    _, second = starting.start(other, NAME, parent=tmp_path / "elsewhere")
+    _, second = drills.start(other, NAME, parent=tmp_path / "elsewhere")
     second.workspace.submission.write_bytes(b"# of the other bank\n")
     at_second = Context(second.workspace.folder, ctx.data, ctx.now)
     assert history.restore(at_second, 1)[1] == first.workspace.submission
@@ -207,16 +207,16 @@ def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
 def test_two_banks_that_hold_one_id_know_nothing_of_each_other(tmp_path: Path, bank: Path) -> None:
     ctx = context(tmp_path, bank)
     other = context(tmp_path, bank_at(tmp_path / "other"))
-    _, made = starting.start(ctx, NAME)
+    _, made = drills.start(ctx, NAME)
     made.workspace.submission.write_bytes(RIGHT)
     assert [grading.grade(ctx).tries for _ in range(2)] == [1, 2]
-    assert [len(hints.hint(ctx, NAME).shown) for _ in range(2)] == [1, 1]
+    assert [len(drills.hint(ctx, NAME).shown) for _ in range(2)] == [1, 1]
     assert [(one.state, one.tries) for _, one in catalog.questions(ctx)] == [("passed", 2)]
     assert [(one.state, one.tries) for _, one in catalog.questions(other)] == [("new", 0)]
-    assert not hints.hint(other, NAME).all
+    assert not drills.hint(other, NAME).all
     with pytest.raises(UsageError, match="is shown after a pass"):
-        hints.solution(other, NAME)
-    _, second = starting.start(other, NAME, parent=tmp_path)
+        drills.solution(other, NAME)
+    _, second = drills.start(other, NAME, parent=tmp_path)
     at_second = Context(second.workspace.folder, ctx.data, ctx.now, other.bank)
     assert grading.grade(at_second).tries == 1
 
@@ -225,15 +225,15 @@ def test_a_bank_that_was_moved_keeps_what_was_done_and_a_copy_begins_anew(
     tmp_path: Path, bank: Path
 ) -> None:
     ctx = context(tmp_path, bank)
-    _, made = starting.start(ctx, NAME)
+    _, made = drills.start(ctx, NAME)
     made.workspace.submission.write_bytes(RIGHT)
     grading.grade(ctx)
-    hints.hint(ctx, NAME)
+    drills.hint(ctx, NAME)
     copy = Path(shutil.copytree(bank, tmp_path / "copy"))
     assert known(ctx, copy).state == "new"
     moved = bank.rename(tmp_path / "moved")
     assert known(ctx, moved) == progress.Progress(True, 1, True, hints=1, parts=1)
-    assert hints.solution(context(tmp_path, moved), NAME).passed
+    assert drills.solution(context(tmp_path, moved), NAME).passed
     venv = Path("lib/python3.{}/site-packages/grader/_bank")
     assert progress.counts(str(tmp_path / str(venv).format(11)), str(venv).format(12), NAME)
 
@@ -245,7 +245,7 @@ def test_records_that_stay_locked_are_waited_for_once(
     warned: list[str] = []
     ctx = context(tmp_path, bank)
     ctx = Context(ctx.folder, ctx.data, ctx.now, bank, say=lambda text, _: warned.append(text))
-    _, made = starting.start(ctx, NAME)
+    _, made = drills.start(ctx, NAME)
     made.workspace.submission.write_bytes(RIGHT)
     with closing(sqlite3.connect(ctx.store.path)) as holder:
         holder.execute("PRAGMA journal_mode = DELETE")
@@ -273,9 +273,9 @@ def test_without_records_a_hint_can_be_asked_for_by_its_number(tmp_path: Path, b
     warned: list[str] = []
     ctx = context(tmp_path, bank, "file/home")
     ctx = Context(ctx.folder, ctx.data, ctx.now, bank, say=lambda text, _: warned.append(text))
-    first = hints.hint(ctx, NAME)
+    first = drills.hint(ctx, NAME)
     assert (first.shown, first.left, first.counted) == (((1, "One"),), 2, False)
-    assert hints.hint(ctx, NAME, number=2).shown == ((2, "Two"),)
+    assert drills.hint(ctx, NAME, number=2).shown == ((2, "Two"),)
     assert len(warned) == 1
     with pytest.raises(UsageError, match="expected a number from 1 to 3, found 4"):
-        hints.hint(ctx, NAME, number=4)
+        drills.hint(ctx, NAME, number=4)

@@ -44,7 +44,7 @@ def _stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda report, _: {"question": report.question, "seeds": report.seeds},
     )
     monkeypatch.setattr("grader.audit.audit.audit", audit)
-    monkeypatch.setattr("grader.app.requirements.find_spec", without_torch)
+    monkeypatch.setattr("grader.app.context.find_spec", without_torch)
 
 
 def test_one_question(drill: Drill) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.app.requirements import GET_TORCH
+from grader.app.context import GET_TORCH
 from grader.model.errors import GraderError
 from grader.sandbox.client import Isolation, WorkerClient
 from grader.sandbox.worker.walls.canary import ACTS
@@ -17,7 +17,7 @@ QUESTIONS = len([*(ROOT / "questions").glob("*.yaml")])
 
 @pytest.fixture(autouse=True)
 def _no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.app.requirements.find_spec", without_torch)
+    monkeypatch.setattr("grader.app.context.find_spec", without_torch)
 
 
 def test_all_is_well(drill: Drill, home: Path) -> None:
@@ -53,7 +53,7 @@ def test_records_that_cannot_be_written(drill: Drill, monkeypatch: pytest.Monkey
 
 
 def test_torch_that_does_not_load(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.app.requirements.find_spec", str)
+    monkeypatch.setattr("grader.app.context.find_spec", str)
     monkeypatch.setattr("grader.app.doctor._ASK_TORCH", "raise ImportError('libcuda is missing')")
     ended = drill("doctor")
     assert ended.status == 2

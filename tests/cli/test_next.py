@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.app import catalog
-from tests.cli.conftest import Drill
+from tests.cli.conftest import Drill, without_torch
 
 
 def suggested(drill: Drill) -> list[tuple[str, str]]:
@@ -21,7 +21,7 @@ def suggested(drill: Drill) -> list[tuple[str, str]]:
 
 @pytest.fixture(autouse=True)
 def _torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: True)
+    monkeypatch.setattr("grader.app.context.find_spec", str)
 
 
 def test_what_was_begun_comes_before_what_is_new(drill: Drill) -> None:
@@ -62,7 +62,7 @@ def test_what_is_passed_is_done_and_what_was_given_up_comes_last(drill: Drill) -
 def test_what_cannot_be_graded_here_is_not_first(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: False)
+    monkeypatch.setattr("grader.app.context.find_spec", without_torch)
     for name in ("double-trouble", "halve-well"):
         drill("solution", name, "--give-up")
     (first, reason), _ = suggested(drill)

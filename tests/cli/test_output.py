@@ -240,7 +240,7 @@ def test_tables_and_headings(
     monkeypatch.setenv("COLUMNS", "120")
     output.lines(sheet.columns(["title"], [[HOSTILE]]))
     output.show([Paragraph(HOSTILE)])
-    output.heading(HOSTILE)
+    output.steps(HOSTILE)
     shown = seen(capsys)
     assert shown.count("\\x1b]0;name") == 3
     assert "[bold]b[/bold]" in shown

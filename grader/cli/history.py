@@ -1,37 +1,33 @@
-"""`drill history`."""
+"""`drill history`: what was graded or kept, and how a version comes back."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, context, ids, local_time
+from grader.cli.context import Json, argument, context, flag, ids, option
+from grader.model.numerals import quantity
 from grader.reports import sheet
 
 if TYPE_CHECKING:
     from grader.app.history import Row
 
-MOST = 100  # rows, unless all are wanted
+LATEST = 100  # rows, unless all are wanted
 _HEAD = ("no.", "question", "when", "part", "verdict", "idea, or what failed first", "hints")
 
 
-def command(
+def list_(
     ctx: typer.Context,
     question: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="ID",
-            help="Only this question.",
-            autocompletion=ids,
-            show_default=False,
-        ),
+        str | None, argument("ID", "Only this question.", autocompletion=ids)
     ] = None,
     all_: Annotated[
-        bool,
-        typer.Option("--all", help=f"Every one, not just changes among the latest {MOST}."),
+        bool, flag("--all", f"Every one, not just changes among the latest {LATEST}.")
     ] = False,
     json: Json = False,
 ) -> None:
@@ -39,7 +35,7 @@ def command(
     from grader.app.history import history
 
     here = context(ctx)
-    found, earlier = history(here, question, most=None if all_ or json else MOST)
+    found, earlier = history(here, question, most=None if all_ or json else LATEST)
     if json:
         rows = [asdict(row) for row in found]
         attempts = [row.pop("attempt") | row for row in rows]  # what was found, also if no news
@@ -52,12 +48,12 @@ def command(
     if not found:
         output.write(f"no attempt{f' of{which}' if which else ''} yet; drill grade makes one")
         return
-    shown = list(found) if all_ else changes(found)
-    every = [_cells(row) for row in shown]
+    shown = [row for row, before in zip(found, (None, *found), strict=False)
+             if all_ or row is found[-1] or before is None or not row.repeats(before)]  # fmt: skip
     dropped = {1} if question else set()
     dropped |= {2, 6} if output.measure() < sheet.WIDEST else set()
     kept = [n for n, _ in enumerate(_HEAD) if n not in dropped]
-    head, table = [_HEAD[n] for n in kept], [[row[n] for n in kept] for row in every]
+    head, *table = ([row[n] for n in kept] for row in (_HEAD, *map(_cells, shown)))
     lines = sheet.columns(head, table, right=("no.",), plain=output.style.plain)
     output.lines(lines, paged=all_)
     restore, of = f"drill history restore {shown[-1].attempt.id}", len(found) + earlier
@@ -68,22 +64,45 @@ def command(
         output.steps(whole, restore, after=f"{len(shown):,} of {of:,} tries")
 
 
-def changes(rows: tuple[Row, ...]) -> list[Row]:
-    """The rows that show something new, and the last one."""
-    pairs = zip(rows, (None, *rows), strict=False)
-    shown = [row for row, before in pairs if before is None or not row.repeats(before)]
-    return shown if shown[-1] is rows[-1] else [*shown, rows[-1]]
-
-
 def _cells(row: Row) -> tuple[str, ...]:
     attempt = row.attempt
     state = row.verdict.upper() if attempt.verdict else row.verdict
     return (
         str(attempt.id),
         attempt.question,
-        local_time(attempt.created_at),
+        _local_time(attempt.created_at),
         f"{row.part} of {row.of}" if row.of > 1 else "",
         f"{state} (a file)" if attempt.kind == "review" else state,
         sheet.cut(row.believed, 38),
         str(row.hints or ""),
     )
+
+
+def _local_time(moment: str) -> str:
+    """A recorded time as a clock on the wall shows it: Nov 20 21:04, 2024-11-20 earlier."""
+    try:
+        then = datetime.fromisoformat(moment).astimezone()
+    except ValueError:
+        return moment
+    this_year = then.year == datetime.now(UTC).astimezone().year
+    return then.strftime("%b %d %H:%M" if this_year else "%Y-%m-%d")
+
+
+def restore(
+    ctx: typer.Context,
+    attempt: Annotated[int, typer.Argument(metavar="NUMBER", help="As drill history has it.")],
+    to: Annotated[
+        Path | None, option("PATH", "Into this new file instead of submission.py.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Bring a version back, keeping what is there."""
+    from grader.app import history
+
+    size, path, copy = history.restore(context(ctx), attempt, to=to)
+    if json:
+        output.document(attempt=attempt, restored=path, kept=copy)
+        return
+    output.write(f"attempt {attempt} ({quantity(size, 'byte')}) is in {path}")
+    if copy is not None:
+        output.write(f"what was there is kept in {copy}")

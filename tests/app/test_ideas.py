@@ -11,7 +11,7 @@ import yaml
 from grader import bank
 from grader.app.classes import ClassPlan, grade_class
 from grader.app.context import Context
-from grader.app.new_idea import NewIdea, new_idea, with_entry
+from grader.app.ideas import NewIdea, new_idea, with_entry
 from grader.classroom.results import Results
 from grader.cli.app import run
 from grader.model.errors import BankError, UsageError
@@ -95,13 +95,12 @@ def test_the_shortest_of_equal_answers_is_written_and_nothing_else_of_the_questi
     assert kept.audited.report is not None
     assert not [one for one in kept.audited.report.problems if "sum-of-squares" in one]
     after = bank.load([here.here() / "bank"], "deviations")
-    assert list(after.variants) == [*before.variants, "sum-of-squares"]
+    assert list(after.variants) == ["sum-of-squares", *before.variants]
     assert after.spec.misconceptions["sum-of-squares"].killers == ("total",)
     lines = kept.spec.read_text().splitlines()
     assert lines[kept.line - 1].startswith("    feedback: TODO")
-    assert [line for line in lines if line not in lines[kept.line - 3 : kept.line]] == (
-        (graded / "bank/questions/deviations.yaml").read_text().splitlines()
-    )
+    del lines[kept.line - 3 : kept.line]
+    assert lines == (graded / "bank/questions/deviations.yaml").read_text().splitlines()
     written = "".join(content.decode() for content in files(here.here() / "bank").values())
     assert not [name for name in CLASS if name in written.casefold()]
     # Another idea of the same class can still be taken in: its question is another one by now.
@@ -123,7 +122,7 @@ def test_what_cannot_be_loaded_is_taken_back(
 ) -> None:
     before = files(here.here())
     with monkeypatch.context() as patch:
-        patch.setattr("grader.app.new_idea._stopping", lambda _: ("nothing-like-this",))
+        patch.setattr("grader.app.ideas._stopping", lambda _: ("nothing-like-this",))
         with pytest.raises(BankError, match="nothing-like-this"):
             made(graded, here, "constanze", "half")
     assert files(here.here()) == before
@@ -131,7 +130,7 @@ def test_what_cannot_be_loaded_is_taken_back(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("grader.app.new_idea.audit", stop)
+    monkeypatch.setattr("grader.app.ideas.audit", stop)
     with pytest.raises(KeyboardInterrupt):
         made(graded, here, "constanze", "half")
     assert files(here.here()) == before
@@ -173,9 +172,7 @@ def test_the_command_shows_the_program_and_says_whose_it_is(
     assert "does not have already" in capsys.readouterr().err
 
 
-HEAD = """\
-title: A
-misconceptions:
+LAST = """\
   # the first
   one:
     killed_by: x
@@ -183,25 +180,21 @@ misconceptions:
       No.
 
       Never.
+# what helps
+hints:
+  - Look.
 """
-PLACES = {
-    "at the end": (HEAD, ""),
-    "before another key": (HEAD, "\n# what helps\nhints:\n  - Look.\n"),
-    "after a comment of its own": (HEAD + "  # more to come\n", "hints: [Look.]\n"),
-    "before a comment at the margin": (HEAD, "# the end\n"),
-}
 
 
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_an_entry_comes_after_the_last_one(place: str, end: str) -> None:
-    before, after = (text.replace("\n", end) for text in PLACES[place])
-    found, line = with_entry(before + after, "two", ["x"])
-    assert found.startswith(before)
-    assert found.endswith(after)
+@pytest.mark.parametrize("after", [LAST, LAST.replace("  ", "   "), "hints: [Look.]\n", ""])
+def test_an_entry_comes_before_the_others(after: str, end: str) -> None:
+    head, after = ("title: A\nmisconceptions:\n".replace("\n", end), after.replace("\n", end))
+    found, line = with_entry(head + after, "two", ["x"])
+    assert (found.startswith(head), found.endswith(after)) == (True, True)
     assert "\n" not in found.replace(end, "")
     assert "TODO" in found.split(end)[line - 1]
-    old, new = (yaml.safe_load(text) for text in (before + after, found))
+    old, new = (yaml.safe_load(text) for text in (head + after, found))
     entry = new["misconceptions"].pop("two")
     assert entry["killed_by"] == "x"
-    assert new == old
+    assert new["misconceptions"] == (old["misconceptions"] or {})

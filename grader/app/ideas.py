@@ -1,13 +1,13 @@
-"""Equal answers of a class become a misconception of the question, audited like any other.
+"""Misconceptions of a question: see the page that one leads to, or make one of a class's answers.
 
-The program is a stranger's: it is graded like any submission, shortened as text and copied into the
-bank; here nothing runs or reads it.
+A stranger's program is graded like any submission, shortened as text and copied into the bank; here
+nothing runs or reads it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,21 +15,53 @@ from pathlib import Path
 from grader import bank, forms
 from grader.app import files
 from grader.app.auditing import Audited, audit, banks_for
-from grader.app.context import Context
+from grader.app.context import Context, need_torch
 from grader.bank.storage import is_id
 from grader.classroom.results import EqualAnswers, Results
-from grader.model.errors import UsageError
+from grader.model.errors import UsageError, did_you_mean
+from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.report import FINE, Report
 from grader.session import GradingSession
 
+STARTER = "starter"
 LEAST_LETTERS = 4  # of a student's name that is looked for: shorter ones are words of programs
 TODO = "TODO what is wrong, why, and what to do instead"
-_DIGITS = re.compile("[0-9a-f]{4,}")
+_FUTURE = re.compile(rb"^from __future__ import [^\n]*", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]+")
 _BLOCK = re.compile(r"\n(?=[^\s)\]}])")  # begins at the left margin
-_HEADER = "# From an answer of a class, in which so many files computed the same: {count}\n"
 _ELSEWHERE = "a new idea goes into a bank that you can write"
+
+
+def preview(
+    ctx: Context, question_id: str, name: str, *, variant: int | None = None, seed: int = 0
+) -> Iterator[tuple[str, Report]]:
+    """Grade what holds a misconception as if somebody had handed it in; nothing is recorded.
+
+    `name` is a misconception, or `starter`; `variant` one of its variants, from 1, else each of
+    them is given with a label. UsageError where there is no such thing.
+    """
+    question = bank.load(banks_for(ctx, question_id), question_id)
+    need_torch(question)
+    known = [*question.variants, STARTER]
+    if name not in known:
+        raise UsageError(
+            f"{question.id} has no misconception {name!r}{did_you_mean(name, known)}",
+            hint=f"it has {', '.join(known)}",
+        )
+    # A variant is executed over the reference; what must stand at the head of a file does already.
+    programs = [question.starter] if name == STARTER else [
+        b"\n\n".join([question.reference, _FUTURE.sub(b"", source).lstrip(b"\n")])
+        for source in question.variants[name]
+    ]  # fmt: skip
+    if variant is not None and variant > len(programs):
+        count = quantity(len(programs), "variant")
+        raise UsageError(f"{name} has {count}: there is no --variant {variant}")
+    with GradingSession(question) as session:
+        for number, source in enumerate(programs, 1):
+            if variant in {None, number}:
+                label = name if number == 1 else f"{name} ({number})"
+                yield label, session.grade(source, seed=seed, is_program=name != STARTER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +98,11 @@ def new_idea(
         results: What `drill class grade` wrote.
         group: The first digits of `Report.outputs`.
         name: What the idea is called.
-        progress: Is called with each step of the audit.
+        progress: Called with each step of the audit.
 
     Raises:
-        UsageError: There is no such group, none of its programs can be used, the name is taken, or
-            the bank cannot be written.
-        BankError: The question is broken, or would be.
+        DrillError: There is no such group, none of its programs can be used, the name is taken, the
+            bank cannot be written, or the question would be broken.
     """
     question = bank.load(banks_for(ctx, question_id), question_id)
     if forms.of(question.spec).is_text:
@@ -81,30 +112,30 @@ def new_idea(
         )
     if not question.bank.is_dir():
         raise UsageError(f"{question.bank}: expected a bank that is a folder", hint=_ELSEWHERE)
-    if not is_id(name) or name in {*question.variants, "starter", "reference"}:
+    if not is_id(name) or name in {*question.variants, STARTER, "reference"}:
         raise UsageError(
             f"--name: expected lower-case words joined by hyphens that {question.id} does not have "
             f"already, found {name!r}",
             hint="say what is believed, as in copy-to-all",
         )
-    if _DIGITS.fullmatch(group) is None:
+    if re.fullmatch("[0-9a-f]{4,}", group) is None:
         text = f"expected a group of 4 hexadecimal digits or more, found {group!r}"
         raise UsageError(text, hint="drill class report shows them")
     with Results(results) as read:
         equal = read.equal_answers(question.id, group)
     text, report = _shortest(question, equal)
-    checks = _stopping(report)
+    checks, count = _stopping(report), len(equal.answers)
     folder = question.bank / "drills" / question.id / "misconceptions"
     program, spec = folder / f"{name.replace('-', '_')}.py", question.spec_path
     before = spec.read_bytes()
     after, line = with_entry(before.decode(), name, checks)
+    written = f"# From an answer of a class, in which so many files computed the same: {count}\n"
     with ExitStack() as undo:
         if not folder.is_dir():
             files.refuse_link(folder)
             folder.mkdir(parents=True)
             undo.callback(folder.rmdir)
-        written = _HEADER.format(count=len(equal.answers)) + text
-        if not files.create(program, written.encode(), _ELSEWHERE):
+        if not files.create(program, f"{written}{text}".encode(), _ELSEWHERE):
             raise UsageError(f"{program} is there already, and nothing is written over it")
         undo.callback(program.unlink, missing_ok=True)
         undo.callback(files.replace, spec, before, _ELSEWHERE)
@@ -112,9 +143,7 @@ def new_idea(
         audited = _audited(ctx, question, progress)
         undo.pop_all()
     known = tuple(idea.id for idea in report.misconceptions)
-    return NewIdea(
-        equal.outputs, len(equal.answers), text, checks, known, program, spec, line, audited
-    )
+    return NewIdea(equal.outputs, count, text, checks, known, program, spec, line, audited)
 
 
 def _audited(ctx: Context, question: Question, progress: Callable[[str], None]) -> Audited:
@@ -150,8 +179,7 @@ def _shortest(question: Question, equal: EqualAnswers) -> tuple[str, Report]:
 
 
 def _stopping(report: Report) -> tuple[str, ...]:
-    fine = FINE
-    return tuple(c.id for c in report.checks if c.verdict not in fine and not c.stretch)
+    return tuple(c.id for c in report.checks if c.verdict not in FINE and not c.stretch)
 
 
 def _own_part(source: str, reference: str) -> str:
@@ -166,12 +194,9 @@ def _own_part(source: str, reference: str) -> str:
 
 
 def with_entry(spec: str, name: str, checks: Sequence[str]) -> tuple[str, int]:
-    """Return a spec with one more misconception, and the number of the line with its feedback.
+    """Return a spec with one more misconception, the first, and the line of its feedback, from 1.
 
-    No other line is touched.
-
-    Raises:
-        UsageError: Its misconceptions stand in a form that no line can be added to.
+    No other line is touched; UsageError where misconceptions do not stand on lines of their own.
     """
     end = "\r\n" if "\r\n" in spec else "\n"
     lines = spec.splitlines()
@@ -184,15 +209,10 @@ def with_entry(spec: str, name: str, checks: Sequence[str]) -> tuple[str, int]:
             f"misconceptions: expected a line for each key, found {rest} on line {at + 1}",
             hint="write the keys below one another, two spaces in",
         )
-    last, indent = at, "  "
-    for number, line in enumerate(lines[at + 1 :], at + 1):
-        if line.strip() and not line.startswith((" ", "#")):
-            break
-        if line.startswith(" ") and line.strip():
-            if last == at or len(line) - len(line.lstrip()) < len(indent):
-                indent = line[: len(line) - len(line.lstrip())]
-            last = number
+    written = (line for line in lines[at + 1 :] if line.split("#")[0].strip())
+    first = next(written, "")
+    indent = first[: len(first) - len(first.lstrip())] or "  "
     killers = checks[0] if len(checks) == 1 else f"[{', '.join(checks)}]"
     entry = [f"{name}:", f"  killed_by: {killers}", f"  feedback: {TODO}"]
-    lines[last + 1 : last + 1] = [indent + line for line in entry]
-    return end.join(lines) + end, last + 4
+    lines[at + 1 : at + 1] = [indent + line for line in entry]
+    return end.join(lines) + end, at + 4

@@ -1,0 +1,307 @@
+"""The way through a drill: its folder, hints, experiments, the solution, the starter again.
+
+In a new folder the marker is written first: a start that was killed half way is then finished by
+the next one, and a folder without a marker is somebody's own, in which nothing is ever written
+over.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from difflib import unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.app import files
+from grader.app.context import Context, need_torch
+from grader.app.resolve import MARKER, QUESTION, Choice, Workspace, enclosing, open_folder, resolve
+from grader.model.errors import UsageError
+from grader.model.question import Question
+from grader.records import events, progress
+from grader.records.events import Event
+
+if TYPE_CHECKING:
+    from grader.model.spec import Experiments
+    from grader.session.submission import Ran
+
+_MOST_BYTES = 1 << 20  # of a QUESTION.md that is compared
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a start did: the workspace, whether it was there before, and what was added."""
+
+    workspace: Workspace
+    already: bool
+    written: tuple[str, ...]
+
+
+def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tuple[Question, Made]:
+    """Make a folder with the question and the code to fix, adding only what is missing.
+
+    It goes into `parent`, by default the current folder; UsageError where it is somebody's own.
+    """
+    from grader import forms  # reads specs, which other commands do not
+    from grader.reports.question import question_markdown
+
+    question = ctx.load(question_id)
+    own = forms.of(question.spec).file
+    starts = ctx.read(progress.starts, ())
+    here = ctx.here()
+    around = None if parent else enclosing(here)
+    inside = around is not None and around.question == question.id
+    folder = around.folder if around and inside else here / (parent or "") / question.id
+    folder = folder.expanduser()
+    wanted = Workspace(question.id, str(question.bank), folder, ctx.now(), file=own)
+    elsewhere = f"drill start {question_id}{ctx.option} --dir DIR makes it elsewhere"
+    files.refuse_link(folder)
+    found = open_folder(folder)
+    if found is None:
+        _begin(wanted, elsewhere, f"drill grade {question_id}{ctx.option} --file PATH")
+    elif found.question != question.id:
+        text = f"{folder}: expected a folder for {question.id}, found that of {found.question}"
+        raise UsageError(text, hint=elsewhere)
+    elif found.was_started(starts) and not progress.counts(found.bank, wanted.bank, question.id):
+        raise UsageError(
+            f"{folder}: expected a folder for {question.id} of {wanted.bank}, found that of"
+            f" {found.bank}",
+            hint=elsewhere,
+        )
+    parts = ctx.progress(question).asked(len(question.spec.parts))
+    content = {
+        own: question.handed_out(question.starter),
+        QUESTION: question_markdown(question, parts=parts).encode(),
+        **question.handed_beside,
+    }
+    written = [name for name, text in content.items() if files.create(folder / name, text)]
+    made = Made(found or wanted, found is not None, tuple(written))
+    if not made.workspace.was_started(starts):
+        event = ctx.event("started", question)
+        ctx.add(replace(event, path=str(folder), at=made.workspace.started_at))
+    return question, made
+
+
+def _begin(wanted: Workspace, elsewhere: str, grade: str) -> None:
+    """Make a folder with a marker in it, where nothing of that kind is in the way."""
+    import json  # which a list of questions does without
+
+    folder = wanted.folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        message = f"{folder}: the folder cannot be made: {fault.strerror}"
+        raise UsageError(message, hint="choose another place with --dir DIR") from fault
+    for name in (wanted.file, QUESTION, MARKER):
+        if os.path.lexists(folder / name):
+            raise UsageError(
+                f"{folder / name} is there already and was not made by drill start;"
+                " it is left as it is",
+                hint=f"{grade} grades any file; {elsewhere}",
+            )
+    content = {"format": 1} | asdict(wanted)
+    del content["folder"]
+    files.create(folder / MARKER, (json.dumps(content, indent=2) + "\n").encode())
+
+
+def write_question(ctx: Context, folder: Path, question: Question, asked: int) -> None:
+    """Write QUESTION.md anew with every part that is asked; what somebody wrote into it is kept."""
+    from grader.reports.question import question_markdown
+
+    path = folder / QUESTION
+    before = b""
+    with suppress(OSError):
+        before = files.read_regular(path, _MOST_BYTES)[0]
+    ours = [question_markdown(question, parts=n).encode() for n in range(1, asked + 1)]
+    try:
+        if before and before not in ours:
+            files.keep_copy(path, before, "{stem}.before-{n}{suffix}")
+        if before != ours[-1]:
+            files.replace(path, ours[-1])
+    except UsageError as fault:
+        option = f"drill show {question.id}{ctx.option} shows the part that is asked now"
+        ctx.warn(f"{QUESTION} stays as it was ({fault.message})", option)
+
+
+def reset(ctx: Context, question_id: str | None) -> tuple[Question, Path, Path | None]:
+    """Put the starter back; return the question, its file, and the copy of what was there."""
+    choice = resolve(ctx, question_id)
+    path, question = choice.need_workspace().submission, choice.question
+    event = ctx.event("reset", question)
+    copy = put_back(ctx, path, question.handed_out(question.starter), "reset", event)
+    if copy is None and question.spec.experiments is not None:
+        ctx.add(event)  # its runs begin anew, though nothing was written over
+    return question, path, copy
+
+
+def put_back(ctx: Context, path: Path, content: bytes, reason: str, event: Event) -> Path | None:
+    """Put `content` into a file after keeping what was there, in a copy and in the records.
+
+    Return the copy, the first free one (submission.before-reset-1.py for the reason "reset"); None
+    where there was nothing to keep.
+    """
+    files.refuse_link(path)
+    if not os.path.lexists(path):
+        files.create(path, content)
+        ctx.add(event)
+        return None
+    before = files.read_submission(path)
+    if before == content:
+        return None
+    copy = files.keep_copy(path, before, f"{{stem}}.before-{reason}-{{n}}{{suffix}}")
+    ctx.write(lambda db: events.begin(db, event, before))
+    files.replace(path, content)
+    return copy
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """The hints to show now."""
+
+    choice: Choice
+    shown: tuple[tuple[int, str], ...]  # with their numbers, from 1
+    left: int
+    total: int = 0  # of the parts that are asked
+    all: bool = False  # whether every one had been shown before
+    counted: bool = True  # False: the next has to be asked for by its number
+
+
+def hint(ctx: Context, question_id: str | None, *, number: int | None = None) -> Hints:
+    """Return one hint more than last time, or hint `number`; all when there is none left.
+
+    Hints are numbered through the parts, and those of later parts do not show.
+    """
+    choice = resolve(ctx, question_id)
+    yours, parts = ctx.progress(choice.question), choice.question.spec.parts
+    asked = parts[: yours.asked(len(parts))]
+    hints = [hint for part in asked for hint in part.hints]
+    if not hints:
+        return Hints(choice, (), 0)
+    if number is not None and number > len(hints):
+        raise UsageError(f"--number: expected a number from 1 to {len(hints)}, found {number}")
+    shown, earlier = yours.hints, len(hints) - len(asked[-1].hints)
+    one = number or max(shown, earlier) + 1  # one of the current part
+    if one > len(hints):
+        return Hints(choice, tuple(enumerate(hints, 1)), 0, len(hints), all=True)
+    kept = one <= shown or ctx.add(replace(ctx.event("hint", choice.question), hint=one))
+    return Hints(choice, ((one, hints[one - 1]),), len(hints) - one, len(hints), counted=kept)
+
+
+class Change(NamedTuple):
+    """A line: `-` it goes, `+` it comes, a blank: it stays, `...`: lines that stay are left out."""
+
+    sign: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """Right solutions of a question, for a person who passed or gave up."""
+
+    choice: Choice
+    passed: bool
+    full: str  # the reference
+    repair: tuple[Change, ...]  # of the starter, to the right solution that is nearest to it
+    mine: tuple[Change, ...] | None  # likewise of one's own file; None: there is none
+    solutions: int  # how many right ones are known
+
+
+def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) -> Solution:
+    """Return the solutions, to a person who passed or who gives up; else UsageError."""
+    from grader import forms
+
+    choice = resolve(ctx, question_id)
+    question = choice.question
+    form = forms.of(question.spec)
+    yours = ctx.progress(question)
+    over = form.one_try and yours.tries > 0  # it cannot be passed any more
+    if not (yours.passed or yours.given_up or give_up or over):
+        raise UsageError(
+            f"the solution of {question.id} is shown after a pass",
+            hint=f"Next: drill hint{choice.argument}   drill solution{choice.argument} --give-up",
+        )
+    ctx.add(ctx.event("solution", question))
+    texts = [*question.accepted.values()]  # in the form in which one is handed in
+    sources = texts if form.is_text and texts else [question.reference, *texts]
+    right = [question.handed_out(source).decode("utf-8", "replace") for source in sources]
+    mine = None
+    if choice.workspace is not None:
+        with suppress(UsageError):  # there is no such file any more
+            mine = _nearest(files.read_submission(choice.workspace.submission), right)
+    repair = _nearest(question.handed_out(question.starter), right)
+    return Solution(choice, yours.passed, right[0], repair, mine, len(right))
+
+
+def _nearest(before: bytes, others: Sequence[str]) -> tuple[Change, ...]:
+    """The changes to the one of some texts for which the fewest lines have to be changed."""
+    lines = before.decode("utf-8", "replace").splitlines()
+    found = []
+    for other in others:  # a line around each change, after two of names and one of the place
+        diff = [*unified_diff(lines, other.splitlines(), n=1, lineterm="")][3:]
+        found.append(
+            tuple(Change("...", "") if s.startswith("@@") else Change(s[0], s[1:]) for s in diff)
+        )
+    return min(found, key=lambda changes: sum(change.sign in {"-", "+"} for change in changes))
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A run of the script of a diagnosis, and which one of how many it was."""
+
+    choice: Choice
+    path: Path  # of the script
+    asked: Experiments
+    number: int  # from 1; 0: it did not start, or nothing can be recorded
+    used: int  # of the budget, now
+    ran: Ran
+
+
+def run(
+    ctx: Context,
+    question_id: str | None,
+    *,
+    seed: int = 0,
+    began: Callable[[int, int], None] = lambda _number, _budget: None,
+) -> Experiment:
+    """Run the script in a drill's folder once, out of a budget that the records keep.
+
+    `began` is called when the run has started, with its number and how many there are.
+
+    Raises:
+        UsageError: The question has no experiments, they are used, or there is no script.
+    """
+    from grader.session.submission import experiment
+
+    choice = resolve(ctx, question_id)
+    question, asked = choice.question, choice.question.spec.experiments
+    next_ = f"Next: drill grade{choice.argument}"
+    if asked is None:
+        raise UsageError(
+            f"{question.id} is not answered by experiments, so there is nothing to run",
+            hint=f"{next_}   drill case{choice.argument}",
+        )
+    need_torch(question)
+    path = choice.need_workspace().submission
+    spent = UsageError(
+        f"{asked.budget} of {asked.budget} runs are used; you can still edit and grade",
+        hint=f"{next_}   drill reset{choice.argument} puts the starter back, and begins anew",
+    )
+    used = ctx.read(lambda db: progress.runs_used(db, question.id, str(question.bank)), 0)
+    if used >= asked.budget:
+        raise spent
+    script = files.read_submission(path)
+    event = replace(ctx.event("run", question), seed=seed)
+    number = 0
+
+    def begin() -> None:
+        nonlocal number
+        begun = ctx.write(lambda db: events.begin_run(db, event, asked.budget))
+        if begun == 0:  # another run was quicker
+            raise spent
+        number = begun or 0
+        began(number, asked.budget)
+
+    ran = experiment(question, script, seed=seed, filename=path.name, begin=begin)
+    return Experiment(choice, path, asked, number, number or used, ran)

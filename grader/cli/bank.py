@@ -1,0 +1,275 @@
+"""`drill bank`: which banks are in use, and what is done to write and prove a question."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli import entrypoint, output
+from grader.cli.context import MOST, Id, Json, argument, context, flag, ids, option
+from grader.model.numerals import quantity
+from grader.reports import sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from grader.app.auditing import Audited
+
+
+def add(ctx: typer.Context, path: Annotated[Path, argument("PATH")], json: Json = False) -> None:
+    """Use a bank: a folder or a YAML file."""
+    from grader.app import banks
+    from grader.bank import config_file
+
+    found = banks.add(context(ctx), path)
+    if json:
+        data = asdict(found)
+        del data["shared"]
+        output.document(**data, list=config_file())
+        return
+    state = "is in use already" if found.already else "is in use from now on"
+    output.write(f"{found.name}  {found.bank}")
+    output.write(f"{quantity(found.questions, 'question')}; it {state}")
+    for name, count in found.shared.items():
+        which = quantity(count, "id is", "ids are")
+        output.write(f"{which} in {name} too: type {found.name}/ID or {name}/ID")
+
+
+def remove(ctx: typer.Context, path: Annotated[str, argument("PATH")], json: Json = False) -> None:
+    """Stop using a bank; nothing is deleted."""
+    from grader.app import banks
+    from grader.bank import config_file
+
+    gone = banks.remove(context(ctx), path)
+    if json:
+        output.document(removed=gone, list=config_file())
+    else:
+        output.write(f"{gone[0]} is no longer in use; it is left where it is")
+
+
+def list_(ctx: typer.Context, json: Json = False) -> int:
+    """List the banks in use, and how many questions each holds."""
+    from grader.app.banks import in_use
+
+    found = in_use(context(ctx))
+    status = entrypoint.EXIT_BANK_FAULT if any(row.fault for row in found) else 0
+    if json:
+        rows = [asdict(row) for row in found]
+        output.document(ok=status == 0, banks=[row | {"from": row.pop("origin")} for row in rows])
+        return status
+    across = max(len(row.name) for row in found)
+    for row in found:
+        origin = f"from {row.origin}" if row.origin else "comes with the program"
+        state = row.fault or f"{quantity(row.questions, 'question')}, {origin}"
+        for number, line in enumerate(filter(None, [row.path, state, row.hint])):
+            output.write(f"{'' if number else row.name:<{across}}  {line}")
+    return status
+
+
+def schema() -> None:
+    """Print the JSON Schema of a question, for editors."""
+    from grader.kinds.schema import schema
+
+    output.write(schema().rstrip("\n"))
+
+
+def new(
+    ctx: typer.Context,
+    question: Annotated[str, argument("ID")],
+    one_file: Annotated[bool, flag("--one-file", "Everything in one YAML file.")] = False,
+    parts: Annotated[int | None, option("N", "A skeleton in N parts, from 2 to 9.")] = None,
+    form: Annotated[
+        str, option("FORM", "fix, estimate, predict, derive, review, diagnose or write-the-test.")
+    ] = "fix",
+    json: Json = False,
+) -> None:
+    """Write a question that passes its audit, to begin from."""
+    from grader.app import authoring
+
+    here = context(ctx)
+    made = authoring.new(here, question, one_file=one_file, parts=parts, form=form)
+    if json:
+        output.document(question=question, spec=made.written[0], **asdict(made))
+        return
+    for path in made.written:
+        output.write(here.near(path))
+    output.write()
+    if made.todo:
+        marked = quantity(len(made.todo), "place is", "places are")
+        output.write(f"{marked} marked TODO in the files\n")
+    output.write("next:")
+    if made.todo:
+        output.write("  replace what is marked TODO; the audit counts what is left of it")
+    where = shlex.quote(here.near(made.bank))
+    for command in (f"bank audit {question}", f"start {question}"):
+        output.write(f"  drill --bank {where} {command}")
+    output.write(f"  drill bank add {where}")
+
+
+def new_idea(
+    ctx: typer.Context,
+    question: Id,
+    group: Annotated[str, argument("GROUP", "Its first digits.")],
+    results: Annotated[Path, option("RESULTS", "Of the class.", "--from", show_default=False)],
+    name: Annotated[str, option("NAME", "What the idea is called.", show_default=False)],
+    json: Json = False,
+) -> int:
+    """Make a misconception of equal answers, and audit it."""
+    from grader.app import ideas
+    from grader.reports.audit import audit_page
+    from grader.reports.json import audit_to_json
+    from grader.reports.sheet import harmless
+
+    here = context(ctx)
+    with output.waiting() as step:
+        made = ideas.new_idea(here, question, results, group, name, progress=step)
+    report = made.audited.report
+    status = 0 if made.audited.ready(strict=False) else entrypoint.EXIT_BANK_FAULT
+    if json:
+        output.document(
+            question=question, group=made.outputs, files=made.answers, checks=made.checks,
+            known=made.known, written=[made.program, made.spec], todo=made.line,
+            audit=audit_to_json(report) if report else None,
+        )  # fmt: skip
+        return status
+    stopped = ", ".join(made.checks)
+    output.write(f"{made.outputs}: {quantity(made.answers, 'file')}, stopped by {stopped}")
+    if made.known:
+        output.write(f"the question knows {', '.join(made.known)}, which computes the same")
+    output.write("\n" + "\n".join(f"  {line}" for line in harmless(made.text).splitlines()) + "\n")
+    if report is not None:
+        output.show(audit_page(report))
+        output.write()
+    output.write(f"{here.near(made.program)}\n{here.near(made.spec)}:{made.line}")
+    output.info("a stranger wrote this: read it before you keep it in your bank")
+    output.write(f"\nNext: read the program, and write the feedback of {name} where TODO stands")
+    return status
+
+
+def preview(
+    ctx: typer.Context,
+    question: Id,
+    name: Annotated[str, argument("NAME", "A misconception of it, or starter.")],
+    variant: Annotated[
+        int | None, option("N", "Only this variant; every one if not given.", min=1)
+    ] = None,
+    seed: Annotated[int, option("N", "Of the cases.", min=0, max=MOST)] = 0,
+    json: Json = False,
+) -> int:
+    """Show what somebody sees who holds a misconception."""
+    from grader.app import ideas
+
+    here = context(ctx)
+    pages = list(ideas.preview(here, question, name, variant=variant, seed=seed))
+    if json:
+        from grader.reports.json import to_json
+
+        output.document(pages=[{"name": name, "report": to_json(one)} for name, one in pages])
+    else:
+        from grader.reports import grade
+
+        words = f"drill bank preview {shlex.quote(question)} {name}{here.option}"
+        for number, (label, report) in enumerate(pages):
+            if number:
+                output.write()
+            output.lines([sheet.bold(label), ""])
+            # The starter holds the idea that is previewed, and would keep it back.
+            around = grade.Around(file="", explain=True, everything=f"{words} --json")
+            output.show(grade.page(report, around), rows=around.rows)
+    faulty = any(report.verdict == "invalid" for _, report in pages)
+    return entrypoint.EXIT_BANK_FAULT if faulty else 0
+
+
+def audit(
+    ctx: typer.Context,
+    questions: Annotated[list[str] | None, argument("ID", autocompletion=ids)] = None,
+    seeds: Annotated[int, option("N", "How many seeds to try.", min=1, max=1000)] = 3,
+    strict: Annotated[bool, flag("--strict", "Let a remark fail it too.")] = False,
+    mutants: Annotated[
+        bool, flag("--mutants", "Try small changes of the reference as well.")
+    ] = False,
+    at_most: Annotated[
+        int | None, option("N", "With --mutants: N of them, the same each time.", min=1)
+    ] = None,
+    everything: Annotated[bool, flag("--all", "Prove all, whatever committed proofs say.")] = False,
+    mine: Annotated[bool, flag("--mine", "Believe the proofs of this bank: it is yours.")] = False,
+    write: Annotated[
+        bool, flag("--write-proofs", "With --mutants: write proofs to be committed.")
+    ] = False,
+    jobs: Annotated[
+        int | None, option("N", "Questions at once; as many as cores if not given.", min=1)
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Prove questions: every variant through every check."""
+    from grader.app import auditing
+    from grader.app.context import cores
+    from grader.audit.audit import Plan
+
+    plan = Plan(range(seeds), mutants, at_most, strict, everything, mine, write, jobs or cores())
+    step: Callable[[str], None]  # where the next line on what is being done goes
+    results = auditing.audit(context(ctx), questions or [], plan, progress=lambda s: step(s))
+    found: list[Audited] = []
+    while True:
+        with output.waiting() as step:
+            done = next(results, None)
+        if done is None:
+            break
+        if not json:
+            _show(done, first=not any(one.report for one in found))
+        found.append(done)
+    faulty = [one.name for one in found if not one.ready(strict=strict)]
+    tried = [one for one in found if one.report or one.fault or one.believed]
+    if json:
+        skipped = [one.name for one in found if one not in tried]
+        _write_json(tried, ok=not faulty, strict=strict, seeds=seeds, skipped=skipped)
+    elif len(tried) > 1:
+        not_ready = f"{len(faulty)} of {len(tried)} not ready: {', '.join(faulty)}"
+        believed = sum(one.believed for one in found)
+        before = f", {believed} of them proved before" if believed else ""
+        output.write(f"\n{not_ready if faulty else f'all {len(tried)} are ready{before}'}")
+    if faulty and all(one.ready(strict=False) for one in found):
+        output.warn("the remarks are faults, because of --strict")
+    if any(one.mutants is not None and one.mutants.interrupted for one in found):
+        return entrypoint.EXIT_INTERRUPTED
+    return entrypoint.EXIT_BANK_FAULT if faulty else 0
+
+
+def _show(done: Audited, *, first: bool) -> None:
+    from grader.reports.audit import audit_page, mutation_page
+
+    if done.report is not None and not first:
+        output.write()
+    if done.standing is not None:
+        output.write(f"{done.name}: {done.standing.text}{'' if done.believed else '; proved now'}")
+    for problem in done.fault.problems if done.fault else ():
+        output.warn(problem, excerpt=done.fault.excerpt if done.fault else ())
+    if done.report is not None:
+        output.show(audit_page(done.report))
+    if done.mutants is not None:
+        output.write()
+        output.show(mutation_page(done.mutants))
+    if done.written:
+        output.write(f"\n  its proof is written: {done.written}")
+
+
+def _write_json(tried: Sequence[Audited], **more: object) -> None:
+    from grader.model.audit import AUDIT_FORMAT
+    from grader.reports.json import audit_to_json
+
+    proofs = [
+        {"question": one.name, "state": proof.state, "text": proof.text, "proved": not one.believed}
+        for one in tried
+        if (proof := one.standing)
+    ]
+    output.document(
+        format=AUDIT_FORMAT,
+        **more,
+        questions=[audit_to_json(one.report, one.mutants) for one in tried if one.report],
+        problems=[problem for one in tried if one.fault for problem in one.fault.problems],
+        proofs=proofs,
+    )

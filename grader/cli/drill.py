@@ -1,0 +1,228 @@
+"""The way through a drill: `drill start`, `hint`, `run`, `solution` and `reset`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli import output
+from grader.cli.context import MOST, Id, Json, SomeId, context, flag, option
+from grader.model.numerals import quantity
+from grader.reports import sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.app.drills import Solution
+    from grader.model.spec import Spec
+
+_SAID = {"-": "goes", "+": "comes", " ": "stays"}  # of a line, where no sign is to be read
+
+
+def start(
+    ctx: typer.Context,
+    question: Id,
+    dir_: Annotated[
+        Path | None, option("DIR", "Where to make the drill's folder.", "--dir")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Make a folder with a drill; never over anything."""
+    from grader import forms
+    from grader.app import drills
+    from grader.app.resolve import QUESTION
+    from grader.reports.blocks import Code, Commands
+    from grader.reports.question import LEAST_ROWS, page
+
+    here = context(ctx)
+    found, made = drills.start(here, question, parent=dir_)
+    folder, file = made.workspace.folder, made.workspace.submission
+    if json:
+        output.document(
+            question=found.id, folder=folder, submission=file, already_started=made.already,
+            started_at=made.workspace.started_at, written=made.written,
+        )  # fmt: skip
+        return
+    form, is_new = forms.of(found.spec), file.name in made.written
+    also = [one.heading.split()[0].strip(",").lower() for one in form.materials(found.spec)]
+    also += ["interface in full"] * bool(found.spec.parts[0].interface)
+    read = ", ".join(["this", *also]) if len(also) != 1 else f"this, and the {also[0]}"
+    once = "the first grade counts" if form.one_try else ""
+    edit = "it is yours and was left as it is" if made.already and not is_new else once
+    near = [here.near(folder / QUESTION), here.near(file)]
+    width = max(map(len, near))
+    said = (f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]:<{width}}   {edit}".rstrip())
+    there = "" if folder == here.folder else f"cd {here.typed(folder)}"
+    run = "" if found.spec.experiments is None else "drill run"
+    steps = filter(None, (there, run, "drill grade"))  # the folder knows its bank
+    # A starter is of the first part.
+    part = 1 if is_new else here.progress(found).asked(len(found.spec.parts))
+    ending = (Code(said, 0), Commands(tuple(steps)))
+    output.show(page(found, part, ending), rows=max(output.rows(), LEAST_ROWS))
+
+
+def reset(ctx: typer.Context, question: SomeId = None, json: Json = False) -> None:
+    """Put the starter back; a copy of your file is kept."""
+    from grader.app import drills
+
+    here = context(ctx)
+    found, path, copy = drills.reset(here, question)
+    if json:
+        output.document(question=found.id, submission=path, kept=copy)
+        return
+    output.write(f"{here.near(path)} is the starter{' again' if copy else ''}")
+    if copy is not None:
+        output.write(f"what was there is kept in {here.near(copy)}")
+
+
+def hint(
+    ctx: typer.Context,
+    question: SomeId = None,
+    number: Annotated[
+        int | None, option("N", "This one, whatever was shown before.", min=1)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show one more hint."""
+    from grader.app import drills
+    from grader.reports.blocks import from_markdown
+
+    given = drills.hint(context(ctx), question, number=number)
+    found, argument = given.choice.question, given.choice.argument
+    if json:
+        shown = [{"number": n, "text": text} for n, text in given.shown]
+        output.document(question=found.id, hints=shown, left=given.left)
+        return
+    if not given.shown:
+        output.write(f"{found.id} has no hints")
+        return
+    for n, text in given.shown:
+        output.write(f"hint {n} of {given.total}")
+        output.show(from_markdown(text, indent=4))
+    if given.left:
+        # Where nothing can be recorded, the next one has to be asked for.
+        which = "" if given.counted else f" --number {given.shown[-1][0] + 1}"
+        output.steps(f"drill hint{argument}{which}", after=quantity(given.left, "more hint"))
+    else:
+        said = "these were all the hints" if given.all else "that was the last hint"
+        output.steps(f"drill solution{argument} --give-up", after=said)
+
+
+def run(
+    ctx: typer.Context,
+    question: SomeId = None,
+    seed: Annotated[
+        int, option("N", "Run it with this seed; that of the log is 0.", min=0, max=MOST)
+    ] = 0,
+    json: Json = False,
+) -> int:
+    """Run the script of a diagnosis once: 0 it ends, 1 it does not."""
+    from grader.app import drills
+    from grader.reports.grade import run_page
+
+    begun: list[str] = []
+
+    def began(number: int, budget: int) -> None:
+        begun.append(f"run {number} of {budget}" if number else "this run")
+
+    try:
+        made = drills.run(context(ctx), question, seed=seed, began=began)
+    except KeyboardInterrupt:
+        said = f"{begun[0]} was stopped, and counts" if begun else "no run was begun"
+        output.info(f"drill: {said}")
+        raise
+    ran, budget, argument = made.ran, made.asked.budget, made.choice.argument
+    if json:
+        from grader.reports.json import run_to_json
+
+        output.document(
+            question=made.choice.question.id, run=made.number, used=made.used, budget=budget,
+            seed=seed, **run_to_json(ran),
+        )  # fmt: skip
+    else:
+        head = f"run {made.number} of {budget}" if made.number else "run, not counted"
+        output.show(run_page(ran, f"{head}, seed {seed}", filename=made.path.name))
+        left = budget - made.used
+        again = [f"drill run{argument}"] if left else []
+        output.steps(*again, f"drill grade{argument}", after=f"{left} left")
+    return int(bool(ran.fault))
+
+
+def solution(
+    ctx: typer.Context,
+    question: SomeId = None,
+    give_up: Annotated[
+        bool, flag("--give-up", "Show it without a pass; this is recorded.")
+    ] = False,
+    mine: Annotated[bool, flag("--mine", "Compare it with your file.")] = False,
+    full: Annotated[bool, flag("--full", "A whole right file, with sources.")] = False,
+    follow_ups: Annotated[
+        bool, flag("--follow-ups", "What else may be asked, with answers.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Show the smallest repair of the starter, after a pass."""
+    from grader.app import drills
+
+    found = drills.solution(context(ctx), question, give_up=give_up)
+    spec = found.choice.question.spec
+    if json:
+        output.document(
+            question=found.choice.question.id,
+            passed=found.passed,
+            solution=found.full,
+            repair=[change._asdict() for change in found.repair],
+            mine=None if found.mine is None else [change._asdict() for change in found.mine],
+            follow_ups=[follow_up.model_dump() for follow_up in spec.follow_ups],
+            sources=spec.sources,
+        )
+        return
+    lines: list[sheet.Line] = []
+    if full:
+        lines += found.full.rstrip("\n").split("\n")
+        lines += ["", sheet.bold("Sources")] * bool(spec.sources)
+        for source in spec.sources:
+            lines += sheet.wrapped(" ".join(source.split()), output.measure(), first="- ")
+    if follow_ups:
+        lines += _follow_ups(spec)
+    if mine or not (full or follow_ups):
+        lines += _compared(found, mine=mine)
+    output.lines(lines, paged=True)
+
+
+def _follow_ups(spec: Spec) -> Iterator[sheet.Line]:
+    from grader.reports.blocks import Gap, from_markdown, render_terminal
+
+    for follow_up in spec.follow_ups:
+        blocks = [*from_markdown(follow_up.ask), *from_markdown(follow_up.answer, indent=4), Gap()]
+        yield from (*render_terminal(blocks, output.measure()), "")
+    if not spec.follow_ups:
+        yield "nothing else is asked"
+
+
+def _compared(found: Solution, *, mine: bool) -> Iterator[sheet.Line]:
+    """The starter, or one's own file, and the right solution nearest to it."""
+    question, words = found.choice.question, f"drill solution{found.choice.argument}"
+    if not mine:
+        comes = sum(sign == "+" and bool(text.strip()) for sign, text in found.repair)
+        said = f"the smallest repair of the starter (-), {quantity(comes, 'line')} (+)"
+    elif found.mine is None:
+        said = "there is no file of yours"
+    else:
+        many = found.solutions > 1
+        of = f"the nearest of {found.solutions} right files" if many else "a right file"
+        said = f"yours (-) and {of} (+)" if found.mine else f"yours is {of}, line by line"
+    yield f"{question.id}: {said}"
+    styles = {"-": sheet.RED, "+": sheet.GREEN}
+    for sign, text in (found.mine or ()) if mine else found.repair:
+        if output.style.plain:
+            yield f"{_SAID[sign]}: {text}" if sign in _SAID else "lines that stay are left out"
+        else:
+            yield "     ..." if sign == "..." else ((sign, styles.get(sign, "")), (text, ""))
+    yield sheet.steps(
+        words if mine else f"{words} --mine" * (found.mine is not None),
+        f"{words} --full",
+        f"{words} --follow-ups" * bool(question.spec.follow_ups and not mine),
+    )

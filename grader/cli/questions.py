@@ -1,0 +1,170 @@
+"""`drill list`, `show` and `next`: which questions there are, and how far one is with each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from grader.cli import output
+from grader.cli.context import Id, Json, context, flag, option, tracks
+from grader.model.numerals import quantity
+from grader.reports import sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.model.question import Header, Question
+    from grader.model.spec import Check
+    from grader.records.progress import Progress
+
+_LEVEL_FROM = 90  # columns of a window from which on there is room for it
+_HEAD = ("question", "title", "level", "parts", "min", "you")
+
+
+def list_(
+    ctx: typer.Context,
+    track: Annotated[str | None, option("TRACK", "Only this track.", autocompletion=tracks)] = None,
+    level: Annotated[str | None, option("LEVEL", "Only this level.")] = None,
+    new: Annotated[bool, flag("--new", "Only those not begun.")] = False,
+    json: Json = False,
+) -> None:
+    """List the questions, and how far you are with each."""
+    from grader.app.catalog import questions
+
+    here = context(ctx)
+    found = questions(here, track, level, new=new)
+    if json:
+        names = ("id", "called", "title", "track", "level", "minutes", "bank")
+        rows = [
+            {name: getattr(header, name) for name in names}
+            | {"state": yours.state, "tries": yours.tries}
+            | {"parts": header.parts, "parts_passed": yours.passed_of(header.parts)}
+            for header, yours in found
+        ]
+        output.document(questions=rows)
+    elif found:
+        passed = sum(yours.passed for _, yours in found)
+        output.lines(_table(found), paged=True)  # the summary last: it stays in sight
+        output.steps(f"drill next{here.option}", after=f"{passed} of {len(found)} passed")
+    elif track or level or new:
+        output.steps(f"drill list{here.option}", after="no such questions")
+    else:
+        output.write("no questions: the banks that were found hold none")
+
+
+def _table(found: Sequence[tuple[Header, Progress]]) -> list[sheet.Line]:
+    """The questions as a table, a heading for each track."""
+    wide = output.width() >= _LEVEL_FROM
+    width = _LEVEL_FROM if wide else output.measure()
+    dropped = set() if wide else {"level"}
+    dropped |= {"min"} if width < sheet.WIDEST else set()
+    kept = [n for n, name in enumerate(_HEAD) if name not in dropped]
+    every = [_HEAD, *(_cells(header, yours) for header, yours in found)]
+    taken = sum(max(sheet.cells(row[n]) for row in every) + 2 for n in kept if n != 1)
+    rows: list[list[str]] = []
+    track = None
+    for (header, _), (called, title, *cells) in zip(found, every[1:], strict=True):
+        if header.track != track:
+            track = header.track
+            rows.append([track])
+        row = [called, sheet.cut(title, max(width - taken, 8)), *cells]
+        rows.append([row[n] for n in kept])
+    head = [_HEAD[n] for n in kept]
+    return sheet.columns(head, rows, right=("min",), plain=output.style.plain)
+
+
+def _cells(header: Header, yours: Progress) -> tuple[str, ...]:
+    passed = f"{yours.passed_of(header.parts)}/{header.parts}"
+    state = quantity(yours.tries, "try", "tries") if yours.state == "tried" else yours.state
+    return f"  {header.called}", header.title, header.level, passed, str(header.minutes), state
+
+
+def show(
+    ctx: typer.Context,
+    question: Id,
+    all_: Annotated[
+        bool, flag("--all", "Every part, also those that you are not asked yet.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Show a question, as far as you are with it, without starting it."""
+    from grader.app.resolve import resolve
+
+    here = context(ctx)
+    found = resolve(here, question).question
+    several = len(found.spec.parts)
+    asked = several if all_ or several == 1 else here.progress(found).asked(several)
+    if json:
+        output.document(**_whole(found, asked))
+        return
+    from grader.reports.blocks import Commands, Gap
+    from grader.reports.question import document
+
+    steps = [f"drill start {question}{here.option}"]
+    steps += [f"drill show {question}{here.option} --all"] * (asked < several)
+    output.show([*document(found, asked), Gap(), Commands(tuple(steps))], paged=True)
+
+
+def _whole(question: Question, asked: int) -> dict[str, Any]:
+    """Everything of a question that does not give its answer away."""
+    from dataclasses import asdict
+
+    from grader import forms
+
+    spec, shown = question.spec, question.spec.parts[:asked]
+    names = ("title", "track", "level", "minutes", "uses", "prerequisites", "prompt", "causes")
+    of_part = ("points", "minutes", "prompt", "interface", "contract")
+    return {
+        "question": question.id,
+        "bank": question.bank,
+        "digest": question.digest,
+        **{name: getattr(spec, name) for name in names},
+        "log": spec.log,
+        "experiments": None if spec.experiments is None else spec.experiments.model_dump(),
+        "functions": list(question.functions_of(asked)),
+        "hints": sum(len(part.hints) for part in shown),
+        "parts": [
+            {name: getattr(part, name) for name in of_part}
+            | {"id": id_, "checks": [_check(check) for check in part.checks]}
+            for id_, part in zip(spec.part_ids, shown, strict=False)
+        ],
+        "parts_in_all": len(spec.parts),
+        "materials": [asdict(one) for one in forms.of(spec).materials(spec)],
+    }
+
+
+def _check(check: Check) -> dict[str, object]:
+    """What a check is about, and what it allows besides rounding."""
+    given = getattr(check, "tolerance", None)
+    allowed = {} if given is None else {"tolerance": given.model_dump(exclude_none=True)}
+    return {"id": check.id, "kind": check.kind, "about": check.about, **allowed}
+
+
+def next_(ctx: typer.Context, json: Json = False) -> None:
+    """Say what to do next, and why."""
+    from grader.app.catalog import suggestions
+
+    here = context(ctx)
+    found = suggestions(here)[:2]
+    if json:
+        rows = [
+            {"question": one.header.called, "reason": one.reason, "folder": one.folder}
+            for one in found
+        ]
+        following, after, *_ = [*rows, None, None]
+        output.document(next=following, then=after)
+        return
+    if not found:
+        output.write("Every question is passed.")
+        output.steps(f"drill list{here.option}", "drill history")
+        return
+    first, *others = found
+    output.lines([sheet.bold(first.header.called, f"{sheet.GAP}{first.reason}")])
+    for one in others:
+        output.write(f"Then: {one.header.called} ({one.reason})")
+    if first.folder is None:
+        output.steps(f"drill start {first.header.called}{here.option}")
+    else:
+        there = [] if first.folder == here.folder else [f"cd {here.typed(first.folder)}"]
+        output.steps(*there, f"drill grade{here.option}")
