@@ -35,23 +35,27 @@ Made from the program by `python docs/generate.py`. Every command takes `--help`
 prints anything, `--json`: one JSON document. `--bank PATH`, `--plain`, `--no-pager` and
 `--color WHEN` may stand anywhere in a command.
 """
-
 _CURRICULUM = """\
 # What the questions are about
 
 Made from [curriculum.yaml](curriculum.yaml) and the bank by `python docs/generate.py`.
 """
-_KEYS_INTRODUCTION = """\
+_KEYS = """\
 # Every key of a question
 
 Made from the model by `python docs/generate.py`; an editor that knows the JSON Schema shows the
 same. [authoring.md](authoring.md) shows how a question is written, [format.md](format.md) explains
 how its parts work together.
 """
+_INPUTS = """\
+Every other key is the name of an input: a number, a text, `true`, `null`, a nested list (a literal
+array), or one generator with its shape and any modifiers, which are applied in the order of their
+table: `{uniform: [2, 3], from: -1, to: 1, dtype: float32}`.
+"""
 _EVERYWHERE = {"json", "help", "install_completion", "show_completion"}
 _PARTS = {
-    "checks: show, display": "Show",
-    "checks: tolerance": "Tolerance",
+    "show": "Show",
+    "tolerance": "Tolerance",
     "limits": "Limits",
     "code": "Code",
     "misconceptions": "Misconception",
@@ -92,20 +96,21 @@ def pages() -> dict[str, str]:
 
 
 def commands_page() -> str:
-    """Return what every command takes, under a heading each."""
-    parts = [_INTRODUCTION]
+    """Return what every command takes: a list for each group."""
+    lines = [_INTRODUCTION, "## drill", ""]
     for words, command in _commands():
         below = bool(getattr(command, "commands", {}))
+        if below and words:
+            lines += ["", f"## drill {' '.join(words)}", ""]
         names = [] if below else [_named(one) for one in command.params if _is_argument(one)]
-        parts.append(f"## {' '.join(['drill', *words, *names])}\n")
-        parts.append(f"{' '.join((command.help or '').split())}\n")
-        rows = [
-            f"- `{_named(one)}`: {one.help}"
+        typed = " ".join(["drill", *words, *names])
+        lines.append(f"- **`{typed}`** {' '.join((command.help or '').split())}")
+        lines += [
+            f"  - `{_named(one)}`: {one.help}"
             for one in command.params
             if one.help and one.name not in _EVERYWHERE
         ]
-        parts.append("\n".join(rows) + "\n" if rows else "")
-    return "\n".join(filter(None, parts))
+    return "\n".join(lines) + "\n"
 
 
 def commands() -> Iterator[tuple[str, ...]]:
@@ -152,14 +157,12 @@ def curriculum_page() -> str:
     for head in sorted(heads, key=lambda one: (one.track, one.id)):
         before = ", ".join(head.prerequisites)
         lines.append(f"| `{head.id}` | {head.track} | {head.level} | {head.minutes} | {before} |")
-    lines.append("")
+    lines += ["", "| track | what there is to know | asked by |", "|---|---|---|"]
     for track, items in yaml.safe_load((DOCS / "curriculum.yaml").read_text("utf-8")).items():
-        lines += [f"## {track}", "", "| what there is to know | asked by |", "|---|---|"]
         for text, named in items.items():
             found = ", ".join(f"`{name}`" for name in named if name in there)
-            lines.append(f"| {text} | {found or 'not covered yet'} |")
-        lines.append("")
-    return "\n".join(lines)
+            lines.append(f"| {track} | {text} | {found or 'not covered yet'} |")
+    return "\n".join(lines) + "\n"
 
 
 def keys_page() -> str:
@@ -172,30 +175,27 @@ def keys_page() -> str:
         for name in [one["$ref"].rpartition("/")[2]]
     }
     common = list(Check.model_fields)
-    first = parts[next(iter(kinds.values()))]
-    lines = [
-        _KEYS_INTRODUCTION,
-        "## A question",
-        "",
-        *_table(whole, without=OF_A_PART),
-        "",
-    ]
-    part = parts["Part"]
-    lines += ["## parts: a part", "", part["description"], "", *_table(part), ""]
-    lines += ["## cases: a case", "", *_words("key", recipe.RESERVED), ""]
-    lines += ["Every other key is the name of an input: a number, a text, `true`, `null`, a nested"]
-    lines += ["list (a literal array), or one generator with its shape and any modifiers:"]
-    lines += ["`{uniform: [2, 3], from: -1, to: 1, dtype: float32}`. Modifiers are applied in the"]
-    lines += ["order of their table.", ""]
+    part, first = parts["Part"], parts[next(iter(kinds.values()))]
+    lines = [_KEYS, "## A question", "", *_HEAD, *_rows(whole, without=OF_A_PART), ""]
+    lines += ["## parts: a part", "", part["description"], "", *_HEAD, *_rows(part), ""]
+    lines += ["## cases: a case", "", *_words("key", recipe.RESERVED), "", _INPUTS]
     lines += [*_words("generator", recipe.GENERATORS), ""]
     lines += [*_words("modifier", recipe.MODIFIERS), ""]
-    lines += ["## checks: every kind", "", *_table(first, only=common), ""]
+    lines += ["## checks: every kind", "", *_HEAD, *_rows(first, only=common), ""]
+    lines += [
+        "## checks: one kind",
+        "",
+        "[format.md](format.md#what-a-check-decides) says when each passes.",
+        "",
+    ]
+    lines += [f"| kind {_HEAD[0]}", f"|---{_HEAD[1]}"]
     for kind, name in kinds.items():
-        lines += [f"## checks: {kind}", "", parts[name]["description"], ""]
-        lines += [*_table(parts[name], without=common), ""]
-    for heading, name in _PARTS.items():
-        lines += [f"## {heading}", "", parts[name]["description"], "", *_table(parts[name]), ""]
-    return "\n".join(lines).rstrip("\n") + "\n"
+        lines += [f"| `{kind}` {row}" for row in _rows(parts[name], without=common)]
+    lines += ["", "## Mappings in these", "", f"| in {_HEAD[0]}", f"|---{_HEAD[1]}"]
+    for key, name in _PARTS.items():
+        lines.append(f"| `{key}` | | | | {' '.join(parts[name]['description'].split())} |")
+        lines += [f"| `{key}` {row}" for row in _rows(parts[name])]
+    return "\n".join(lines) + "\n"
 
 
 def _words(first: str, meanings: Mapping[str, str]) -> list[str]:
@@ -203,15 +203,16 @@ def _words(first: str, meanings: Mapping[str, str]) -> list[str]:
     return [f"| {first} | meaning |", "|---|---|", *rows]
 
 
-def _table(part: Any, only: Sequence[str] = (), without: Sequence[str] = ()) -> list[str]:  # noqa: ANN401 JSON
-    rows = ["| key | is | default | meaning |", "|---|---|---|---|"]
+_HEAD = ["| key | is | default | meaning |", "|---|---|---|---|"]
+
+
+def _rows(part: Any, only: Sequence[str] = (), without: Sequence[str] = ()) -> Iterator[str]:  # noqa: ANN401 JSON
     for key, found in part["properties"].items():
         if key in without or (only and key not in only):
             continue
         kind = "text" if only and key == "kind" else _type(found)
         default = "needed" if key in part.get("required", ()) else _default(found.get("default"))
-        rows.append(f"| `{key}` | {kind} | {default} | {found.get('description', '')} |")
-    return rows
+        yield f"| `{key}` | {kind} | {default} | {found.get('description', '')} |"
 
 
 def _default(value: object) -> str:
