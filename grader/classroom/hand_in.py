@@ -60,7 +60,7 @@ DEEPEST_ARCHIVE = 3  # zip files in each other, from the one that was handed in
 LONGEST = 1000  # characters of a path
 SHOWN = 5  # files that are named
 EMPTY = "a zip file with nothing in it"
-_NOT_THEIRS = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"})
+_NOT_THEIRS = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"})  # of programs
 _LINK = "a link, which is not followed"
 _PIPE = "a device or a pipe, and no file"
 _ENTRY = b"PK\x01\x02"  # with which each entry of the list at the end of a zip file begins
@@ -81,6 +81,10 @@ class FoundFile:
     fault: str = ""  # why there is nothing to be read, one sentence
     stray: bool = False  # whether it is nobody's, whatever its path: the fault is not a student's
     bytes_at: Path | None = None  # where they are
+
+    def unreadable(self, fault: OSError) -> FoundFile:
+        """Return it as one that this machine cannot read."""
+        return replace(self, fault=f"cannot be read: {fault.strerror}", stray=True)
 
 
 class HandIns(Closing):
@@ -104,7 +108,7 @@ class HandIns(Closing):
             texts: The ids of those that are answered by a text.
 
         Raises:
-            UsageError: There is none, it cannot be read, or it is not clear how it is laid out.
+            UsageError: It cannot be read, or it is not clear how it is laid out.
         """
         if layout and pattern:
             raise UsageError("expected --layout or --pattern, found both")
@@ -128,7 +132,6 @@ class HandIns(Closing):
             raise
 
     def close(self) -> None:
-        """Remove what was unpacked."""
         self._temporary.cleanup()
 
     def _detected(self, name: str, names: AnswerNames) -> Layout:
@@ -192,11 +195,6 @@ class HandIns(Closing):
     # Looking for files.
 
     def _found(self) -> Iterator[FoundFile]:
-        """Give every file.
-
-        Raises:
-            UsageError: The folder or the zip file of the class cannot be read.
-        """
         try:
             if not self._root.is_dir():
                 yield from self._unpacked(self._root, "", None, 0, _Budget())
@@ -208,31 +206,30 @@ class HandIns(Closing):
                 except OSError as fault:
                     if not folder:
                         raise
-                    yield _unreadable(FoundFile(folder), fault)
+                    yield FoundFile(folder).unreadable(fault)
                     continue
-                paths = [os.path.join(folder, one) for one in names if not _ignored(one)]
-                inside = [path for path in paths if self._is_folder(path)]
-                folders += inside
-                for path in {*paths} - {*inside}:
-                    yield from self._at(path)
+                for path in (os.path.join(folder, one) for one in names if not _ignored(one)):
+                    place = self._root / path
+                    if not _unusable(path) and place.is_dir() and not place.is_symlink():
+                        folders.append(path)
+                    else:
+                        yield from self._at(path)
         except UsageError as fault:
             text = f"{self._root}: expected a folder or a zip file: {fault.message}"
             raise UsageError(text) from fault
         except OSError as fault:
             raise UsageError(f"{self._root}: cannot be read: {fault.strerror}") from fault
 
-    def _is_folder(self, path: str) -> bool:
-        place = self._root / path
-        return not _unusable(path) and place.is_dir() and not place.is_symlink()
-
     def _at(self, path: str) -> list[FoundFile]:
-        """Return what is at a path: a file, those in a zip file, or what is wrong."""
         place, file = self._root / path, FoundFile(path)
         try:
             found = place.lstat()
             if _unusable(path):
                 return [replace(file, fault=_unusable(path))]
-            file = replace(file, at=_moment(found.st_mtime), bytes_at=place)
+            file = replace(file, bytes_at=place)
+            with suppress(OverflowError, ValueError):
+                moment = datetime.fromtimestamp(found.st_mtime, UTC)
+                file = replace(file, at=moment.isoformat(timespec="seconds"))
             if not stat.S_ISREG(found.st_mode):
                 return [replace(file, fault=_LINK if stat.S_ISLNK(found.st_mode) else _PIPE)]
             if not os.access(place, os.R_OK):
@@ -240,7 +237,7 @@ class HandIns(Closing):
             if suffix(path) == ARCHIVE:
                 return self._unpacked(place, f"{path}/", file.at, 1, _Budget())
         except OSError as fault:
-            return [_unreadable(file, fault)]
+            return [file.unreadable(fault)]
         except UsageError as fault:
             return [replace(file, fault=fault.message)]
         return [file]
@@ -289,7 +286,6 @@ class HandIns(Closing):
         depth: int,
         budget: _Budget,
     ) -> list[FoundFile]:
-        """Unpack one file of a zip file, and those in it if it is one."""
         kind = suffix(file.path)
         says_whose = depth == 0 and file.path.rpartition("/")[2] == METADATA
         if file.fault or not (says_whose or kind in {*self._ends, ARCHIVE}):
@@ -318,7 +314,7 @@ class HandIns(Closing):
         except UsageError as fault:
             return [replace(file, fault=fault.message)]
         except OSError as fault:  # of this machine
-            return [_unreadable(file, fault)]
+            return [file.unreadable(fault)]
         return [replace(file, bytes_at=place)]
 
 
@@ -330,11 +326,7 @@ class _Budget:
     entries: int = field(default_factory=lambda: MOST_ENTRIES)
 
     def take(self, size: int = 0, entries: int = 0) -> None:
-        """Count bytes or files, before they are kept.
-
-        Raises:
-            UsageError: They are more than those of any honest one, these or some before them.
-        """
+        """Count bytes or files before they are kept, and refuse what no honest one holds."""
         self.bytes -= size
         self.entries -= entries
         if self.bytes < 0:
@@ -356,10 +348,6 @@ def _explained() -> Iterator[None]:
         raise UsageError(f"expected a zip file, found a damaged one: {said}") from None
 
 
-def _unreadable(file: FoundFile, fault: OSError) -> FoundFile:
-    return replace(file, fault=f"cannot be read: {fault.strerror}", stray=True)
-
-
 def _path(info: zipfile.ZipInfo, depth: int) -> str:
     r"""Return an entry's path; not all programs that write UTF-8 say so.
 
@@ -373,7 +361,6 @@ def _path(info: zipfile.ZipInfo, depth: int) -> str:
 
 
 def _entry(where: str, path: str, info: zipfile.ZipInfo, at: str | None) -> FoundFile:
-    """Return an entry of a zip file, with what is wrong with it."""
     if at is None:
         at = ""
         with suppress(ValueError):  # a zip file does not know its own zone
@@ -394,21 +381,13 @@ def _entry(where: str, path: str, info: zipfile.ZipInfo, at: str | None) -> Foun
 
 
 def _ignored(name: str) -> bool:
-    """Whether a file was left by a program, and is of no interest to anybody."""
     return (name.startswith(".") and name not in {".", ".."}) or name in _NOT_THEIRS
 
 
 def _unusable(path: str) -> str:
-    """Return why a path cannot be used, "" where it can."""
     if acts(path):
         return "its name has characters that cannot be shown"
     return f"its path has more than {LONGEST} characters" if len(path) > LONGEST else ""
-
-
-def _moment(seconds: float) -> str:
-    with suppress(OverflowError, OSError, ValueError):
-        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-    return ""
 
 
 def _in_time(one: tuple[Claim, FoundFile]) -> tuple[object, ...]:
@@ -423,11 +402,6 @@ def _in_time(one: tuple[Claim, FoundFile]) -> tuple[object, ...]:
 
 
 def _handed(file: FoundFile, claim: Claim) -> tuple[HandIn, bytes]:
-    """Return a file as somebody's, with the program in it.
-
-    Raises:
-        OSError: This machine cannot read it.
-    """
     content, fault, sha256 = b"", file.fault, ""
     if not fault:
         try:
@@ -444,10 +418,11 @@ def _handed(file: FoundFile, claim: Claim) -> tuple[HandIn, bytes]:
 
 
 def program(file: FoundFile) -> bytes:
-    """Return the program in a file; that of a notebook is its code cells.
+    """Return the program in a file.
 
     Raises:
-        OSError, UsageError: There is none.
+        OSError: This machine cannot read it.
+        UsageError: There is none.
     """
     if suffix(file.path) == ".ipynb":
         return code_of(_bytes(file, MOST_NOTEBOOK, "a notebook of "))
@@ -455,12 +430,7 @@ def program(file: FoundFile) -> bytes:
 
 
 def _bytes(file: FoundFile, most: int, kind: str = "") -> bytes:
-    """Return the bytes of a file; no part of its path may have become a link meanwhile.
-
-    Raises:
-        OSError: This machine cannot read it.
-        UsageError: It is larger, or is no file any more.
-    """
+    """Return the bytes of a file; no part of its path may have become a link meanwhile."""
     assert file.bytes_at is not None
     place = file.bytes_at
     with open(place, "rb", opener=regular) as opened:

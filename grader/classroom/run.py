@@ -25,6 +25,7 @@ from time import monotonic
 from typing import Any, Protocol
 
 from grader import __version__, forms
+from grader.bank import load
 from grader.model.classroom import AssignedQuestion, Graded
 from grader.model.errors import DrillError, GraderError, UsageError
 from grader.model.question import Question
@@ -61,11 +62,7 @@ _idle: list[tuple[tuple[str, tuple[int, ...]], GradingSession]] = []
 
 
 def grade_one(job: Job) -> Graded:
-    """Grade one program.
-
-    Whatever it does becomes a verdict; whatever else goes wrong becomes a `fault`, which is never
-    the submission's.
-    """
+    """Grade one program: what it does becomes a verdict, whatever else goes wrong a `fault`."""
     of = (job.question.digest, job.question.parts)
     try:
         session = None
@@ -102,13 +99,7 @@ def close_sessions(kept: int = 0) -> None:
 
 
 def _loaded(job: Job) -> Question:
-    """Load a job's question.
-
-    Raises:
-        DrillError: It cannot be loaded here, is another one, or the libraries are.
-    """
-    from grader.bank import load
-
+    """Load a job's question, and refuse one that is another here, or runs on other libraries."""
     asked = job.question
     with ExitStack() as stack:
         bank = Path(asked.bank)
@@ -197,7 +188,6 @@ def grade_all(jobs: Iterable[Job], pool: Pool) -> Generator[Graded, None, None]:
 
 
 def _tried(job: Job, pool: Pool) -> Graded:
-    """Grade a job, and again where that goes wrong for a reason of ours."""
     for left in reversed(range(TRIES)):
         try:
             graded = pool.grade(job)
@@ -216,7 +206,6 @@ class LocalPool:
     """Processes of this machine, started afresh, each with sessions of its own."""
 
     def __init__(self, size: int) -> None:
-        """Start none yet: each does with its first job."""
         self.size = size
         self._free: SimpleQueue[tuple[Connection, BaseProcess] | None] = SimpleQueue()
         self._started: list[BaseProcess] = []
@@ -224,7 +213,6 @@ class LocalPool:
             self._free.put(None)
 
     def grade(self, job: Job) -> Graded:
-        """Grade one program in the next process that is free."""
         one = self._free.get()
         try:
             if one is None and self.size:
@@ -254,7 +242,6 @@ class LocalPool:
         return pipe, process
 
     def close(self) -> None:
-        """End every process now; their workers end with them."""
         self.size = 0
         for process in list(self._started):
             _end(process)
@@ -318,12 +305,7 @@ class DaskPool:
         return 0 if self._closed else self._size
 
     def grade(self, job: Job) -> Graded:
-        """Grade one program on a worker; Dask itself tries again where one ends.
-
-        Raises:
-            EOFError: Its workers ended, one after another.
-            UsageError: The scheduler was lost.
-        """
+        """Grade one program on a worker; Dask itself tries again where one ends."""
         sent = replace(job, files=self._files[job.question.id])
         try:
             # Not pure: a program that is graded again is computed again.

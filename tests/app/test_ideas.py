@@ -15,7 +15,7 @@ from grader.app.ideas import NewIdea, new_idea, with_entry
 from grader.classroom.results import Results
 from grader.cli.app import run
 from grader.model.errors import BankError, UsageError
-from tests.classroom.fakes import NOW
+from tests.classroom.builders import NOW
 
 MINI = Path(__file__).parents[1] / "banks" / "mini"
 SUMMED = """

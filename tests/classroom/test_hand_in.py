@@ -1,30 +1,46 @@
-"""Folders and zip files that were made to trip whoever opens them."""
+"""Folders, zip files and notebooks, also those that were made to trip whoever opens them."""
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import tempfile
 import zipfile
+from collections.abc import Iterable
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from grader.classroom import hand_in
-from grader.classroom.hand_in import MOST_BYTES, FoundFile, HandIns
+from grader.classroom.hand_in import MOST_BYTES, FoundFile, HandIns, code_of
+from grader.classroom.layout import LAYOUTS, student_id
 from grader.model.errors import UsageError
-from tests.classroom.handing_in import Files, faults, found, notebook, programs, tree, whose, zipped
+from tests.classroom.builders import (
+    Files,
+    faults,
+    found,
+    notebook,
+    programs,
+    tree,
+    whose,
+    zipped,
+)
+from tests.classroom.test_layout import ASKED, PATHS
 
 DAMAGED = "expected a zip file, found a damaged one"
 LINK = "a link, which is not followed"
 
 
-def items(root: Path) -> dict[str, FoundFile]:
-    """Every file, by path."""
-    with HandIns(root, ["mean"], pattern="{student}") as walked:
-        return {one.path: one for one in walked.files}
+def walked(root: Path) -> dict[str, str]:
+    """What is wrong with every file, by path."""
+    with HandIns(root, ["mean"], pattern="{student}") as handed_in:
+        return {one.path: one.fault for one in handed_in.files}
 
 
 def packed(*entries: tuple[zipfile.ZipInfo, bytes]) -> bytes:
@@ -83,7 +99,7 @@ def test_what_programs_leave_is_no_file_of_anybody(tmp_path: Path) -> None:
     left = dict.fromkeys([*names, "ann/mean.py"], "")
     tree(tmp_path / "plain", left)
     (tmp_path / "all.zip").write_bytes(zipped(left))
-    assert list(items(tmp_path / "plain")) == list(items(tmp_path / "all.zip")) == ["ann/mean.py"]
+    assert list(walked(tmp_path / "plain")) == list(walked(tmp_path / "all.zip")) == ["ann/mean.py"]
 
 
 def test_names_that_act_are_said(tmp_path: Path) -> None:
@@ -154,7 +170,7 @@ def test_folders_in_folders_come_to_an_end(tmp_path: Path) -> None:
     for _ in range(60):
         deep /= "x"
     deep.mkdir(parents=True)
-    assert [one.fault for one in items(tmp_path).values()] == [""]
+    assert walked(tmp_path) == {"ann/mean.py": ""}
 
 
 def test_a_program_has_a_size(tmp_path: Path) -> None:
@@ -260,8 +276,8 @@ def test_names_are_read_whatever_packed_them(tmp_path: Path, said_utf8: bool) ->
 def test_a_backslash_in_a_name_is_no_folder_in_a_class(tmp_path: Path, layout: str) -> None:
     paths = ["eve/x.py", "bo/mean.py", "bo\\mean.py"] if layout else ["ann.py", "bo.py", "bo\\x.py"]
     (tmp_path / "all.zip").write_bytes(packed(*((info(path), b"") for path in paths)))
-    assert "bo/x.py" not in items(tmp_path / "all.zip")
-    assert paths[-1] in items(tmp_path / "all.zip")
+    assert "bo/x.py" not in walked(tmp_path / "all.zip")
+    assert paths[-1] in walked(tmp_path / "all.zip")
     handed = [one.path for one in found(tmp_path / "all.zip", layout=layout) if one.student == "bo"]
     assert handed == paths[1:2]
 
@@ -313,8 +329,7 @@ def test_zip_files_in_each_other_share_what_they_may_hold(
     monkeypatch.setattr(hand_in, "MOST_ENTRIES", 12)
     four = zipped({f"{number}.py": "" for number in range(4)})
     tree(tmp_path, {"ann.zip": zipped({"a.zip": four, "b.zip": four, "c.zip": four})})
-    handed = {path: one.fault for path, one in items(tmp_path).items()}
-    assert handed == {"ann.zip/c.zip": "its zip files hold more than 12 files"} | {
+    assert walked(tmp_path) == {"ann.zip/c.zip": "its zip files hold more than 12 files"} | {
         f"ann.zip/{inner}.zip/{number}.py": "" for inner in "ab" for number in range(4)
     }
 
@@ -345,3 +360,149 @@ def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:
     ]:  # fmt: skip
         with pytest.raises(UsageError, match=said):
             found(tmp_path / name)
+
+
+def archive(names: Iterable[tuple[str, bytes]]) -> bytes:
+    """A zip file with any names at all."""
+    content = BytesIO()
+    with zipfile.ZipFile(content, "w") as made:
+        for number, (name, data) in enumerate(names):
+            info = zipfile.ZipInfo(f"{number}")
+            info.filename = name.encode("utf-8", "replace").decode()
+            info.external_attr = (number * 0o20000) << 16
+            made.writestr(info, data)
+    return content.getvalue()
+
+
+CONTENT = st.sampled_from(
+    [b"x = 1", b"{", b"PK\x05\x06", archive([("mean.py", b""), ("a/b", b"")])]
+)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@settings(deadline=None, max_examples=60, suppress_health_check=[*HealthCheck])
+@given(
+    names=st.lists(st.tuples(PATHS, CONTENT), max_size=5),
+    name=st.sampled_from(["", *LAYOUTS]),
+    damage=st.none() | st.tuples(st.integers(0, 400), st.integers(0, 255)),
+)
+def test_any_zip_file_is_read_or_refused(
+    tmp_path: Path, names: list[tuple[str, bytes]], name: str, damage: tuple[int, int] | None
+) -> None:
+    content = bytearray(archive(names))
+    if damage and damage[0] < len(content):
+        content[damage[0]] = damage[1]
+    (tmp_path / "all.zip").write_bytes(content)
+    with suppress(UsageError), HandIns(tmp_path / "all.zip", ASKED, name) as handed_in:
+        for one, program in handed_in:
+            assert one.student == student_id(one.student) != ""
+            assert bool(one.sha256) != bool(one.fault)
+            assert one.question in ASKED
+            assert not (one.fault and program)
+        assert "\n" not in handed_in.nobodys() or any("\n" in path for path, _ in names)
+
+
+# Notebooks.
+
+
+def test_cells_are_joined_by_an_empty_line() -> None:
+    book = notebook("import numpy\nx = 1", "", "\ny = 2\n\n", "z = 3")
+    assert code_of(book).decode() == "import numpy\nx = 1\n\n\n\n\ny = 2\n\nz = 3\n"
+
+
+def test_what_is_no_code_is_left_out() -> None:
+    others: list[dict[str, object]] = [
+        {"cell_type": kind, "source": "no code", "metadata": {}} for kind in ("raw", "markdown")
+    ]
+    code = {"cell_type": "code", "source": "x = 1\r\ny = 2\r", "outputs": [{"text": "x"}]}
+    book = notebook(cells=[others[0], code, others[1]])
+    assert code_of(b"\xef\xbb\xbf" + book) == b"x = 1\ny = 2\n"
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("%matplotlib inline", "# %matplotlib inline"),
+        ("!pip install x \\\n  y\nz = 1", "# !pip install x \\\n#   y\nz = 1"),
+        ("?len", "# ?len"), ("np.dot?", "# np.dot?"), ("len??", "# len??"),
+        ("x = 1  # why?", None), ("print('why?')", None), ("# why?", None), ("'why?'", None),
+        ("files = !ls", "# files = !ls"), ("a, b = %timeit -o f()", "# a, b = %timeit -o f()"),
+        ("a = b\nif a != b:\n    !ls\n", "a = b\nif a != b:\n    pass  # !ls"),
+        ("if a:  # b\n    # c\n    %ls \\\n    x\n    y",
+         "if a:  # b\n    # c\n    pass  # %ls \\\n#     x\n    y"),
+        ("%%time\nx = 1", "# %%time\nx = 1"), ("%%timeit -n 3\nx = 1", "# %%timeit -n 3\nx = 1"),
+        ("%%bash\nls\n\nx", "# %%bash\n# ls\n\n# x"),
+        ("%%writefile a.py\nx = 1", "# %%writefile a.py\n# x = 1"),
+        # A line of Python's may begin with the same signs where another goes on.
+        ("y = (\n    a\n    % b\n)", None), ("y = a \\\n  % b", None),
+        ('y = """\n%d\n!\n""" % 3', None), ("y = '''\n\"\"\"\n% b'''", None),
+        ('y = "(" \n%time f()', 'y = "(" \n# %time f()'),
+        ("y = '\\'('\n!ls", "y = '\\'('\n# !ls"), ("x = 1  # (\n!ls", "x = 1  # (\n# !ls"),
+        ("!echo \"it's (\nx = 1", "# !echo \"it's (\nx = 1"),
+        ("x = ['%d', # (\n     2]\n%ls", "x = ['%d', # (\n     2]\n# %ls"),
+        ("x %= 3", None), ("x = y\n", None), ("assert x == 1", None), ("x[0] = 1", None),
+    ],
+)  # fmt: skip
+def test_lines_of_ipython_become_comments(cell: str, expected: str | None) -> None:
+    expected = cell.rstrip("\n") if expected is None else expected
+    assert code_of(notebook(cell)).decode() == expected + "\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "something else"), (b"{", "something else"), (b"\xff\xfe{}", "something else"),
+        (b"[" * 100_000, "something else"), (b"[" * 500_000, "400,000 values"),
+        (b'{"nbformat": ' + b"9" * 9_000 + b"}", "something else"),
+        (b"[]", "something else"), (b"{}", "something else"), (b"null", "something else"),
+        (b'{"nbformat": 3, "worksheets": []}', "of format 4, found 3: save it again"),
+        (b'{"nbformat": "4"}', "something else"),
+        (b'{"nbformat": [4]}', "something else"),
+        (b'{"nbformat": 1e999}', "something else"),
+        (b'{"nbformat": 4}', "something else"),
+        (b'{"nbformat": 4, "cells": [1]}', "something else"),
+        (b'{"nbformat": 4, "cells": []}', "found no cell of it"),
+        (b'{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": "x"}]}', "no cell of it"),
+        (b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": " \\n"}]}', "no cell of it"),
+        (b'{"nbformat": 4, "cells": [{"cell_type": "code"}]}', "something else"),
+        (b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": [1]}]}', "something else"),
+        (notebook("x" * 1_000_001), "1,000,000 bytes of code"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_what_is_no_notebook_is_said(content: bytes, said: str) -> None:
+    with pytest.raises(UsageError) as error:
+        code_of(content)
+    assert said in error.value.message
+    assert "\n" not in error.value.message
+
+
+def test_half_a_character_is_no_crash() -> None:
+    assert code_of(b'{"nbformat":4,"cells":[{"cell_type":"code","source":"\\ud800"}]}') == b"?\n"
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+KEYS = st.sampled_from(["cells", "cell_type", "source", "nbformat"])
+FLAT = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(KEYS, SCALARS, max_size=3)
+JSON = FLAT | st.lists(FLAT, max_size=3) | st.dictionaries(KEYS, FLAT, max_size=3)
+
+
+@given(JSON, st.booleans())
+def test_no_json_does_more_than_be_refused(value: object, is_book: bool) -> None:
+    if is_book:
+        value = {"nbformat": 4, "cells": [value, {"cell_type": "code", "source": value}]}
+    with suppress(UsageError):
+        assert isinstance(code_of(json.dumps(value).encode()), bytes)
+
+
+@given(st.lists(st.text(st.sampled_from("%!?\\\n'\"()#= x"), max_size=40), min_size=1, max_size=4))
+def test_every_line_keeps_its_place(sources: list[str]) -> None:
+    book = notebook(*sources, "last = 1")
+    lines = code_of(book).decode().split("\n")[:-1]
+    at = 0
+    for source in [*sources, "last = 1"]:
+        for line in source.rstrip("\n").split("\n"):
+            assert lines[at].endswith((line, line.strip()))
+            at += 1
+        at += 1
+    assert at == len(lines) + 1

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import unicodedata
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grader.classroom.hand_in import HandIns
-from grader.classroom.layout import AnswerNames, Pattern, submitters, utc
+from grader.classroom.layout import (
+    LAYOUTS,
+    NONE,
+    AnswerNames,
+    Claim,
+    Layout,
+    Pattern,
+    acts,
+    detected,
+    student_id,
+    submitters,
+    utc,
+)
 from grader.model.errors import UsageError
-from tests.classroom.handing_in import Files, found, notebook, tree, whose, zipped
+from tests.classroom.builders import Files, found, notebook, tree, whose, zipped
 
 BOOK = notebook("x = 1")
 
@@ -393,3 +409,94 @@ def test_what_is_nobodys_is_counted_and_named(tmp_path: Path) -> None:
             "9 files that are nobody's answer: ann/0.py (another file is"
         )
         assert handed_in.nobodys().endswith("; 4 more")
+
+
+@pytest.mark.parametrize(
+    ("own", "answers"),
+    [
+        (["seven-windows.txt"], ["seven-windows"]),
+        (["seven_windows.txt"], ["seven-windows"]),
+        (["seven-windows", "answers.txt"], ["seven-windows"]),
+        (["seven-windows.py"], []),
+        (["maxpool-routing.txt"], []),
+        (["maxpool-routing", "answers.txt"], []),
+        (["answers.txt"], []),
+        (["readme.txt"], []),
+        (["maxpool-routing.py"], ["maxpool-routing"]),
+    ],
+)
+def test_a_text_answers_a_question_that_asks_for_one(own: list[str], answers: list[str]) -> None:
+    asked = AnswerNames(["seven-windows", "maxpool-routing"], ["seven-windows"])
+    assert [one for one, rank in asked.answers(own) if rank[0] != NONE] == answers
+
+
+# Whatever is handed in: nothing raises, and nobody gets another one's answer.
+
+ASKED = ("mean", "layer-norm")
+PIECES = st.sampled_from(
+    ["ann", "bo", "mean", "layer_norm", "submission", "submission_1", "submission_22", ".py",
+     ".ipynb", ".zip", ".txt", "_", "-1", " (2)", "_LATE", "_1_2_", "anon_x1_7_", "..", ".", "/",
+     "//", "\\", ":", "\n", "\0", "\u202e", "\udcff", "e\u0301", " ", "__MACOSX", "%s",
+     "{student}", "=1+1", "Ann Lee_12_assignsubmission_file_",
+     "Bo_13_assignsubmission_onlinetext_"]
+)  # fmt: skip
+PATHS = st.lists(PIECES | st.text(max_size=3), min_size=1, max_size=8).map("".join)
+
+
+def fits(place: Claim, path: str) -> bool:
+    """Whether a place is within the rules."""
+    plain = unicodedata.normalize("NFC", path)
+    said = place.student.removeprefix("anon_").rpartition("_")[0] or place.student
+    return (
+        place.question in ASKED
+        and place.student == student_id(place.student) != ""
+        and not acts(place.student)
+        and "/" not in place.student
+        and place.student not in {".", ".."}
+        and said in plain
+    )
+
+
+@given(PATHS, st.sampled_from([*LAYOUTS]))
+def test_any_path_is_somebodys_within_the_rules_or_nobodys(path: str, name: str) -> None:
+    asked = AnswerNames(ASKED)
+    for place in Layout(name, asked).claims(path):
+        assert fits(place, path)
+
+
+@given(PATHS, PATHS)
+def test_any_pattern_is_one_or_is_refused(path: str, text: str) -> None:
+    for pattern in ("{student}/{question}.py", "{student}_{_}/{question}", "{student}" + text):
+        with suppress(UsageError):
+            for place in Pattern(pattern, AnswerNames(ASKED)).claims(path):
+                assert fits(place, path)
+
+
+@given(PATHS, PATHS)
+def test_what_a_student_chooses_does_not_change_whose_it_is(one: str, two: str) -> None:
+    """The name of a file that is handed in, and the folders that are handed in with it."""
+    for name, top in [
+        ("gradescope", "submission_7/"), ("moodle", "Eve_7_assignsubmission_file_/"),
+        ("canvas", "eve_7_8_"), ("folders", "eve/"),
+    ]:  # fmt: skip
+        layout = Layout(name, AnswerNames(ASKED))
+        whose = {place.student for path in (one, two) for place in layout.claims(top + path)}
+        assert len(whose) <= 1
+
+
+@given(st.lists(PATHS, max_size=6), st.sampled_from(["", *LAYOUTS]))
+def test_any_class_has_a_layout_or_is_refused(paths: list[str], name: str) -> None:
+    with suppress(UsageError):
+        found, around = detected(paths, AnswerNames(ASKED), name)
+        assert found in LAYOUTS
+        assert "/" not in around
+
+
+@given(st.lists(st.sampled_from(
+    ["submission_1:", "  :submitters:", "  - :name: Ann", "    :sid: '7'", "    :email: a@b", "x",
+     "  :created_at: 2024-01-02 03:04:05 Z", "  - :sid: \"\\x", "    - :sid: |", "", "---", " - :"]
+) | st.text(max_size=12)))  # fmt: skip
+def test_any_metadata_is_read(lines: list[str]) -> None:
+    with suppress(UsageError):
+        for people in submitters("\n".join(lines).encode("utf-8", "replace")).values():
+            assert all(isinstance(person.student, str) for person in people)

@@ -34,9 +34,8 @@ from grader.model.report import (
     Row,
     Verdict,
 )
-from tests.classroom.fakes import report
-from tests.classroom.making import TERMS as CLASS
-from tests.classroom.making import entry, write_results
+from tests.classroom.builders import TERMS as CLASS
+from tests.classroom.builders import entry, report, write_results
 
 EXHIBITS: list[Exhibit] = [
     Grids((Panel("x", (("1", "2"),), frozenset({(0, 1)}), note="plane"),)),

@@ -1,12 +1,22 @@
-"""Each job once, faults tried again and never lost, few jobs at a time; here and on a cluster."""
+"""Each job once, faults tried again and never lost, few jobs at a time; here and on a cluster.
+
+A class that is killed, or interrupted, again and again: nothing lost, doubled or left running.
+"""
 
 from __future__ import annotations
 
 import os
 import pickle
+import random
+import shlex
 import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -15,15 +25,49 @@ from grader import bank
 from grader.app.classes import ClassPlan, ClassProgress, grade_class
 from grader.app.context import Context
 from grader.bank.storage import files_of
-from grader.classroom.results import Results
-from grader.classroom.run import AHEAD, TRIES, DaskPool, Job, grade_all, grade_one
-from grader.model.classroom import Graded
+from grader.classroom.results import TABLE, Results
+from grader.classroom.run import AHEAD, TRIES, DaskPool, Job, grade_all, grade_one, versions
+from grader.model.classroom import AssignedQuestion, Graded
 from grader.model.errors import GraderError, UsageError
-from tests.classroom.clusters import Cluster, cluster
-from tests.classroom.fakes import NOW, Pretending, job
+from tests.classroom.builders import BANK, MEAN, NOW, REFERENCE, ROOT, report
 
-BANK = Path(__file__).parents[1] / "banks" / "mini"
-REFERENCE = BANK / "drills" / "deviations" / "reference.py"
+
+def job(number: int, does: str = "pass") -> Job:
+    """A job with a key of its own; `does` is what becomes of it."""
+    return Job(f"{number:032x}", MEAN, does.encode(), 7, "strong")
+
+
+class Pretending:
+    """Does what a job's program says: pass, a fault, `die` as its process would, or raise."""
+
+    def __init__(self) -> None:
+        self.size = 2
+        self.begun = Counter[str]()  # by key
+        self.most = 0  # jobs that went on at once
+        self._going = 0
+        self._lock = threading.Lock()
+
+    def grade(self, job: Job) -> Graded:
+        with self._lock:
+            self.begun[job.key] += 1
+            self._going += 1
+            self.most = max(self.most, self._going)
+        try:
+            (does,) = shlex.split(job.program.decode())
+            what = does.removesuffix("-once") if self.begun[job.key] == 1 else does
+            if what == "die":
+                raise EOFError
+            if what == "raise":
+                raise ValueError("something of ours")
+            if what == "fault":
+                return Graded(job.key, fault="the disk is full")
+            return Graded(job.key, report())
+        finally:
+            with self._lock:
+                self._going -= 1
+
+    def close(self) -> None:
+        self.size = 0
 
 
 def run(jobs: Sequence[Job], pool: Pretending) -> dict[str, Graded]:
@@ -52,8 +96,7 @@ def test_few_jobs_are_taken_at_a_time() -> None:
 def test_a_fault_is_tried_again_and_is_no_verdict() -> None:
     does = ["fault", "fault-once", "raise", "die-once", "pass"]
     pool = Pretending()
-    found = list(run([job(n, what) for n, what in enumerate(does)], pool).values())
-    found.sort(key=lambda one: one.key)
+    found = [one for _, one in sorted(run([job(*one) for one in enumerate(does)], pool).items())]
     assert [one.settled for one in found] == [False, True, False, True, True]
     assert [one.fault for one in found[:3:2]] == [
         "the disk is full", "ValueError: something of ours",
@@ -76,56 +119,91 @@ def test_who_stops_looking_ends_it() -> None:
     assert pool.size == 0
 
 
-def test_a_job_can_be_sent_with_its_question(tmp_path: Path) -> None:
+def test_a_job_can_be_sent_with_its_question() -> None:
     question = bank.load([BANK], "deviations")
-    (one,) = grading(tmp_path, 1)
-    assert one.entry.report is not None
-    with Results(tmp_path / "out") as results:
-        terms = results.terms
-    there = replace(terms.questions[0], bank="/nowhere")
-    sent = Job("0" * 32, there, REFERENCE.read_bytes(), terms.seed, terms.level)
-    sent = pickle.loads(pickle.dumps(replace(sent, files=files_of(question))))
-    graded = pickle.loads(pickle.dumps(grade_one(sent)))
+    posed = AssignedQuestion(
+        "deviations", "", question.digest, "/nowhere", (1,), 100,
+        libraries=versions(["python", "numpy", "drill"]),
+    )  # fmt: skip
+    sent = Job("0" * 32, posed, REFERENCE.encode(), 7, "process", files_of(question))
+    graded = pickle.loads(pickle.dumps(grade_one(pickle.loads(pickle.dumps(sent)))))
     assert graded.report is not None
-    assert graded.report.digest == question.digest
-    changed = grade_one(replace(sent, question=replace(there, digest="0" * 64)))
+    assert (graded.report.digest, graded.report.verdict) == (question.digest, "pass")
+    changed = grade_one(replace(sent, question=replace(posed, digest="0" * 64)))
     assert not changed.settled
     assert "was changed since" in changed.fault
-    older = replace(there, parts=(), libraries={"numpy": "0.1"})
+    older = replace(posed, parts=(), libraries={"numpy": "0.1"})
     other = grade_one(replace(sent, question=older))
     assert "has other versions: expected numpy 0.1" in other.fault
 
 
 # Dask
 
+_CLUSTER = """
+import sys
+import distributed
+if __name__ == "__main__":
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        print(cluster.scheduler_address, *(w.pid for w in cluster.workers.values()), flush=True)
+        sys.stdin.read()
+"""
 
-@pytest.fixture(scope="module")
-def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster."""
-    with cluster(tmp_path_factory.mktemp("cluster")) as started:
-        yield started
+
+@dataclass(frozen=True)
+class Cluster:
+    """A scheduler with two workers of one thread each."""
+
+    address: str
+    worker: int  # the pid of one; if it is killed it is replaced
+    scheduler: int  # the pid of what holds it all
 
 
-def grading(folder: Path, count: int, scheduler: str = "") -> Iterator[ClassProgress]:
-    """Grade so many students, each with a right program of their own."""
+@contextmanager
+def cluster(folder: Path) -> Iterator[Cluster]:
+    """Start one, in processes of its own, which share nothing with this one."""
+    script = folder / "cluster.py"
+    script.write_text(_CLUSTER, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)}
+    with subprocess.Popen(
+        [sys.executable, str(script)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        env=environment, cwd=folder,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        address, pid, *_ = process.stdout.readline().split()
+        try:
+            yield Cluster(address, int(pid), process.pid)
+        finally:
+            process.communicate("")
+
+
+def write(folder: Path, count: int) -> Path:
+    """Write so many submissions, no two of them the same."""
     (folder / "in").mkdir()
     for number in range(count):
-        (folder / "in" / f"s{number:02}.py").write_text(f"# {number}\n{REFERENCE.read_text()}")
+        (folder / "in" / f"s{number:02}.py").write_text(f"# {number}\n{REFERENCE}")
+    return folder
+
+
+def grading(folder: Path, count: int, scheduler: str) -> Iterator[ClassProgress]:
+    write(folder, count)
     ctx = Context(folder, folder / "data", lambda: NOW, bank=BANK)
-    plan = ClassPlan(
-        folder / "in", ("deviations",), folder / "out", level="process", scheduler=scheduler, jobs=1
+    asked, out = ("deviations",), folder / "out"
+    return grade_class(
+        ctx, ClassPlan(folder / "in", asked, out, level="process", scheduler=scheduler)
     )
-    return grade_class(ctx, plan)
 
 
-def test_a_dask_worker_is_killed_and_every_verdict_is_there_once(
-    tmp_path: Path, two_workers: Cluster
-) -> None:
+def test_a_dask_worker_is_killed_and_every_verdict_is_there_once(tmp_path: Path) -> None:
+    (tmp_path / "cluster").mkdir()
     found = []
-    for one in grading(tmp_path, 10, two_workers.address):
-        found.append(one)
-        if len(found) == 2:
-            os.kill(two_workers.pids[0], signal.SIGKILL)
+    with cluster(tmp_path / "cluster") as started:
+        for one in grading(tmp_path, 10, started.address):
+            found.append(one)
+            if len(found) == 2:
+                os.kill(started.worker, signal.SIGKILL)
     assert sorted(one.entry.handed.student for one in found) == [f"s{n:02}" for n in range(10)]
     assert {one.entry.verdict for one in found} == {"pass"}
 
@@ -144,15 +222,85 @@ def test_a_scheduler_that_is_lost_is_a_sentence(
     assert len(found) < 8
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "no://where"])
-def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+def test_a_scheduler_that_is_not_there_and_dask_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.classroom.run._CONNECTING", 0.2)
-    with pytest.raises(UsageError, match=f"no Dask scheduler answers at {address}"):
-        DaskPool(address, {})
-
-
-def test_without_dask_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    for address in ("tcp://127.0.0.1:1", "no://where"):
+        with pytest.raises(UsageError, match=f"no Dask scheduler answers at {address}"):
+            DaskPool(address, {})
+    monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UsageError, match="not installed") as caught:
         DaskPool("tcp://127.0.0.1:1", {})
     assert "drill-dl[dask]" in caught.value.hint
+
+
+# Killing.  Each command runs under a host that adopts whatever it leaves behind, and waits until
+# all is gone.
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="adopts processes, as Linux can")
+HOST = """
+import ctypes, os, signal, subprocess, sys
+assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER
+number, after, *command = sys.argv[1:]
+process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+for _ in range(int(after)):
+    process.stdout.readline()
+if int(number):
+    os.killpg(process.pid, int(number)) if int(number) == signal.SIGINT else process.kill()
+process.stdout.read()
+print(process.wait())
+try:
+    while True:
+        os.wait()
+except ChildProcessError:
+    print("alone")
+"""
+
+
+def command(folder: Path, number: int, after: int = 0) -> subprocess.CompletedProcess[str]:
+    """Grade the class; after so many lines of its, send it a signal."""
+    words = [
+        sys.executable, "-m", "grader", "--bank", str(BANK), "class", "grade", "in", "--question",
+        "deviations", "--out", "out", "--isolation", "process", "--json",
+    ]  # fmt: skip
+    here = {"PYTHONPATH": str(ROOT), "DRILL_HOME": str(folder / "home")}
+    found = subprocess.run(
+        [sys.executable, "-c", HOST, str(number), str(after), *words],
+        env={**os.environ, **here}, cwd=folder, capture_output=True, text=True, timeout=120,
+        check=True,
+    )  # fmt: skip
+    assert found.stdout.splitlines()[-1] == "alone"
+    return found
+
+
+def settled(folder: Path) -> list[str]:
+    """Whoever has a verdict; nobody has anything else."""
+    if not (folder / "out" / TABLE).exists():
+        return []
+    with Results(folder / "out") as results:
+        found = list(results.everything())
+    assert {one.verdict for one in found} <= {"pass", "not graded"}
+    return [one.handed.student for one in found if one.report is not None]
+
+
+@linux
+def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
+    twelve, chance, known = write(tmp_path, 12), random.Random(5), 0
+    while known < 8:
+        status, _ = command(twelve, signal.SIGKILL, known + chance.randrange(4)).stdout.split()
+        assert int(status) == -signal.SIGKILL
+        keys = settled(twelve)
+        assert len(keys) == len(set(keys)) >= known
+        known = len(keys)
+    assert command(twelve, 0).stdout.split() == ["0", "alone"]
+    keys = settled(twelve)
+    assert len(keys) == len(set(keys)) == 12
+
+
+@linux
+def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:
+    twelve = write(tmp_path, 12)
+    found = command(twelve, signal.SIGINT, 2)
+    assert found.stdout.split() == ["130", "alone"]
+    assert "of 12 are kept; begun again, it goes on from there" in found.stderr
+    assert "Traceback" not in found.stderr
+    assert 2 <= len(settled(twelve)) < 12

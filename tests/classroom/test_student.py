@@ -26,14 +26,16 @@ from grader.classroom.student import (
     write_feedback,
 )
 from grader.cli import app
-from grader.model.classroom import Entry, HandIn
+from grader.model.classroom import AssignedQuestion, Entry, HandIn, Terms
 from grader.model.report import (
     FINE,
     CheckResult,
+    Clause,
     Explanation,
     Frame,
     Grids,
     Mismatch,
+    Named,
     Panel,
     PartResult,
     Raised,
@@ -43,19 +45,65 @@ from grader.model.report import (
 from grader.reports.blocks import Heading, render_markdown
 from grader.session import GradingSession
 from tests.bank.test_faults import PARTS as BANK
-from tests.classroom.entries import (
-    HANDED,
-    POSED,
-    TERMS,
-    entry,
-    failed,
-    idea,
-    passed,
-    rule,
-    wrong,
-)
-from tests.classroom.making import write_results
-from tests.classroom.pages import Page
+from tests.classroom.builders import Page, rule, write_results
+
+POSED = AssignedQuestion("mean", "A mean", "d" * 64, "/bank", (1,), 100)
+TERMS = Terms(7, "strong", "1", (POSED,), title="Statistics")
+HANDED = HandIn("ada", "mean", "ada/mean.py", "0" * 64, "2026-11-20T22:00:00+00:00")
+
+
+def entry(report: Report | None, posed: AssignedQuestion = POSED, **handed: object) -> Entry:
+    """What a student handed in, and what came of it."""
+    return Entry(posed, replace(HANDED, **handed), report)  # type: ignore[arg-type]
+
+
+def passed(points: int = 100) -> Report:
+    """A report of a pass."""
+    checks = tuple(
+        CheckResult(name, "outputs", Verdict.PASS, "2 cases", ("few", "many"))
+        for name in ("forward", "backward")
+    )
+    parts = (PartResult("1", Verdict.PASS, points, points),)
+    return Report("mean", "A mean", Verdict.PASS, 7, "strong", 0.1, parts, checks)
+
+
+def wrong(id_: str, case: str, mark: str = "", *more: str) -> CheckResult:
+    """A check that fails, with `mark` in every text of it."""
+    cases = (case, *more)
+    panel = Panel(f"{mark}x", ((f"{mark}1", "2"),), note=f"{mark}plane")
+    grids = Grids((panel, replace(panel, title="y, yours"), replace(panel, title="y, expected")))
+    count = f"{len(cases)} of {len(cases) + 1} cases"
+    frames = (Frame(3, f"{mark}g", f"{mark}source"),)
+    return CheckResult(
+        id_,
+        "outputs",
+        Verdict.FAIL,
+        f"{mark}y differs in {count}; the smallest is {case}",
+        ("few", *cases),
+        cases,
+        case_line=f"{mark}line",
+        about=f"{mark}about",
+        inputs={f"{mark}n": f"{mark}3"},
+        call=f"f({mark}7)",
+        mismatch=Mismatch(f"{mark}y", case, (0,), f"{mark}4.5", f"{mark}5.5", f"{mark}+-1", 1, 3),
+        exhibit=grids,
+        raised=Raised(f"{mark}Error", f"{mark}said", frames, mark, mark) if mark else None,
+        figures={f"{mark}f": 3.25},
+        clauses=(Clause(1, "y is the mean."),),
+    )
+
+
+def failed(*checks: CheckResult, **more: object) -> Report:
+    """A report of a failure."""
+    parts = (PartResult("1", Verdict.FAIL, 0, 100),)
+    report = Report("mean", "A mean", Verdict.FAIL, 7, "strong", 0.1, parts, checks)
+    return replace(report, **more)  # type: ignore[arg-type]
+
+
+def idea(id_: str, feedback: str, *seen: str, checks: tuple[str, ...] = ()) -> Named:
+    """An idea that gives the numbers of some cases."""
+    return Named(id_, feedback, True, ("y",), len(seen), 9, seen, checks)
+
 
 SECRET = "zqx"
 RIGHT = CheckResult("forward", "outputs", Verdict.PASS, "2 cases", ("few", "many"))
@@ -205,16 +253,8 @@ KNOWN = {
     ),
     "explanations": (
         rule(f"{SECRET} is twice.", f"{SECRET}-case", "tied"),
-        Explanation("class", f"Wrong in tied, right in the other 7 ({SECRET}).", ("tied",)),
-        Explanation("before", f"{SECRET} differs; after that {SECRET}.", ("tied",)),
         Explanation("pair", SECRET, ("tied",)),
-        Explanation("state", f"{SECRET} is remembered.", ()),
-        rule(f"as in {SECRET}-check", "tied"),
-        rule("y is off by one in all 9 cases.", "tied"),
         rule("y is off by one in 9 failing cases.", "tied"),
-        rule("y is off by one in both cases.", "tied"),
-        rule("y is off by one in 1 of 9 failing cases.", "tied"),
-        rule("y is off where n > 2, and is right in every other case that was tried.", "tied"),
     ),
     "printed": f"{SECRET} [1, 2]",
     "note": f"{SECRET}-check took all the time",
@@ -243,9 +283,7 @@ def test_nothing_hidden_is_said(checks: tuple[CheckResult, ...], report: Report)
     text = said(entry(report), hidden=(f"{SECRET}-check", f"{SECRET}-case"))
     assert SECRET not in text.lower()
     assert "3.25" not in text
-    assert "9" not in text.strip()  # a count over hidden ones
-    assert "both" not in text
-    assert "tried" not in text
+    assert "9" not in text  # a count over hidden ones
     assert (UNSEEN in text) == (HIDDEN_CHECK.id in [check.id for check in checks])
     assert "LIMIT" not in text.upper()
     if FAILS_THERE_ALONE in checks:

@@ -18,12 +18,8 @@ from grader import bank
 from grader.app import autograder
 from grader.app.context import Context
 from grader.model.errors import UsageError
-from tests.classroom.fakes import NOW
+from tests.classroom.builders import BANK, NOW, PROGRAMS, REFERENCE
 from tests.classroom.test_export import assert_gradescope
-
-BANK = Path(__file__).parents[1] / "banks" / "mini"
-PROGRAMS = BANK / "drills" / "deviations"
-REFERENCE = (PROGRAMS / "reference.py").read_text()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,243 @@
+"""A class from its folder to its verdicts, graded for real; and class.yaml: every fault, its place."""
+
+# ruff: noqa: E501 a message that is compared stands on one line
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.app.classes import (
+    ClassFile,
+    ClassFileError,
+    ClassProgress,
+    ClassQuestion,
+    read_class,
+)
+from grader.app.context import Context
+from grader.classroom.results import Results, key_of
+from grader.model.classroom import Entry, Terms
+from grader.model.errors import UsageError
+from tests.bank.test_faults import PARTS
+from tests.classroom.builders import NOW, PROGRAMS, REFERENCE, ROOT, graded, tree
+
+
+def the_entries(folder: Path) -> dict[str, Entry]:
+    """What counts, by student."""
+    with Results(folder / "out") as results:
+        return {one.handed.student: one for one in results.entries()}
+
+
+def verdicts(folder: Path) -> dict[str, tuple[str, int | None]]:
+    return {name: (one.verdict, one.points) for name, one in the_entries(folder).items()}
+
+
+def test_a_class_is_graded_and_gone_on_with(tmp_path: Path) -> None:
+    idea = (PROGRAMS / "misconceptions" / "forgot_weight.py").read_text()
+    handed = tree(tmp_path / "in", {
+        "ada/deviations.py": REFERENCE, "dov/deviations.py": REFERENCE,
+        "ben/deviations.py": (PROGRAMS / "starter.py").read_text(),
+        "cem/deviations.py": f"{REFERENCE}\n\n{idea}", "fay/deviations.py": "while True: pass\n",
+        "ada/notes.txt": "question: ledger\n", "ada/.drill": "question: ledger\n", "eve/x.csv": "",
+    })  # fmt: skip
+    (handed / "eve" / "deviations.py").symlink_to(PROGRAMS / "reference.py")
+    found = graded(tmp_path, jobs=2)
+    assert sorted(one.done for one in found) == [1, 2, 3, 4, 5, 6]
+    assert {one.of for one in found} == {6}
+    assert verdicts(tmp_path) == {
+        "ada": ("pass", 100), "ben": ("fail", 0), "cem": ("fail", 0), "dov": ("pass", 100),
+        "eve": ("no program", 0), "fay": ("limit", 0),
+    }  # fmt: skip
+    entries = the_entries(tmp_path)
+    assert "link" in entries["eve"].handed.fault
+    assert entries["cem"].report is not None
+    assert [one.id for one in entries["cem"].report.misconceptions] == ["forgot-weight"]
+    # Two programs that are the same are graded once.
+    assert entries["ada"].report == entries["dov"].report
+    # Begun again, all of it is known; a changed file alone is graded.
+    assert all(one.known for one in graded(tmp_path))
+    (handed / "ben" / "deviations.py").write_text(f"# repaired\n{REFERENCE}")
+    fresh = [one for one in graded(tmp_path) if not one.known]
+    assert [one.entry.handed.student for one in fresh] == ["ben"]
+    assert verdicts(tmp_path)["ben"] == ("pass", 100)
+
+
+def test_answers_that_are_texts_are_graded(tmp_path: Path) -> None:
+    right = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
+    texts = {"ann": right, "bob": right.replace("8", "5"), "cy": "8?"}
+    tree(tmp_path / "in", {f"{name}/seven-windows.txt": text for name, text in texts.items()})
+    assert len(graded(tmp_path, ROOT, questions=("seven-windows",), seed=7)) == 3
+    assert [verdict for verdict, _ in verdicts(tmp_path).values()] == ["pass", "fail", "error"]
+    _, bob, cy = [one.report for one in the_entries(tmp_path).values()]
+    assert bob is not None
+    assert [idea.id for idea in bob.misconceptions] == ["overwrite"]
+    assert cy is not None
+    assert cy.message.endswith("expected NAME = VALUE, found no =")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"questions": ("nothing",)}, "no question nothing"),
+        ({"questions": ()}, r"--question ID or --class class\.yaml, found neither"),
+        ({"level": "iron"}, "expected process, limited, strong, found iron"),
+        ({"submissions": Path("nowhere")}, "nowhere: expected a folder or a zip file, found none"),
+        ({"file": Path("nowhere.yaml")}, r"nowhere\.yaml: expected a class\.yaml to read"),
+    ],
+)
+def test_what_cannot_be_done_is_said(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    tree(tmp_path / "in", {"ada/deviations.py": REFERENCE})
+    with pytest.raises(UsageError, match=said):
+        graded(tmp_path, **changes)
+
+
+def test_results_lie_outside_of_submissions_and_a_refusal_writes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for folder, said in ((tmp_path / "in", "--out"), (tmp_path / "none", "none")):
+        with pytest.raises(UsageError, match=said):
+            graded(tmp_path, submissions=folder, out=folder / "out")
+        assert not (folder / "out").exists()
+    with pytest.raises(UsageError, match=r"expected files like STUDENT/deviations\.py"):
+        graded(tmp_path)
+
+
+# class.yaml
+
+WHOLE = """\
+format: 1
+title: Statistics, autumn
+deadline: 2026-11-20T23:59:00+01:00
+counts: best
+seed: 5
+isolation: process
+questions:
+  - id: mean-and-spread
+    parts: [1, spread]
+    weight: 2
+    hidden: [far, many]
+"""
+RIGHT = """
+def mean(x):
+    return float(x.sum() / x.size)
+
+def spread(x):
+    return float(x.std())
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with one answer to a question in three parts."""
+    tree(tmp_path / "in", {"ada/mean-and-spread.py": RIGHT})
+    return tmp_path
+
+
+def by_file(folder: Path, text: str, *edits: str, **changes: object) -> list[ClassProgress]:
+    """Grade the class of a class.yaml."""
+    for old, new in zip(edits[::2], edits[1::2], strict=True):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    file = folder / "class.yaml"
+    file.write_text(text)
+    plan: dict[str, object] = {"questions": (), "file": file, "level": ""}
+    return graded(folder, PARTS, **(plan | changes))
+
+
+def terms(folder: Path) -> Terms:
+    with Results(folder / "out") as results:
+        return results.terms
+
+
+def test_a_class_is_what_its_file_says(folder: Path) -> None:
+    by_file(folder, WHOLE)
+    before = terms(folder)
+    assert (before.title, before.counts, before.seed) == ("Statistics, autumn", "best", 5)
+    assert (before.deadline, before.level) == ("2026-11-20T23:59:00+01:00", "process")
+    (posed,) = before.questions
+    assert (posed.id, posed.parts, posed.of, posed.weight) == ("mean-and-spread", (1, 3), 70, 2)
+    assert posed.hidden == ("far", "many")
+    entry = the_entries(folder)["ada"]
+    assert entry.points == 70  # and nothing for part 2, which it would not pass
+    assert entry.late
+    # What only counts grades needs none; what they depend on does.
+    weighed = by_file(folder, WHOLE, "weight: 2", "weight: 0.5", "Statistics", "Sums",
+                      "[far, many]", "[few]", "11-20", "11-30", "best", "last")  # fmt: skip
+    assert [p.known for p in weighed] == [True]
+    now = terms(folder)
+    assert (now.title, now.questions[0].weight, now.questions[0].hidden, now.counts) == (
+        "Sums, autumn", 0.5, ("few",), "last",
+    )  # fmt: skip
+    assert key_of(before, posed, "s") == key_of(now, now.questions[0], "s")
+    assert not the_entries(folder)["ada"].late
+    assert [p.known for p in by_file(folder, WHOLE, "[1, spread]", "[1]")] == [False]
+    assert [p.known for p in by_file(folder, WHOLE, "seed: 5", "seed: 6")] == [False]
+    # The command line goes before the file.
+    assert [p.known for p in by_file(folder, WHOLE, seed=6)] == [True]
+
+
+def test_a_question_may_be_its_id_alone_and_most_keys_are_left_out(folder: Path) -> None:
+    text = "format: 1\nquestions: [parts/mean-and-spread]\n"
+    by_file(folder, text, level="process")
+    found = terms(folder)
+    assert (found.questions[0].parts, found.questions[0].of) == ((1, 2, 3), 100)
+    assert (found.counts, found.deadline) == ("last", "")
+    by_file(folder, text, level="process")
+    assert terms(folder).seed == found.seed  # a seed that was drawn once stays
+
+
+def test_questions_are_named_in_one_place(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"expected --question or the questions of .*, found both"):
+        by_file(folder, WHOLE, questions=("mean-and-spread",))
+    none = WHOLE[: WHOLE.index("questions:")]
+    with pytest.raises(UsageError, match="expected the key 'questions', or --question ID"):
+        by_file(folder, none)
+    assert len(by_file(folder, none, questions=("mean-and-spread",))) == 1
+    assert terms(folder).title == "Statistics, autumn"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("title:", "titel:", "2:1: titel: found an unknown key; did you mean 'title'?"),
+        ("weight:", "wieght:", "10:5: questions[0].wieght: found an unknown key; did you mean 'weight'?"),
+        ("format: 1\n", "", "1:1: the class: expected the key 'format', found none"),
+        ("seed: 5", "seed: -5", "5:1: seed: expected a number of at least 0, found the number -5"),
+        ("weight: 2", "weight: 0", "10:5: questions[0].weight: expected a number above 0.0, found the number 0"),
+        ("+01:00", "", "3:1: deadline: expected a time such as 2026-11-20T23:59:00+01:00, found '2026-11-20T23:59:00', which has no offset"),
+        ("2026-11-20T23:59:00+01:00", "Friday", "3:1: deadline: expected a time such as 2026-11-20T23:59:00+01:00, found 'Friday'"),
+        ("mean-and-spread", "mean-and-sprad", "8:5: questions[0].id: no question mean-and-sprad; did you mean mean-and-spread?"),
+        ("id: mean-and-spread", "id: nowhere/mean-and-spread", "8:5: questions[0].id: expected the name of a bank before '/', found 'nowhere'"),
+        ("- id: mean-and-spread", "- mean-and-spread\n  - id: mean-and-spread", "9:5: questions[1]: expected each question once, found 'mean-and-spread' again (questions[0])"),
+        ("[1, spread]", "[1, 4]", "9:16: questions[0].parts[1]: expected one of the parts 1, 2, 3, spread, found 4"),
+        ("[1, spread]", "[]", "9:5: questions[0].parts: expected at least one entry, found a list of 0"),
+        ("[far, many]", "[far, mny]", "11:19: questions[0].hidden[1]: expected a check or a case of mean-and-spread, found 'mny'; did you mean 'many'?"),
+        ("isolation: process", "layout: moodle\npattern: x\nisolation: process", "7:1: pattern: expected a layout or a pattern, found both; remove one"),
+        ("title: Statistics", "title: x\ntitle: Statistics", "3:1: expected each key once, found 'title' again (first at line 2)"),
+        ("title: Statistics", "title: [x", "expected YAML, found a mistake in it"),
+    ],
+)  # fmt: skip
+def test_a_fault_has_its_place(folder: Path, old: str, new: str, problem: str) -> None:
+    with pytest.raises(ClassFileError) as found:
+        by_file(folder, WHOLE, old, new)
+    (said,) = found.value.problems
+    assert problem in said.removeprefix(f"{folder / 'class.yaml'}:")
+    assert "[x" not in new or found.value.excerpt[1].strip() == "^"  # a mistake is pointed at
+
+
+def test_every_fault_is_listed(folder: Path) -> None:
+    with pytest.raises(ClassFileError) as found:
+        by_file(folder, WHOLE, "best", "worst", "weight: 2", "weight: two")
+    assert len(found.value.problems) == 2
+
+
+def test_the_example_and_the_tables_of_the_docs_are_whole(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "classes.md").read_text(encoding="utf-8")
+    (tmp_path / "class.yaml").write_text(page.partition("```yaml\n")[2].partition("```")[0])
+    ctx = Context(tmp_path, tmp_path / "data", lambda: NOW, bank=ROOT)
+    course, questions = read_class(ctx, tmp_path / "class.yaml", ())
+    assert [one.weight for one in course.asked] == [1, 2, 1]
+    assert [one.id for one in questions] == [one.id for one in course.asked]
+    for model in (ClassFile, ClassQuestion):
+        assert [key for key in model.model_fields if f"`{key}`" not in page] == []

@@ -1,0 +1,194 @@
+"""What tests of a class are made of: files as they are handed in, grades by hand, a page read."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from grader.app.classes import ClassPlan, ClassProgress, grade_class
+from grader.app.context import Context
+from grader.classroom.hand_in import HandIns
+from grader.classroom.results import Results, key_of
+from grader.model.classroom import AssignedQuestion, Entry, Graded, HandIn, Terms
+from grader.model.report import (
+    CheckResult,
+    Explanation,
+    Mismatch,
+    Named,
+    PartResult,
+    Report,
+    Verdict,
+)
+
+NOW = "2026-11-22T12:00:00+00:00"
+ROOT = Path(__file__).parents[2]
+BANK = ROOT / "tests" / "banks" / "mini"
+PROGRAMS = BANK / "drills" / "deviations"
+REFERENCE = (PROGRAMS / "reference.py").read_text()
+
+# Files as students and learning platforms make them.
+
+Files = Mapping[str, bytes | str]
+
+
+def tree(root: Path, files: Files) -> Path:
+    """Write files into a folder."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
+
+
+def zipped(files: Files) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def notebook(*cells: str, **changes: Any) -> bytes:
+    """A notebook with cells of code."""
+    kinds = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
+    return json.dumps({"nbformat": 4, "metadata": {}, "cells": kinds} | changes).encode()
+
+
+def programs(root: Path, *asked: str, **how: str) -> list[tuple[HandIn, bytes]]:
+    """What is handed in, with the programs."""
+    with HandIns(root, asked or ("mean",), **how) as handed:
+        return list(handed)
+
+
+def found(root: Path, *asked: str, **how: str) -> list[HandIn]:
+    return [one for one, _ in programs(root, *asked, **how)]
+
+
+def whose(root: Path, *asked: str, **how: str) -> list[tuple[str, str, str]]:
+    """Student, question and path of the programs that are handed in."""
+    handed = found(root, *asked, **how)
+    return [(one.student, one.question, one.path) for one in handed if one.sha256]
+
+
+def faults(root: Path, *asked: str, **how: str) -> dict[str, str]:
+    """What is wrong, by path."""
+    return {one.path: one.fault for one in found(root, *asked, **how)}
+
+
+def graded(folder: Path, bank: Path = BANK, **plan: Any) -> list[ClassProgress]:
+    """Grade what lies in `in` of a folder, into `out`, by default in one process."""
+    planned = ClassPlan(folder / "in", ("deviations",), folder / "out", jobs=1, level="process")
+    ctx = Context(folder, folder / "data", lambda: NOW, bank=bank)
+    return list(grade_class(ctx, replace(planned, **plan)))
+
+
+# Grades by hand.
+
+MEAN = AssignedQuestion("mean", "A mean", "d" * 64, "/bank", (1, 2), 10)
+SUM = AssignedQuestion("sum", "A sum", "e" * 64, "/bank", (1,), 4, weight=2.5)
+TERMS = Terms(7, "strong", "1.0", (MEAN, SUM), "Class of 2026", "2026-11-20T23:59:00+01:00")
+FEEDBACK = {
+    "off-by-one": "You divide by n - 1. That is the variance's denominator.",
+    "axis": "You take the mean along the wrong axis. Rows are samples.",
+}
+FAIL = Verdict.FAIL
+
+
+def named(idea: str, **more: object) -> Named:
+    base = Named(idea, FEEDBACK.get(idea, ""), True, ("y",), 2, 2, ("small", "wide"), ("values",))
+    return replace(base, **more)  # type: ignore[arg-type]
+
+
+def report(verdict: Verdict = Verdict.PASS, *ideas: Named, **more: object) -> Report:
+    """A report of the question `mean`, whose part 1 fails where it is no pass."""
+    passed = verdict is Verdict.PASS
+    worst = Mismatch("y", "small", (0,), "2.000", "1.500", "+-1e-9", 1, 1)
+    values = CheckResult(
+        "values", "outputs", verdict, "2 cases" if passed else "y is wrong",
+        ("small", "wide"), () if passed else ("small", "wide"), mismatch=None if passed else worst,
+    )  # fmt: skip
+    late = Verdict.PASS if passed else Verdict.SKIPPED
+    parts = (PartResult("1", verdict, 6 if passed else 0, 6), PartResult("2", late, 4 * passed, 4))
+    base = Report(
+        "mean", "A mean", verdict, 7, "strong", 0.25, parts, (values,), tuple(ideas),
+        sha256="5" * 64,
+    )  # fmt: skip
+    return replace(base, **more)  # type: ignore[arg-type]
+
+
+def rule(text: str = "y is twice the right one.", *cases: str) -> Explanation:
+    return Explanation("rule", text, cases or ("small", "wide"))
+
+
+def entry(
+    student: str,
+    found: Report | None = None,
+    *,
+    posed: AssignedQuestion = MEAN,
+    at: str = "2026-11-20T12:00:00+00:00",
+    sha256: str = "",
+    fault: str = "",
+    handed: str = "",
+    late: bool = False,
+    name: str = "",
+) -> Entry:
+    """What a student handed in; `fault` is the grader's, `handed` why there is no program."""
+    sha256 = "" if handed else sha256 or hashlib.sha256(repr((student, at)).encode()).hexdigest()
+    file = HandIn(student, posed.id, f"{student}/{posed.id}.py", sha256, at, handed, name)
+    return Entry(posed, file, None if fault else found, fault, late)
+
+
+def write_results(folder: Path, terms: Terms, entries: Iterable[Entry]) -> Path:
+    """Keep a class as `drill class grade` does."""
+    entries = list(entries)
+    with Results(folder, write=terms) as results:
+        results.take((one.handed, f"{n}".encode()) for n, one in enumerate(entries))
+        for one in entries:
+            if one.report is not None or one.fault:
+                key = key_of(terms, one.question, one.handed.sha256)
+                results.keep(Graded(key, one.report, one.fault), "2026-11-22T13:00:00.000+00:00")
+    return folder
+
+
+# A page of HTML, read by a parser.
+
+VOID = {"meta", "br", "rect", "line", "link", "img", "input", "hr"}
+
+
+@dataclass
+class Page(HTMLParser):
+    """Tags with their attributes and text."""
+
+    tags: Counter[str] = field(default_factory=Counter)
+    attributes: list[tuple[str, str, str]] = field(default_factory=list)  # tag, name, value
+    text: str = ""
+    open: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)  # what is not nested well
+
+    @classmethod
+    def of(cls, content: str) -> Page:
+        page = cls()
+        HTMLParser.__init__(page, convert_charrefs=True)
+        page.feed(content)
+        page.close()
+        return page
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        self.open += [] if tag in VOID else [tag]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID and (not self.open or self.open.pop() != tag):
+            self.wrong.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += "" if self.open[-1:] == ["style"] else data

@@ -1,0 +1,241 @@
+"""What a class shows: findings of grades made by hand, in a terminal, as data, as a page."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.app.classes import report_class
+from grader.classroom.report import ClassFindings, Standing, class_page, find
+from grader.cli import app
+from grader.model.classroom import Entry
+from grader.model.errors import UsageError
+from grader.model.report import Explanation, Raised, Report, Verdict
+from tests.classroom.builders import (
+    FAIL,
+    MEAN,
+    SUM,
+    TERMS,
+    Page,
+    entry,
+    named,
+    report,
+    rule,
+    write_results,
+)
+
+
+def found(*entries: Entry) -> ClassFindings:
+    return find(replace(TERMS, questions=(MEAN,)), entries)
+
+
+@pytest.mark.parametrize(
+    ("given", "stands"),
+    [
+        (entry("a", report()), Standing.PASSED),
+        (entry("a", report(FAIL, named("axis"))), Standing.IDEA),
+        (entry("a", report(FAIL, named("axis", exact=False))), Standing.UNEXPLAINED),
+        (entry("a", report(FAIL, explanations=(rule(),))), Standing.EXPLAINED),
+        (entry("a", report(FAIL)), Standing.UNEXPLAINED),
+        (entry("a", report(Verdict.ERROR)), Standing.STOPPED),
+        (entry("a", report(FAIL, named("axis"), unchanged=True)), Standing.STARTER),
+        (entry("a", handed="it is a link"), Standing.NO_PROGRAM),
+        (entry("a", report(Verdict.INTERNAL), fault="no memory"), Standing.NOT_GRADED),
+        (entry("a"), Standing.NOT_GRADED),
+    ],
+)
+def test_everybody_stands_somewhere(given: Entry, stands: Standing) -> None:
+    of = found(given)
+    assert of.students[0].results[0].standing is stands
+    assert {one: count for one, count in of.questions[0].standings.items() if count} == {stands: 1}
+
+
+def test_two_ideas_that_only_fit_together_are_both_held() -> None:
+    two = [named("axis", exact=False), named("off-by-one", exact=False)]
+    pair = Explanation("pair", "both", ("small", "wide"))
+    both = found(entry("a", report(FAIL, *two, explanations=(pair,))))
+    assert both.students[0].results[0].ideas == ("axis", "off-by-one")
+
+
+def test_points_are_weighted_and_a_fault_of_the_grader_is_no_zero() -> None:
+    given = [
+        entry("ada", report()), entry("ada", report(question="sum"), posed=SUM),
+        entry("ben", report(FAIL)), entry("ben", fault="the disk is full", posed=SUM),
+        entry("cem", report(), late=True),
+    ]  # fmt: skip
+    of = find(TERMS, given)
+    ada, ben, cem = of.students
+    assert of.of == 10 + 2.5 * 4
+    assert (ada.points, ada.passed) == (10 + 2.5 * 10, True)
+    assert (ben.points, ben.so_far, ben.results[1].points) == (None, 0, None)
+    assert ben.results[1].note == "the disk is full"
+    assert (cem.points, cem.results[0].late, cem.results[1].standing) == (
+        10, True, Standing.MISSING,
+    )  # fmt: skip
+    # Who is not graded throughout counts in no average.
+    assert (of.mean, of.median, of.unfinished, of.passed) == (22.5, 22.5, 1, 1)
+    assert of.questions[1].standings[Standing.MISSING] == 1
+    tenth = replace(TERMS, questions=(replace(MEAN, weight=0.1), replace(SUM, weight=0.2, of=10)))
+    whole = find(tenth, given[:2])  # weights add up without noise
+    assert (whole.of, whole.students[0].points, whole.scores["100 %"]) == (3, 3, 1)
+
+
+def test_shares_are_of_those_who_were_judged_and_did_not_hand_in_the_starter() -> None:
+    of = found(
+        entry("a", report(FAIL, named("axis"))),
+        entry("b", report(FAIL, named("axis"), unchanged=True)),
+        entry("c", report()),
+        entry("d", report(FAIL, named("axis", exact=False))),
+        entry("e", handed="it is a link"),
+        entry("f", fault="the disk is full"),
+        entry("g", report(FAIL)),
+    )
+    (held,) = of.questions[0].ideas
+    assert of.questions[0].judged == 4
+    assert (held.students, held.share, held.unsure) == (["a"], 0.25, ["d"])
+    assert held.line == "You take the mean along the wrong axis."
+
+
+def test_equal_answers_are_together_the_most_first() -> None:
+    two = "a3f9" + "0" * 60
+    of = found(
+        entry("a", report(FAIL, outputs="b" * 64)),
+        entry("b", report(FAIL, outputs=two)),
+        entry("c", report(FAIL, outputs=two, explanations=(rule("y is twice"),))),
+        entry("d", report(FAIL, named("axis"), outputs=two)),
+        entry("e", report(FAIL)),
+        entry("f", report(FAIL, named("axis"), unchanged=True, outputs=two)),
+    )
+    first, second = of.questions[0].groups
+    assert (first.handle, first.students, first.files) == ("a3f90000", ["b", "c"], 2)
+    assert (second.handle, second.students) == ("bbbbbbbb", ["a"])
+    assert first.sentence == "values: y is wrong, in 2 of 2 cases. The smallest is small."
+    assert [student.results[0].group for student in of.students] == [
+        "bbbbbbbb", "a3f90000", "a3f90000", "", "", "",
+    ]  # fmt: skip
+
+
+# How it is shown.
+
+HOSTILE = [
+    "<script>alert(1)</script>", "</title></style></script><img src=x onerror=alert(1)>",
+    '" onmouseover="alert(1)', "' autofocus onfocus='x", "{{ 7 * 7 }}{% raw %}", "&lt;b&gt; &amp;",
+    "javascript:alert(1)", "../../etc/passwd", "=1+1", "\u202ecod.exe\u2066", "\x1b[31mred\x07",
+    "nul\x00 del\x7f c1\x9b", "line\u2028sep\u2029para\rret", "\ud800 lone",
+    "z\u0300\u0301\u0302\u0303\u0304", "<!--", "]]>", "#s1", "x" * 9000,
+]  # fmt: skip
+
+
+def hostile_report(text: str) -> Report:
+    """A report in which a submission says something wherever it can."""
+    base = report(FAIL, named("axis", exact=False), explanations=(rule(text),))
+    check = replace(base.checks[0], message=text, raised=Raised(text, text, called_with=text))
+    return replace(base, checks=(check,), printed=f"{text}\n{text}", note=text, message=text)
+
+
+def hostile_class() -> list[Entry]:
+    given = [
+        one
+        for text in HOSTILE
+        for one in (
+            entry(text, hostile_report(text), name=text), entry(f"{text}2", handed=text),
+            entry(f"{text}3", fault=text),
+        )
+    ]  # fmt: skip
+    return sorted(given, key=lambda one: one.handed.student)
+
+
+def ordinary() -> list[Entry]:
+    return [
+        entry("ada", report(), name="Ada L."),
+        entry("ben", report(FAIL, named("axis")), at="2026-11-20T23:30:00+00:00"),
+        entry("cem", report(FAIL, named("off-by-one"))),
+        entry("dov", report(FAIL, outputs="a3f9" * 16)),
+        entry("eve", report(FAIL, outputs="a3f9" * 16)),
+        entry("fay", report(FAIL, outputs="b3f9" * 16, explanations=(rule(),))),
+        entry("gus", fault="the disk is full"), entry("hal", handed="it is a link"),
+        entry("ivy", report(FAIL, named("axis"), unchanged=True)),
+        entry("jo", report(FAIL, named("axis", exact=False))),
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A class that was graded."""
+    return write_results(tmp_path / "results", TERMS, ordinary())
+
+
+@pytest.mark.parametrize("entries", [ordinary(), hostile_class(), []])
+def test_a_page_is_well_formed_and_nothing_on_it_acts(entries: list[Entry]) -> None:
+    content = "".join(class_page(find(TERMS, entries), entries, "RESULTS"))
+    page = Page.of(content)
+    assert page.wrong == page.open == []
+    assert page.tags.keys() & {"script", "link", "img", "iframe", "object", "form", "base"} == set()
+    acting = ("on", "href", "src", "style")
+    assert [name for _, name, _ in page.attributes if name.startswith(acting)] == []
+    assert {c for c in content if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} <= {
+        "\n"
+    }
+    assert "49" not in page.text
+    content.encode()
+    students = {one.handed.student for one in entries}
+    assert content.count("<details><summary>") == len(students)
+
+
+def test_the_tables_say_who_passed_and_what_the_class_holds(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert app.run(["class", "report", str(results)]) == 0
+    rows = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert {
+        "Class of 2026", "ada Ada L. 10 pass - 10 of 20", "ben 0 fail, late - 0 of 20",
+        "gus not graded - 0 of 20 so far", "hal 0 no program - 0 of 20", "axis 1 of 7, 14 %",
+        "1 more: it fits a part of what is wrong",
+        "a3f9a3f9 2 students: dov, eve (2 different files)", "1 more answer that nobody shares",
+    } <= {*rows}  # fmt: skip
+    said = " ".join(rows)
+    assert f"drill bank new-idea mean --from {results} a3f9a3f9 --name NAME" in said
+    assert "The starter holds its ideas by design" in said
+
+
+def test_the_same_as_data(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["class", "report", str(results), "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["format"] == 1
+    ideas = {one["id"]: one["students"] for one in content["questions"][0]["ideas"]}
+    assert ideas == {"axis": ["ben"], "off-by-one": ["cem"]}
+    assert [student["points"] for student in content["students"][:2]] == [10, 0]
+
+
+def test_the_page_is_written_whole_and_every_student_opens(
+    results: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = results.parent / "class.html"
+    assert app.run(["class", "report", str(results), "--html", str(page)]) == 0
+    assert "10 students, 0 passed all questions" in capsys.readouterr().out
+    before = page.read_text("utf-8")
+    assert before.count("<details>") == 10
+    monkeypatch.setattr("grader.classroom.report._student", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        report_class(results, html=page)
+    assert page.read_text("utf-8") == before
+    assert sorted(path.name for path in results.parent.iterdir()) == ["class.html", "results"]
+    with pytest.raises(UsageError, match="nowhere"):
+        report_class(results, html=results.parent / "nowhere" / "class.html")
+
+
+def test_names_do_nothing_on_their_way_from_results_to_paper(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [name for name in HOSTILE if "\ud800" not in name]  # no name of a file has these
+    wrong = report(FAIL, named("axis"), outputs="c" * 64)
+    given = [entry(name, wrong, name=name, sha256=f"{n:064x}") for n, name in enumerate(names)]
+    results, page = write_results(tmp_path / "results", TERMS, given), tmp_path / "class.html"
+    for arguments in ([], ["--json"], ["--html", str(page)]):
+        assert app.run(["class", "report", str(results), *arguments]) == 0
+        assert not {"\x1b", "\u202e"} & {*capsys.readouterr().out}
+    assert Page.of(page.read_bytes().decode()).tags["script"] == 0
