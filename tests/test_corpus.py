@@ -72,7 +72,7 @@ def faults(session: GradingSession, path: Path, *, every: bool) -> list[CheckRes
     passed: set[str] = set()
     with np.errstate(all="ignore"):
         for check in sorted(spec.checks, key=lambda c: (spec.part_of(c.id), c.kind in SLOW)):
-            if check.stretch or not set(check.needed) <= passed:
+            if check.stretch or not set(check.needs) <= passed:
                 continue
             try:
                 result = run_check(evaluation, check)

@@ -241,4 +241,4 @@ def test_wrong_labels_are_learned_by_heart(task: Any, reference: Any) -> None:
 def test_the_causes_are_the_repairs() -> None:
     (named,) = (check for check in SPEC.checks if check.kind == "causes")
     assert set(named.exactly) == set(REPAIRS)  # type: ignore[attr-defined]
-    assert len(SPEC.prompt.split()) <= 90
+    assert len(SPEC.parts[0].prompt.split()) <= 90

@@ -228,7 +228,7 @@ def remarks(spec: Spec, trivial: Iterable[Trivial]) -> list[Remark]:
     earlier: set[str] = set()
     for part in spec.parts:
         for check in part.checks:
-            before[check.id] = earlier.union(*({need} | before[need] for need in check.needed))
+            before[check.id] = earlier.union(*({need} | before[need] for need in check.needs))
         earlier |= {check.id for check in part.checks if not check.stretch}
     found: dict[str, list[str]] = {}
     for answer in trivial:

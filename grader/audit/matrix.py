@@ -86,7 +86,7 @@ def subjects(question: Question) -> list[Subject]:
         for i, source in enumerate(sources):
             label = name if i == 0 else f"{name} ({i + 1})"
             layers, file = [reference, source], file_of(question, name, i)
-            killers = spec.misconceptions[name].killers
+            killers = tuple(spec.misconceptions[name].killed_by)
             found.append(Subject(label, layers, file, {name}, name, killers))
     return found
 

@@ -74,7 +74,7 @@ class Review:
                 at: Keys = ("parts", p, "checks", i)
                 yield from self._order(check, at)
                 most = sum(len(one.contract) for one in spec.parts[: p + 1])
-                for j, number in enumerate(check.enforced):
+                for j, number in enumerate(check.clause):
                     if number > most:
                         there = f"up to {most}" if most else "of a contract, which this has not"
                         text = f"expected the number of a clause {there}, found {number}"
@@ -93,7 +93,7 @@ class Review:
                     expected = "'like' an input or a result"
                     yield from _one_of(("cases", name, key), expected, str(recipe.like), known)
         for name, item in spec.misconceptions.items():
-            for j, killer in enumerate(item.killers):
+            for j, killer in enumerate(item.killed_by):
                 at = ("misconceptions", name, "killed_by", j)
                 yield from _one_of(at, "the id of a check", killer, self._ids)
         for i, name in enumerate(spec.starter_holds):
@@ -127,7 +127,7 @@ class Review:
         for name in spec.defaults.keys() - RESERVED.keys() - like:
             yield from _one_of(("defaults", name), "an input that a step reads", name, self._read)
         if spec.display is not None:
-            for i, name in enumerate(spec.display.inputs):
+            for i, name in enumerate(spec.display.beside):
                 yield from _one_of(("display", "beside", i), "an input of a run", name, self._read)
             for i, size in enumerate(spec.display.window or ()):
                 if isinstance(size, str):
@@ -192,7 +192,7 @@ class Review:
         earlier = self._ids[: next(i for i, one in enumerate(checks) if one is check)]
         if check.id in earlier:
             yield (*at, "id"), f"expected each id once, found {check.id!r} again"
-        for j, needed in enumerate(check.needed):
+        for j, needed in enumerate(check.needs):
             where = (*at, "needs", j)
             if needed not in earlier:
                 known = () if needed in self._ids else earlier

@@ -76,7 +76,11 @@ class Document:
 
     def position(self, at: Keys) -> tuple[int, int]:
         """Line and column of a key or an entry, or of the nearest thing around it."""
-        return self.spots[self._nearest(at)].place
+        return self.spot(at).place
+
+    def spot(self, at: Keys) -> Spot:
+        """The spot of what is at a path, or of the nearest thing around it."""
+        return self.spots[self._nearest(at)]
 
     def complaint(self, faults: Iterable[Fault], whole: str = "the question") -> BankError:
         """The first of all faults of the file, in its order, each with its place."""

@@ -163,7 +163,7 @@ def _given(name: str, cases: Mapping[str, Mapping[str, Any]]) -> set[str]:
 
 def _shown(display: Show, inputs: Mapping[str, object]) -> Show:
     """What can be shown of a display where a run has only some of its inputs."""
-    beside = [name for name in display.inputs if name in inputs]
+    beside = [name for name in display.beside if name in inputs]
     known = all(size in inputs for size in display.window or () if isinstance(size, str))
     return Show(beside=beside, window=display.window if beside and known else None)
 
@@ -225,14 +225,12 @@ class _Programs:
     def _variants(self, name: str, item: Misconception) -> list[bytes]:
         """The programs of a misconception as they are written."""
         at: Keys = ("misconceptions", name)
-        if not item.programs:
+        if not item.code:
             key = "" if item.variants else f"{dotted(at)}.code"
             wanted = [_file(variant) for variant in item.variants or [name]]
             return [self._read(f"misconceptions/{file}", at, key) for file in wanted]
         if item.variants:
             self._note((*at, "code"), "expected variants (files) or code, found both")
-        if isinstance(item.code, str):
-            return [self._inline((*at, "code"), item.code)]
         return [self._inline((*at, "code", i), text) for i, text in enumerate(item.code)]
 
     def _with_settings(
@@ -283,7 +281,7 @@ class _Programs:
 
     def _inline(self, at: Keys, text: str) -> bytes:
         """A program written into the spec."""
-        spot = self._doc.spots[at]
+        spot = self._doc.spot(at)
         if spot.style == ">":
             self._note(at, "expected code below '|', found '>', which joins its lines")
         return b"\n" * (spot.first_line - 1) + text.encode("utf-8", "surrogatepass")

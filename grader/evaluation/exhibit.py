@@ -41,16 +41,16 @@ def grids(
     needed = free_names(producing(evaluation.steps(run), fault.result))
     arrays = {
         name: value
-        for name in dict.fromkeys((*show.inputs, *needed))
+        for name in dict.fromkeys((*show.beside, *needed))
         if isinstance(value := drawn.get(name), np.ndarray) and value.ndim and value.size
     }
     small = all(value.size <= SMALL for value in arrays.values())
     panels = [
         _input(name, value, observed.shape, fault.index, window)
-        if name in show.inputs
+        if name in show.beside
         else _panel(name, value, (0,) * value.ndim, focus=())
         for name, value in arrays.items()
-        if small or name in show.inputs
+        if small or name in show.beside
     ]
     panels.append(_panel(f"{fault.result}, yours", observed, fault.index, wrong=wrong))
     panels.append(_panel(f"{fault.result}, expected", expected, fault.index))

@@ -96,7 +96,7 @@ def _possible(failure: Failure) -> list[Idea]:
     found = [
         (name, index)
         for name, sources in evaluation.question.variants.items()
-        if failure.passed.isdisjoint(evaluation.question.spec.misconceptions[name].killers)
+        if failure.passed.isdisjoint(evaluation.question.spec.misconceptions[name].killed_by)
         for index in range(len(sources))
     ]
     return [
@@ -136,7 +136,7 @@ def _to_named(failure: Failure, match: Match) -> Named:
         cases=len(seen),
         failing=len(_cases(failure.evidence)),
         seen=seen,
-        checks=tuple(c.id for c in failure.checks if c.id in failure.failed & set(idea.killers)),
+        checks=tuple(c.id for c in failure.checks if c.id in failure.failed & set(idea.killed_by)),
         rounded=any(c.within for c, _ in match.explained),
     )
 
@@ -312,7 +312,7 @@ def _weighty(failure: Failure, matches: Sequence[Match]) -> list[Match]:
     for match in matches:
         # An idea about results need not explain what is measured.
         share = len(_cases(match.explained)) / len(results if _is_of_values(match) else every)
-        killers = failure.mine.question.spec.misconceptions[match.idea.name].killers
+        killers = failure.mine.question.spec.misconceptions[match.idea.name].killed_by
         if share > 0.5 or any(
             _is_whole_check(failure, match, check) for check in killers if check in failure.failed
         ):

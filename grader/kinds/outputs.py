@@ -31,7 +31,7 @@ class OutputsCheck(TolerantCheck):
 
     def mentions(self) -> Iterator[Mention]:
         yield from super().mentions()
-        for number, name in enumerate(self.show.inputs):
+        for number, name in enumerate(self.show.beside):
             yield Mention(("show", "beside", number), name, "input")
         for number, size in enumerate(self.show.window or []):
             if isinstance(size, str):

@@ -167,7 +167,7 @@ def _contract(question: Question, number: int) -> Iterator[Item]:
         if (tolerance := getattr(check, "tolerance", None)) is not None:
             asked = getattr(check, "parts", ()) if forms.of(spec).is_text else ()
             names = alike.setdefault(f"may be {tolerance.words}: {tolerance.because}", {})
-            names |= dict.fromkeys(f"`{x}`" for x in asked or tolerance.names or check.compared)
+            names |= dict.fromkeys(f"`{x}`" for x in asked or tolerance.of or check.compared)
     texts = dict.fromkeys(f"{', '.join(names)} {words}" for words, names in alike.items())
     if not before and (seconds := spec.limits.cpu_seconds) is not None:
         texts[f"A call may take {seconds:g} seconds of CPU time."] = None

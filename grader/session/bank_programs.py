@@ -226,7 +226,7 @@ def file_of(question: Question, name: str, variant: int = 0) -> str:
         file_number = variant // len(idea.settings)
         several = file_number < len(idea.variants)
         stem = idea.variants[file_number] if several else name.replace("-", "_")
-        in_spec, file = bool(idea.programs), f"misconceptions/{stem}"
+        in_spec, file = bool(idea.code), f"misconceptions/{stem}"
     else:
         return ""
     if not in_spec:

@@ -76,7 +76,7 @@ def run_checks(
 
 def _of_estimate(spec: Spec, check: Check) -> bool:
     """Whether a check, or one that it needs, is of an estimate."""
-    needed = (one for one in spec.checks if one.id in check.needed)
+    needed = (one for one in spec.checks if one.id in check.needs)
     hides = registry.get(check.kind).hides_expected and not forms.of(spec).shows_expected
     return hides or any(_of_estimate(spec, one) for one in needed)
 
@@ -89,7 +89,7 @@ def _broken(spec: Spec, check: Check, result: CheckResult, *, worked: bool) -> t
     """
     if result.verdict is not Verdict.FAIL and not (result.raised is not None and worked):
         return ()
-    return tuple(Clause(n, " ".join(spec.contract[n - 1].split())) for n in check.enforced)
+    return tuple(Clause(n, " ".join(spec.contract[n - 1].split())) for n in check.clause)
 
 
 def _stopping(check: Check, verdict: Verdict, message: str) -> CheckResult:

@@ -35,13 +35,13 @@ def in_order(spec: Spec, counting: Collection[int]) -> list[tuple[int, Check]]:
     deciding: set[str] = set()
     for number, check in reversed(numbered):  # which needs earlier ones only
         if check.id in deciding or (number in counting and not check.stretch):
-            deciding |= {check.id, *check.needed}
+            deciding |= {check.id, *check.needs}
     return sorted(numbered, key=lambda one: one[1].id not in deciding)
 
 
 def unmet(check: Check, done: Mapping[str, CheckResult]) -> str | None:
     """The first check that it needs and that was not good enough, if any."""
-    return next((need for need in check.needed if done[need].verdict not in GOOD_ENOUGH), None)
+    return next((need for need in check.needs if done[need].verdict not in GOOD_ENOUGH), None)
 
 
 class CheckSchedule:

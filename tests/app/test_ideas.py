@@ -96,7 +96,7 @@ def test_the_shortest_of_equal_answers_is_written_and_nothing_else_of_the_questi
     assert not [one for one in kept.audited.report.problems if "sum-of-squares" in one]
     after = bank.load([here.here() / "bank"], "deviations")
     assert list(after.variants) == ["sum-of-squares", *before.variants]
-    assert after.spec.misconceptions["sum-of-squares"].killers == ("total",)
+    assert after.spec.misconceptions["sum-of-squares"].killed_by == ["total"]
     lines = kept.spec.read_text().splitlines()
     assert lines[kept.line - 1].startswith("    feedback: TODO")
     del lines[kept.line - 3 : kept.line]

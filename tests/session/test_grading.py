@@ -124,14 +124,14 @@ def test_checks_that_depend_on_a_failed_one_name_it() -> None:
         assert check.blocked_by is not None
         assert by_id[check.blocked_by].verdict not in {Verdict.PASS, Verdict.INCONCLUSIVE}
         if check.part == 1:
-            assert check.blocked_by in spec[check.id].needed
+            assert check.blocked_by in spec[check.id].needs
             assert check.message == f"needs {check.blocked_by}"
         else:
             assert by_id[check.blocked_by].part == 1
             assert check.message == f"part {check.part} is asked when part 1 passes"
     for check in report.checks:
         if check not in skipped:
-            assert all(by_id[n].verdict is Verdict.PASS for n in spec[check.id].needed)
+            assert all(by_id[n].verdict is Verdict.PASS for n in spec[check.id].needs)
 
 
 def test_after_a_dead_process_nothing_more_is_tried() -> None:

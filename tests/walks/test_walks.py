@@ -46,7 +46,7 @@ def sources(question: Question) -> Iterator[tuple[str, bytes]]:
         name = next(
             name
             for name, idea in spec.misconceptions.items()
-            if spec.part_of(idea.killers[0]) == number and name not in spec.starter_holds
+            if spec.part_of(idea.killed_by[0]) == number and name not in spec.starter_holds
         )
         text = question.reference + b"\n\n" + question.variants[name][0].lstrip(b"\n")
         yield f"part {number}: {name}", text
