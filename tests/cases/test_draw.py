@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -68,7 +69,6 @@ def test_integers_include_both_ends_and_are_floats_unless_asked_otherwise() -> N
     x = one({"integers": [500], "from": -1, "to": 2})
     assert x.dtype == np.float64
     assert set(x) == {-1.0, 0.0, 1.0, 2.0}
-    assert one({"integers": [5], "from": 1, "to": 1, "dtype": "int64"}).tolist() == [1] * 5
 
 
 @settings(deadline=None)
@@ -79,20 +79,24 @@ def test_distinct_values_keep_their_gap_and_are_centred(seed: int, size: int, ga
     assert abs(float(x.sum())) <= 1e-9 * gap * size**2
 
 
-def test_constants() -> None:
-    assert one({"zeros": [2]}).tolist() == [0.0, 0.0]
-    assert one({"ones": [2]}).tolist() == [1.0, 1.0]
-    assert one({"full": [2], "value": -1.5}).tolist() == [-1.5, -1.5]
-    assert one({"array": [1, 2], "scale": 10, "shift": 1}).tolist() == [11.0, 21.0]
+@pytest.mark.parametrize(
+    ("written", "drawn"),
+    [
+        ({"zeros": [2]}, [0.0, 0.0]),
+        ({"ones": [2]}, [1.0, 1.0]),
+        ({"full": [2], "value": -1.5}, [-1.5, -1.5]),
+        ({"array": [1, 2], "scale": 10, "shift": 1}, [11.0, 21.0]),
+        ({"integers": [2], "from": 1, "to": 1, "dtype": "int64"}, [1, 1]),
+    ],
+)
+def test_constants(written: dict[str, Any], drawn: list[float]) -> None:
+    assert one(written).tolist() == drawn
 
 
-def test_simplex_rows_are_positive_and_sum_to_one() -> None:
+def test_rows_are_positive_and_sum_to_one_or_hold_a_single_one_anywhere() -> None:
     x = one({"simplex": [3, 4, 5]})
     assert (x > 0).all()
     assert np.allclose(x.sum(-1), 1.0)
-
-
-def test_one_hot_rows_hold_a_single_one_anywhere() -> None:
     x = one({"one_hot": [200, 4]})
     assert np.array_equal(np.sort(x, -1), np.tile([0.0, 0.0, 0.0, 1.0], (200, 1)))
     assert set(x.argmax(-1)) == {0, 1, 2, 3}
@@ -131,11 +135,6 @@ def test_the_dtype_of_an_input_comes_before_that_of_its_case() -> None:
     assert [str(drawn[n].dtype) for n in "xtb"] == ["float32", "int32", "bool"]
 
 
-def test_infinities_are_no_integers() -> None:
-    with pytest.raises(DrawError, match="infinite values cannot be of dtype int64"):
-        one({"full": [2], "value": float("inf"), "dtype": "int64"})
-
-
 def test_a_broadcast_input_repeats_its_first_entry() -> None:
     x = one({"normal": [4, 3], "layout": "broadcast"})
     assert np.array_equal(x, np.broadcast_to(x[:1], (4, 3)))
@@ -167,22 +166,23 @@ def test_like_a_result_waits_for_every_other_input() -> None:
 def test_a_case_has_no_more_entries_than_its_inputs_may_have_together() -> None:
     half = {"distinct": [MAX_ENTRIES // 2]}
     several = {"x": half, "y": {"ones": "like x"}, "z": {"zeros": "like y"}}
-    _, faults = read_cases({"c": {"x": half, "y": {"ones": "like x"}}})
-    assert faults == []
-    _, faults = read_cases({"c": several})
+    _, faults = read_cases({"c": {"x": half, "y": {"ones": "like x"}}, "d": several})
     found = "expected at most 4,000,000 entries in all inputs, found 6,000,000"
-    assert faults == [(("cases", "c"), found)]
+    assert faults == [(("cases", "d"), found)]
 
 
-def test_a_result_of_too_many_entries_is_refused_before_anything_is_drawn_like_it() -> None:
-    with pytest.raises(DrawError, match="more than 4,000,000 entries, g included"):
-        draw(case(g={"distinct": "like y"}), 0, lambda _, __: (MAX_ENTRIES, MAX_ENTRIES))
-
-
-def test_a_row_generator_without_a_row_is_the_banks_fault() -> None:
-    for generator in ("simplex", "one_hot"):
-        with pytest.raises(DrawError):
-            draw(case(x={generator: "like s"}, s={"zeros": []}), 0, no_result)
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ({"x": {"full": [2], "value": math.inf, "dtype": "int64"}}, "infinite values cannot be of"),
+        ({"g": {"distinct": "like y"}}, "more than 4,000,000 entries, g included"),
+        ({"x": {"simplex": "like s"}, "s": {"zeros": []}}, "needs at least one dimension"),
+        ({"x": {"one_hot": "like s"}, "s": {"zeros": []}}, "needs at least one dimension"),
+    ],
+)
+def test_what_cannot_be_drawn_is_the_banks_fault(inputs: dict[str, Any], said: str) -> None:
+    with pytest.raises(DrawError, match=said):
+        draw(case(**inputs), 0, lambda _, __: (MAX_ENTRIES, MAX_ENTRIES))
 
 
 BITS = hnp.arrays(np.uint32, 8, elements=st.integers(0, 2**32 - 1))
@@ -202,9 +202,8 @@ def test_bfloat16_rounds_as_torch_does(bits: Array) -> None:
 
 def test_bfloat16_ties_go_to_the_even_neighbour() -> None:
     step = 2.0**-7
-    values = np.array([1 + step / 2, 1 + 3 * step / 2, -1 - step / 2, 3.3e38, 3.4e38, 1e-45])
-    expected = [1.0, 1 + 2 * step, -1.0, 3.3e38, np.inf, 0.0]
-    rounded = as_dtype(values, "bfloat16")
+    rounded = as_dtype(
+        np.array([1 + step / 2, 1 + 3 * step / 2, -1 - step / 2, 3.4e38]), "bfloat16"
+    )
     assert rounded.dtype == np.float32
-    assert np.allclose(rounded, expected, rtol=5e-3)
-    assert rounded[:3].tolist() == expected[:3]
+    assert rounded.tolist() == [1.0, 1 + 2 * step, -1.0, math.inf]

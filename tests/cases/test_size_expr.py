@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import math
 import re
 from typing import Any
@@ -65,26 +66,18 @@ def test_anything_that_is_not_arithmetic_over_sizes_is_refused(amount: str) -> N
 @pytest.mark.parametrize(
     "amount",
     ["z", "z.size", "x", "mode", "none", "table", "k.size", "table.nbytes", "y.shape[1]",
-     "k / 0", "k // 0", "1 / (k - 3)"],
+     "k / 0", "k // 0", "1 / (k - 3)", "huge * huge"],
 )  # fmt: skip
 def test_what_a_case_has_not_is_said(amount: str) -> None:
     with pytest.raises(AmountError):
-        value(amount, KNOWN)
-
-
-def test_an_amount_that_is_too_large_for_a_number_is_refused() -> None:
-    with pytest.raises(AmountError):
-        value("k * k", {"k": 10**300})
+        value(amount, KNOWN | {"huge": 10**300})
 
 
 @settings(deadline=None)
 @given(st.text(st.characters(max_codepoint=0x2FF), max_size=210))
 def test_any_text_is_an_amount_or_refused(text: str) -> None:
-    try:
-        found = value(text, KNOWN)
-    except AmountError:
-        return
-    assert isinstance(found, float)
+    with contextlib.suppress(AmountError):
+        assert isinstance(value(text, KNOWN), float)
 
 
 PIECES = st.sampled_from(

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from grader.explain.further import Further
@@ -74,59 +75,49 @@ NAN_WHEN_FLAT = """
 def spread(x):
     return float((_centred(x) ** 2).mean()) if len(x) > 1 else float("nan")
 """
+FORGETS = "def centre(x, w):\n    d = _centred(x)\n    return d, (d, np.array(w))"
+CHANCE = "def spread(x):\n    return float(np.random.random())"
 
 
-def test_a_pass_is_not_explained(session: GradingSession) -> None:
-    assert graded(session, "").explanations == ()
+@pytest.mark.parametrize(
+    ("over", "said"),
+    [
+        ("", {}),
+        (HALF, {"rule": "s is half the right one."}),
+        (OVER_ROWS, {"rule": "s is 1/N of the right one, with N the number of rows of x."}),
+        (EMPTY_RAISES, {"class": "Your code raises ValueError where x is empty and w is empty "
+                        "(these cases do not tell which of both matters), and in no other case "
+                        "that was tried."}),
+        # What is wrong before it raises is explained.
+        (TOO_LONG, {"rule": "y has too many entries at the end of axis 1, and the others are "
+                    "right.", "before": None}),
+        # A rule may have a class for its when.
+        (NAN_WHEN_FLAT, {"rule": "s is NaN where the length of the first axis of x is 1, and is "
+                         "right in every other case that was tried."}),
+        # Of what is remembered nothing else is said; chance is no state and follows no rule.
+        (REMEMBERS, {"state": "s is right on the failing case when nothing was called before: "
+                     "your code remembers something from one call to the next."}),
+        (CHANCE, {}),
+    ],
+)  # fmt: skip
+def test_what_is_true_of_a_wrong_answer_is_said(
+    over: str, said: dict[str, str | None], session: GradingSession
+) -> None:
+    report = graded(session, over)
+    found: dict[str, str] = {one.kind: one.text for one in report.explanations}
+    assert found.keys() == said.keys()
+    assert len(report.explanations) == len(found)
+    assert all(text in (None, found[kind]) for kind, text in said.items()), found
 
 
-def test_a_rule_holds_on_further_inputs(session: GradingSession) -> None:
-    report = graded(session, HALF)
-    assert report.verdict is Verdict.FAIL
-    assert texts(report, "rule") == ["s is half the right one."]
-    assert report.explanations[0].cases == ("small", "rows")
+def test_a_rule_names_the_cases_of_the_question_on_which_it_holds(session: GradingSession) -> None:
+    assert graded(session, HALF).explanations[0].cases == ("small", "rows")
 
 
-def test_a_size_is_named_where_it_varies(session: GradingSession) -> None:
-    (text,) = texts(graded(session, OVER_ROWS), "rule")
-    assert text == "s is 1/N of the right one, with N the number of rows of x."
-
-
-def test_a_class_says_where_it_raises(session: GradingSession) -> None:
-    report = graded(session, EMPTY_RAISES)
-    assert report.verdict is Verdict.ERROR
-    (text,) = texts(report, "class")
-    assert text.startswith("Your code raises ValueError where x is empty")
-    assert text.endswith("and in no other case that was tried.")
-    assert texts(report, "before") == []
-
-
-def test_what_is_wrong_before_it_raises_is_explained(session: GradingSession) -> None:
-    report = graded(session, TOO_LONG)
-    assert report.verdict is Verdict.ERROR
-    (text,) = texts(report, "rule")
-    assert text == "y has too many entries at the end of axis 1, and the others are right."
-
-
-def test_a_rule_may_have_a_class_for_its_when(session: GradingSession) -> None:
-    (text,) = texts(graded(session, NAN_WHEN_FLAT), "rule")
-    assert text == (
-        "s is NaN where the length of the first axis of x is 1, and is right in every other case "
-        "that was tried."
-    )
-
-
-def test_state_is_said_and_nothing_of_values(session: GradingSession) -> None:
-    report = graded(session, REMEMBERS)
-    assert report.explanations[0].kind == "state"
-    assert "when nothing was called before" in report.explanations[0].text
-    assert not {e.kind for e in report.explanations} & {"rule", "class"}
-
-
-def test_chance_is_no_state(session: GradingSession) -> None:
-    report = graded(session, "def spread(x):\n    return float(np.random.random())")
-    assert not texts(report, "state")
-    assert not texts(report, "rule")
+def test_what_an_exact_name_explains_is_not_explained_again(session: GradingSession) -> None:
+    report = graded(session, FORGETS)
+    assert [n.id for n in report.misconceptions if n.exact] == ["forgot-weight"]
+    assert not [e for e in report.explanations if e.text.startswith("y ")]
 
 
 def test_the_same_submission_is_explained_alike_in_any_order(session: GradingSession) -> None:
@@ -135,14 +126,6 @@ def test_the_same_submission_is_explained_alike_in_any_order(session: GradingSes
     with GradingSession(QUESTION) as alone:
         assert graded(alone, OVER_ROWS).explanations == first
     assert graded(session, OVER_ROWS).explanations == first
-
-
-def test_what_an_exact_name_explains_is_not_explained_again(session: GradingSession) -> None:
-    report = graded(
-        session, "def centre(x, w):\n    d = _centred(x)\n    return d, (d, np.array(w))"
-    )
-    assert [n.id for n in report.misconceptions if n.exact] == ["forgot-weight"]
-    assert not [e for e in report.explanations if e.text.startswith("y ")]
 
 
 HOSTILE = {
@@ -258,27 +241,18 @@ def test_a_case_with_another_fault_too_is_not_said_to_be_explained(tmp_path: Pat
 
 
 P = {"simplex": [4]}
-
-
 TARGETS = {
-    "first": [1.0, 0.0, 0.0, 0.0],
-    "second": [0.0, 1.0, 0.0, 0.0],
-    "third": [0.0, 0.0, 1.0, 0.0],
-    "fourth": [0.0, 0.0, 0.0, 1.0],
+    **{name: np.eye(4)[n].tolist() for n, name in enumerate(("first", "second", "third", "last"))},
     "weights": [0.5, 0.0, 1.5, 0.25],
     "more": [0.2, 0.4, 0.1, 1.0],
     "much": [2.0, 1.0, 0.0, 3.0],
 }
-
-
 SLOPE = """
     import numpy as np
 
     def slope(p, y):
         return np.divide(-y, p, out=np.zeros_like(p), where=y != 0)
 """
-
-
 HARD_TARGETS_ONLY = b"""
 import numpy as np
 
@@ -323,10 +297,9 @@ def test_a_measure_does_not_say_what_a_check_of_values_says(tmp_path: Path) -> N
     assert every_text(report) == ["y is 1.500 times the right one."]
 
 
-@pytest.mark.parametrize("name", ["padding_capped", "same_padding_by_default"])
-def test_what_is_wrong_before_an_exception_comes_first(name: str) -> None:
+def test_what_is_wrong_before_an_exception_comes_first() -> None:
     with GradingSession(load("conv1d-per-step"), clock=lambda: 0.0) as session:
-        report = session.grade(solution("conv1d-per-step", name), seed=8121)
+        report = session.grade(solution("conv1d-per-step", "padding_capped"), seed=8121)
     (text,) = texts(report, "before")
     assert text.startswith("y has shape (")
     assert "after that your conv1d_backward raised ValueError" in text

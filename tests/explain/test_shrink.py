@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from grader import bank
-from grader.evaluation.evaluation import Evaluation
 from grader.explain.shrink import made_readable
 from grader.model.report import CheckResult, Grids
 from grader.session import GradingSession
@@ -35,53 +34,40 @@ def session() -> Iterator[GradingSession]:
         yield opened
 
 
-def checked(session: GradingSession, over: str) -> tuple[Evaluation, CheckResult]:
-    """The evaluation of a submission, and its result of the first check."""
+def checked(session: GradingSession, over: str) -> tuple[CheckResult, CheckResult]:
+    """The result of the first check, and what is shown of it."""
     source = f"{QUESTION.reference.decode()}\n{over}".encode()
     evaluation = session.examine("submission", [source], 5)
     with np.errstate(all="ignore"):
-        return evaluation, run_checks(evaluation)[0]
-
-
-def smaller(evaluation: Evaluation, result: CheckResult) -> CheckResult:
-    return made_readable(evaluation, (result,))[0]
+        result = run_checks(evaluation)[0]
+        return result, made_readable(evaluation, (result,))[0]
 
 
 @pytest.mark.parametrize(("over", "shape"), [(LATER_ROWS, "(2, 2)"), (LATER_COLUMNS, "(1, 3)")])
-def test_sides_shrink_to_what_the_fault_needs(
+def test_sides_shrink_to_what_the_fault_needs_and_numbers_become_small(
     over: str, shape: str, session: GradingSession
 ) -> None:
-    evaluation, result = checked(session, over)
+    result, found = checked(session, over)
     assert "rows" in result.failing
-    found = smaller(evaluation, result)
     assert found.case_line.startswith("made smaller: ")
     assert f"x {shape}" in found.case_line
     assert found.mismatch is not None
     assert (found.mismatch.result, found.mismatch.case) == ("y", "rows")
     assert isinstance(found.exhibit, Grids)
+    entries = [float(e) for row in found.exhibit.panels[0].rows for e in row]
+    assert entries == [round(e, 1) for e in entries]
     assert (found.verdict, found.message, found.failing) == (
         result.verdict, result.message, result.failing,
     )  # fmt: skip
 
 
-def test_numbers_become_small_and_whole(session: GradingSession) -> None:
-    found = smaller(*checked(session, LATER_ROWS))
-    assert isinstance(found.exhibit, Grids)
-    entries = [float(e) for row in found.exhibit.panels[0].rows for e in row]
-    assert entries == [round(e, 1) for e in entries]
-
-
 def test_it_is_the_same_each_time(session: GradingSession) -> None:
-    first = smaller(*checked(session, LATER_ROWS))
-    smaller(*checked(session, LATER_COLUMNS))
-    assert smaller(*checked(session, LATER_ROWS)) == first
+    first = checked(session, LATER_ROWS)
+    checked(session, LATER_COLUMNS)
+    assert checked(session, LATER_ROWS) == first
 
 
-def test_what_is_no_entry_stays(session: GradingSession) -> None:
-    evaluation, result = checked(session, "def centre(x, w):\n    return x[0], None")
-    assert smaller(evaluation, result) is result
-
-
-def test_a_pass_stays(session: GradingSession) -> None:
-    evaluation, result = checked(session, "")
-    assert smaller(evaluation, result) is result
+@pytest.mark.parametrize("over", ["", "def centre(x, w):\n    return x[0], None"])
+def test_a_pass_and_what_is_no_entry_stay(over: str, session: GradingSession) -> None:
+    result, found = checked(session, over)
+    assert found is result
