@@ -5,6 +5,7 @@ Every cheat computes the right results, so that nothing but the measurement can 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -44,14 +45,16 @@ def desk() -> Iterator[Desk]:
         yield found
 
 
-def on_its_own(desk: Desk, zygote: Zygote, source: str, check: Check) -> CheckResult:
+def on_its_own(
+    desk: Desk, zygote: Zygote, source: str, check: Check, *, right: bool = True
+) -> CheckResult:
     with WorkerClient(torch=False, zygote=zygote) as worker:
-        alone = Desk.__new__(Desk)
-        alone.__dict__.update(desk.__dict__)
+        alone = copy.copy(desk)
         alone.theirs = worker
         evaluation = alone.evaluation(source)
-        right = run_check(evaluation, alone.check("backward", cases=["rows", "big"]))
-        assert right.verdict is Verdict.PASS, right.message
+        if right:
+            values = run_check(evaluation, alone.check("backward", cases=["rows", "big"]))
+            assert values.verdict is Verdict.PASS, values.message
         return run_check(evaluation, check)
 
 
@@ -176,13 +179,8 @@ def test_who_is_wrong_whether_measured_or_not_is_not_flagged(desk: Desk, zygote:
     wrong = "def centre_backward(grad_y, ctx): return -grad_y, grad_y"
     broken = "def centre_backward(grad_y, ctx): raise ValueError"
     for source in (wrong, broken):
-        with WorkerClient(torch=False, zygote=zygote) as worker:
-            alone = Desk.__new__(Desk)
-            alone.__dict__.update(desk.__dict__)
-            alone.theirs = worker
-            found = run_check(
-                alone.evaluation(source), desk.check("kept", cases=["rows", "some"], large="big")
-            )
+        check = desk.check("kept", cases=["rows", "some"], large="big")
+        found = on_its_own(desk, zygote, source, check, right=False)
         assert found.verdict is Verdict.PASS
 
 

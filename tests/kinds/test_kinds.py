@@ -47,23 +47,15 @@ def test_the_reference_passes(deviations: Desk, check: str, message: str, seed: 
         ("d", "fail", "y differs in 3 of 4 cases; the smallest is small"),
         ("w * d * (1 + 1e-7)", "fail", "y differs in 2 of 4 cases; the smallest is small"),
         ("(w * d).astype(np.float32).astype(x.dtype) * (1 + 1e-9)", "fail", "y differs in 2 of 4 cases; the smallest is small"),
-        ("np.where(d > 0, w * d, 0)", "fail", "y differs in 3 of 4 cases; the smallest is small"),
-        ("w * d if len(x) < 3 else 0 * d", "fail", "y differs in 2 of 4 cases; the smallest is rows"),
         ("w * d if len(x) else np.zeros((0, 5))", "fail", "y has shape (0, 5), expected (0, 4)"),
         ("None", "fail", "y is None, expected a float64 array of shape (1, 2)"),
-        ("(w * d).tolist()", "fail", "y is a list of 1, expected a float64 array of shape (1, 2)"),
         ("(v for v in w * d)", "fail", "y is a generator, expected a float64 array of shape (1, 2)"),
         ("10 ** 10_000", "fail", "y is an int of more than 300 digits, expected a float64 array of shape (1, 2)"),
-        ("(w * d).astype(object)", "fail", "y is a numpy.ndarray of object, expected a float64 array of shape (1, 2)"),
         ("np.ma.masked_array(w * d, True)", "fail", "y is a numpy.ma.MaskedArray, expected a float64 array of shape (1, 2)"),
         ("np.asmatrix(w * d)", "fail", "y is a numpy.matrix, expected a float64 array of shape (1, 2)"),
-        ("np.array(1.0)", "fail", "y has shape (), expected (1, 2)"),
         ("(w * d).astype(np.float32)", "fail", "y is float32, expected float64"),
-        ("(w * d)[:, :1]", "fail", "y has shape (1, 1), expected (1, 2)"),
         ("w * d * np.nan", "fail", "y holds NaN where -2.000 is expected"),
-        ("w * d / 0", "fail", "y holds -inf where -2.000 is expected"),
         ("w @ d", "error", "your centre raised ValueError in case small"),
-        ("x.no_such_name", "error", "your centre raised AttributeError in case small"),
         ("np.ones(1 << 40)", "limit", "your centre raised MemoryError in case small"),
     ],
 )  # fmt: skip
@@ -126,32 +118,6 @@ def test_an_exception_carries_its_own_frames_and_what_was_called(deviations: Des
 
 
 @pytest.mark.parametrize(
-    ("s", "message"),
-    [
-        ("float((_centred(x) ** 2).mean())", None),
-        ("(_centred(x) ** 2).mean()", None),
-        ("np.array((_centred(x) ** 2).mean())", None),
-        ("np.float32((_centred(x) ** 2).mean())", "s is 0.8112, expected"),
-        ("float((_centred(x) ** 2).sum())", "s is 2, expected 1.000"),
-        ("(_centred(x) ** 2).mean(keepdims=True)", "s is a float64 array of shape (1, 1), expected the number 1.000"),
-        ("None", "s is None, expected the number 1.000"),
-        ("True", "s is True, expected the number 1.000"),
-        ("float('nan')", "s is NaN, expected 1.000"),
-    ],
-)  # fmt: skip
-def test_outputs_that_are_a_number(deviations: Desk, s: str, message: str | None) -> None:
-    found = deviations.result("total", f"def spread(x): return {s}")
-    if message is None:
-        assert found.verdict is Verdict.PASS
-    elif message.startswith("s is 0."):
-        assert found.verdict is Verdict.FAIL
-        assert found.failing == ("rows",)
-    else:
-        assert (found.verdict, found.failing) == (Verdict.FAIL, ("small", "rows"))
-        assert found.message.startswith((message, "s differs in 2 of 2 cases"))
-
-
-@pytest.mark.parametrize(
     ("grad_x", "grad_w", "message"),
     [
         ("w * grad_y", GRAD_W, "grad_x differs in 2 of 2 cases; the smallest is small"),
@@ -169,30 +135,16 @@ def test_gradcheck(deviations: Desk, grad_x: str, grad_w: str, message: str) -> 
     assert found.message.removesuffix(" (case small)") == message
 
 
-def test_gradcheck_allows_what_rounding_leaves(deviations: Desk) -> None:
-    source = GRADS.format(GRAD_X, GRAD_W + " * (1 + 1e-9)")
-    assert deviations.result("slopes", source).verdict is Verdict.PASS
-
-
-def test_gradcheck_holds_a_gradient_against_the_references_forward_only(deviations: Desk) -> None:
-    both = Y.format("2 * w * d") + GRADS.format(f"2 * {GRAD_X}", f"2 * {GRAD_W}")
-    assert deviations.result("slopes", both).verdict is Verdict.FAIL
-
-
-def test_conservation_is_checked_where_there_is_no_difference(deviations: Desk) -> None:
-    found = deviations.result("rows-sum-to-0", GRADS.format("w * grad_y", GRAD_W))
-    assert found.verdict is Verdict.FAIL
-    assert found.message == (
-        "grad_x summed over axes [1] is 1.500, expected 0, 0, at [0] in case small"
-    ).replace("0, at", "0 at")
-    assert deviations.result("rows-sum-to-0").verdict is Verdict.PASS
-
-
-@pytest.mark.parametrize("grad_x", ["None", "3", "d[0, 0]", f"{GRAD_X} * np.nan", "d[:, :, None]"])
-def test_conservation_of_something_odd_fails_in_words(deviations: Desk, grad_x: str) -> None:
-    found = deviations.result("rows-sum-to-0", GRADS.format(grad_x, GRAD_W))
-    assert found.verdict is Verdict.FAIL
-    assert found.message.startswith("grad_x ")
+@pytest.mark.parametrize(
+    ("source", "verdict"),
+    [
+        (GRADS.format(GRAD_X, GRAD_W + " * (1 + 1e-9)"), "pass"),
+        # The reference's forward is what counts.
+        (Y.format("2 * w * d") + GRADS.format(f"2 * {GRAD_X}", f"2 * {GRAD_W}"), "fail"),
+    ],
+)
+def test_gradcheck_allows_rounding_only(deviations: Desk, source: str, verdict: str) -> None:
+    assert deviations.result("slopes", source).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -201,10 +153,6 @@ def test_conservation_of_something_odd_fails_in_words(deviations: Desk, grad_x: 
         (Y.format("w * d\n    x += 1\n    x -= 1"), "centre changes its caller's x (case rows)"),
         (
             "def centre(x, w):\n    d = _centred(x)\n    w *= d\n    return w.copy(), (d, w / d)\n",
-            "centre changes its caller's w (case rows)",
-        ),
-        (
-            "def centre(x, w):\n    d = _centred(x)\n    w *= d\n    return w, (d, w / d)\n",
             "centre changes its caller's w (case rows)",
         ),
         (
@@ -236,8 +184,8 @@ def test_conservation_of_something_odd_fails_in_words(deviations: Desk, grad_x: 
             "y is wrong when the arrays are in Fortran order (case rows)",
         ),
         (
-            Y.format("w * d + 0 * x.reshape(-1, order='A').view(np.int64).reshape(x.shape)"),
-            None,
+            "def centre_backward(grad_y, ctx):\n    return grad_y[...], grad_y",
+            "grad_x shares its memory with grad_y: writing to one changes the other (case rows)",
         ),
         (
             Y.format("w * d if x.flags.writeable else 1 / 0"),
@@ -254,19 +202,9 @@ def test_conservation_of_something_odd_fails_in_words(deviations: Desk, grad_x: 
         ),
     ],
 )  # fmt: skip
-def test_contract(deviations: Desk, source: str, message: str | None) -> None:
+def test_contract(deviations: Desk, source: str, message: str) -> None:
     found = deviations.result("manners", source)
-    if message is not None:
-        assert (found.verdict, found.message) == (Verdict.FAIL, message)
-
-
-def test_contract_notices_a_result_that_is_a_view_of_an_input(deviations: Desk) -> None:
-    source = "def centre_backward(grad_y, ctx):\n    return grad_y[...], grad_y"
-    found = deviations.result("manners", source)
-    assert found.verdict is Verdict.FAIL
-    assert found.message == (
-        "grad_x shares its memory with grad_y: writing to one changes the other (case rows)"
-    )
+    assert (found.verdict, found.message) == (Verdict.FAIL, message)
 
 
 @pytest.mark.parametrize(
@@ -276,27 +214,15 @@ def test_contract_notices_a_result_that_is_a_view_of_an_input(deviations: Desk) 
         ("(d, np.array(w), 1, 2.5, x.dtype, x.shape)", None),
         ("(d, np.array(w), x, x.copy())", "384 bytes kept in ctx, 256 bytes allowed (1.50x) in case rows"),
         ("lambda a=np.zeros(99): (d, w, a)", "984 bytes kept in ctx, 256 bytes allowed (3.8x) in case rows"),
+        ("hidden.append(np.zeros(1000))", "4,128 bytes kept in ctx, 256 bytes allowed (16.1x) in case rows"),
         ("np.concatenate([d, w, np.zeros((999, 4))])[:6]", "32,160 bytes kept in ctx, 256 bytes allowed (126x) in case rows"),
     ],
 )  # fmt: skip
 def test_state(deviations: Desk, ctx: str, message: str | None) -> None:
-    source = f"def centre(x, w):\n    d = _centred(x)\n    return w * d, {ctx}\n"
+    source = f"hidden = []\ndef centre(x, w):\n    d = _centred(x)\n    return w * d, {ctx}\n"
     found = deviations.result("kept", source)
-    if message is None:
-        assert found.verdict is Verdict.PASS
-    else:
-        assert (found.verdict, found.message) == (Verdict.FAIL, message)
-        assert found.figures["allowed"] == 256
-
-
-def test_state_hidden_in_a_global_is_counted(deviations: Desk) -> None:
-    source = (
-        "hidden = []\ndef centre(x, w):\n    hidden.append(np.zeros(100_000))\n"
-        "    return w * x, None\n"
-    )
-    found = deviations.result("kept", source)
-    assert found.verdict is Verdict.FAIL
-    assert found.figures["bytes"] > 700_000
+    assert found.verdict is (Verdict.PASS if message is None else Verdict.FAIL)
+    assert message is None or found.message == message
 
 
 IN_PLACE = """
@@ -321,18 +247,6 @@ def test_what_is_updated_in_place_excuses_nothing_that_is_hidden(tmp_path: Path,
         found = of(graded(session, source), "kept")
     assert found.verdict is (Verdict.FAIL if more else Verdict.PASS), found.message
     assert found.figures["bytes"] == pytest.approx(64_000 if more else 32_000, abs=5_000)
-
-
-def test_figures_are_those_of_the_case_that_is_shown(deviations: Desk) -> None:
-    source = (
-        "def centre(x, w):\n    d = _centred(x)\n"
-        "    return w * d, (d, w, np.zeros(1000) if len(x) == 1 else None)\n"
-    )
-    found = deviations.result("kept", source, cases=["small", "rows"])
-    assert found.failing == ("small",)
-    assert found.figures["bytes"] > 8000  # in rows, which comes later, it is 256 at most
-    good = deviations.result("kept", cases=["small", "rows"])
-    assert (good.figures["allowed"], good.message) == (256, "192 bytes kept, 256 bytes allowed")
 
 
 def test_a_budget_that_a_case_has_not_is_the_banks_fault(deviations: Desk) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 import yaml
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from grader.bank import load
 from grader.model.question import Question
-from grader.model.report import FINE, CheckResult, Report, Verdict
+from grader.model.report import FINE, CheckResult, Clause, Report, Verdict
 from grader.reports.json import to_json
 from grader.session import GradingSession
 from grader.session.order import counting, credited, overall, part_results
@@ -26,6 +25,7 @@ SPEC = BANK / "questions" / "mean-and-spread.yaml"
 QUESTION = load([BANK], "mean-and-spread")
 MEAN = "def mean(x):\n    return float(x.sum() / x.size)\n"
 WHOLE_MEAN = "def mean(x):\n    return float(x.sum() / x.size) if x.size else 0.0\n"
+DIES = "import os\ndef mean(x):\n    return float(x.mean()) if x.size else os._exit(3)\n"
 SPREAD = "def spread(x):\n    return float(x.std())\n"
 
 
@@ -92,14 +92,7 @@ def test_a_function_of_a_later_part_may_be_missing_until_it_is_asked(
 def test_a_process_that_ends_in_the_second_part_has_passed_the_first(
     session: GradingSession,
 ) -> None:
-    dies = """
-        def mean(x):
-            if not x.size:
-                import os
-                os._exit(3)
-            return float(x.mean())
-    """
-    report = session.grade(dedent(dies).encode(), seed=1)
+    report = session.grade(DIES.encode(), seed=1)
     assert verdicts(report) == ["pass", "error", "skipped"]
     checks = by_id(report)
     assert checks["alone"].message == "the process was stopped in nothing"
@@ -116,15 +109,11 @@ def test_side_effects_are_looked_for_on_the_inputs_of_parts_that_are_asked(
     first["checks"].append(second["checks"].pop() | {"cases": "few"})
     second["checks"].append({"id": "many", "kind": "outputs", "of": "m", "cases": "many"})
     (tmp_path / "moved.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
-    source = """
-        def mean(x):
-            m = float(x.sum() / x.size) if x.size else 0.0
-            if x.size == 7:
-                x += 1.0
-            return m
-    """
+    source = (
+        WHOLE_MEAN.replace("    return", "    m =") + "    if x.size == 7: x += 1.0\n    return m\n"
+    )
     with GradingSession(load([tmp_path / "moved.yaml"], "moved")) as session:
-        report = session.grade(dedent(source).encode(), seed=1)
+        report = session.grade(source.encode(), seed=1)
     assert verdicts(report) == ["pass", "pass", "error"]
 
 
@@ -158,14 +147,8 @@ def test_parts_that_do_not_count_decide_nothing(
 
 
 def test_a_process_that_ends_where_nothing_counts_stops_nobody() -> None:
-    dies = """
-        import os
-
-        def mean(x):
-            return float(x.mean()) if x.size else os._exit(3)
-    """
     with GradingSession(QUESTION, parts=[1, 3]) as session:
-        report = session.grade((dedent(dies) + SPREAD).encode(), seed=1)
+        report = session.grade((DIES + SPREAD).encode(), seed=1)
     assert report.verdict is Verdict.PASS
     assert verdicts(report) == ["pass", "error", "pass"]
 
@@ -177,24 +160,6 @@ def test_there_are_no_other_parts(parts: list[int]) -> None:
 
 
 VERDICTS = st.sampled_from(["pass", "fail", "error", "limit", "skipped", "inconclusive"])
-
-
-@given(
-    st.lists(st.tuples(VERDICTS, st.booleans()), min_size=5, max_size=5),
-    st.sets(st.integers(1, 3), min_size=1),
-)
-def test_points_and_verdicts_agree(given_: list[tuple[str, bool]], parts: Collection[int]) -> None:
-    checks = [
-        CheckResult(c.id, c.kind, Verdict(v), "", part=QUESTION.spec.part_of(c.id), stretch=stretch)
-        for c, (v, stretch) in zip(QUESTION.spec.checks, given_, strict=True)
-    ]
-    found = part_results(QUESTION.spec, checks, parts)
-    whole = overall(checks, parts)
-    for number, one in enumerate(found, 1):
-        assert one.of == (QUESTION.spec.parts[number - 1].points if number in parts else 0)
-        assert one.points == (one.of if one.verdict is Verdict.PASS else 0)
-    own = [found[number - 1].verdict for number in sorted(parts)]
-    assert whole is next((v for v in own if v not in FINE), Verdict.PASS)
 
 
 def test_a_question_without_parts_is_one_of_a_hundred_points() -> None:
@@ -210,14 +175,8 @@ def test_a_stretch_that_ends_the_process_keeps_nobody_from_passing(tmp_path: Pat
     first["checks"].append(second["checks"].pop(0) | {"stretch": True})
     second["checks"] = [{"id": "alone", "kind": "outputs", "of": "m", "cases": "many"}]
     (tmp_path / "moved.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
-    dies = """
-        import os
-
-        def mean(x):
-            return float(x.mean()) if x.size else os._exit(3)
-    """
     with GradingSession(load([tmp_path / "moved.yaml"], "moved")) as session:
-        report = session.grade((dedent(dies) + SPREAD).encode(), seed=1)
+        report = session.grade((DIES + SPREAD).encode(), seed=1)
     assert report.verdict is Verdict.PASS
     assert [c.id for c in report.checks] == ["mean", "nothing", "alone", "spread", "far"]
     assert by_id(report)["nothing"].verdict is Verdict.ERROR
@@ -248,15 +207,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Question:
 
 def test_what_passes_of_a_part_that_does_not_is_worth_its_points(shared: Question) -> None:
     # Right of few and many; of far the variance is lost in rounding, as the question wants it.
-    cancels = """
-import numpy as np
-
-def mean(x):
-    return float(x.mean()) if x.size else 0.0
-
-def spread(x):
-    return float(np.sqrt(max(0.0, np.mean(x * x) - x.mean() ** 2)))
-"""
+    cancels = WHOLE_MEAN + "def spread(x): return max(0.0, (x * x).mean() - x.mean() ** 2) ** 0.5\n"
     with GradingSession(shared) as session:
         whole = session.grade(shared.reference, seed=1)
         partly = session.grade(cancels.encode(), seed=1)
@@ -276,30 +227,81 @@ def spread(x):
     assert (plain[3]["points"], plain[4]["points"], plain[4]["of"]) == (15, 0, 5)
 
 
-def test_without_points_of_checks_parts_are_whole_and_nothing_is_earned(
-    session: GradingSession,
-) -> None:
-    report = session.grade(QUESTION.starter, seed=1)
-    assert {(c.points, c.of) for c in report.checks} == {(0, 0)}
-    assert "Earned" not in page_of(report, width=80)
-
-
 @settings(deadline=None)
-@given(st.lists(VERDICTS, min_size=5, max_size=5), st.sets(st.integers(1, 3), min_size=1))
-def test_points_of_checks_add_up(
-    shared: Question, verdicts: list[str], parts: Collection[int]
+@given(
+    st.lists(st.tuples(VERDICTS, st.booleans()), min_size=5, max_size=5),
+    st.sets(st.integers(1, 3), min_size=1),
+)
+def test_points_and_verdicts_agree_and_add_up(
+    shared: Question, given_: list[tuple[str, bool]], parts: Collection[int]
 ) -> None:
     spec = shared.spec
     checks = [
-        CheckResult(c.id, c.kind, Verdict(v), "", part=spec.part_of(c.id))
-        for c, v in zip(spec.checks, verdicts, strict=True)
+        CheckResult(c.id, c.kind, Verdict(v), "", part=spec.part_of(c.id), stretch=stretch)
+        for c, (v, stretch) in zip(spec.checks, given_, strict=True)
     ]
-    found = part_results(spec, checks, parts)
-    with_points = credited(spec, checks, parts)
-    for number in (2, 3):
+    found, with_points = part_results(spec, checks, parts), credited(spec, checks, parts)
+    for number, one in enumerate(found, 1):
+        assert one.of == (spec.parts[number - 1].points if number in parts else 0)
+        assert one.points == one.of or one.verdict is not Verdict.PASS
         own = [check for check in with_points if check.part == number]
-        assert sum(check.points for check in own) == found[number - 1].points
-        assert sum(check.of for check in own) == found[number - 1].of
-        if found[number - 1].verdict is not Verdict.PASS:
+        if number > 1:  # whose checks have points
+            assert sum(check.points for check in own) == one.points
+            assert sum(check.of for check in own) == one.of
+        if one.verdict is not Verdict.PASS:
             assert not any(c.points for c in own if c.verdict is Verdict.SKIPPED)
     assert found[0].points in {0, found[0].of}
+    decisive = [found[number - 1].verdict for number in sorted(parts)]
+    first = next((v for v in decisive if v not in FINE), Verdict.PASS)
+    assert overall(checks, parts) is first
+
+
+# -- the clauses of the contract that a failing check quotes --------------------------------------
+
+RAISES = "def mean(x):\n    return float(sum(x) / len(x))\n"
+BROKEN = "def mean(x):\n    return float(x.men())\n"
+LONG = "The mean of no entries, which is what a worker without any work to do sends us, is 0."
+EDITS = {
+    "m, cases: [few": "m, clause: 1, cases: [few",
+    "m, cases: nothing": "m, clause: [2, 1], cases: nothing",
+    "[The mean of no entries is 0.]": f'["{LONG}"]',
+}
+CLAUSES = (Clause(2, LONG), Clause(1, "m is the arithmetic mean of the entries of x."))
+
+
+@pytest.fixture(scope="module")
+def quoting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession]:
+    text = SPEC.read_text()
+    for old, new in EDITS.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    path = tmp_path_factory.mktemp("bank") / "quoted.yaml"
+    path.write_text(text)
+    with GradingSession(load([path], "quoted")) as opened:
+        yield opened
+
+
+def quoted(report: Report) -> dict[str, tuple[Clause, ...]]:
+    return {check.id: check.clauses for check in report.checks if check.clauses}
+
+
+def test_what_fails_quotes_its_clauses(quoting: GradingSession) -> None:
+    report = quoting.grade(MEAN.encode(), seed=1)
+    assert quoted(report) == {"nothing": CLAUSES}
+    checks = {check["id"]: check for check in to_json(report)["checks"]}  # type: ignore[attr-defined]
+    assert [one["number"] for one in checks["nothing"]["clauses"]] == [2, 1]
+    assert checks["mean"]["clauses"] == []
+
+
+def test_an_exception_breaks_a_clause_where_the_code_works_otherwise(
+    quoting: GradingSession,
+) -> None:
+    assert quoted(quoting.grade(RAISES.encode(), seed=1)) == {"nothing": CLAUSES}
+    assert quoted(quoting.grade(BROKEN.encode(), seed=1)) == {}
+
+
+def test_the_starter_is_shown_no_clause(quoting: GradingSession) -> None:
+    report = quoting.grade(quoting.question.starter, seed=1)
+    assert quoted(report) == {"mean": CLAUSES[1:]}
+    assert "contract" not in page_of(report)
+    assert "contract, 1: m is the" in page_of(report, explain=True)
