@@ -33,7 +33,8 @@ _INTRODUCTION = """\
 
 Made from the program by `python docs/generate.py`. Every command takes `--help` and, where it
 prints anything, `--json`: one JSON document. `--bank PATH`, `--plain`, `--no-pager` and
-`--color WHEN` may stand anywhere in a command.
+`--color WHEN` may stand anywhere in a command. `[ID]` is a question; without it, the one of this
+folder is meant.
 """
 _CURRICULUM = """\
 # What the questions are about
@@ -52,6 +53,7 @@ Every other key is the name of an input: a number, a text, `true`, `null`, a nes
 array), or one generator with its shape and any modifiers, which are applied in the order of their
 table: `{uniform: [2, 3], from: -1, to: 1, dtype: float32}`.
 """
+_SOME_ID = "The question; without it, that of this folder."
 _EVERYWHERE = {"json", "help", "install_completion", "show_completion"}
 _PARTS = {
     "show": "Show",
@@ -108,7 +110,7 @@ def commands_page() -> str:
         lines += [
             f"  - `{_named(one)}`: {one.help}"
             for one in command.params
-            if one.help and one.name not in _EVERYWHERE
+            if one.help and one.name not in _EVERYWHERE and one.help != _SOME_ID
         ]
     return "\n".join(lines) + "\n"
 
