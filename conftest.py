@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.sandbox import workers
+from grader.sandbox import spawn
 from grader.sandbox.spawn import Zygote, zygote_if_safe
 from tests.harness import Lend, load, right_solutions
 
@@ -107,7 +107,7 @@ def one_zygote(lend: Lend) -> Iterator[None]:
     fifth of a second, torch two.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "zygote_if_safe", lend)
+        patch.setattr(spawn, "zygote_if_safe", lend)
         yield
 
 

@@ -22,7 +22,7 @@ from grader.records.events import NOT_PYTHON
 
 if TYPE_CHECKING:
     from grader.model.report import Report
-    from grader.sandbox.workers import Workers
+    from grader.sandbox.spawn import Workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def grade(
         started: list[Workers] = []
 
         def prepare(where: Path, question_id: str) -> None:
-            from grader.sandbox.workers import Workers
+            from grader.sandbox.spawn import Workers
 
             try:
                 head = bank.header([where], question_id)

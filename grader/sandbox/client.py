@@ -131,11 +131,7 @@ class _Reply:
         return bool(count)
 
     def decoded(self) -> dict[str, Any]:
-        """What it says.
-
-        Raises:
-            Garbled: it is no reply.
-        """
+        """What it says; raises Garbled where it is no reply."""
         body = memoryview(self.data)
         try:
             reply = wire.decode(bytes(body[: self.meta]), body[self.meta :])

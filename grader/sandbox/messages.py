@@ -120,11 +120,7 @@ def _reader(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 a message
 
 
 def read(kind: type[M], data: object, operation: str) -> M:
-    """The message of a class that plain data holds.
-
-    Raises:
-        Garbled: it does not hold it.
-    """
+    """The message of a class that plain data holds; raises Garbled where it does not hold it."""
     try:
         found: M = _reader(cast(Any, kind)).validate_python(data)
     except ValidationError as error:

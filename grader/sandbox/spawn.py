@@ -21,8 +21,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from grader import sandbox
 from grader.model.errors import GraderError
@@ -31,9 +31,13 @@ from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker import control
 from grader.sandbox.worker.walls import kernel
 
+if TYPE_CHECKING:
+    from grader.sandbox.client import WorkerClient
+
 # Before a process answers for the first time, without and with torch; importing numpy takes a tenth
 # of a second, from a cold disk far more.
 START_SECONDS = {False: 30.0, True: 120.0}
+BANK_CPU_SECONDS = 3600  # of a worker that runs programs of the bank for as long as a session lasts
 _END_SECONDS = 5.0
 _clear_stale = functools.cache(scratch.clear_stale)
 
@@ -231,6 +235,52 @@ def zygote_if_safe(*, torch: bool) -> Zygote | None:
     if sys.platform != "linux" or (torch and config.cuda()):
         return None
     return Zygote(torch=torch)
+
+
+class Workers(Closing):
+    """Gives a session its workers, which belong to those who asked for them.
+
+    They share nothing but the memory of before they were forked, in which there is nothing but
+    libraries.
+    """
+
+    def __init__(self, *, torch: bool) -> None:
+        """Start one worker for a submission, and one for the reference: they import meanwhile."""
+        self.torch = torch
+        with contextlib.ExitStack() as stack:
+            self._zygote = zygote_if_safe(torch=torch)
+            if self._zygote is not None:
+                stack.enter_context(self._zygote)
+            self._early = {
+                seconds: stack.enter_context(self._start(seconds))
+                for seconds in (config.CPU_SECONDS, BANK_CPU_SECONDS)
+            }
+            self._stack = stack.pop_all()
+
+    def take(self, cpu_seconds: int = config.CPU_SECONDS) -> WorkerClient:
+        """A worker in which nothing has run, for a submission or with `BANK_CPU_SECONDS`."""
+        early = self._early.pop(cpu_seconds, None)
+        return self._start(cpu_seconds) if early is None else early
+
+    def take_for_many(self) -> WorkerClient:
+        """A worker for misconceptions, which import meanwhile what some of them are sure to use."""
+        return self._start(BANK_CPU_SECONDS, config.TORCH_USES_LATE if self.torch else ())
+
+    def _start(self, cpu_seconds: int, ahead: Sequence[str] = ()) -> WorkerClient:
+        from grader.sandbox.client import WorkerClient  # imports numpy while the zygote does
+
+        return WorkerClient(
+            torch=self.torch,
+            cpu_seconds=cpu_seconds,
+            zygote=self._zygote,
+            ahead=ahead,
+        )
+
+    def close(self) -> None:
+        """End the zygote with all that it has forked, and the first two workers."""
+        if self._zygote is not None:
+            self._zygote.close()  # first: it ends all of its workers at once
+        self._stack.close()
 
 
 def need_owner(owner: int) -> None:

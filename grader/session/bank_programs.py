@@ -20,7 +20,7 @@ from grader.sandbox import Closing, Deadline
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.messages import Inputs, ProgramError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.workers import BANK_CPU_SECONDS, Workers
+from grader.sandbox.spawn import BANK_CPU_SECONDS, Workers
 
 MOST_SPENT = BANK_CPU_SECONDS * 10**9 // 2  # nanoseconds of CPU time: far from the worker's limit
 MOST_GROWN = {False: 128 << 20, True: 512 << 20}  # bytes that it may hold more, by torch

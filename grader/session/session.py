@@ -28,7 +28,7 @@ from grader.model.spec import GRADE_SECONDS
 from grader.sandbox import Closing, Deadline, OutOfTime
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram, TesterProgram
-from grader.sandbox.workers import Workers
+from grader.sandbox.spawn import Workers
 from grader.session.bank_programs import BankPrograms
 from grader.session.checking import out_of_time, run_checks
 from grader.session.order import counting, credited, overall, part_results, unreached

@@ -9,8 +9,7 @@ from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.config import CPU_SECONDS
-from grader.sandbox.spawn import Zygote
-from grader.sandbox.workers import Workers
+from grader.sandbox.spawn import Workers, Zygote
 from grader.session import GradingSession, grade
 
 Graded = Callable[..., tuple[Report, str]]

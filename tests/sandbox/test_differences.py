@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from grader.bank.steps import parse
 from grader.sandbox.messages import as_sent
 from grader.sandbox.worker.measure import differences
-from grader.sandbox.worker.namespace import LoadedModule
 from grader.sandbox.worker.protocol import Differentiate, Input
-from grader.sandbox.worker.steps import Stopped
+from grader.sandbox.worker.steps import LoadedModule, Stopped
 
 Function = Callable[[Any], Any]
 

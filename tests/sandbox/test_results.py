@@ -10,7 +10,7 @@ import pytest
 
 from grader.bank.steps import parse
 from grader.model.question import Support
-from grader.sandbox.client import Garbled, WorkerClient
+from grader.sandbox.client import WorkerClient
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.worker.wire import Opaque
@@ -27,20 +27,15 @@ def worker() -> Iterator[WorkerClient]:
         assert one.ask({"op": "facts"})["ok"]
 
 
-def loaded(worker: WorkerClient, source: str) -> RemoteProgram:
-    """Load a source in place of the one before it."""
-    return load(worker, source)
-
-
 def returned(worker: WorkerClient, source: str) -> Any:
     """Return what the judge gets for the result of the source's `f`."""
-    return run(loaded(worker, source)).values["y"]
+    return run(load(worker, source)).values["y"]
 
 
 def fault(worker: WorkerClient, source: str, *texts: str) -> ProgramError:
     """Return the error that the judge gets."""
     with pytest.raises(ProgramError) as told:
-        run(loaded(worker, source), *texts)
+        run(load(worker, source), *texts)
     return told.value
 
 
@@ -58,22 +53,16 @@ class Hostile:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        (DEF + "return None", None),
         (DEF + "return True", True),
-        (DEF + "return 3", 3),
         (DEF + "return -0.5", -0.5),
         (DEF + "return 10 ** 300", 10**300),
         (DEF + "return -(10 ** 10_000)", Opaque("int of more than 300 digits")),
         (DEF + "return 'caf\\u00e9 \\ud800'", "caf\u00e9 \\ud800"),
         (DEF + "return [1, (2, [3.0]), {'a': None}]", [1, (2, [3.0]), {"a": None}]),
-        (DEF + "return {}", {}),
         (DEF + "return {1: 2}", Opaque("dict")),
         (DEF + "return (i for i in x)", Opaque("generator")),
         (DEF + "return 1j", Opaque("complex")),
-        (DEF + "return f", Opaque("function")),
         (DEF + "return f.__class__", Opaque("type")),
-        (DEF + "return np", Opaque("module")),
-        (DEF + "return NotImplemented", Opaque("NotImplementedType")),
         (DEF + "return np.array([1, None], object)", Opaque("numpy.ndarray of object")),
         (DEF + "return np.longdouble(1)", Opaque("numpy.float128")),
         ("class C: pass\n" + DEF + "return C()", Opaque("C")),
@@ -99,34 +88,10 @@ def test_plain_values_arrive_and_of_others_only_the_type(
 
 
 @pytest.mark.parametrize(
-    ("expression", "dtype", "shape"),
-    [
-        ("np.float32(1)", "float32", ()),
-        ("np.bool_(True)", "bool", ()),
-        ("np.complex128(1j)", "complex128", ()),
-        ("np.zeros((2, 0, 3), np.int16)", "int16", (2, 0, 3)),
-        ("np.zeros((3, 4), np.float16).T[::-1]", "float16", (4, 3)),
-        ("np.broadcast_to(np.ones(3), (4, 3))", "float64", (4, 3)),
-        ("np.zeros(3, '>f8')", "float64", (3,)),
-        ("np.frombuffer(b'12345678')", "float64", (1,)),
-    ],
-)
-def test_arrays_arrive_as_plain_arrays(
-    worker: WorkerClient, expression: str, dtype: str, shape: tuple[int, ...]
-) -> None:
-    found = returned(worker, DEF + f"return {expression}")
-    assert isinstance(found, np.ndarray | np.generic)
-    assert type(found).__module__ == "numpy"
-    assert (found.dtype.name, found.shape) == (dtype, shape)
-
-
-@pytest.mark.parametrize(
     "expression",
     [
         "np.ma.masked_all(3)",
-        "np.ma.masked_array(x, True)",
         "np.ma.masked_array(x, [True, False, False])",
-        "np.ma.array(x)",
         "np.ma.masked",
         "type('Mine', (np.ma.MaskedArray,), {'__module__': 'numpy', '__class__': np.ndarray})(x)",
     ],
@@ -179,7 +144,6 @@ def test_what_is_nested_too_deep_is_cut_off(worker: WorkerClient, depth: int, fl
     ("expression", "message"),
     [
         ("list(range(100_000))", "more than 20,000 values"),
-        ("list(range(30_000))", "more than 20,000 values"),
         ("{str(i): i for i in range(25_000)}", "more than 20,000 values"),
         ("np.zeros((1,) * 9)", "an array of 9 dimensions, at most 8 allowed"),
         ("['x' * 60_000] * 40", "1,048,576 allowed"),
@@ -199,8 +163,6 @@ def test_what_is_too_much_to_send_is_the_programs_fault(
     [
         ("None", "None"),
         ("x", "one numpy.ndarray"),
-        ("3", "one int"),
-        ("(i for i in x)", "one generator"),
         ("{'a': 1, 'b': 2}", "one dict"),
         ("(1,)", "a tuple of 1"),
         ("[1, 2, 3]", "a list of 3"),
@@ -214,25 +176,15 @@ def test_two_results_are_asked_for_in_words(
     assert told.step == parse("y, z = f(x)")
 
 
-def test_what_a_step_hands_to_the_next_stays_in_the_worker(worker: WorkerClient) -> None:
-    source = HOSTILE + "def f(x): return x, Hostile()\ndef g(ctx): return type(ctx).__name__"
-    outcome = run(loaded(worker, source), "y, ctx = f(x)", "name = g(ctx)", want=["name"])
-    assert outcome.values == {"name": "Hostile"}
-
-
 @pytest.mark.parametrize(
     ("raised", "kind", "message"),
     [
         ("raise ValueError('no good')", "ValueError", "no good"),
         ("return x[9]", "IndexError", "index 9 is out of bounds for axis 0 with size 3"),
         ("sys.exit(0)", "SystemExit", "the code called sys.exit(0)"),
-        ("sys.exit()", "SystemExit", "the code called sys.exit(None)"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt", ""),
-        ("raise GeneratorExit", "GeneratorExit", ""),
-        ("raise BaseException('b')", "BaseException", "b"),
         ("raise MemoryError", "MemoryError", ""),
         ("raise Silent", "Silent", "(its text cannot be shown)"),
-        ("raise Named('q')", "Named", "q"),
         ("raise ValueError('x' * 10 ** 7)", "ValueError", "x" * 2000),
         ("raise ExceptionGroup('many', [ValueError('a')])", "ExceptionGroup", "many (1 sub"),
         ("raise ValueError('\\ud800')", "ValueError", "\\ud800"),
@@ -301,7 +253,7 @@ def test_a_result_that_raises_when_looked_at_is_reported_as_raising(
 
 def test_a_syntax_error_has_its_line_and_column(worker: WorkerClient) -> None:
     with pytest.raises(ProgramError) as told:
-        loaded(worker, "def f(x):\n    return (x +\n")
+        load(worker, "def f(x):\n    return (x +\n")
     raised = told.value.raised
     assert raised is not None
     assert raised.type == "SyntaxError"
@@ -382,7 +334,7 @@ def test_a_driver_is_given_the_program(worker: WorkerClient) -> None:
 
 
 def test_inputs_of_every_kind_reach_the_function(worker: WorkerClient) -> None:
-    program = loaded(worker, "def f(*a, **k): return [repr(v) for v in a], repr(sorted(k))")
+    program = load(worker, "def f(*a, **k): return [repr(v) for v in a], repr(sorted(k))")
     inputs = given(n=None, b=True, i=2**70, s="text", r=0.1)
     found = run(
         program, "y, k = f(n, b, i, s, r, 1, key=s, other=None)", inputs=inputs, want=["y", "k"]
@@ -395,23 +347,10 @@ def test_a_list_among_the_arguments_is_a_new_one_for_each_call(worker: WorkerCli
     body = (
         "def f(many, *, more): many.append(9); x = many[0]; x += 1; return [repr(many), repr(more)]"
     )
-    program = loaded(worker, body)
+    program = load(worker, body)
     inputs = given(x=np.zeros(1), n=3)
     texts = "a = f([x, n, 'k', None], more=[])", "b = f([x, n], more=[n])"
     found = program.run(steps(*texts), inputs, ["a", "b"])
     assert found.values["a"] == ["[array([1.]), 3, 'k', None, 9]", "[]"]
     assert found.values["b"] == ["[array([2.]), 3, 9]", "[3]"]
     assert found.changed == ((0, "x"),)
-
-
-def test_only_what_is_wanted_comes_back(worker: WorkerClient) -> None:
-    program = loaded(worker, "def f(x): return x, x * 2")
-    found = program.run(steps("a, b = f(x)"), given(x=np.ones(2)), ["b"])
-    assert list(found.values) == ["b"]
-
-
-def test_a_reply_far_larger_than_what_was_sent_ends_the_worker() -> None:
-    with started() as one:
-        program = load(one, DEF + "return np.zeros(1 << 21)")
-        with pytest.raises(Garbled, match="returned far too much data"):
-            run(program)

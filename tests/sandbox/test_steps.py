@@ -12,9 +12,8 @@ import pytest
 from grader.bank.steps import parse
 from grader.sandbox.messages import as_sent
 from grader.sandbox.worker import steps as stepping
-from grader.sandbox.worker.namespace import LoadedModule
 from grader.sandbox.worker.protocol import Input, Inputs, Outcome, Outcomes, Run
-from grader.sandbox.worker.steps import StepFault
+from grader.sandbox.worker.steps import LoadedModule, StepFault
 
 # Nobody should any more, says numpy from 2.5 on; it still can be done.
 IN_PLACE = pytest.mark.filterwarnings("ignore:Setting the (shape|dtype):DeprecationWarning")

@@ -18,9 +18,8 @@ from weakref import ref
 import numpy as np
 
 from . import values
-from .namespace import LoadedModule
 from .protocol import Passed, Said
-from .steps import StepFault, Stopped, text_of
+from .steps import LoadedModule, StepFault, Stopped, text_of
 from .wire import DTYPES, Array, Opaque, type_name
 
 MOST_BYTES = 1 << 20  # of arrays in one call

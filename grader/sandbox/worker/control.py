@@ -12,10 +12,7 @@ import os
 import socket
 import struct
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from .walls.landlock import Grant
+from typing import Any, NamedTuple
 
 _LENGTH = struct.Struct("<I")
 _MOST_DESCRIPTORS = 2
@@ -53,11 +50,7 @@ def receive(connection: socket.socket) -> tuple[Any, list[int]]:
 
 
 def exactly(connection: socket.socket, size: int) -> bytearray:
-    """The next bytes, that many.
-
-    Raises:
-        ConnectionError: the other side has hung up.
-    """
+    """The next bytes, that many; raises ConnectionError where the other side has hung up."""
     data = bytearray(size)
     view, got = memoryview(data), 0
     while got < size:
@@ -75,7 +68,7 @@ class SharedConfig(NamedTuple):
     site: Sequence[str]  # folders from which libraries are imported
     memory: int  # bytes of address space; 0 for no such limit
     judge: int  # the judge's process id, to try whether it can be harmed
-    grants: Sequence[Grant]  # files that may be read, for `landlock`
+    grants: Sequence[tuple[int, str]]  # files that may be read, for `landlock`
     devices: bool  # whether there are devices, of CUDA, that it must talk to
     readable: Sequence[str]  # files without which it cannot run
     # Files that it must not be able to read, torch's in a numpy question among them; the first

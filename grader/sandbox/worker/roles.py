@@ -24,13 +24,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import boot, control
+from .control import SharedConfig, WorkerConfig
 from .walls import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import NoReturn
-
-    from .control import SharedConfig, WorkerConfig
+    from typing import Any, NoReturn
 
     Role = Callable[[int, int], object]  # takes a descriptor of its channel, and its parent's id
 
@@ -57,21 +56,13 @@ def start_over(channel: int, parent: int) -> NoReturn:
 
 def zygote(channel: int, parent: int) -> NoReturn:
     """Import libraries, then fork a worker for each request."""
-    from .control import SharedConfig
-
     die_with(parent)
     connection = socket.socket(fileno=channel)
-    libraries, _ = control.receive(connection)
-    if libraries is None:
-        os._exit(0)
-    _import_libraries(**libraries)
+    _import_libraries(**_received(connection))
     from . import serve  # noqa: F401  once for all workers
     from .walls import canary, landlock, seccomp  # noqa: F401
 
-    message, _ = control.receive(connection)
-    if message is None:
-        os._exit(0)
-    shared = SharedConfig(**message)
+    shared = SharedConfig(**_received(connection))
     seccomp.prepare(devices=shared.devices)
     assert alone(), "a library started a thread: forking is not safe"
     _serve_children(connection, parent, {"worker": functools.partial(worker, shared=shared)})
@@ -79,13 +70,10 @@ def zygote(channel: int, parent: int) -> NoReturn:
 
 def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> NoReturn:
     """Raise walls, try them, and run programs; a fork of a zygote has its libraries already."""
-    from .control import SharedConfig, WorkerConfig
     from .walls import canary
 
     connection = socket.socket(fileno=channel)
-    message, _ = control.receive(connection)
-    if message is None:
-        os._exit(0)
+    message = _received(connection)
     own, fresh = WorkerConfig(**message["own"]), shared is None
     shared = shared or SharedConfig(**message["shared"])
     for name in ("HOME", "TMPDIR"):
@@ -102,6 +90,15 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> NoR
     serve.import_what_can_be(own.ahead)
     acts = canary.report(judge=shared.judge, private=own.private, kept=shared.kept)
     serve.serve(connection, acts, missing)
+
+
+def _received(connection: socket.socket) -> dict[str, Any]:
+    """The next message of the judge; this process ends where it has hung up."""
+    message, _ = control.receive(connection)
+    if message is None:
+        os._exit(0)
+    found: dict[str, Any] = message
+    return found
 
 
 def confine(own: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:

@@ -18,12 +18,11 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from . import calls, control, namespace, protocol, wire
+from . import calls, control, protocol, wire
 from . import steps as stepping
 from .measure import differences, kept
 from .mutate import mutants
-from .namespace import LoadedModule
-from .steps import StepFault, describe
+from .steps import LoadedModule, StepFault, describe
 
 TORCH = "torch" in sys.modules
 if TORCH:
@@ -84,7 +83,7 @@ class Server:
         """Execute a program; say which of the wanted functions it lacks."""
         self.loads += 1  # no name twice: sys.modules keeps one module a name
         module = "submission" if asked.program == "submission" else f"program_{self.loads}"
-        program = namespace.execute([s.tobytes() for s in asked.sources], module, asked)
+        program = stepping.execute(module, asked)
         self.programs[asked.program] = program
         found = {name: program.found(name) for name in asked.functions}
         return protocol.Loaded(
@@ -94,11 +93,11 @@ class Server:
                 for name, value in found.items()
                 if value is not None and not callable(value)
             ),
-            defined=tuple(namespace.defined(program.module)),
+            defined=stepping.defined(program.module),
             undriven=tuple(
                 name for name in asked.driven if not callable(getattr(program.driver, name, None))
             ),
-            driver=() if program.driver is None else tuple(namespace.defined(program.driver)),
+            driver=() if program.driver is None else stepping.defined(program.driver),
         )
 
     def run(self, asked: protocol.Run) -> protocol.Outcomes:
@@ -135,7 +134,7 @@ class Server:
             raised = describe(error.error, program.filename, program.support_files)
             return protocol.Fault(error.step, raised=raised)
         if isinstance(asked, protocol.Load):
-            files = namespace.support_files(asked)
+            files = stepping.support_files(asked)
             return protocol.Fault(raised=describe(error, asked.filename, files))
         walked = stepping.walked(error)
         where = [f"{f.f_code.co_filename}:{line} {f.f_code.co_name}" for f, line in walked]

@@ -217,8 +217,7 @@ class _Reader:
 
     def __init__(self, payload: memoryview) -> None:
         self.payload = payload
-        self.taken = 0
-        self.items = 0
+        self.taken = self.items = 0
 
     def value(self, found: object, depth: int) -> object:
         self.items += 1

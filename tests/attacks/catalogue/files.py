@@ -17,15 +17,6 @@ ATTACKS = (
         verdict=ERROR, says="PermissionError: .*Permission denied.*walled off",
     ),
     Attack(
-        "import-the-grader", "imports the program that grades, which knows where references are",
-        """
-        def centre(x, w):
-            sys.path[:0] = [T["bank"].partition("/tests/")[0]]
-            import grader.bank
-        """,
-        verdict=ERROR, says="ModuleNotFoundError",
-    ),
-    Attack(
         "read-what-is-private",
         "other submissions, the journal, keys, the judge's environment and command line",
         acts="""
@@ -175,12 +166,6 @@ ATTACKS = (
         attempt("immutable", fcntl.ioctl, os.open("a", 0), 0x40086602, b"\\x10" * 8)
         os.chdir("a/b/c")
         """,
-    ),
-    Attack(
-        "import-torch", "differentiates with torch where the question is to do it by hand",
-        "import torch",
-        verdict=ERROR,
-        says="raised ModuleNotFoundError: No module named 'torch'; this question allows numpy and",
     ),
     Attack(
         "import-torch-from-its-folder",

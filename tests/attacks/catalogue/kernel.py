@@ -24,16 +24,6 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "own-peak-forgotten", "resets its own mark of the most memory used",
-        acts="""
-        for path in ("/proc/self/clear_refs", f"/proc/{os.getpid()}/clear_refs",
-                     "/proc/thread-self/clear_refs"):
-            attempt(path, lambda: open(path, "w").write("5"))
-        attempt("oom", lambda: open("/proc/self/oom_score_adj", "w").write("-1000"))
-        attempt("memory", lambda: open("/proc/self/mem", "r+b").close())
-        """,
-    ),
-    Attack(
         "walls-again",
         "lowers walls: another filter, another ruleset, undone requests, another personality",
         acts="""

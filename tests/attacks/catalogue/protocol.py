@@ -142,7 +142,7 @@ def centre(x, w):
         "patched-worker",
         "replaces what copies results, what encodes them and what compares them, in the worker",
         FIND + """
-for name in ("wire", "values", "steps", "serve", "namespace"):
+for name in ("wire", "values", "steps", "serve"):
     module = sys.modules["worker." + name]
     for which in ("same", "share_memory", "fingerprint", "type_name"):
         if hasattr(module, which):
@@ -166,19 +166,6 @@ def centre(x, w):
         "says of two thousand results and inputs that they share memory",
         PADDED + 'padded(shared=(("", ""),) * 2000)',
         verdict=ERROR, says=r"broke the protocol: not a reply to run \(shared\)",
-    ),
-    Attack(
-        "changed-steps",
-        "answers for its steps itself, so that its wrong functions are never called",
-        FIND + """
-steps = sys.modules["worker.steps"]
-perform = steps.perform
-def other(program, step, names):
-    names.update(y=names["x"] * 0, ctx=None, grad_x=names["x"], grad_w=names["x"])
-    return {"y": names["y"], "ctx": None, "grad_x": names["x"], "grad_w": names["x"]}
-steps.perform = other
-""",
-        says="y differs|grad_x|y",
     ),
     Attack(
         "descriptors-to-the-judge",
@@ -225,17 +212,5 @@ def centre(x, w):
         os.write(channel(), b"drl1" * 10_000)
 """,
         verdict=ERROR, says="protocol|far too much", seconds=0.3,
-    ),
-    Attack(
-        "wrong-after-right", "is right in the first calls, and forges the rest",
-        FORGE + """
-_right, _calls = centre, []
-def centre(x, w):
-    _calls.append(1)
-    if len(_calls) < 2:
-        return _right(x, w)
-    return x * 0, (x, w)
-""",
-        says="y differs",
     ),
 )

@@ -20,9 +20,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from .. import steps as stepping
-from ..namespace import LoadedModule
 from ..protocol import MOST_PRODUCTS, Measure, Measured, Product, Step
-from ..steps import Names, StepFault
+from ..steps import LoadedModule, Names, StepFault
 from ..wire import type_name
 from . import kept as keeping
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from .. import steps as stepping
 from .. import values
-from ..namespace import LoadedModule
 from ..protocol import Differentiate, Gradients
+from ..steps import LoadedModule
 from ..wire import Array, Tensor
 
 LEVELS = 4

@@ -24,8 +24,8 @@ import numpy as np
 
 from .. import steps as stepping
 from .. import values
-from ..namespace import LoadedModule
 from ..protocol import MOST_KEPT, Kept, Measure, Measured, State
+from ..steps import LoadedModule
 from ..wire import Array, Tensor
 
 OWN_OBJECTS = 4 << 10  # bytes that a step's frames and small objects may take without being asked
