@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.audit import derived, matrix
-from grader.audit.matrix import Seen, Subject, always_raised, result_of
+from grader.audit import derived
+from grader.audit.matrix import Matrix, Seen, Subject, always_raised, result_of
 from grader.audit.mutation import mutate
 from grader.evaluation.again import Unsteady, require_steady
 from grader.evaluation.evaluation import BankFault
@@ -110,16 +110,13 @@ def audit(
 ) -> AuditReport:
     """Audit one question, its cases drawn anew by each seed; `progress` gets a line per step."""
     began = time.perf_counter()
+    checks, matrix = question.spec.checks, Matrix.of(question, seeds)
     trivial: list[Trivial] = []
     accepted: list[Accepted] = []
     turned_down: list[str] = []
-    notes = [
-        f"{check.id} was run on the reference only"
-        for check in question.spec.checks
-        if registry.get(check.kind).timed
-    ]
+    timed = [check.id for check in checks if registry.get(check.kind).timed]
+    notes = [f"{check} was run on the reference only" for check in timed]
     faults: list[str] = []
-    subjects = matrix.subjects(question)
 
     def say(line: str) -> None:
         progress(f"{question.id}: {line}")
@@ -128,8 +125,8 @@ def audit(
         with GradingSession(question) as session, np.errstate(all="ignore"):
             session.bank.restore()
             _run_again(session, seeds[0])
-            _put_through_all_checks(session, subjects, seeds, say)
-            if not _is_rejected(subjects[0]):
+            _put_through_all_checks(session, matrix, say)
+            if matrix.is_sound:
                 own, rejected = derived.hold_written(session, seeds, say)
                 (others, odd), unmade = derived.hold_derived(session, seeds, say)
                 accepted = own + others
@@ -144,49 +141,44 @@ def audit(
             f"the trivial answers {', '.join(unmade)} could not be made: what is checked is not "
             "what the functions return"
         )
-    rows = tuple(matrix.row(question, s) for s in subjects if s.seen)
     remarks = list(_remarks_on_text(question))
     if not faults:
-        faults = matrix.problems(question, subjects, seeds)
-        if not _is_rejected(subjects[0]):
-            faults += [*turned_down, *matrix.idle(question, rows, subjects)]
+        faults = matrix.problems()
+        if matrix.is_sound:
+            faults += [*turned_down, *matrix.idle()]
             faults += [
                 f"the trivial answer {t.name} passes every check: a submission that returns "
                 f"{t.about} would pass; add a case or a check that it cannot pass"
                 for t in trivial
                 if t.accepted
             ]
-        remarks += matrix.remarks(question, rows, subjects)
+        remarks += matrix.remarks()
         remarks += derived.remarks(question.spec, trivial)
         remarks += _remarks_on_length(question)
+    facts = (
+        CheckFacts(
+            id=check.id,
+            kind=check.kind,
+            stretch=check.stretch,
+            stops=matrix.stops(check.id),
+            first=matrix.first(check.id),
+            lets_through=tuple(t.name for t in trivial if t.made and check.id in t.passes),
+        )
+        for check in checks
+    )
     return AuditReport(
         question=question.id,
         title=question.spec.title,
         seeds=tuple(seeds),
         seconds=time.perf_counter() - began,
-        checks=tuple(
-            CheckFacts(
-                id=check.id,
-                kind=check.kind,
-                stretch=check.stretch,
-                stops=matrix.stops(rows, check.id),
-                first=matrix.first(question, rows, check.id),
-                lets_through=tuple(t.name for t in trivial if t.made and check.id in t.passes),
-            )
-            for check in question.spec.checks
-        ),
-        programs=rows,
+        checks=tuple(facts),
+        programs=tuple(matrix.rows()),
         problems=tuple(faults),
         remarks=tuple(remarks),
         notes=tuple(notes),
         trivial=tuple(trivial),
         accepted=tuple(accepted),
     )
-
-
-def _is_rejected(reference: Subject) -> bool:
-    """Whether a check that decides does not pass the reference: nothing is held against it."""
-    return any(seen.stopping for seen in reference.seen)
 
 
 def _run_again(session: GradingSession, seed: int) -> None:
@@ -206,19 +198,17 @@ def _run_again(session: GradingSession, seed: int) -> None:
         return  # which its own row will say
 
 
-def _put_through_all_checks(
-    session: GradingSession, subjects: Sequence[Subject], seeds: Sequence[int], say: Progress
-) -> None:
+def _put_through_all_checks(session: GradingSession, matrix: Matrix, say: Progress) -> None:
     """Examine every program on every seed; once the reference does not pass, it alone.
 
     Raises:
         BankFault: one of them cannot be examined.
     """
-    for number, seed in enumerate(seeds, 1):
-        for subject in subjects:
-            if subject is not subjects[0] and _is_rejected(subjects[0]):
+    for number, seed in enumerate(matrix.seeds, 1):
+        for subject in matrix.subjects:
+            if subject is not matrix.subjects[0] and not matrix.is_sound:
                 break
-            say(f"seed {number} of {len(seeds)}, {subject.name}")
+            say(f"seed {number} of {len(matrix.seeds)}, {subject.name}")
             try:
                 subject.seen.append(_examined(session, subject, seed))
             except BankFault as fault:

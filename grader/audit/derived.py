@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader import forms
-from grader.audit.matrix import Fault, in_words_of, result_of, sentences
+from grader.audit.matrix import Fault, result_of, sentences, told
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.values import same_value
 from grader.kinds import registry
@@ -27,7 +27,7 @@ from grader.model.spec import Spec
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.session import GradingSession
-from grader.session.bank_programs import ACCEPTED, file_of, line_of, message_of
+from grader.session.bank_programs import ACCEPTED, file_of
 
 FLOAT64 = "float64"
 STYLES = {
@@ -95,11 +95,8 @@ def _turned_down(
         for check in question.spec.checks:
             result = None if check.stretch else result_of(evaluation, check, timed=timed)
             if result is not None and result.verdict not in FINE:
-                sentence = in_words_of(result.message)
-                if result.raised is not None:
-                    sentence += message_of(result.raised) + line_of(result.raised, file)
                 before = f"{file}: {check.id} does not pass {name}, and it is right,"
-                yield seed, before, f": {sentence}"
+                yield seed, before, f": {told(result, file)}"
     except BankFault as fault:
         yield seed, f"{file}: {fault}", ""
 
@@ -147,9 +144,9 @@ def _styled_faults(session: GradingSession, name: str, about: str, seed: int) ->
         result = result_of(evaluation, check)
         if result.verdict is Verdict.FAIL:
             before = f"the reference {about} is right, and {check.id} does not pass it"
-            yield seed, before, f": {in_words_of(result.message)}"
+            yield seed, before, f": {told(result)}"
         elif result.verdict not in FINE:
-            raise BankFault(in_words_of(result.message))
+            raise BankFault(told(result))
 
 
 def _accepted(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from grader import forms
 from grader.evaluation.evaluation import Evaluation
@@ -69,33 +70,39 @@ class Subject:
         """The seeds on which every check passes it."""
         return [seen.seed for seen in self.seen if not seen.stopping]
 
+    def row(self, checks: Sequence[str]) -> AuditRow:
+        """Its line of the matrix."""
+        cells = {check: self._cell(check) for check in checks}
+        return AuditRow(
+            name=self.name,
+            misconception=self.misconception,
+            cells=cells,
+            named=tuple(sorted(self.named)),
+            named_well=sum(seen.named == self.expected for seen in self.seen),
+            seeds=len(self.seen),
+            claimed_by=self.killers,
+            passing_seeds={
+                check: tuple(s.seed for s in self.seen if s.results[check].verdict in FINE)
+                for check, cell in cells.items()
+                if cell is Cell.VARIES
+            },
+        )
 
-def subjects(question: Question) -> list[Subject]:
-    """The reference, the starter, and every variant of every misconception, in this order."""
-    spec, reference = question.spec, question.reference
-    start = question.starter
-    if forms.of(spec).is_text:  # of a file of answers, a program that returns nothing
-        nothing = (f"def {name}(*_, **__):\n    return None\n" for name in question.functions)
-        start = "".join(nothing).encode()
-    holds, file = set(spec.starter_holds), file_of(question, "starter")
-    found = [
-        Subject("reference", [reference], file_of(question, "reference")),
-        Subject("starter", [start], file, holds, parts=1),
-    ]
-    for name, sources in question.variants.items():
-        for i, source in enumerate(sources):
-            label = name if i == 0 else f"{name} ({i + 1})"
-            layers, file = [reference, source], file_of(question, name, i)
-            killers = tuple(spec.misconceptions[name].killed_by)
-            found.append(Subject(label, layers, file, {name}, name, killers))
-    return found
+    def _cell(self, check: str) -> Cell:
+        verdicts = {seen.results[check].verdict for seen in self.seen}
+        if verdicts == {Verdict.SKIPPED}:
+            return Cell.NOT_RUN
+        if verdicts & FINE:
+            return Cell.PASSES if verdicts <= FINE else Cell.VARIES
+        late = all(seen.graded[check].verdict is Verdict.SKIPPED for seen in self.seen)
+        return Cell.WOULD_KILL if late else Cell.KILLS
 
 
 def result_of(evaluation: Evaluation, check: Check, *, timed: bool = False) -> CheckResult:
     """What a check makes of the evaluation's submission, also where that ends its process.
 
-    As in a grade, nothing is asked by then of a later part than the check's.  Timing wrong
-    answers proves nothing and takes long; the reference's own time does.
+    As in a grade, nothing is asked by then of a later part than the check's.  A check of time is
+    left out unless it is `timed`: timing wrong answers proves nothing and takes long.
     """
     if registry.get(check.kind).timed and not timed:
         return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
@@ -115,10 +122,7 @@ def result_of(evaluation: Evaluation, check: Check, *, timed: bool = False) -> C
 def always_raised(evaluation: Evaluation, results: Mapping[str, CheckResult]) -> Raised | None:
     """The first exception of a program that raises on every case it fails; None for another.
 
-    Args:
-        evaluation: the program, which has been through every check: what it did is kept.  Only
-            the parts count that it is asked.
-        results: by check.
+    The evaluation has been through every check; only the parts count that its program is asked.
     """
 
     def raises(run: str, case: str) -> bool:
@@ -142,75 +146,190 @@ def always_raised(evaluation: Evaluation, results: Mapping[str, CheckResult]) ->
 # -- the matrix ------------------------------------------------------------------------------------
 
 
-def row(question: Question, subject: Subject) -> AuditRow:
-    """One program's line of the matrix."""
-    cells = {check.id: _cell(subject.seen, check.id) for check in question.spec.checks}
-    return AuditRow(
-        name=subject.name,
-        misconception=subject.misconception,
-        cells=cells,
-        named=tuple(sorted(subject.named)),
-        named_well=sum(seen.named == subject.expected for seen in subject.seen),
-        seeds=len(subject.seen),
-        claimed_by=subject.killers,
-        passing_seeds={
-            check: tuple(s.seed for s in subject.seen if s.results[check].verdict in FINE)
-            for check, cell in cells.items()
-            if cell is Cell.VARIES
-        },
-    )
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """All programs of a question, and what is wrong with what the checks make of them."""
 
+    question: Question
+    seeds: Sequence[int]
+    subjects: Sequence[Subject]  # the reference, the starter, every variant of every misconception
 
-def _cell(seen: Sequence[Seen], check: str) -> Cell:
-    verdicts = {s.results[check].verdict for s in seen}
-    if verdicts == {Verdict.SKIPPED}:
-        return Cell.NOT_RUN
-    if verdicts & FINE:
-        return Cell.PASSES if verdicts <= FINE else Cell.VARIES
-    late = all(s.graded[check].verdict is Verdict.SKIPPED for s in seen)
-    return Cell.WOULD_KILL if late else Cell.KILLS
+    @classmethod
+    def of(cls, question: Question, seeds: Sequence[int]) -> Self:
+        """The matrix before anything is run."""
+        spec, reference = question.spec, question.reference
+        start = question.starter
+        if forms.of(spec).is_text:  # of a file of answers, a program that returns nothing
+            nothing = (f"def {name}(*_, **__):\n    return None\n" for name in question.functions)
+            start = "".join(nothing).encode()
+        holds, file = set(spec.starter_holds), file_of(question, "starter")
+        found = [
+            Subject("reference", [reference], file_of(question, "reference")),
+            Subject("starter", [start], file, holds, parts=1),
+        ]
+        for name, sources in question.variants.items():
+            for i, source in enumerate(sources):
+                label = name if i == 0 else f"{name} ({i + 1})"
+                layers, file = [reference, source], file_of(question, name, i)
+                killers = tuple(spec.misconceptions[name].killed_by)
+                found.append(Subject(label, layers, file, {name}, name, killers))
+        return cls(question, seeds, found)
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether the reference passes, so that others can be held against it."""
+        return not any(seen.stopping for seen in self.subjects[0].seen)
 
-def stops(rows: Iterable[AuditRow], check: str) -> int:
-    """Wrong programs that a check stops, on some seed at least."""
-    return sum(row.cells[check] in STOPPING for row in rows if row.name != "reference")
+    def rows(self) -> list[AuditRow]:
+        """One line for each program that was run."""
+        checks = [check.id for check in self.question.spec.checks]
+        return [subject.row(checks) for subject in self.subjects if subject.seen]
 
+    def stops(self, check: str, after: Iterable[str] = ()) -> int:
+        """Wrong programs that a check stops on some seed, and none of others does before."""
+        return sum(
+            row.cells[check] in STOPPING
+            and not any(row.cells[one] in {Cell.KILLS, Cell.WOULD_KILL} for one in after)
+            for row in self.rows()
+            if row.name != "reference"
+        )
 
-def first(question: Question, rows: Sequence[AuditRow], check: str) -> int:
-    """Wrong programs that a check stops and no deciding check before it does."""
-    order = [c.id for c in question.spec.checks if not c.stretch or c.id == check]
-    return stops(_getting_by(rows, order[: order.index(check)]), check)
+    def first(self, check: str) -> int:
+        """Wrong programs that a check stops and no deciding check before it does."""
+        order = [c.id for c in self.question.spec.checks if not c.stretch or c.id == check]
+        return self.stops(check, order[: order.index(check)])
 
+    def problems(self) -> list[str]:
+        """What it must say and does not; each cause once, without what follows from it."""
+        if faults := sentences(self._of_reference(), len(self.seeds)):
+            return faults  # what is not right itself says nothing of the others
+        twins = pairs(self.subjects)
+        for subject in self.subjects[1:]:
+            if (passing := subject.passing) and len(passing) < len(subject.seen):
+                stopped = f"{len(self.seeds) - len(passing)} of {len(self.seeds)} seeds"
+                faults.append(
+                    f"{subject.name} is stopped on {stopped}, and passes every check on "
+                    f"{listed(passing)}: {SURER}"
+                )
+            faults += sentences(self._of_wrong(subject, twins), len(subject.seen))
+        shared = [
+            f"{' and '.join(ids)} cannot be told apart on any case: add one on which they differ, "
+            "or make them variants of one misconception"
+            for ids in twins
+        ]
+        return shared + faults + [r.text for r in self._breaking() if r.about == _CRASH]
 
-def _getting_by(rows: Iterable[AuditRow], checks: Sequence[str]) -> list[AuditRow]:
-    """The programs that none of some checks stops on every seed."""
-    killing = {Cell.KILLS, Cell.WOULD_KILL}
-    return [row for row in rows if not any(row.cells[check] in killing for check in checks)]
+    def _of_reference(self) -> Iterator[Fault]:
+        """Checks that the reference does not pass."""
+        for seen in self.subjects[0].seen:
+            bad = seen.stopping
+            first = [r for r in bad if seen.graded[r.id].verdict is not Verdict.SKIPPED]
+            for result in first or bad:  # one fault, one report
+                sentence = told(result, self.subjects[0].file)
+                yield seen.seed, f"the reference does not pass {result.id}", f": {sentence}"
 
+    def _of_wrong(self, subject: Subject, twins: Iterable[tuple[str, str]]) -> Iterator[Fault]:
+        """What stops a wrong program not at all, not as claimed, or under another name."""
+        partners = {b for t in twins for a, b in (t, t[::-1]) if a in subject.expected}
+        part_of = self.question.spec.part_of
+        for seen in subject.seen:
+            graded = [r for r in seen.graded.values() if r.verdict not in FINE and not r.stretch]
+            if not seen.stopping:
+                if len(subject.passing) == len(subject.seen):
+                    yield seen.seed, f"{subject.name} passes every check", ""
+                if all(seen.results[k].verdict in FINE for k in subject.killers):
+                    continue  # that no check claims it rightly, and that it has no name, follow
+            elif subject.misconception is None and all(r.part > 1 for r in graded):
+                yield seen.seed, f"{subject.name} passes part 1", ", in which it has to fail"
+            for killer in subject.killers:
+                # Nobody who holds the idea comes as far as a later part than that of its first.
+                later = part_of(killer) > part_of(subject.killers[0])
+                if (seen.results if later else seen.graded)[killer].verdict in FINE:
+                    why, then = _unkilled(seen, killer)
+                    yield seen.seed, f"{subject.name} is said to be killed by {killer}, {why}", then
+            # The spec need not say what the starter holds.
+            if subject.expected and seen.named - partners != subject.expected - partners:
+                wanted = f", expected {', '.join(sorted(subject.expected))}"
+                given = ", ".join(sorted(seen.named)) or "nothing"
+                yield seen.seed, f"{subject.name} is diagnosed as {given}", wanted
 
-# -- faults ----------------------------------------------------------------------------------------
+    def idle(self) -> Iterator[str]:
+        """Checks that decide and kill nothing, and implementations that no wrong test gets wrong.
 
+        Only programs count that come as far as the part of a check.  One that a misconception
+        claims and is not stopped by is left out: that has been said.  So is one that no idea can be
+        named by, a peak of memory or letters: no misconception could be about it.
+        """
+        missing = "it is idle, or a misconception is missing"
+        for check in self.question.spec.checks:
+            if getattr(check, "reject", None) is not None:  # what a test is tried on
+                results = [seen.results[check.id] for s in self.subjects[1:] for seen in s.seen]
+                wrong = {case for result in results for case in result.failing}
+                for case in check.cases:
+                    if case not in wrong:
+                        yield f"{check.id}: no variant gets {case} wrong: {missing}"
+        said = {k for row in self.rows() for k in row.claimed_by if row.cells[k] not in STOPPING}
+        earlier: list[str] = []
+        for part in self.question.spec.parts:
+            deciding = [check for check in part.checks if not check.stretch]
+            for check in deciding:
+                named = check.id not in said and not registry.get(check.kind).by_style(check)
+                if named and not self.stops(check.id, earlier):
+                    yield f"the check {check.id} kills no variant: {missing}"
+            earlier += [check.id for check in deciding]
 
-def problems(question: Question, subjects: Sequence[Subject], seeds: Sequence[int]) -> list[str]:
-    """What the matrix must say and does not; each cause once, without what follows from it."""
-    if faults := sentences(_of_reference(question, subjects[0]), len(seeds)):
-        return faults  # what is not right itself says nothing of the others
-    twins = pairs(subjects)
-    for subject in subjects[1:]:
-        if (passing := subject.passing) and len(passing) < len(subject.seen):
-            stopped = f"{len(seeds) - len(passing)} of {len(seeds)} seeds"
-            faults.append(
-                f"{subject.name} is stopped on {stopped}, and passes every check on "
-                f"{listed(passing)}: {SURER}"
+    def remarks(self) -> Iterator[Remark]:
+        """Checks that nothing needs, and ideas that only break."""
+        claimed = {killer for subject in self.subjects for killer in subject.killers}
+        late = [
+            c.id
+            for c in self.question.spec.checks
+            if not (c.stretch or c.id in claimed or registry.get(c.kind).by_style(c))
+            and self.stops(c.id)
+            and not self.first(c.id)
+        ]
+        if late:
+            yield Remark(
+                "redundant",
+                f"{', '.join(late)}: no known wrong idea is stopped here first, and none claims to "
+                "be (killed_by): write one that nothing else stops",
             )
-        faults += sentences(_of_wrong(question, subject, twins), len(subject.seen))
-    shared = [
-        f"{' and '.join(ids)} cannot be told apart on any case: add one on which they differ, or "
-        "make them variants of one misconception"
-        for ids in twins
-    ]
-    faults += [remark.text for remark in _breaking(question, subjects) if remark.about == _CRASH]
-    return shared + faults
+        yield from (remark for remark in self._breaking() if remark.about != _CRASH)
+
+    def _breaking(self) -> Iterator[Remark]:
+        """Wrong programs that raise wherever they fail, on every seed, and are not said to.
+
+        A misspelled name in a variant raises wherever it is called, so that every check stops it,
+        and since diagnosis compares it with itself it is named as well: the matrix looks proved.  A
+        starter is to look plausible: who runs it should see wrong values.
+        """
+        spec = self.question.spec
+        for subject in self.subjects:
+            raised = subject.seen[0].raised if subject.seen else None
+            if raised is None or any(seen.raised is None for seen in subject.seen):
+                continue
+            if subject.name == "starter" and forms.of(spec).is_text:
+                continue  # nothing is answered in it
+            ideas = subject.expected & spec.misconceptions.keys()
+            meant = " ".join(spec.misconceptions[name].feedback for name in ideas)
+            if re.search(rf"{_MEANT}|\b{re.escape(raised.type)}\b", meant, re.IGNORECASE):
+                continue
+            inner = raised.frames[-1] if raised.frames else None
+            where = f" in {inner.function}, line {inner.line}," if inner is not None else ""
+            to_do = raised.type == "NotImplementedError"  # nobody takes that for a mistake
+            about = "starter" if to_do else _CRASH
+            advice = "a starter runs, looks plausible and fails by its values"
+            if subject.misconception is not None:
+                about = "raising"
+                advice = (
+                    "only a submission that raises the same is named: fix it, or say in the "
+                    "feedback that it raises"
+                )
+            yield Remark(
+                about,
+                f"{subject.name} raises {raised.type}{where} on every case that it fails"
+                f"{message_of(raised)}; {advice}",
+            )
 
 
 def pairs(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
@@ -222,70 +341,6 @@ def pairs(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
         for other in subject.named - {own}
     }
     return sorted(found)
-
-
-def sentences(faults: Iterable[Fault], count: int) -> list[str]:
-    """One sentence per fault, with those of so many seeds that show it."""
-    found: dict[str, tuple[str, list[int]]] = {}
-    for seed, before, after in faults:
-        found.setdefault(before, (after, []))[1].append(seed)
-    everywhere = "" if count == 1 else f" on all {count} seeds"
-    return [
-        f"{before}{everywhere if len(on) == count else f' on {listed(on)} of {count}'}{after}"
-        for before, (after, on) in found.items()
-    ]
-
-
-def in_words_of(message: str) -> str:
-    """A message to the author of a submission, as one about a program of the bank."""
-    return re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", message))
-
-
-def listed(seeds: Sequence[int]) -> str:
-    """Some seeds in words."""
-    more = f" and {len(seeds) - SHOWN} more" if len(seeds) > SHOWN else ""
-    return f"seed{'s'[: len(seeds) - 1]} {', '.join(map(str, seeds[:SHOWN]))}{more}"
-
-
-def _of_reference(question: Question, subject: Subject) -> Iterator[Fault]:
-    """Checks that the reference does not pass."""
-    file = file_of(question, "reference")
-    for seen in subject.seen:
-        bad = seen.stopping
-        first = [r for r in bad if seen.graded[r.id].verdict is not Verdict.SKIPPED]
-        for r in first or bad:  # one fault, one report
-            sentence = in_words_of(r.message)
-            if r.raised is not None:
-                sentence += message_of(r.raised) + line_of(r.raised, file)
-            yield seen.seed, f"the reference does not pass {r.id}", f": {sentence}"
-
-
-def _of_wrong(
-    question: Question, subject: Subject, twins: Iterable[tuple[str, str]]
-) -> Iterator[Fault]:
-    """What stops a wrong program not at all, not as claimed, or under another name."""
-    partners = {b for t in twins for a, b in (t, t[::-1]) if a in subject.expected}
-    part_of = question.spec.part_of
-    for seen in subject.seen:
-        graded = [r for r in seen.graded.values() if r.verdict not in FINE and not r.stretch]
-        if not seen.stopping:
-            if len(subject.passing) == len(subject.seen):
-                yield seen.seed, f"{subject.name} passes every check", ""
-            if all(seen.results[k].verdict in FINE for k in subject.killers):
-                continue  # that no check claims it rightly, and that it has no name, follow
-        elif subject.misconception is None and all(r.part > 1 for r in graded):
-            yield seen.seed, f"{subject.name} passes part 1", ", in which it has to fail"
-        for killer in subject.killers:
-            # Nobody who holds the idea comes as far as a later part than that of its first check.
-            later = part_of(killer) > part_of(subject.killers[0])
-            if (seen.results if later else seen.graded)[killer].verdict in FINE:
-                why, then = _unkilled(seen, killer)
-                yield seen.seed, f"{subject.name} is said to be killed by {killer}, {why}", then
-        # The spec need not say what the starter holds.
-        if subject.expected and seen.named - partners != subject.expected - partners:
-            wanted = f", expected {', '.join(sorted(subject.expected))}"
-            given = ", ".join(sorted(seen.named)) or "nothing"
-            yield seen.seed, f"{subject.name} is diagnosed as {given}", wanted
 
 
 def _unkilled(seen: Seen, killer: str) -> tuple[str, str]:
@@ -307,92 +362,30 @@ def _unkilled(seen: Seen, killer: str) -> tuple[str, str]:
     return f"but {needed} stops it first", f": {advice}, or claim {root.id}"
 
 
-def idle(
-    question: Question, rows: Sequence[AuditRow], subjects: Sequence[Subject]
-) -> Iterator[str]:
-    """Checks that decide and kill nothing, and implementations that no wrong test gets wrong.
-
-    Only programs count that come as far as the part of a check.  One that a misconception claims
-    and is not stopped by is left out: that has been said.  So is one that no idea can be named by,
-    a peak of memory or letters: no misconception could be about it.
-    """
-    spec = question.spec
-    for check in spec.checks:
-        if getattr(check, "reject", None) is not None:  # what a test is tried on
-            results = [seen.results[check.id] for one in subjects[1:] for seen in one.seen]
-            wrong = {case for result in results for case in result.failing}
-            for case in check.cases:
-                if case not in wrong:
-                    yield (
-                        f"{check.id}: no variant gets {case} wrong: it is idle, or a misconception "
-                        "is missing"
-                    )
-    said_before = {k for r in rows for k in r.claimed_by if r.cells[k] not in STOPPING}
-    earlier: list[str] = []
-    for part in spec.parts:
-        asked = _getting_by(rows, earlier)
-        deciding = [check for check in part.checks if not check.stretch]
-        earlier += [check.id for check in deciding]
-        for check in deciding:
-            named = check.id not in said_before and not registry.get(check.kind).by_style(check)
-            if named and not stops(asked, check.id):
-                yield (
-                    f"the check {check.id} kills no variant: it is idle, or a misconception is "
-                    "missing"
-                )
+# -- in words --------------------------------------------------------------------------------------
 
 
-def remarks(
-    question: Question, rows: Sequence[AuditRow], subjects: Iterable[Subject]
-) -> Iterator[Remark]:
-    """Checks that nothing needs, and ideas that only break."""
-    claimed = {killer for row in rows for killer in row.claimed_by}
-    late = [
-        c.id
-        for c in question.spec.checks
-        if not (c.stretch or c.id in claimed or registry.get(c.kind).by_style(c))
-        and stops(rows, c.id)
-        and not first(question, rows, c.id)
+def sentences(faults: Iterable[Fault], count: int) -> list[str]:
+    """One sentence per fault, with those of so many seeds that show it."""
+    found: dict[str, tuple[str, list[int]]] = {}
+    for seed, before, after in faults:
+        found.setdefault(before, (after, []))[1].append(seed)
+    everywhere = "" if count == 1 else f" on all {count} seeds"
+    return [
+        f"{before}{everywhere if len(on) == count else f' on {listed(on)} of {count}'}{after}"
+        for before, (after, on) in found.items()
     ]
-    if late:
-        yield Remark(
-            "redundant",
-            f"{', '.join(late)}: no known wrong idea is stopped here first, and none claims to be "
-            "(killed_by): write one that nothing else stops",
-        )
-    yield from (remark for remark in _breaking(question, subjects) if remark.about != _CRASH)
 
 
-def _breaking(question: Question, subjects: Iterable[Subject]) -> Iterator[Remark]:
-    """Wrong programs that raise wherever they fail, on every seed, and are not said to.
+def told(result: CheckResult, file: str = "") -> str:
+    """The message to a submission's author, about a program of the bank; with what it raised."""
+    message = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", result.message))
+    if result.raised is None or not file:
+        return message
+    return message + message_of(result.raised) + line_of(result.raised, file)
 
-    A misspelled name in a variant raises wherever it is called, so that every check stops it, and
-    since diagnosis compares it with itself it is named as well: the matrix looks proved.  A starter
-    is to look plausible: who runs it should see wrong values.
-    """
-    ideas = question.spec.misconceptions
-    for subject in subjects:
-        raised = subject.seen[0].raised if subject.seen else None
-        if raised is None or any(seen.raised is None for seen in subject.seen):
-            continue
-        if subject.name == "starter" and forms.of(question.spec).is_text:
-            continue  # nothing is answered in it
-        meant = [ideas[name].feedback for name in subject.expected if name in ideas]
-        if re.search(rf"{_MEANT}|\b{re.escape(raised.type)}\b", " ".join(meant), re.IGNORECASE):
-            continue
-        inner = raised.frames[-1] if raised.frames else None
-        where = f" in {inner.function}, line {inner.line}," if inner is not None else ""
-        to_do = raised.type == "NotImplementedError"  # nobody takes that for a mistake
-        about = "starter" if to_do else _CRASH
-        advice = "a starter runs, looks plausible and fails by its values"
-        if subject.misconception is not None:
-            about = "raising"
-            advice = (
-                "only a submission that raises the same is named: fix it, or say in the feedback "
-                "that it raises"
-            )
-        yield Remark(
-            about,
-            f"{subject.name} raises {raised.type}{where} on every case that it fails"
-            f"{message_of(raised)}; {advice}",
-        )
+
+def listed(seeds: Sequence[int]) -> str:
+    """Some seeds in words."""
+    more = f" and {len(seeds) - SHOWN} more" if len(seeds) > SHOWN else ""
+    return f"seed{'s'[: len(seeds) - 1]} {', '.join(map(str, seeds[:SHOWN]))}{more}"
