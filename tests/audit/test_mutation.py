@@ -260,17 +260,12 @@ def variants(name: str, reach: Reach) -> list[CaseRecipe]:
 @pytest.mark.parametrize("name", ["pooled", "padded", "plain", "classes"])
 def test_a_variant_is_a_case_and_is_shown_as_it_would_be_written(name: str, reach: Reach) -> None:
     for case in variants(name, reach):
-        text = f"{{again: {{{', '.join(written(case, case.inputs))}}}}}"
-        again = read(text)["again"]
+        again = read(f"{{again: {{{', '.join(written(case, case.inputs))}}}}}")["again"]
         assert (again.dtype, again.layout) == (case.dtype, case.layout)
-        for key, recipe in case.inputs.items():
-            other = again.inputs[key]
-            assert (other.generator, other.shape, other.like) == (
-                recipe.generator,
-                recipe.shape,
-                recipe.like,
-            )
-            assert other.literal == recipe.literal or recipe.generator not in (None, "array")
+        for one, other in zip(case.inputs.values(), again.inputs.values(), strict=True):
+            assert (other.generator, other.shape) == (one.generator, one.shape)
+            assert other.like == one.like
+            assert other.literal == one.literal or one.generator not in (None, "array")
 
 
 def test_sides_of_equal_length_stay_equal_and_written_ones_stay() -> None:
