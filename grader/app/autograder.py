@@ -26,7 +26,6 @@ from grader.app.classes import (
     ClassPlan,
     NothingHandedIn,
     assigned,
-    checked_level,
     grade_class,
     read_class,
 )
@@ -109,14 +108,13 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
         ctx: where the questions are looked for.
         ids: the questions, if the file does not name them.
         level: of isolation, at least; what the file says, else strong, when empty.
-        file: a class.yaml: questions, parts, weights, what is hidden, seed.
+        file: a class.yaml.
 
     Raises:
         UsageError: There is no such question or level, or the program is not installed.
         BankError: A question is broken.
     """
-    config, questions = read_class(ctx, file, ids)
-    level = checked_level(level or config.isolation)
+    config, questions = read_class(ctx, file, ids, level)
     seed = int.from_bytes(os.urandom(4), "big") if config.seed is None else config.seed
     asked = [
         {"id": question.id, "parts": one.parts, "weight": one.weight, "hidden": one.hidden}
@@ -125,7 +123,7 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
     there = {
         "format": 1,
         "seed": seed,  # everybody's
-        "isolation": level,
+        "isolation": config.isolation,
         "questions": [{key: value for key, value in one.items() if value} for one in asked],
     }
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -169,11 +167,7 @@ def _zipped(files: Mapping[str, bytes]) -> bytes:
 
 
 def pins(libraries: Sequence[str]) -> list[str]:
-    """Return what the program requires and some libraries, at the versions installed here.
-
-    Raises:
-        UsageError: The program is not installed, so that nobody knows what it requires.
-    """
+    """Return what the program requires and some libraries, at the versions installed here."""
     try:
         required = metadata.requires(_PROGRAM) or []
     except metadata.PackageNotFoundError:

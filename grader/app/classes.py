@@ -108,7 +108,7 @@ def schema() -> str:
 
 
 def read_class(
-    ctx: Context, file: Path | None, ids: Sequence[str]
+    ctx: Context, file: Path | None, ids: Sequence[str], level: str = ""
 ) -> tuple[ClassFile, list[Question]]:
     """Return what a class is asked: as its class.yaml says, or the questions of the command line.
 
@@ -117,6 +117,8 @@ def read_class(
             no such question.
         BankError: A question cannot be loaded.
     """
+    if level and level not in LEVELS:
+        raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {level}")
     if file is None:
         if not ids:
             raise UsageError("expected --question ID or --class class.yaml, found neither")
@@ -150,7 +152,7 @@ def read_class(
     if faults:
         assert written is not None
         raise ClassFileError(written.complaint(faults, "the class"))
-    return config, questions
+    return config.model_copy(update={"isolation": level} if level else {}), questions
 
 
 def _read(path: Path) -> tuple[ClassFile, Document]:
@@ -222,17 +224,6 @@ def assigned(asked: ClassQuestion, question: Question) -> AssignedQuestion:
     )
 
 
-def checked_level(level: str) -> str:
-    """Return a level of isolation.
-
-    Raises:
-        UsageError: There is no such level.
-    """
-    if level not in LEVELS:
-        raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {level}")
-    return level
-
-
 # Grading.
 
 
@@ -271,17 +262,14 @@ def grade_class(
 ) -> Iterator[ClassProgress]:
     """Grade what was not graded before, and give every submission when it is done with.
 
-    Args:
-        ctx: Where the person is.
-        plan: What is to be graded, and how.
-        begin: Called before the first grade: how many are done with, and of how many.
+    Before the first grade `begin` is called with how many are done with, and of how many.
 
     Raises:
         UsageError: It is not clear what is meant, or this machine is not isolated as it has to be.
         BankError: A question cannot be loaded.
     """
-    config, questions = read_class(ctx, plan.file, plan.questions)
-    level = checked_level(plan.level or config.isolation)
+    config, questions = read_class(ctx, plan.file, plan.questions, plan.level)
+    level = config.isolation
     if not plan.scheduler:
         _need(level)
     inside, folder = plan.out.resolve(), plan.submissions.resolve()
@@ -339,11 +327,7 @@ def _pool(plan: ClassPlan, questions: Sequence[Question]) -> Pool:
 
 
 def _need(level: str) -> None:
-    """Try what this machine refuses.
-
-    Raises:
-        UsageError: It is less than is asked for.
-    """
+    """Try whether this machine refuses as much as is asked for."""
     with WorkerClient(torch=False) as worker:
         found = worker.isolation.level
     if LEVELS.index(found) < LEVELS.index(level):
@@ -354,11 +338,7 @@ def _need(level: str) -> None:
 
 
 def _say_found(ctx: Context, root: Path, asked: Sequence[str], handed: HandIns, count: int) -> None:
-    """Say how files are laid out, which are nobody's answer, and from whom there is none.
-
-    Raises:
-        NothingHandedIn: No file is an answer.
-    """
+    """Say how files are laid out, which are nobody's answer, and from whom there is none."""
     layout, unused, without = handed.layout, handed.nobodys(), list(dict.fromkeys(handed.lacking))
     count -= len(handed.lacking)
     if not count:
@@ -379,11 +359,7 @@ def _say_found(ctx: Context, root: Path, asked: Sequence[str], handed: HandIns, 
 
 
 def report_class(folder: Path, *, html: Path | None = None) -> ClassFindings:
-    """Return what follows from the results of a class, and write a page of it if asked.
-
-    Raises:
-        UsageError: There are none in the folder, or the page cannot be written.
-    """
+    """Return what follows from the results of a class, and write a page of it if asked."""
     with Results(folder) as results:
         found = find(results.terms, results.entries())
         if html is not None:

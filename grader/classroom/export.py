@@ -42,12 +42,12 @@ Json = dict[str, object]
 def export(
     results: Results, format: str, *, student: str | None = None, wide: bool = False
 ) -> Iterator[str]:
-    """Give what counts in a class in a format, in pieces of text.
+    """Give what counts in a class in one of FORMATS, in pieces of text.
 
     Args:
         results: of `drill class grade`.
-        format: one of FORMATS.
-        student: whose alone; Gradescope's is of one student and needs it where there are several.
+        format: of which Gradescope's is of one student.
+        student: whose alone.
         wide: of csv: a row per student, rather than per student and question.
 
     Raises:

@@ -86,7 +86,7 @@ class Claim:
 
 
 def acts(text: str) -> bool:
-    """Return whether a name has characters that act instead of being seen."""
+    """Whether a name has characters that act instead of being seen."""
     return not text.isprintable() and any(
         char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in text
     )
@@ -120,7 +120,6 @@ class AnswerNames:
     """The questions that a class is asked, and what their answers may be called."""
 
     def __init__(self, ids: Iterable[str], texts: Collection[str] = ()) -> None:
-        """Know the ids, and which of them are answered by a text."""
         self.ids = tuple(dict.fromkeys(ids))
         self.texts = frozenset(texts)
         self.ends = (*PROGRAMS, TEXT) if self.texts else PROGRAMS  # of what may be an answer
@@ -171,14 +170,10 @@ class Layout:
 
     @property
     def looks_like(self) -> str:
-        """What a path looks like."""
         return LAYOUTS[self.name][0]
 
     def claims(self, path: str) -> list[Claim]:
-        """Return whose a file is and what it answers; nothing where it is nobody's.
-
-        A file that is somebody's and no answer has the rank `NONE`.
-        """
+        """Return whose a file is and what it answers; that is nothing where the rank is `NONE`."""
         rest = path.removeprefix(f"{self.around}/") if self.around else path
         found = next((m for form in _FORMS[self.name] if (m := form.fullmatch(rest))), None)
         if found is None:
@@ -218,11 +213,6 @@ class Pattern:
     misfit = "it does not fit the pattern, or says no question that is asked"
 
     def __init__(self, text: str, asked: AnswerNames) -> None:
-        """Read a pattern.
-
-        Raises:
-            UsageError: It is none.
-        """
         self.looks_like, self._asked = text, asked
         pieces = [m.groups("") for m in re.finditer(r"\{([^{}]*)\}|([^{}]+|[{}])", text)]
         fields = [field for field, _ in pieces if field]
@@ -241,7 +231,6 @@ class Pattern:
         self._forms = {one: re.compile(_form(pieces, one), re.DOTALL) for one in names}
 
     def claims(self, path: str) -> list[Claim]:
-        """Return whose a file is and what it answers."""
         found = {one: m for one, form in self._forms.items() if (m := form.fullmatch(path))}
         if len({one["student"] for one in found.values()}) != 1:  # nobody's, or of two people
             return []
@@ -259,7 +248,6 @@ class Pattern:
 
 
 def _form(pieces: Sequence[tuple[str, ...]], question: str) -> str:
-    """Return a regular expression for a pattern; it never tries two ends of a field."""
     form = ""
     for (field, text), (_, after) in pairwise([*pieces, ("", "")]):
         # What nothing follows ends the path.
@@ -277,13 +265,8 @@ def _form(pieces: Sequence[tuple[str, ...]], question: str) -> str:
 def detected(paths: Sequence[str], asked: AnswerNames, name: str = "") -> tuple[str, str]:
     """Return the layout that every answer fits, and the folder that all of it lies in, if one does.
 
-    Args:
-        paths: Of every file.
-        asked: The questions that the class is asked.
-        name: The layout, where it is known.
-
     Raises:
-        UsageError: It can be more than one.
+        UsageError: It can be more than one, and is not named.
     """
     ends = {*asked.ends, ARCHIVE}
     answers = [path for path in paths if suffix(path) in ends]
@@ -314,7 +297,7 @@ def detected(paths: Sequence[str], asked: AnswerNames, name: str = "") -> tuple[
 
 
 def _shapes(answers: Iterable[str], asked: AnswerNames) -> tuple[Counter[str], set[str], bool]:
-    """Count layouts ("" where it may be `files` or `folders`) of what may be answers.
+    """Count layouts of what may be answers, "" for a zip file alone.
 
     Returns also whose they are, and whether one lies where a student's own folder would have it.
     """
@@ -355,9 +338,6 @@ def submitters(content: bytes) -> dict[str, list[Claim]]:
     """Read Gradescope's metadata: by folder, whose it is and when it came.
 
     Somebody is called by their number, or by their address where it is not theirs alone.
-
-    Raises:
-        UsageError: It is none.
     """
     try:
         read = _RubyLoader(content).get_single_data()

@@ -55,6 +55,7 @@ class Standing(StrEnum):
     MISSING = "nothing handed in"
 
 
+_MISSING = Standing.MISSING
 _UNKNOWN = (Standing.EXPLAINED, Standing.UNEXPLAINED, Standing.STOPPED)
 JUDGED = (Standing.PASSED, Standing.IDEA, *_UNKNOWN)
 
@@ -148,27 +149,30 @@ class ClassFindings:
 
 
 def find(terms: Terms, entries: Iterable[Entry]) -> ClassFindings:
-    """Return what follows from all grades of a class, in one pass.
-
-    Args:
-        terms: what it was asked.
-        entries: of each student and question what counts, student by student.
-    """
-    gathered = {one.id: _Gathered(QuestionFindings(one)) for one in terms.questions}
-    students = []
+    """Return what follows from what counts of each student and question, student by student."""
+    questions = {one.id: QuestionFindings(one) for one in terms.questions}
+    students, different = [], set[tuple[str, str]]()  # handle of a group, sha256
     for id_, group in groupby(entries, key=lambda entry: entry.handed.student):
         student = Student(id_)
-        results = {one.id: StudentResult(one.id, Standing.MISSING, 0) for one in terms.questions}
+        results = {one.id: StudentResult(one.id, _MISSING, 0) for one in terms.questions}
         for entry in group:
-            results[entry.question.id] = gathered[entry.question.id].add(entry)
+            results[entry.question.id] = _result(entry, questions[entry.question.id], different)
             student.name = student.name or entry.handed.name
             student.email = student.email or entry.handed.email
+        for missing in (one.question for one in results.values() if one.standing is _MISSING):
+            questions[missing].standings[_MISSING] += 1
         student.results = tuple(results.values())
         earned = (one.weighted(results[one.id].points or 0) for one in terms.questions)
         student.so_far = whole(sum(earned))
         graded = all(one.points is not None for one in student.results)
         student.points = student.so_far if graded else None
         students.append(student)
+    for question in questions.values():
+        question.judged = sum(question.standings[one] for one in JUDGED)
+        for idea in question.ideas:
+            idea.share = len(idea.students) / question.judged
+        question.ideas.sort(key=lambda one: (-len(one.students), one.id))
+        question.groups.sort(key=lambda one: (-len(one.students), one.handle))
     students.sort(key=lambda one: one.id)
     known = [one.points for one in students if one.points is not None]
     tenths = Counter(min(10, int(10 * one / terms.of + 1e-9)) if terms.of else 0 for one in known)
@@ -176,7 +180,7 @@ def find(terms: Terms, entries: Iterable[Entry]) -> ClassFindings:
     return ClassFindings(
         terms,
         tuple(students),
-        tuple(one.findings(len(students)) for one in gathered.values()),
+        tuple(questions.values()),
         terms.of,
         mean=fmean(known) if known else None,
         median=median(known) if known else None,
@@ -208,56 +212,39 @@ def asserted(report: Report) -> tuple[str, ...]:
     return tuple(one.id for one in report.misconceptions if one.exact or together)
 
 
-@dataclass(slots=True)
-class _Gathered:
-    """What is gathered of one question, student by student."""
-
-    found: QuestionFindings
-    ideas: dict[str, HeldIdea] = field(default_factory=dict)
-    groups: dict[str, AnswerGroup] = field(default_factory=dict)  # by handle
-    files: set[tuple[str, str]] = field(default_factory=set)  # handle, sha256
-
-    def add(self, entry: Entry) -> StudentResult:
-        """Take in what a student handed in."""
-        stands, student, report = standing(entry), entry.handed.student, entry.report
-        self.found.standings[stands] += 1
-        result = StudentResult(
-            entry.question.id,
-            stands,
-            entry.points,
-            verdict=entry.verdict,
-            late=entry.late,
-            note=entry.note,
-            ideas=asserted(report) if report is not None and stands is Standing.IDEA else (),
-            group=report.outputs[:DIGITS] if report is not None and stands in _UNKNOWN else "",
-        )
-        if report is None or stands not in JUDGED:
-            return result
-        for one in report.misconceptions:
-            line = words.sentences(one.feedback, 1)[0]
-            idea = self.ideas.setdefault(one.id, HeldIdea(one.id, line))
-            (idea.students if one.id in result.ideas else idea.unsure).append(student)
-        if handle := result.group:
-            if handle not in self.groups:
-                self.groups[handle] = AnswerGroup(entry.question.id, handle, *_said_of(report))
-            self.groups[handle].students.append(student)
-            self.files.add((handle, entry.handed.sha256))
+def _result(
+    entry: Entry, question: QuestionFindings, different: set[tuple[str, str]]
+) -> StudentResult:
+    """Return what is known of what a student handed in, and count it for its question."""
+    stands, student, report = standing(entry), entry.handed.student, entry.report
+    question.standings[stands] += 1
+    result = StudentResult(
+        entry.question.id,
+        stands,
+        entry.points,
+        verdict=entry.verdict,
+        late=entry.late,
+        note=entry.note,
+        ideas=asserted(report) if report is not None and stands is Standing.IDEA else (),
+        group=report.outputs[:DIGITS] if report is not None and stands in _UNKNOWN else "",
+    )
+    if report is None or stands not in JUDGED:
         return result
-
-    def findings(self, students: int) -> QuestionFindings:
-        """Return what the class shows of the question."""
-        found = self.found
-        found.standings[Standing.MISSING] = students - sum(found.standings.values())
-        found.judged = sum(found.standings[one] for one in JUDGED)
-        for idea in self.ideas.values():
-            idea.share = len(idea.students) / found.judged
-        for group in self.groups.values():
-            group.files = sum(handle == group.handle for handle, _ in self.files)
-        found.ideas = sorted(self.ideas.values(), key=lambda one: (-len(one.students), one.id))
-        found.groups = sorted(
-            self.groups.values(), key=lambda one: (-len(one.students), one.handle)
-        )
-        return found
+    for one in report.misconceptions:
+        idea = next((known for known in question.ideas if known.id == one.id), None)
+        if idea is None:
+            idea = HeldIdea(one.id, words.sentences(one.feedback, 1)[0])
+            question.ideas.append(idea)
+        (idea.students if one.id in result.ideas else idea.unsure).append(student)
+    if handle := result.group:
+        group = next((known for known in question.groups if known.handle == handle), None)
+        if group is None:
+            group = AnswerGroup(question.question.id, handle, *_said_of(report))
+            question.groups.append(group)
+        group.students.append(student)
+        group.files += (handle, entry.handed.sha256) not in different
+        different.add((handle, entry.handed.sha256))
+    return result
 
 
 def _said_of(report: Report) -> tuple[str, tuple[str, ...]]:
@@ -441,14 +428,7 @@ def framed(title: str, body: Iterable[str]) -> Iterator[str]:
 
 
 def class_page(found: ClassFindings, entries: Iterable[Entry], results: str) -> Iterator[str]:
-    """A class as a page, a student at a time: a large class needs no more memory than its findings.
-
-    Args:
-        found: what follows from it.
-        entries: what counts of each student and question, student by student; read while the page
-            is written.
-        results: the folder of results, as it is typed in commands.
-    """
+    """A class as a page; `entries`, by student, are read while it is written: they may be many."""
 
     def body() -> Iterator[str]:
         yield render_html(class_blocks(found, results, None))

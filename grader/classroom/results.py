@@ -83,8 +83,7 @@ class Results(Closing):
             drawn: Whether their seed was drawn by chance: then one that is kept there stays.
 
         Raises:
-            UsageError: There are none in it, they cannot be read or written, or another process is
-                writing them.
+            UsageError: They cannot be read or written, or another process is writing them.
         """
         self.folder = folder
         self._lock: int | None = None if write is None else _locked(folder)
@@ -122,10 +121,7 @@ class Results(Closing):
     # Writing.
 
     def take(self, handed: Iterable[tuple[HandIn, bytes]]) -> int:
-        """Keep what is handed in now, all of it or nothing; return how many files that are.
-
-        What was graded before, for whomever, needs no grade.
-        """
+        """Keep what is handed in now, all of it or nothing; return how many files that are."""
         count = 0
         questions = {one.id: one for one in self.terms.questions}
         with self._transaction() as db:
@@ -136,7 +132,7 @@ class Results(Closing):
                 if one.sha256:
                     key, state = key_of(self.terms, questions[one.question], one.sha256), "waiting"
                     found = "SELECT report, graded_at FROM grade WHERE key = ? AND state = 'graded'"
-                    if known := db.execute(found, [key]).fetchone():
+                    if known := db.execute(found, [key]).fetchone():  # for whomever
                         state, report = "graded", known
                 db.execute(
                     f"INSERT OR REPLACE INTO grade ({_HAND_IN}, key, place, program, state, said, "
@@ -177,13 +173,10 @@ class Results(Closing):
     def waiting(self, question: AssignedQuestion) -> Iterator[tuple[str, bytes]]:
         """Give every different program that is to be graded for a question, with its key."""
         sql = (
-            "SELECT key, min(place) FROM grade WHERE question = ? AND place >= 0 AND state IN "
-            "('waiting', 'fault') GROUP BY key ORDER BY min(place)"
+            "SELECT key, program, min(place) FROM grade WHERE question = ? AND place >= 0 "
+            "AND state IN ('waiting', 'fault') GROUP BY key ORDER BY min(place)"
         )
-        for key, _ in self._rows(sql, question.id):
-            program = "SELECT program FROM grade WHERE key = ? AND place >= 0 LIMIT 1"
-            ((found,),) = self._rows(program, key)
-            yield key, found
+        yield from ((key, program) for key, program, _ in self._rows(sql, question.id))
 
     def with_key(self, key: str) -> list[Entry]:
         """Return the files with one program, as far as they are handed in now."""
@@ -240,22 +233,19 @@ class Results(Closing):
                 yield row
 
     def equal_answers(self, question_id: str, digits: str) -> EqualAnswers:
-        """Return the group of equal wrong answers whose digest begins with some digits.
-
-        It is what `drill class report` lists under "Equal answers that no listed idea gives", with
-        the programs as they were graded; `drill bank new-idea` makes a misconception of it.
+        """Return the equal wrong answers whose digest begins with some digits, with their programs.
 
         Raises:
             UsageError: No group begins so, or several do.
         """
         found: dict[str, list[tuple[HandIn, bytes]]] = {}
+        sql = "SELECT program FROM grade WHERE student = ? AND question = ? AND path = ?"
         for entry in self._entries("question = ?", question_id, order="student, at, place"):
-            outputs = entry.report.outputs if entry.report else ""
+            outputs, one = entry.report.outputs if entry.report else "", entry.handed
             if outputs and outputs.startswith(digits):
-                one = entry.handed
-                sql = "SELECT program FROM grade WHERE student = ? AND question = ? AND path = ? "
-                sql += "AND place >= 0"
-                ((program,),) = self._rows(sql, one.student, one.question, one.path)
+                ((program,),) = self._rows(
+                    f"{sql} AND place >= 0", one.student, one.question, one.path
+                )
                 found.setdefault(outputs, []).append((one, program))
         if len(found) != 1:
             listed = ", ".join(sorted(found)) or "none"
@@ -269,11 +259,7 @@ class Results(Closing):
 
 
 def read_terms(folder: Path) -> Terms:
-    """Return what all grades of a class share.
-
-    Raises:
-        UsageError: There are no results of a class.
-    """
+    """Return what all grades of a class share, as its folder of results has it."""
     path = folder / TERMS
     try:
         read = json.loads(content(path, _MOST_TERMS))
@@ -312,11 +298,7 @@ def _adapter(kind: type) -> Any:  # noqa: ANN401 - pydantic's class is generic i
 
 
 def _locked(folder: Path) -> int:
-    """Make a folder, and open it so that no other process can until it is closed.
-
-    Raises:
-        UsageError: It cannot be made, or another process is writing results there.
-    """
+    """Make a folder, and open it so that no other process can until it is closed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
@@ -346,11 +328,7 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def regular(path: str, flags: int) -> int:
-    """Open a regular file, for `open(..., opener=regular)`.
-
-    Raises:
-        OSError: It cannot be opened, or is a link, a pipe or a device.
-    """
+    """Open a regular file, no link, pipe or device, for `open(..., opener=regular)`."""
     # Without O_NONBLOCK, opening a FIFO would wait for somebody at its other end.
     handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     if stat.S_ISREG(os.fstat(handle).st_mode):
@@ -360,12 +338,7 @@ def regular(path: str, flags: int) -> int:
 
 
 def content(path: Path, most: int) -> bytes:
-    """Return what is in a regular file.
-
-    Raises:
-        OSError: It cannot be read.
-        UsageError: It is larger than `most` bytes.
-    """
+    """Return what is in a regular file of at most so many bytes."""
     with open(path, "rb", opener=regular) as file:
         found = file.read(most + 1)
     if len(found) > most:
@@ -374,11 +347,7 @@ def content(path: Path, most: int) -> bytes:
 
 
 def write_whole(file: Path, pieces: Iterable[str | bytes]) -> None:
-    """Write a file whole or not at all; a link in its place is replaced, not followed.
-
-    Raises:
-        UsageError: It cannot be written.
-    """
+    """Write a file whole or not at all; a link in its place is replaced, not followed."""
     if file.is_dir():
         raise UsageError(f"{file}: expected a file, found a folder", hint="name a file in it")
     made = file.with_name(f".{file.name}.{os.urandom(8).hex()}")

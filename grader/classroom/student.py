@@ -56,12 +56,7 @@ class Seen:
 
 
 def seen(report: Report, hidden: Collection[str]) -> Seen:
-    """Return as much of a report as its student may read.
-
-    Args:
-        report: as it was graded.
-        hidden: names of checks and of cases.
-    """
+    """Return as much of a report as its student may read; `hidden` names checks and cases."""
     report = withheld(report)
     if not hidden:
         return Seen(report)
@@ -170,12 +165,7 @@ UNSEEN = "A hidden check does not pass."
 
 
 def feedback(terms: Terms, entries: Sequence[Entry]) -> tuple[Block, ...]:
-    """Say what came of everything that a student handed in.
-
-    Args:
-        terms: what the class is asked.
-        entries: those of one student, at least one: what counts of each question.
-    """
+    """Say what came of what one student handed in: what counts of each question, at least one."""
     found = {entry.question.id: entry for entry in entries}
     handed = entries[0].handed
     blocks: list[Block] = [Heading(handed.name or handed.student, level=1)]
@@ -237,10 +227,9 @@ def to_html(blocks: Sequence[Block]) -> str:
 
 
 def write_feedback(results: Results, folder: Path) -> tuple[int, int]:
-    """Write what each student of a class is told, each file whole or not at all.
+    """Write what each student of a class is told; what says the same already stays untouched.
 
-    What is in the folder already and is as it is to be stays untouched.  Returns how many students
-    there are, and how many files were written.
+    Returns how many students there are, and how many files were written.
 
     Raises:
         UsageError: The folder or a file in it cannot be written.
@@ -274,10 +263,7 @@ _SAFE = re.compile(
 
 
 def stem(student: str) -> str:
-    """Return what a student's files are called: safe everywhere, and nobody else's.
-
-    It depends on the student alone, so that it stays when others come and go.
-    """
+    """Return what a student's files are called: safe everywhere, and nobody else's."""
     if _SAFE.fullmatch(student):
         return student
     kept = re.sub(r"[^A-Za-z0-9]+", "-", student)[:_LONGEST].strip("-") or "student"

@@ -5,49 +5,43 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli import entrypoint, output
-from grader.cli.context import Json, context, ids
+from grader.cli.context import Json, argument, context, flag, ids, option
 
 if TYPE_CHECKING:
     from grader.app.classes import ClassProgress
 
 
-def _option(metavar: str, help: str, *names: str, **more: Any) -> Any:  # noqa: ANN401 - as typer has it
-    return typer.Option(*names, metavar=metavar, help=help, show_default=False, **more)
-
-
 ClassYaml = Annotated[
     Path | None,
-    _option("FILE", "A class.yaml: questions, parts, weights, deadline.", "--class"),
+    option("FILE", "A class.yaml: questions, parts, weights, deadline.", "--class"),
 ]
-Level = Annotated[str, _option("LEVEL", "At least strong (if not given), limited or process.")]
-Written = Annotated[Path, typer.Argument(help="What drill class grade has written.")]
+Level = Annotated[str, option("LEVEL", "At least strong (if not given), limited or process.")]
+Written = Annotated[Path, argument("RESULTS", "What drill class grade has written.")]
 
 
 def grade(
     ctx: typer.Context,
-    submissions: Annotated[
-        Path, typer.Argument(help="A folder or a zip file.", show_default=False)
-    ],
-    out: Annotated[Path, _option("RESULTS", "Where the verdicts are kept.")],
+    submissions: Annotated[Path, argument("SUBMISSIONS", "A folder or a zip file.")],
+    out: Annotated[Path, option("RESULTS", "Where the verdicts are kept.")],
     question: Annotated[
-        list[str] | None, _option("ID", "What they answer.", autocompletion=ids)
+        list[str] | None, option("ID", "What they answer.", autocompletion=ids)
     ] = None,
     file: ClassYaml = None,
     jobs: Annotated[
-        int | None, _option("N", "Grades at once; as many as cores if not given.", min=1)
+        int | None, option("N", "Grades at once; as many as cores if not given.", min=1)
     ] = None,
     isolation: Level = "",
-    seed: Annotated[int | None, _option("N", "Draws the inputs.", min=0)] = None,
+    seed: Annotated[int | None, option("N", "Draws the inputs.", min=0)] = None,
     layout: Annotated[
-        str, _option("NAME", "How files are laid out, where that does not show.")
+        str, option("NAME", "How files are laid out, where that does not show.")
     ] = "",
-    pattern: Annotated[str, _option("PATH", "Their paths, like '{student}/{question}.py'.")] = "",
-    scheduler: Annotated[str, _option("ADDRESS", "Grade on this Dask cluster.")] = "",
+    pattern: Annotated[str, option("PATH", "Their paths, like '{student}/{question}.py'.")] = "",
+    scheduler: Annotated[str, option("ADDRESS", "Grade on this Dask cluster.")] = "",
     json: Json = False,
 ) -> int:
     """Grade a class; begun again, it goes on where it was."""
@@ -136,9 +130,9 @@ def _write_line(one: ClassProgress) -> None:
 
 def report(
     results: Written,
-    html: Annotated[Path | None, _option("FILE", "Write a page that stands alone.")] = None,
+    html: Annotated[Path | None, option("FILE", "Write a page that stands alone.")] = None,
     feedback: Annotated[
-        Path | None, _option("DIR", "Write a page for each student to read.")
+        Path | None, option("DIR", "Write a page for each student to read.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -176,12 +170,12 @@ def report(
 
 def export(
     results: Written,
-    csv: Annotated[Path | None, _option("FILE", "A table for spreadsheets.")] = None,
-    jsonl: Annotated[Path | None, _option("FILE", "A line of JSON each, the report in it.")] = None,
-    junit: Annotated[Path | None, _option("FILE", "JUnit XML.")] = None,
-    gradescope: Annotated[Path | None, _option("FILE", "results.json of one student.")] = None,
-    student: Annotated[str | None, _option("NAME", "Of this one alone.")] = None,
-    wide: Annotated[bool, typer.Option("--wide", help="CSV: one row per student.")] = False,
+    csv: Annotated[Path | None, option("FILE", "A table for spreadsheets.")] = None,
+    jsonl: Annotated[Path | None, option("FILE", "A line of JSON each, the report in it.")] = None,
+    junit: Annotated[Path | None, option("FILE", "JUnit XML.")] = None,
+    gradescope: Annotated[Path | None, option("FILE", "results.json of one student.")] = None,
+    student: Annotated[str | None, option("NAME", "Of this one alone.")] = None,
+    wide: Annotated[bool, flag("--wide", "CSV: one row per student.")] = False,
 ) -> None:
     """Write what a class earned for other programs."""
     from grader.classroom.export import export
@@ -209,11 +203,8 @@ def export(
 
 def gradescope(
     ctx: typer.Context,
-    out: Annotated[Path, _option("FILE", "The archive to upload.")],
-    questions: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[ID]...", autocompletion=ids, show_default=False),
-    ] = None,
+    out: Annotated[Path, option("FILE", "The archive to upload.")],
+    questions: Annotated[list[str] | None, argument("[ID]...", autocompletion=ids)] = None,
     file: ClassYaml = None,
     isolation: Level = "",
 ) -> None:
