@@ -10,7 +10,7 @@ Every message is one sentence or two: where, what was expected, what was found, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class DrillError(Exception):
@@ -40,13 +40,13 @@ class BankError(DrillError):
         self,
         message: str,
         hint: str = "",
-        problems: tuple[str, ...] = (),
-        excerpt: tuple[str, ...] = (),
+        problems: Sequence[str] = (),
+        excerpt: Sequence[str] = (),
     ) -> None:
         """Store the first problem as the message, all of them, and lines of the file to show."""
         super().__init__(message, hint)
-        self.problems = problems or (message,)
-        self.excerpt = excerpt
+        self.problems = tuple(problems) or (message,)
+        self.excerpt = tuple(excerpt)
 
 
 class GraderError(DrillError):

@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import SupportsFloat
 
 DIGITS = 4
-_FEWEST_FIXED = 1e-3  # below this a number reads better with an exponent
-_MOST_FIXED = 1e6  # likewise above
+_FEWEST_FIXED, _MOST_FIXED = 1e-3, 1e6  # outside a number reads better with an exponent
 _MOST_EXACT = 1e15  # whole numbers up to here are exact in a float64 and short enough to read
 _ALIGNED_DECIMALS = 3
-
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
@@ -30,17 +28,14 @@ def number(value: SupportsFloat, digits: int = DIGITS) -> str:
         whole = int(value.__index__())
         return f"{whole:,}" if abs(whole) < _MOST_EXACT else _exponent(float(whole), digits)
     v = float(value)
-    if not math.isfinite(v):
+    if not math.isfinite(v) or v == 0:
         return _word(v)
-    if v == 0:
-        return "0"
     size = abs(float(f"{v:.{digits - 1}e}"))  # rounded first: 0.99996 is 1.000, not 1.0000
     if v.is_integer() and 10**digits <= abs(v) < _MOST_EXACT:
         return f"{int(v):,}"
     if not _FEWEST_FIXED <= size < _MOST_FIXED:
         return _exponent(v, digits)
-    decimals = max(0, digits - 1 - math.floor(math.log10(size)))
-    return f"{v:,.{decimals}f}"
+    return f"{v:,.{max(0, digits - 1 - math.floor(math.log10(size)))}f}"
 
 
 def numbers_apart(observed: SupportsFloat, expected: SupportsFloat) -> tuple[str, str]:
@@ -51,9 +46,8 @@ def numbers_apart(observed: SupportsFloat, expected: SupportsFloat) -> tuple[str
 def numbers_aligned(values: Iterable[SupportsFloat]) -> list[str]:
     """Numbers of one small array, alike in form so that they can stand in a column.
 
-    Whole numbers stay whole.  Otherwise all have the same decimals, chosen for the largest;
-    an exact zero is "0", and what would round to zero keeps one digit ("3e-9"), so that
-    "0" always means zero.
+    Whole numbers stay whole.  Otherwise all have the same decimals, chosen for the largest; what
+    would round to zero keeps one digit ("3e-9"), so that "0" always means zero.
     """
     listed = [float(v) for v in values]
     finite = [abs(v) for v in listed if math.isfinite(v)]
@@ -76,9 +70,8 @@ def bytes_text(n: SupportsFloat) -> str:
 def amount(n: SupportsFloat, unit: str, decimals: int = 1) -> str:
     """A number of bytes in KB to GB, or KiB to GiB: "14.0 GB"; GB is 1e9 and GiB 2**30."""
     v = float(n) / _UNITS[unit]
-    if v and abs(v) < 0.5 * 10**-decimals:
-        return f"{number(v)} {unit}"
-    return f"{v:,.{decimals}f} {unit}"
+    tiny = v and abs(v) < 0.5 * 10**-decimals
+    return f"{number(v) if tiny else f'{v:,.{decimals}f}'} {unit}"
 
 
 def amounts_apart(observed: SupportsFloat, expected: SupportsFloat, unit: str) -> tuple[str, str]:
@@ -108,17 +101,16 @@ def duration(seconds: float) -> str:
 
 
 def quantity(number: int, singular: str, plural: str = "") -> str:
-    """Return a number with its noun: 1 hint, 2 hints."""
+    """A number with its noun: 1 hint, 2 hints."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def span(minutes: float) -> str:
-    """Return a stretch of time in the unit a person would use."""
+    """A stretch of time in the unit a person would use."""
     whole = max(0, round(minutes))
-    if whole < 120:
-        return quantity(whole, "minute")
-    if whole < 48 * 60:
-        return quantity(round(whole / 60), "hour")
+    for most, size, unit in ((120, 1, "minute"), (48 * 60, 60, "hour")):
+        if whole < most:
+            return quantity(round(whole / size), unit)
     return quantity(round(whole / 1440), "day")
 
 
@@ -139,15 +131,13 @@ def _apart(
 
 
 def _word(v: float) -> str:
-    """What is not finite, in words."""
-    return "NaN" if math.isnan(v) else str(v)
+    """What has no digits."""
+    return "0" if v == 0 else "NaN" if math.isnan(v) else str(v)
 
 
 def _aligned(v: float, decimals: int | None) -> str:
-    if not math.isfinite(v):
+    if not math.isfinite(v) or v == 0:
         return _word(v)
-    if v == 0:
-        return "0"
     if decimals is None:
         return _exponent(v, 3)
     text = f"{v:.{decimals}f}"

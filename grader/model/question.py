@@ -26,8 +26,7 @@ class Argument:
     @property
     def reads(self) -> tuple[str, ...]:
         """The names in it."""
-        names = (a.name for a in self.items or (self,))
-        return tuple(name for name in names if name is not None)
+        return tuple(a.name for a in self.items or (self,) if a.name is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +120,7 @@ class Question:
     @property
     def support(self) -> Support:
         """What every program is loaded with."""
-        in_spec = bool(self.spec.code.driver)
-        file = self.spec_file if in_spec else f"drills/{self.id}/driver.py"
+        file = self.spec_file if self.spec.code.driver else f"drills/{self.id}/driver.py"
         return Support(self.driver, file, self.helpers)
 
     @property
@@ -133,24 +131,23 @@ class Question:
     @property
     def functions(self) -> tuple[str, ...]:
         """Names that a submission must define in the end, in order of first use."""
-        return self._called(self.runs)
+        return self.functions_of_runs(self.runs)
 
     def functions_of(self, part: int | None) -> tuple[str, ...]:
         """Those that a submission must define when a part, from 1, is asked; all of None."""
         parts = self.spec.parts
         if part is None or part == len(parts) == 1:
             return self.functions
-        return self._called({check.run for one in parts[:part] for check in one.checks})
-
-    def functions_of_run(self, run: str) -> tuple[str, ...]:
-        """Those that the steps of a run call."""
-        return self._called({run})
+        return self.functions_of_runs({c.run for one in parts[:part] for c in one.checks})
 
     @property
     def driven(self) -> tuple[str, ...]:
         """Names that the driver must define, in order of first use."""
-        return self._called(self.runs, "driver")
+        return self.functions_of_runs(self.runs, "driver")
 
-    def _called(self, runs: Collection[str], owner: str = "submission") -> tuple[str, ...]:
-        steps = [step for name, run in self.runs.items() if name in runs for step in run]
-        return tuple(dict.fromkeys(s.function for s in steps if s.owner == owner))
+    def functions_of_runs(
+        self, runs: Collection[str], owner: Owner = "submission"
+    ) -> tuple[str, ...]:
+        """Those of an owner that the steps of some runs call, in order of first use."""
+        steps = (step for name, run in self.runs.items() if name in runs for step in run)
+        return tuple(dict.fromkeys(step.function for step in steps if step.owner == owner))

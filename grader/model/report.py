@@ -1,8 +1,4 @@
-"""What a grade found: plain frozen data, the only thing a renderer ever sees.
-
-A `Report` holds no array and no live object, so that it can be stored, sent and printed
-at any time, and so that rendering is a pure function of it.
-"""
+"""What a grade found: plain frozen data, which can be stored, sent and printed at any time."""
 
 from __future__ import annotations
 

@@ -14,6 +14,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+GRADE_SECONDS = 120  # by the clock, for a whole grade and its explanation
+MOST_PARTS = 9
 Level = Literal["warm-up", "core", "senior"]
 Library = Literal["numpy", "torch"]
 Layout = Literal["contiguous", "fortran", "reversed", "strided", "readonly", "broadcast"]
@@ -29,11 +31,11 @@ AnswerName = Annotated[
 Steps = Annotated[list[str], Field(min_length=1)]  # an empty run would pass anybody
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Word = Literal["exp", "log", "sum", "d"]  # of a formula
+Seconds = Annotated[float, Field(gt=0, le=GRADE_SECONDS)]
+Points = Annotated[int, Field(gt=0, le=100)]
 Value = bool | int | float | str | None
 Amount = str | int | float  # arithmetic over sizes; `grader.cases.size_expr` reads it
 Path = tuple[str | int, ...]  # of keys
-GRADE_SECONDS = 120  # by the clock, for a whole grade and its explanation
-MOST_PARTS = 9
 OF_A_PART = ("minutes", "prompt", "interface", "contract", "checks", "hints", "follow_ups")
 
 
@@ -71,14 +73,9 @@ class Limits(Keys):
     A call is one run of the steps on one case; a check that repeats it has twelve times as long.
     """
 
-    cpu_seconds: float | None = key(
-        "Of CPU time; 5 if not given, at most 120.", None, gt=0, le=GRADE_SECONDS
-    )
-    wall_seconds: float | None = key(
-        "By the clock; if not given, 25 more than the CPU time or twice that, at most 120.",
-        None,
-        gt=0,
-        le=GRADE_SECONDS,
+    cpu_seconds: Seconds | None = key("Of CPU time; 5 if not given, at most 120.", None)
+    wall_seconds: Seconds | None = key(
+        "By the clock; else 25 more than the CPU time or twice that, at most 120.", None
     )
 
 
@@ -98,9 +95,7 @@ class Tolerance(Keys):
     """
 
     absolute: float | None = key("By this much.", None, gt=0, allow_inf_nan=False)
-    relative: float | None = key(
-        "By this share of the expected number, entry by entry.", None, gt=0, lt=1
-    )
+    relative: float | None = key("By this share of the expected number.", None, gt=0, lt=1)
     digits: int | None = key("By half a unit in this significant digit of it.", None, ge=1, le=15)
     because: Text = key("Why; the candidate reads it.")
     of: Names = key("The results that it is about; all of the check, if not given.", [])
@@ -135,24 +130,14 @@ class Check(Keys):
     kind: str = key("What is measured, and which further keys there are.")
     about: str = key("A phrase that completes 'checks that ...', shown to the candidate.", "")
     run: RunName = key("The run that it looks at.", "main")
-    cases: str | list[str] = key(
-        "A case, a list of them, or all: every case that has the inputs of the run.", "all"
-    )
-    needs: Ids = key(
-        "Checks that have to pass before this one is tried; otherwise it is skipped.", []
-    )
+    cases: str | list[str] = key("A case, a list, or all that have the inputs of the run.", "all")
+    needs: Ids = key("Checks that have to pass first; else this one is skipped.", [])
     stretch: bool = key("Whether it is reported without deciding the verdict.", False)
     clause: Clauses = key(
-        "The clause of the contract that it enforces, or a list of them: its number as the "
-        "candidate sees it, counted through all parts. A page that says what is wrong quotes it.",
-        [],
+        "The clauses of the contract that it enforces: numbers, counted through all parts.", []
     )
-    points: int | None = key(
-        "Of its part's points, those that it earns where the part does not pass; those of a part's "
-        "checks add up to the part's.",
-        None,
-        gt=0,
-        le=100,
+    points: Points | None = key(
+        "What it earns of its part's where that does not pass; all add up to the part's.", None
     )
 
     @property
@@ -192,9 +177,7 @@ class Check(Keys):
 class TolerantCheck(Check):
     """A check of values, which may allow more than rounding explains."""
 
-    tolerance: Tolerance | None = key(
-        "How far a right answer may be off besides, and why; the candidate is shown both.", None
-    )
+    tolerance: Tolerance | None = key("How far a right answer may be off besides.", None)
 
     def mentions(self) -> Iterator[Mention]:
         """The results that the tolerance is about."""
@@ -213,9 +196,7 @@ class Show(Keys):
 
     beside: Names = key("Inputs to print with a mismatch.", [])
     window: list[str | int] | None = key(
-        "Kernel, stride and padding (numbers, or names of scalars) of the window to cut out of "
-        "them.",
-        None,
+        "Kernel, stride and padding of the window to cut out: numbers, or names of scalars.", None
     )
 
 
@@ -223,10 +204,8 @@ class Code(Keys):
     """The programs of a question, written into its spec; each may be a file instead."""
 
     reference: Source = key("The right solution; else drills/ID/reference.py.", "")
-    starter: Source = key(
-        "What the candidate gets, plausible and wrong; else drills/ID/starter.py.", ""
-    )
-    driver: Source = key("Functions that steps call as driver.NAME; else drills/ID/driver.py.", "")
+    starter: Source = key("What the candidate gets; else drills/ID/starter.py.", "")
+    driver: Source = key("Functions of steps, driver.NAME; else drills/ID/driver.py.", "")
     accepted: dict[Name, Source] = key("Other right solutions, whole, by name.", {})
 
 
@@ -235,9 +214,7 @@ class Misconception(Keys):
 
     killed_by: Ids = key("The check, or each check, that has to stop it.")
     feedback: Text = key("What is wrong, why, and what to do; said to who holds it.")
-    variants: list[Name] = key(
-        "Its files, without .py, where it has several or one of another name.", []
-    )
+    variants: list[Name] = key("Its files, without .py, if several or of another name.", [])
     parameters: dict[Name, Annotated[list[Value], Field(min_length=1, max_length=12)]] = key(
         "Constants of its programs, NAME = value at the left margin, with the values to try in "
         "their place; {NAME} in the feedback becomes the value that was recognized.",
@@ -281,8 +258,7 @@ class Experiments(Keys):
     """The runs of the candidate's script, `drill run`, that a diagnosis allows."""
 
     function: str = key(
-        "What a run calls with the seed, of the script or as driver.NAME; it may return numbers by "
-        "name, or a list of them for a curve, which are shown.",
+        "What a run calls with the seed, or driver.NAME: it may return numbers by name or a curve.",
         pattern=r"^(driver\.)?[A-Za-z_][A-Za-z0-9_]*$",
         max_length=60,
     )
@@ -313,21 +289,16 @@ class Part(Keys):
     """
 
     id: Slug = key("Its name; its number if not given.", "")
-    points: int = key("Those of all parts add up to 100.", gt=0, le=100)
+    points: Points = key("Those of all parts add up to 100.")
     minutes: int = key("How long a good candidate takes.", gt=0, le=480)
     prompt: Text = key(
-        "The interviewer's words: the symptom, and not the cause; at most 90 words in the first "
-        "part."
+        "The interviewer's words: the symptom, not the cause; at first at most 90 words."
     )
     interface: Text = key(
-        "Python signatures with comments: shapes, dtypes, units; needed in the first part, and in "
-        "later ones only what is new.",
-        "",
+        "Python signatures with comments: shapes, dtypes, units; in later parts what is new.", ""
     )
     contract: list[Text] = key(
-        "What two reasonable people need to agree on what is right, a sentence each; at most six "
-        "in the first part.",
-        [],
+        "What people need to agree on what is right, a sentence each; at first at most six.", []
     )
     checks: list[Check] = key("What is measured, in this order.", min_length=1)
     hints: list[Text] = key("From a nudge to nearly the answer, one at a time.", [])
@@ -345,32 +316,20 @@ class Spec(Keys):
         "is tried on what is right and what is wrong. docs/forms.md has all.",
         "fix",
     )
-    answers: dict[AnswerName, Answer] = key(
-        "What is asked for, by name, where the answers are text.", {}
-    )
+    answers: dict[AnswerName, Answer] = key("What is asked for, by name, in text forms.", {})
     diff: str = key("Of a review: lines that begin with a space, + or -.", "", max_length=8000)
     reasons: dict[Slug, Text] = key("Of a review: why a line may be wrong, by name.", {})
-    causes: dict[Slug, Text] = key(
-        "Of a diagnosis: what may have been wrong, by name; some are innocent.", {}
-    )
+    causes: dict[Slug, Text] = key("Of a diagnosis: what may be wrong, and is not, by name.", {})
     log: str = key("Of a diagnosis: what the starter prints with seed 0.", "", max_length=8000)
-    experiments: Experiments | None = key(
-        "Of a diagnosis: the runs that the candidate may make.", None
-    )
+    experiments: Experiments | None = key("Of a diagnosis: the runs that are allowed.", None)
     track: Slug = key("Its subject: lower-case words joined by hyphens.")
-    prerequisites: list[Slug] = key(
-        "Questions of the bank that are better passed before; above `uses`.", [], max_length=9
-    )
-    then: Slug | Literal[""] = key("Of a prediction: the question to begin once it was graded.", "")
+    prerequisites: list[Slug] = key("Questions to pass before; above `uses`.", [], max_length=9)
+    then: Slug | Literal[""] = key("Of a prediction: the question to begin next.", "")
     level: Level = key("How hard it is.")
-    limits: Limits = key("How long one call may take; a case may have limits of its own.", Limits())
-    uses: list[Library] = key(
-        "What a submission may import besides the standard library: numpy, which is always there, "
-        "and torch."
-    )
+    limits: Limits = key("How long one call may take, where no case has its own.", Limits())
+    uses: list[Library] = key("What a submission may import: numpy, always there, and torch.")
     parts: list[Part] = key(
-        "What is asked, one part after another; in place of it a question of one part has the keys "
-        "of that part.",
+        "What is asked, one after another; a single part has its keys here in place of it.",
         min_length=1,
         max_length=MOST_PARTS,
     )
@@ -378,33 +337,20 @@ class Spec(Keys):
         "The steps, 'result = function(inputs)' each; or several runs by name."
     )
     defaults: dict[str, Any] = key(
-        "Inputs, and dtype, that a case has unless it gives them: those of the runs of which it "
-        "gives an input itself.",
-        {},
+        "Inputs, and dtype, for cases that give some input of a run and not these.", {}
     )
-    display: Show | None = key(
-        "What to print with the mismatches of checks that have no `show`.", None
-    )
-    cases: dict[Slug, dict[str, Any]] = key(
-        "The inputs by the name of the case; docs/keys.md lists what may stand there."
-    )
+    display: Show | None = key("The `show` of checks that have none.", None)
+    cases: dict[Slug, dict[str, Any]] = key("The inputs by the name of the case.")
     code: Code = key("The programs, where they are not files in drills/ID/.", Code())
     helpers: list[Name] = key(
-        "Modules, drills/ID/NAME.py each, that every program may import; the candidate receives "
-        "them too.",
-        [],
-        max_length=9,
+        "Modules, drills/ID/NAME.py, for every program and the candidate.", [], max_length=9
     )
-    misconceptions: dict[Slug, Misconception] = key(
-        "Wrong ideas by id, each with a program that holds it.", {}
-    )
+    misconceptions: dict[Slug, Misconception] = key("Wrong ideas by id.", {})
     accepted: list[Name] = key(
-        "Right solutions in other styles, drills/ID/accepted/NAME.py each: the audit proves that "
-        "every check passes them.",
-        [],
+        "Right solutions in other styles, drills/ID/accepted/NAME.py: all checks pass them.", []
     )
     survivors: list[Survivor] = key("Mutants of the reference that are right to pass.", [])
-    starter_holds: list[Slug] = key("The misconceptions that the starter must be diagnosed as.", [])
+    starter_holds: list[Slug] = key("What the starter must be diagnosed as.", [])
     sources: list[Text] = key("Papers, documentation, incidents it comes from.", [])
 
     @property
@@ -416,11 +362,6 @@ class Spec(Keys):
     def checks(self) -> list[Check]:
         """The checks of all parts, in order."""
         return [check for part in self.parts for check in part.checks]
-
-    @property
-    def hints(self) -> list[str]:
-        """The hints of all parts."""
-        return [hint for part in self.parts for hint in part.hints]
 
     @property
     def follow_ups(self) -> list[FollowUp]:

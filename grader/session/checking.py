@@ -49,7 +49,7 @@ def run_checks(
         evaluation.parts_asked = schedule.asked
         if gone is not None and (result is None or result.message == f"needs {gone}"):
             result = blocked(part, check, gone, f"the process was stopped in {gone}")
-        called = question.functions_of_run(check.run)
+        called = question.functions_of_runs({check.run})
         if result is None and (lacking := lacks(evaluation.submission.loaded, called, question)):
             first = lacked.setdefault(lacking.sentence, check.id)
             result = blocked(part, check, first, f"needs {first}")

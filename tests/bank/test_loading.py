@@ -222,7 +222,7 @@ def test_a_spec_of_parts_is_one_of_all_of_them(tmp_path: Path) -> None:
     assert spec.part_ids == ("1", "2", "spread")
     assert [c.id for c in spec.checks] == ["mean", "nothing", "alone", "spread", "far"]
     assert [spec.part_of(c.id) for c in spec.checks] == [1, 2, 2, 3, 3]
-    assert (spec.minutes, len(spec.contract), len(spec.hints)) == (9, 3, 3)
+    assert (spec.minutes, len(spec.contract)) == (9, 3)
     assert [question.functions_of(n) for n in (1, 2, 3)] == [
         ("mean",), ("mean",), ("mean", "spread"),
     ]  # fmt: skip

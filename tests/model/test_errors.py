@@ -1,4 +1,4 @@
-"""A misspelled name gets its suggestion, another word gets none."""
+"""Errors carry whose fault they are; a misspelled name gets its suggestion, another word none."""
 
 from __future__ import annotations
 
@@ -6,7 +6,17 @@ import pytest
 
 from grader.cases import recipe
 from grader.kinds import registry
-from grader.model.errors import closest
+from grader.model.errors import BankError, DrillError, GraderError, UsageError, closest
+
+NAMES = ([*registry.KINDS], [*recipe.GENERATORS, *recipe.MODIFIERS])
+
+
+def test_errors_carry_whose_fault_they_are() -> None:
+    assert (UsageError("u").exit_status, BankError("b").exit_status) == (2, 3)
+    assert (GraderError("g").exit_status, DrillError("d").exit_status) == (4, 4)
+    error = BankError("first", "do this", ("first", "second"))
+    assert (error.message, error.hint, error.problems) == ("first", "do this", ("first", "second"))
+    assert BankError("only").problems == ("only",)
 
 
 @pytest.mark.parametrize(
@@ -27,13 +37,8 @@ def test_the_nearest_word(word: str, words: list[str], expected: str | None) -> 
     assert closest(word, words) == expected
 
 
-KINDS, GENERATORS = [*registry.KINDS], [*recipe.GENERATORS, *recipe.MODIFIERS]
-
-
-@pytest.mark.parametrize("names", [KINDS, GENERATORS])
-def test_a_name_with_one_letter_too_few_or_too_many_or_two_swapped_is_recognized(
-    names: list[str],
-) -> None:
+@pytest.mark.parametrize("names", NAMES)
+def test_one_letter_too_few_or_too_many_or_two_swapped_is_recognized(names: list[str]) -> None:
     for name in names:
         for at in range(1, len(name)):
             swapped = f"{name[: at - 1]}{name[at]}{name[at - 1]}{name[at + 1 :]}"
@@ -41,13 +46,8 @@ def test_a_name_with_one_letter_too_few_or_too_many_or_two_swapped_is_recognized
                 assert closest(typed, names) == name, typed
 
 
-@pytest.mark.parametrize("names", [KINDS, GENERATORS])
-@pytest.mark.parametrize(
-    "word",
-    [
-        *["forms", "subtract", "yours", "machines", "random", "gaussian", "constant", "tensors"],
-        *["change", "points", "values", "backward", "loss", "kernel"],
-    ],
-)
-def test_a_word_about_something_else_is_no_name_with_a_typo(word: str, names: list[str]) -> None:
-    assert closest(word, names) is None
+@pytest.mark.parametrize("names", NAMES)
+def test_a_word_about_something_else_is_no_name_with_a_typo(names: list[str]) -> None:
+    words = "forms subtract yours machines random gaussian constant tensors change points values"
+    for word in [*words.split(), "backward", "loss", "kernel"]:
+        assert closest(word, names) is None, word

@@ -1,0 +1,32 @@
+"""What a question asks for, from its steps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.kinds import registry
+from grader.model.question import Argument, Owner, Question, Step
+from tests.model.test_spec import SPEC
+
+
+def step(owner: Owner, function: str, *arguments: Argument) -> Step:
+    """Return a step that assigns y."""
+    return Step("", ("y",), False, owner, function, arguments)
+
+
+def test_a_question_asks_for_the_functions_of_all_its_runs_once() -> None:
+    question = Question(
+        id="q", bank=Path(), spec=registry.read(SPEC),
+        runs={
+            "main": (step("submission", "f"), step("torch", "vjp"), step("submission", "g")),
+            "other": (step("driver", "train"), step("submission", "f"), step("submission", "h")),
+        },
+        starter=b"", reference=b"", driver=None, variants={}, spec_path=Path(),
+    )  # fmt: skip
+    assert (question.functions, question.driven) == (("f", "g", "h"), ("train",))
+    assert question.functions_of_runs({"other"}) == ("f", "h")
+
+
+def test_a_step_reads_the_names_among_its_arguments() -> None:
+    reading = step("submission", "f", Argument("x"), Argument(None, 3), Argument("k", None, "key"))
+    assert reading.reads == ("x", "k")
