@@ -136,13 +136,16 @@ def from_markdown(text: str, *, indent: int = 0, gap: Block = Gap()) -> Iterator
     while lines:
         line = lines.pop(0)
         block: Block | None = None
-        if fence := _FENCE.match(line):
-            code = _taken(lines, lambda s: not _FENCE.match(s))
-            block = _code(code, indent, fence[1] or "text")
-            del lines[:1]
-        elif line.startswith("    ") and line.strip():
-            more = _taken(lines, lambda s: s.startswith("    ") or not s.strip())
-            block = _code([line, *more], indent, "text")
+        fence = _FENCE.match(line)
+        if fence or (line.startswith("    ") and line.strip()):
+            if fence:
+                code = _taken(lines, lambda s: not _FENCE.match(s))
+                del lines[:1]
+            else:
+                code = [line, *_taken(lines, lambda s: s.startswith("    ") or not s.strip())]
+            text = textwrap.dedent("\n".join(code)).rstrip()
+            language = (fence and fence[1]) or "text"
+            block = Code(tuple(text.split("\n")), indent + 4, language)
         elif line.strip():
             item = _ITEM.match(line)
             begin, *more = item[2] if item else line, *_taken(lines, lambda s: not _END.match(s))
@@ -162,11 +165,6 @@ def _taken(lines: list[str], belongs: Callable[[str], bool]) -> list[str]:
     return taken
 
 
-def _code(lines: list[str], indent: int, language: str) -> Code:
-    text = textwrap.dedent("\n".join(lines)).rstrip()
-    return Code(tuple(text.split("\n")), indent + 4, language)
-
-
 def _at(blocks: Iterable[Block], rank: int, lost: list[str]) -> Iterator[Block]:
     """The blocks of a page of a rank, -1 for all; what they leave out is added to `lost`."""
     for block in blocks:
@@ -178,16 +176,10 @@ def _at(blocks: Iterable[Block], rank: int, lost: list[str]) -> Iterator[Block]:
             yield block
 
 
-# A terminal
-
-
 def render_terminal(
     blocks: Sequence[Block], width: int, *, rows: int | None = None
 ) -> tuple[Line, ...]:
-    """Blocks as lines for a window of `width` columns, prose within 80 of them.
-
-    With `rows`, those of the window that the page may have, it is as short as that takes.
-    """
+    """Blocks as lines for a window of `width` columns, as short as it takes to have `rows`."""
     width = max(width, sheet.NARROWEST)
     ranks = sorted({s.rank for b in blocks if isinstance(b, Shrinks) for s in b.shorter})
     for rank in [-1] if rows is None else [0, *ranks]:
@@ -253,8 +245,14 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
         case Table():
             head, *rows = [[*map(inert, row)] for row in (block.head, *block.rows)]
             yield from sheet.columns(head, rows, right=block.right, indent=block.indent)
-        case Commands(commands):
-            yield from _next(commands, across)
+        case Commands(commands):  # one that is too long is left to the terminal: it copies whole
+            side: list[str] = []
+            for command in commands:
+                if side and cells(f"{side[-1]}{sheet.GAP}{command}") <= across - 6:
+                    side[-1] += f"{sheet.GAP}{command}"
+                else:
+                    side.append(command)
+            yield from (f"      {row}" if at else sheet.steps(row) for at, row in enumerate(side))
         case LeftOut(command) if lost:
             told = f"shows {sheet.joined(dict.fromkeys(lost))}."
             yield from sheet.wrapped(told, across, first=f"{command} ", indent="    ")
@@ -265,21 +263,6 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
 def _clean(text: str) -> str:
     """One line of words, in which nothing acts."""
     return inert(re.sub(r"[ \t\r\n]+", " ", text).strip(" "), _LONGEST)
-
-
-def _next(commands: Sequence[str], width: int) -> Iterator[Line]:
-    """Commands side by side; one that is too long is left to the terminal, so it copies whole."""
-    rows: list[str] = []
-    for command in commands:
-        if rows and cells(rows[-1]) + len(sheet.GAP) + cells(command) <= width - 6:
-            rows[-1] += f"{sheet.GAP}{command}"
-        else:
-            rows.append(command)
-    for at, row in enumerate(rows):
-        yield f"      {row}" if at else sheet.steps(row)
-
-
-# Text, a fact a line
 
 
 def render_text(blocks: Iterable[Block], *, aloud: bool = False) -> str:
@@ -311,9 +294,6 @@ def _said(block: Block) -> Iterable[str]:
         case Commands(commands):
             return [f"Next: {command}" for command in commands]
     return []
-
-
-# HTML
 
 
 def render_html(blocks: Iterable[Block]) -> str:
@@ -366,14 +346,8 @@ def _set(block: Code | Figure) -> list[str]:
     return textwrap.dedent("\n".join(lines)).split("\n")
 
 
-# Markdown
-
-
 def render_markdown(blocks: Iterable[Block], *, written: bool = False) -> str:
-    """Blocks as Markdown, in which nothing is markup but code in backticks.
-
-    With `written` their texts are Markdown themselves, which is then kept.
-    """
+    """Blocks as Markdown, in which nothing is markup but code, or what was `written` as such."""
     text, before = "", False
     for block in _at(blocks, -1, []):
         if said := _marked(block, written=written):

@@ -43,13 +43,9 @@ Drawn = list[Spans]  # one panel
 def figure(
     exhibit: Exhibit, *, most: int = EVERYTHING, hidden: bool = False, inputs: bool = True
 ) -> Iterator[Block]:
-    """An exhibit as blocks.
+    """An exhibit as blocks, with `most` rows of a table or details of bars.
 
-    Args:
-        exhibit: what to show.
-        most: rows of a table, or details of bars.
-        hidden: whether what is right is kept back.
-        inputs: whether grids show more than yours and expected.
+    `hidden` keeps back what is right; without `inputs` grids show yours and expected alone.
     """
     match exhibit:
         case Grids():
@@ -120,26 +116,20 @@ def _bars(bars: model.Bars, most: int) -> Iterator[Block]:
     """One bar below the other, the largest in full; then what was kept."""
     drawn = [b for b in bars.bars if b.label != "reference" or len(bars.bars) < 3]
     largest = max((b.value for b in drawn if math.isfinite(b.value)), default=0.0)
-    rows = tuple((b.label, "#" * _length(b.value, largest), b.text) for b in drawn)
-    yield Table(("", " ", "  "), rows, ("  ",), indent=INDENT)
+    rows = []
+    for bar in drawn:  # at least a cell for anything above zero, all of them for what has no end
+        share = 1.0 if bar.value == math.inf else bar.value / (largest or 1.0)
+        length = max(1, round(_LONGEST_BAR * share)) if bar.value > 0 else 0
+        rows.append((bar.label, "#" * length, bar.text))
+    yield Table(("", " ", "  "), tuple(rows), ("  ",), indent=INDENT)
     for at, detail in enumerate(bars.details[:most]):
         yield Item(detail, " " * len(_KEPT) if at else _KEPT, INDENT)
     if (more := len(bars.details) - most) > 0:
         yield Paragraph(f"... and {more} more", indent=INDENT + len(_KEPT) + 1)
 
 
-def _length(value: float, largest: float) -> int:
-    """Cells of a bar: at least one for anything above zero, all of them for what has no end."""
-    if value == math.inf:
-        return _LONGEST_BAR
-    return max(1, round(_LONGEST_BAR * (value / largest))) if value > 0 else 0  # NaN: 0
-
-
 def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Line]:
-    """The panels as lines of at most `width` cells; what they have in common is said once.
-
-    Without inputs there are only the last two, yours and expected.
-    """
+    """The panels as lines of at most `width` cells; what they have in common is said once."""
     panels = [p for p in (grids.panels if inputs else grids.panels[-2:]) if p.rows]
     lines: list[Line] = []
     if len(panels) > 1 and panels[0].note and len({p.note for p in panels}) == 1:
@@ -184,12 +174,10 @@ def _arranged(panels: Sequence[Panel], width: int) -> list[list[Drawn]]:
 
 
 def _across(panel: Drawn) -> int:
-    """Cells of the longest line."""
     return max(cells(sheet.plain(line)) for line in panel)
 
 
 def _drawn(panel: Panel, columns: range, width: int) -> Drawn:
-    """A panel: its title, its entries, and what it is a part of."""
     lines: Drawn = [((cut(inert(panel.title), width), ""),), *_rows(panel, columns)]
     if panel.note:
         room = max(min(_NOTE_WIDTH, width), _across(lines))
@@ -239,10 +227,9 @@ def _rows(panel: Panel, columns: range) -> Drawn:
 
 
 def shown_columns(panel: Panel, panels: Sequence[Panel], most: int) -> range:
-    """At most so many columns of a panel, around the entries that matter.
+    """At most so many columns of a panel, around its focus, else the wrong entries.
 
-    Its focus; else that of a panel of the same width, so that yours and expected show the
-    same part; else the wrong entries, by the same rule.
+    A panel without any goes by one of the same width: yours and expected show the same part.
     """
     total = max(map(len, panel.rows))
     if total <= most:
@@ -276,13 +263,7 @@ def _entries(grids: Grids) -> Iterator[str]:
 
 
 def trace(raised: Raised, filename: str, *, most: int = EVERYTHING) -> Iterator[Block]:
-    """The candidate's own lines, then the exception, then what the call was given.
-
-    Args:
-        raised: the exception.
-        filename: of the submission, for the places; without it "line 14".
-        most: lines of a long traceback that are shown: the innermost ones.
-    """
+    """The candidate's own lines, the innermost of many, the exception, what the call was given."""
     place = f"{inert(filename, 40)}:" if filename else "line "  # "submission.py:14"
     runs = [(frame, len(list(same))) for frame, same in itertools.groupby(raised.frames)]
     several = len({frame.function for frame in raised.frames}) > 1

@@ -93,9 +93,7 @@ def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
 def told(report: Report, *, complete: bool = True) -> tuple[Block, ...]:
     """What a student reads of a grade in the feedback to a class: its page without commands.
 
-    Args:
-        report: as much of it as the student may see, of an estimate too.
-        complete: whether all that is known of the fault is in it.
+    The report has what the student may see, `complete` if that is all that is known of the fault.
     """
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
     right = [Paragraph(f"{joined(passed)}.", "Right:", hang=INDENT)] * bool(passed)
@@ -239,13 +237,7 @@ def _line(check: CheckResult) -> Block:
 
 
 def run_page(ran: Ran, head: str, *, filename: str) -> Iterator[Block]:
-    """The page of a run: its numbers, how long it took, and what the script printed.
-
-    Args:
-        ran: what came of it.
-        head: which one it was.
-        filename: of the script.
-    """
+    """The page of a run: its numbers, how long it took, and what the script `filename` printed."""
     said = [head] if ran.started else ["no run, nothing is used"]
     if ran.fault:
         said.append(ran.fault)

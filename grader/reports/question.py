@@ -47,13 +47,8 @@ def requested(question: Question, number: int) -> tuple[Block, ...]:
 def page(question: Question, number: int, ending: Sequence[Block]) -> tuple[Block, ...]:
     """The part that is asked now, on one screen of `LEAST_ROWS` rows at least.
 
-    The prompt is never cut. Where there is no room the interface becomes its signatures, and
-    clauses that do not fit are counted: QUESTION.md has them all.
-
-    Args:
-        question: what is asked.
-        number: of the part, from 1.
-        ending: what to do now; it stands last.
+    The prompt is never cut, nor is what to do now, which stands last. Where there is no room the
+    interface becomes its signatures, and clauses are counted: QUESTION.md has them all.
     """
     part = question.spec.parts[number - 1]
     blocks: list[Block] = [_head(question, number), Gap(), *from_markdown(part.prompt), Gap()]
@@ -124,10 +119,7 @@ def question_markdown(question: Question, *, parts: int | None = None) -> str:
 
 
 def signatures(interface: str) -> list[str]:
-    """What an interface says of calls alone: `forward(x, kernel) -> y, ctx`.
-
-    One that has no `def` is taken as it is.
-    """
+    """What an interface says of calls: `forward(x, kernel) -> y, ctx`; all if it has no `def`."""
     source = interface.strip("\n").split("\n")
     found: list[str] = []
     open_ = False

@@ -81,14 +81,10 @@ def script(
     results: Sequence[str],
     remark: str,
 ) -> Script:
-    """Write the script of a run on a case.
+    """Write the script of a run on a case, its remark on the first line.
 
-    Args:
-        question: whose run it is.
-        run: its name.
-        inputs: as `inputs_of` of `grader.session.bank_programs` gives them.
-        results: to be printed; those of the last step if empty.
-        remark: on the first line.
+    The inputs are as `inputs_of` of `grader.session.bank_programs` gives them; what is printed are
+    these results, else those of the last step.
     """
     steps = question.runs[run]
     driver = any(step.owner == "driver" for step in steps)
@@ -124,7 +120,7 @@ def _call(step: Step) -> str:
 def _input(
     name: str, given: Mapping[str, Any], large: dict[str, np.ndarray[Any, Any]]
 ) -> Iterator[str]:
-    """The lines that make an input; an array that is not written out is added to `large`."""
+    """The lines that make an input; a large array is added to `large`."""
     value = given["value"]
     array = value.values if isinstance(value, Tensor) else value
     if not isinstance(array, np.ndarray):

@@ -141,12 +141,8 @@ def columns(
 ) -> list[Line]:
     """A table, of which no cell is ever folded; a row with one cell is a heading inside it.
 
-    Args:
-        head: the names of the columns; one that is empty in all rows is left out.
-        rows: cells.
-        right: the columns that are aligned at their right.
-        indent: blanks before every line.
-        plain: a row is a sentence, each cell after the name of its column.
+    A column that is empty in all rows is left out; those named in `right` are aligned there.
+    Where `plain`, a row is a sentence, each cell after the name of its column.
     """
     rows = list(rows)
     full = [row for row in rows if len(row) == len(head)]

@@ -35,12 +35,7 @@ class Idea:
 
 
 def head(report: Report, asked: int = 0) -> str:
-    """Which question, and which part of it: "ID, part 1 of 3".
-
-    Args:
-        report: of a grade.
-        asked: the number of the part that is asked because those before it pass; 0 if none is.
-    """
+    """Which question, and which part: "ID, part 1 of 3", where part 2 is `asked` after a pass."""
     many = len(report.parts)
     if many < 2:
         return report.question
@@ -53,7 +48,6 @@ def head(report: Report, asked: int = 0) -> str:
 
 
 def _reached(report: Report) -> int:
-    """The number of the part that fails."""
     failing = deciding(report)
     return failing[0].part if failing else min(report.parts_passed + 1, max(len(report.parts), 1))
 
@@ -207,12 +201,7 @@ def entry(worst: Mismatch, message: str) -> str:
 
 
 def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
-    """What is known of the fault, the surest first.
-
-    Args:
-        report: what the grade found.
-        complete: whether all that is known of the fault is in it.
-    """
+    """What is known of the fault, the surest first; `complete`: all of that is in the report."""
     named = report.misconceptions
     exact = [m for m in named if m.exact]
     # Checks that measure are named where others name a result.
@@ -301,10 +290,7 @@ def _not_shown(cases: Sequence[str], report: Report) -> str:
 
 
 def others(report: Report, most: int = 6) -> Iterator[tuple[str, str]]:
-    """What else fails, what passes, and what was not tried: a lead and the rest of its line.
-
-    Of many checks the first are named, and the others counted.
-    """
+    """What else fails, what passes, what was not tried: a lead, and its line of `most` names."""
     failing = deciding(report)
     said = [c for c in failing[1:] if get(c.kind).always_said]
     names = [c.id for c in failing[1:] if c not in said]
@@ -325,8 +311,8 @@ def others(report: Report, most: int = 6) -> Iterator[tuple[str, str]]:
 
 
 def _some(names: Sequence[str], most: int) -> str:
-    more = [f"{len(names) - most + 1} more"] if len(names) > most else []
-    return ", ".join([*names[: most - len(more)], *more])
+    more = len(names) - most + 1
+    return ", ".join(names if more < 2 else [*names[: most - 1], f"{more} more"])
 
 
 def _cases(count: int) -> str:
