@@ -54,15 +54,10 @@ def remembers(
 ) -> bool:
     """Whether the submission is wrong on a case only because something was called before.
 
-    It is so where results are right, and the same every time, with nothing called before, and wrong
-    likewise after a call of the same case or after the calls that came before it in the grade.
-    Where finding out takes more than half a second of CPU time, nobody knows.
-
-    Args:
-        evaluation: with the submission, which was run on the case.
-        run: of the question.
-        case: on which it does not come to the right results.
-        results: that have to be right; all that some check looks at, if not given.
+    It is so where `results` (all that some check looks at, if not given) are right, and the same
+    every time, with nothing called before, and wrong likewise after a call of the same case or
+    after the calls that came before it in the grade.  Where finding out takes more than half a
+    second of CPU time, nobody knows.
 
     Raises:
         WorkerError: the submission's process did not survive being asked again.
@@ -101,10 +96,8 @@ def require_steady(
     Chance in a reference would widen the band by itself, and verdicts would be luck.  The cases are
     taken in the other order, so that a program is caught too that counts its calls.
 
-    Args:
-        evaluation: with the reference, which is asked where it has not been yet.
-        program: the reference itself, or another process's.
-        patience: seconds after which no further case is tried.
+    The program is the reference itself, or another process's; after `patience` seconds no further
+    case is tried.
 
     Raises:
         Unsteady: a result differs by more than ways of rounding do.

@@ -135,9 +135,10 @@ class Evaluation:
         may have ended for another reason than this program.
         """
         memory, whole = self._slot(program, key, draw_index)
+        found: T
         if whole in memory:
-            known: T = memory[whole]
-            return known
+            found = memory[whole]
+            return found
         of_bank = self.bank is not None and self._is_of_bank(program)
         try:
             found = make()
@@ -159,7 +160,7 @@ class Evaluation:
     def shared(self, key: Key, make: Callable[[], T]) -> T:
         """Something that all evaluations of a session share, made once."""
         if key not in self._shared:
-            made = make()  # which may itself be remembered meanwhile
+            made = make()  # which may change what is remembered
             self._shared[key] = made
         known: T = self._shared[key]
         return known
@@ -262,8 +263,7 @@ class Evaluation:
             self._shared[asked] = True
             self.find_shapes(self.cases.values())
         if draw_index == 0 and key in self._shared:
-            known: tuple[int, ...] = self._shared[key]
-            return known
+            return tuple(self._shared[key])
         steps, inputs = self._towards(case, name, drawn)
         if not steps:
             raise DrawError(f"no run gives {name} from the inputs that come before it")
@@ -406,13 +406,8 @@ class Evaluation:
     ) -> None:
         """Have programs of one worker run many inputs in few requests: `outcome` then knows them.
 
-        Args:
-            programs: of which each runs every case in every mode that is not known of it.
-            run: the steps.
-            cases: small ones (see `is_plain`), which can be drawn.
-            modes: of the inputs.
-            draw_index: of the inputs.
-            want: results that are asked for; those that some check looks at, if not given.
+        The cases are small ones (see `is_plain`), which can be drawn; asked for are the results in
+        `want`, or those that some check looks at.
 
         Raises:
             WorkerError: a process did not survive it; a program of the bank is loaded again.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -62,10 +63,9 @@ def tally(
 ) -> CheckResult:
     """Try every case and make the result.
 
-    What it says and its figures are those of the first case, the smallest, on which something is
-    wrong; where nothing is, those of the last case, the largest.  Where that has no sentence, a
-    pass says `good`, or the number of cases.  What `judge` raises is the submission's doing; the
-    reference is run on each case before, unless `judge` does so itself.
+    It says what was found on the first case on which something is wrong; where nothing is, on the
+    last, and else `good`, or the number of cases.  What `judge` raises is the submission's doing;
+    the reference is run on each case before, unless `judge` does so itself.
 
     Raises:
         Stopped: the submission's process died or overran a limit.
@@ -97,15 +97,17 @@ def _result(
     good: str = "",
 ) -> CheckResult:
     wrong = [(case, finding) for case, finding in found if finding.verdict not in FINE]
+    where: dict[str, Any] = {}
     if wrong:
         case, shown = wrong[0]
         verdict, given = shown.verdict, inputs_in_words(evaluation, case, check.run)
         line = together(given)
-        line = f"{case.about}: {line}" if case.about else line
-        about = case.about
-        call = _call(evaluation, case, check.run, shown.mismatch.result) if shown.mismatch else ""
-        if evaluation.question.spec.answers and isinstance(shown.exhibit, Breakdown):
-            call, given = "", {}  # numbers that somebody wrote, called by nobody
+        where = {"about": case.about, "case_line": f"{case.about}: {line}" if case.about else line}
+        # Numbers that somebody wrote were called by nobody.
+        if not (evaluation.question.spec.answers and isinstance(shown.exhibit, Breakdown)):
+            result = shown.mismatch and shown.mismatch.result
+            call = _call(evaluation, case, check.run, result) if result else ""
+            where |= {"inputs": given, "call": call}
         alike = [f for _, f in wrong if f.subject == shown.subject and f.verdict == verdict]
         message = shown.sentence
         if len(alike) > 1 and shown.subject:
@@ -121,7 +123,6 @@ def _result(
         unsure = [case.name for case, f in found if f.verdict is Verdict.INCONCLUSIVE]
         message += f"; too close to call in {', '.join(unsure)}" if unsure else ""
         verdict = Verdict.INCONCLUSIVE if unsure else Verdict.PASS
-        line, about, given, call = "", "", {}, ""
     return CheckResult(
         id=check.id,
         kind=check.kind,
@@ -129,15 +130,12 @@ def _result(
         message=message,
         cases=tuple(case.name for case in cases),
         failing=tuple(case.name for case, _ in wrong),
-        case_line=line,
-        about=about,
-        inputs=given,
-        call=call,
         stretch=check.stretch,
         mismatch=shown.mismatch,
         exhibit=shown.exhibit,
         raised=shown.raised,
         figures=dict(shown.figures),
+        **where,
     )
 
 

@@ -43,12 +43,8 @@ def confirmed(
 ) -> CheckResult:
     """The result by the count inside, unless that is a pass and the process shows otherwise.
 
-    Args:
-        evaluation: with the submission.
-        check: that was decided by the count.
-        counted: its result.
-        halves: the steps of the run, until it is looked at and from there.
-        budget: gives the bytes allowed on a case.
+    `halves` are the steps of the run, until the process is looked at and from there; `budget` gives
+    the bytes allowed on a case.
     """
     large, left_out = getattr(check, "large", ""), ""
     if counted.verdict is not Verdict.PASS:

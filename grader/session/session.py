@@ -81,10 +81,8 @@ class GradingSession(Closing):
             question: what is asked.
             workers: started ahead for this session alone; the caller closes them, after it.
             clock: tells when the deadline of a grade has passed, in seconds.
-            proved: whether the question was graded before, byte by byte as it is: its reference is
-                then not run twice to see whether it always computes the same.
-            parts: the numbers of the parts that count, all if not given; the others are carried
-                out, decide nothing and earn nothing.
+            proved: the question was graded before: whether its reference is steady is not tried.
+            parts: the numbers of the parts that count, all if not given; the others decide nothing.
 
         Raises:
             ValueError: there is no such part, or none is named.
@@ -261,9 +259,8 @@ class GradingSession(Closing):
     ) -> Evaluation:
         """Evaluate a program of the bank's own: what an audit does, without a deadline.
 
-        Such programs share a process, one after another; a submission never runs there.  Messages
-        say what the program is `called` and its `file` in the bank.  It has to define what so many
-        `parts` call, or all.
+        Such programs share a process; a submission never runs there.  Messages say what it is
+        `called` and its `file`.  It has to define what so many `parts` call, or all.
 
         Raises:
             BankFault: the reference or the program cannot be loaded.
