@@ -15,7 +15,7 @@ from grader.reports.blocks import Commands, render_terminal, render_text
 from grader.reports.question import question_markdown
 from grader.reports.sheet import cells
 from tests.kinds.one_file import written
-from tests.kinds.test_choices import REFERENCE, REST
+from tests.kinds.test_written import CHOICES, CHOSEN
 from tests.pages import text as text_of
 from tests.reports.conftest import Golden
 
@@ -105,7 +105,7 @@ def backward(grad_y, ctx): ...  # (N,) -> (N, C)
 
 
 def test_what_is_answered_by_choosing_is_asked_with_all_answers(tmp_path: Path) -> None:
-    choices = load([written(tmp_path, REST, REFERENCE)], "one")
+    choices = load([written(tmp_path, CHOICES, CHOSEN)], "one")
     text = document(choices)
     assert "Questions\n\n  fell: Why did it fall?\n" in text
     for line in ("a By luck.", "b The inner product is positive.", "c None."):

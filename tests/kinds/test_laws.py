@@ -1,5 +1,7 @@
 """What a sum has to be: on ties and kinks too, in any dtype, and named where it is not."""
 
+# ruff: noqa: E501 a sentence that is compared stands on one line
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -51,26 +53,17 @@ def test_right_sums_pass_in_any_dtype_and_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("submission", "message"),
+    ("out", "message"),
     [
-        (
-            WRONG,
-            "out summed over axes [1] is 6.000, expected the sum of g, 3.000 at [0] in case one",
-        ),
-        ("def scatter(g): return g, 0", "out has shape (1, 2), expected (1, 4) (case one)"),
-        (
-            "def scatter(g): return np.full((len(g), 2 * g.shape[1]), np.nan), 0",
-            "out holds NaN or infinity (case one)",
-        ),
-        ("def scatter(g): return None, 0", "out is None, expected floats (case one)"),
-        (
-            "def scatter(g): return np.repeat(g, 2, 1).astype(int), 0",
-            "out is an int64 array of shape (1, 4), expected floats (case one)",
-        ),
+        ("np.repeat(g, 2, axis=1)", "out summed over axes [1] is 6.000, expected the sum of g, 3.000 at [0] in case one"),
+        ("g", "out has shape (1, 2), expected (1, 4) (case one)"),
+        ("np.full((len(g), 2 * g.shape[1]), np.nan)", "out holds NaN or infinity (case one)"),
+        ("None", "out is None, expected floats (case one)"),
+        ("np.repeat(g, 2, 1).astype(int)", "out is an int64 array of shape (1, 4), expected floats (case one)"),
     ],
-)
-def test_other_sums_fail_in_one_sentence(tmp_path: Path, submission: str, message: str) -> None:
-    report = graded(tmp_path, submission)
+)  # fmt: skip
+def test_other_sums_fail_in_one_sentence(tmp_path: Path, out: str, message: str) -> None:
+    report = graded(tmp_path, f"def scatter(g): return {out}, g.sum(axis=1)")
     assert report.verdict is Verdict.FAIL
     assert report.checks[0].message == message
 
@@ -111,31 +104,18 @@ def test_a_result_that_no_other_check_looks_at_may_be_what_it_equals(tmp_path: P
         ({"over": [2]}, "out of shape (1, 4) has no axes [2]"),
         ({"equals": "total"}, "total of shape (1,) has no axes [1]"),
         ({"equals": "total", "over": [0]}, "the sums of out and of total over [0] differ in shape"),
+        ({"sum": "g"}, "expected a result of the run main, found 'g'"),
+        ({"equals": "h"}, "expected an input or a result, found 'h'"),
+        ({"over": "all"}, "checks[0].over: expected a list, found the text 'all'"),
     ],
 )
 def test_a_law_that_makes_no_sense_is_the_banks_fault(
     tmp_path: Path, law: dict[str, Any], message: str
 ) -> None:
-    report = graded(tmp_path, "", **law)
-    assert report.verdict is Verdict.INVALID
-    assert report.message.endswith(message)
-
-
-@pytest.mark.parametrize(
-    ("law", "message"),
-    [
-        ({"sum": "g"}, "law: expected a result of the run main, found 'g'"),
-        ({"equals": "h"}, "law: expected an input or a result, found 'h'"),
-        ({"over": "all"}, "checks[0].over: expected a list, found the text 'all'"),
-        (
-            {"tolerance": {"because": "why not"}},
-            "law: expected absolute, relative or digits, found none",
-        ),
-    ],
-)
-def test_a_law_of_what_there_is_not_is_a_fault_of_the_spec(
-    tmp_path: Path, law: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(BankError) as raised:
-        graded(tmp_path, "", **law)
-    assert message in raised.value.message
+    said = ""
+    try:
+        report = graded(tmp_path, "", **law)
+        said = report.message if report.verdict is Verdict.INVALID else ""
+    except BankError as error:
+        said = error.message
+    assert said.endswith(message)

@@ -25,46 +25,18 @@ checks:
 """
 HEAD = "import numpy as np\n\n\ndef f(x):\n"
 F = HEAD + "    return np.exp(x)\n"
-REPLACES = (
-    HEAD
-    + """\
-    if np.isinf(x).any():
-        x[np.isinf(x)] = -1e300
-    return np.exp(x)
-"""
-)
-SHARES = (
-    HEAD
-    + """\
-    if np.isinf(x).any():
-        return np.exp(x, out=x)
-    return np.exp(x)
-"""
-)
+REPLACES = HEAD + "    if np.isinf(x).any(): x[np.isinf(x)] = -1e300\n    return np.exp(x)\n"
+SHARES = HEAD + "    return np.exp(x, out=x if np.isinf(x).any() else None)\n"
 
 
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        (REPLACES, "f changes its caller's x (case infinite)"),
-        (SHARES, "f changes its caller's x (case infinite)"),
-    ],
-)
-def test_an_input_that_is_changed_only_where_it_is_infinite(
-    tmp_path: Path, source: str, message: str
-) -> None:
+def test_an_input_that_is_changed_only_where_it_is_infinite(tmp_path: Path) -> None:
     with opened(tmp_path, REST, F) as session:
-        report = graded(session, source)
-        assert of(report, "values").verdict is Verdict.PASS
-        assert of(report, "manners").message == message
-        assert of(report, "manners").failing == ("infinite",)
+        for source in (REPLACES, SHARES):
+            report = graded(session, source)
+            assert of(report, "values").verdict is Verdict.PASS
+            assert of(report, "manners").message == "f changes its caller's x (case infinite)"
+            assert of(report, "manners").failing == ("infinite",)
         assert graded(session, F).verdict is Verdict.PASS
-
-
-def test_a_question_without_a_contract_check_asks_for_no_manners(tmp_path: Path) -> None:
-    rest = REST.replace("  - {id: manners, kind: side-effects, of: y, cases: finite}\n", "")
-    with opened(tmp_path, rest, F) as session:
-        assert graded(session, REPLACES).verdict is Verdict.PASS
 
 
 def test_what_the_reference_does_to_its_inputs_is_no_breach(tmp_path: Path) -> None:

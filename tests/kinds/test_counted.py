@@ -1,4 +1,4 @@
-"""The kind of check that counts what numpy allocates at once."""
+"""Kinds that count bytes: what is allocated at once, and kept in the middle of a run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grader.cases.recipe import divided
 from grader.model.errors import BankError
 from grader.model.report import Verdict
 from grader.session import GradingSession
@@ -83,18 +84,6 @@ def test_the_count_is_that_of_the_arrays(session: GradingSession) -> None:
     assert found.figures["bytes"] == pytest.approx(expected, abs=8 << 10)
 
 
-def test_steps_before_the_one_in_question_are_free(session: GradingSession) -> None:
-    report = graded(session, f"{HEAD}\ndef vjp(p, g):\n    {RIGHT['einsum']}\n")
-    assert of(report, "later").verdict is Verdict.PASS
-
-
-def test_a_step_that_raises_says_so(session: GradingSession) -> None:
-    found = of(graded(session, f"{HEAD}\ndef vjp(p, g):\n    return p[10 ** 9]\n"), "peak")
-    assert found.verdict is Verdict.ERROR
-    assert found.raised is not None
-    assert found.raised.type == "IndexError"
-
-
 def test_torch_is_not_seen_and_the_question_says_so(tmp_path: Path) -> None:
     with (
         pytest.raises(BankError, match="memory with quantity: peak"),
@@ -108,3 +97,52 @@ def test_a_budget_may_end_in_bytes_or_in_nbytes(tmp_path: Path, amount: str) -> 
     rest = REST.replace("at_most: 4 * p.nbytes", f"at_most: {amount}")
     with opened(tmp_path, rest, REFERENCE) as session:
         assert session.question.spec.checks
+
+
+# What is counted where steps change what others have handed on.
+CACHE = """
+run:
+  - cache = begin(x)
+  - y0 = read(cache, q)
+  - cache2 = append(cache, x)
+  - y = read(cache2, q)
+cases:
+  small: {x: {normal: [3, 4]}, q: {normal: [4]}}
+  long: {x: {normal: [300, 4]}, q: {normal: [4]}}
+checks:
+  - {id: y, kind: outputs, of: [y0, y], cases: small}
+  - {id: kept, kind: state, of: cache2, cases: long, at_most: 2 * x.nbytes + 256}
+"""
+COPIES = """
+import numpy as np
+
+def begin(x):
+    return [x.copy()]
+
+def read(cache, q):
+    return sum(part @ q for part in np.split(np.concatenate(cache), len(cache)))
+
+def append(cache, x):
+    return [*cache, x.copy()]
+"""
+APPENDS = """
+def append(cache, x):
+    cache.append(x.copy())
+    return cache
+"""
+TOO_MUCH = """
+def append(cache, x):
+    cache.append(np.concatenate([x, x, x])[: len(x)])
+    return cache
+"""
+
+
+@pytest.mark.parametrize(("more", "verdict"), [("", "pass"), (APPENDS, "pass"), (TOO_MUCH, "fail")])
+def test_a_cache_may_be_appended_to_in_place(tmp_path: Path, more: str, verdict: str) -> None:
+    with opened(tmp_path, CACHE, COPIES) as session:
+        report = graded(session, COPIES + more)
+        assert report.verdict == verdict, [c.message for c in report.checks]
+        steps = session.question.runs["main"]
+        first, rest = divided(steps, "cache2")
+    assert [step.function for step in first] == ["begin", "append"]
+    assert [step.targets for step in rest] == [("y",)]
