@@ -137,3 +137,9 @@ def reference(request: pytest.FixtureRequest) -> SimpleNamespace:
 def starter(request: pytest.FixtureRequest) -> SimpleNamespace:
     """What a candidate begins with."""
     return load(request.path.parent / "starter.py")
+
+
+@pytest.fixture(scope="module")
+def driver(request: pytest.FixtureRequest) -> SimpleNamespace:
+    """What steps of the question call besides the solution."""
+    return load(request.path.parent / "driver.py")

@@ -8,7 +8,7 @@ import inspect
 import io
 import sys
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +128,20 @@ def assert_close(
     np.testing.assert_array_equal(mine[~finite], right[~finite])
     off = np.abs(mine[finite].astype(right.dtype) - right[finite]).max(initial=0.0)
     assert off <= share * max(least, np.abs(right[finite]).max(initial=0.0))
+
+
+@contextlib.contextmanager
+def saved_for_backward(*without: Any) -> Iterator[dict[int, Any]]:
+    """Give what torch saves for backward in the meantime, by storage; not those of some tensors."""
+    import torch
+
+    found: dict[int, Any] = {}
+    given = {tensor.untyped_storage().data_ptr() for tensor in without}
+
+    def pack(tensor: Any) -> Any:
+        if (place := tensor.untyped_storage().data_ptr()) not in given:
+            found[place] = tensor
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        yield found

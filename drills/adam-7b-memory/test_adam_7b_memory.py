@@ -25,7 +25,7 @@ from torch.nn import functional
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from grader import bank
-from tests.harness import ROOT, Program, each, load, right_solutions
+from tests.harness import ROOT, Program, each, load, right_solutions, saved_for_backward
 
 DRILL = Path(__file__).parent
 RIGHT = right_solutions("adam-7b-memory")
@@ -53,11 +53,6 @@ def program(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return loaded(request.param)
 
 
-@pytest.fixture(scope="module")
-def driver() -> Program:
-    return load(DRILL / "driver.py")
-
-
 def llama_7b(dtype: torch.dtype) -> list[nn.Parameter]:
     """Return parameters on the meta device with the shapes of Llama-7B.
 
@@ -77,13 +72,11 @@ def nbytes(tensors: Iterable[torch.Tensor]) -> int:
 
 
 def gradients(parameters: list[nn.Parameter]) -> list[torch.Tensor]:
-    """Run a backward pass and return what it leaves in .grad."""
     torch.autograd.backward([parameter.sum() for parameter in parameters])
     return [grad for parameter in parameters if (grad := parameter.grad) is not None]
 
 
 def adamw_state(parameters: list[nn.Parameter]) -> dict[str, int]:
-    """Step `torch.optim.AdamW` and return the bytes of its moments."""
     optimizer = torch.optim.AdamW(parameters)
     optimizer.step()
     return {
@@ -307,16 +300,8 @@ def test_a_layer_keeps_what_autograd_saves_of_one(program: Program) -> None:
     """Two fp32 copies in each norm aside: a fused norm keeps its bf16 input instead."""
     d, f, heads, tokens = 64, 224, 4, 16
     layer = Layer(d, f, heads).bfloat16()
-    own = {parameter.untyped_storage().data_ptr() for parameter in layer.parameters()}
-    saved: dict[int, torch.Tensor] = {}
-
-    def keep(tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.untyped_storage().data_ptr() not in own:
-            saved[tensor.untyped_storage().data_ptr()] = tensor
-        return tensor
-
     x = torch.randn(1, tokens, d, dtype=torch.bfloat16, requires_grad=True)
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+    with saved_for_backward(*layer.parameters()) as saved:
         out = layer(x)
     assert out.dtype == torch.bfloat16
     copies = [t for t in saved.values() if t.dtype == torch.float32 and t.shape[-1] == d]

@@ -55,7 +55,6 @@ class Run:
         return Run([p.astype(dtype) for p in self.params], grads, self.rates, self.settings)
 
     def by(self, program: Program) -> list[list[Array]]:
-        """The weights after each step."""
         params, state, after = list(self.params), program.init(list(self.params)), []
         for grads, lr in zip(self.grads, self.rates, strict=True):
             new, state = program.step(list(params), list(grads), state, lr, **self.settings)

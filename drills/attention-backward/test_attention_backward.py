@@ -58,7 +58,6 @@ def oracle(inputs: Sequence[Array], *, causal: bool) -> list[Array]:
 
 
 def agrees(program: Program, inputs: list[Array], *causal: bool) -> None:
-    """Demand the oracle's output and gradients, in the dtype of the inputs."""
     *qkv, grad_o = inputs
     o, ctx = program.attention_forward(*qkv, *causal)
     found = [o, *program.attention_backward(grad_o, ctx)]

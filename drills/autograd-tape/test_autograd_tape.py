@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.harness import Array, Program, assert_close, each, variants
+from tests.harness import Array, Program, assert_close, each, saved_for_backward, variants
 
 DRILL = Path(__file__).parent
 SHAPES = [(2, 3), (3,), (1, 3), (2, 1), (), (4, 1, 3)]
@@ -210,13 +210,7 @@ def test_forty_partial_sums(starter: Program, reference: Program) -> None:
 
 def saved(make: Callable[[], Any]) -> list[tuple[int, ...]]:
     """The shapes of what torch saves for backward, each array once."""
-    kept: dict[int, torch.Tensor] = {}
-
-    def pack(tensor: torch.Tensor) -> torch.Tensor:
-        kept[tensor.untyped_storage().data_ptr()] = tensor
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+    with saved_for_backward() as kept:
         result = make()
     assert result.requires_grad
     return sorted(tuple(tensor.shape) for tensor in kept.values())

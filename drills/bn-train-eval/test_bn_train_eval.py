@@ -23,14 +23,12 @@ CLOSE = {"float64": 1e-11, "float32": 2e-5}
 
 
 def draw(shape: tuple[int, ...], dtype: str = "float64", seed: int = 0) -> tuple[Array, Array]:
-    """Return x and grad_y."""
     rng = np.random.default_rng([seed, *shape])
     x, grad_y = 2 * rng.standard_normal(shape) + 1, rng.standard_normal(shape)
     return x.astype(dtype), grad_y.astype(dtype)
 
 
 def weights(width: int, dtype: str = "float64") -> tuple[Array, Array]:
-    """Return gamma and beta."""
     rng = np.random.default_rng(width)
     return rng.uniform(0.5, 2.0, width).astype(dtype), rng.standard_normal(width).astype(dtype)
 
@@ -50,7 +48,6 @@ def torch_layer(width: int, eps: float = 1e-5, momentum: float | None = 0.1) -> 
 
 
 def by_torch(layer: Any, x: Array, grad_y: Array) -> list[Array]:
-    """Return y, the running statistics and the three gradients of one call of torch's layer."""
     a = torch.tensor(x.astype(np.float64), requires_grad=True)
     y = layer(a)
     up = torch.tensor(grad_y.astype(np.float64))

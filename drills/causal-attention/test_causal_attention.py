@@ -29,7 +29,6 @@ def drawn(
     dtype: str = "float64",
     scale: float = 1.0,
 ) -> tuple[Array, Array, Array]:
-    """Return x, w_qkv and w_out."""
     rng = np.random.default_rng([*shape, heads, groups or 0])
     size = shape[2]
     columns = size + 2 * (groups or heads) * (size // heads)
@@ -41,7 +40,6 @@ def drawn(
 
 
 def layer(x: Array, w_qkv: Array, w_out: Array, heads: int) -> Array:
-    """Return what torch's own layer gives, in float64."""
     one = torch.nn.MultiheadAttention(x.shape[2], heads, bias=False, batch_first=True).double()
     with torch.no_grad():
         one.in_proj_weight.copy_(torch.tensor(w_qkv.T.astype(np.float64)))

@@ -19,7 +19,7 @@ import torch
 import torch.utils.checkpoint as torch_checkpoint
 
 from grader.sandbox.worker.measure.kept import reachable
-from tests.harness import Array, Program, assert_close, each, load, variants
+from tests.harness import Array, Program, assert_close, each, load, saved_for_backward, variants
 
 DRILL = Path(__file__).parent
 CLOSE = 1e-12  # what was seen is below 1e-14
@@ -311,18 +311,11 @@ def test_weights_of_attention_are_what_to_make_again() -> None:
     batch, length, width, heads = 2, 512, 256, 8
     w = [torch.randn(width, width, requires_grad=True) for _ in range(4)]
     x = torch.randn(batch, length, width, requires_grad=True)
-    free = {t.untyped_storage().data_ptr() for t in (*w, x)}
-    storages = {}
-
-    def pack(t: torch.Tensor) -> torch.Tensor:
-        if t.untyped_storage().data_ptr() not in free:
-            storages[t.untyped_storage().data_ptr()] = t
-        return t
 
     def split(t: torch.Tensor) -> torch.Tensor:
         return t.view(batch, length, heads, -1).transpose(1, 2)
 
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+    with saved_for_backward(*w, x) as storages:
         q, k, v = (split(x @ w[i]) for i in range(3))
         scores = q @ k.transpose(-1, -2) / math.sqrt(width // heads)
         mixed = scores.softmax(-1) @ v

@@ -33,7 +33,6 @@ def drawn(seed: int, sizes: tuple[int, int, int], dtype: str = "float64") -> Inp
 
 
 def oracle(h: Array, w: Array, target: Array, grad_loss: float, pad: int = -100) -> list[Array]:
-    """The loss and its gradients, in float64, from torch; 0 where nothing counts."""
     leaves = [torch.tensor(a.astype(np.float64), requires_grad=True) for a in (h, w)]
     logits = F.linear(*leaves)
     total = F.cross_entropy(logits, torch.tensor(target), ignore_index=pad, reduction="sum")
@@ -50,7 +49,6 @@ def agrees(
     *pad: int,
     rounding: float = 1,
 ) -> None:
-    """Demand the oracle's loss and gradients, in the dtype of the inputs."""
     wanted = oracle(*inputs, grad_loss, *pad)
     loss, ctx = program.loss_forward(*inputs, chunk, *pad)
     grads = program.loss_backward(grad_loss, ctx)

@@ -54,8 +54,6 @@ GEOMETRIES = [
 
 @dataclass(frozen=True)
 class Inputs:
-    """Random inputs of one geometry."""
-
     x: Array
     w: Array
     b: Array
@@ -77,7 +75,6 @@ class Inputs:
 
 
 def oracle(inputs: Inputs, geometry: Geometry) -> tuple[Array, ...]:
-    """Return y, grad_x, grad_w and grad_b by torch's convolution and autograd in float64."""
     x, w, b = given = leaves(inputs.x, inputs.w, inputs.b)
     y = torch.nn.functional.conv1d(x, w, b, geometry.stride, geometry.padding)
     grads = torch.autograd.grad(y, given, torch.tensor(inputs.grad_y, dtype=torch.float64))
@@ -96,7 +93,6 @@ def sgd_oracle(inputs: Inputs, geometry: Geometry, lr: float) -> tuple[Array, Ar
 
 
 def passes(program: Program, inputs: Inputs, geometry: Geometry) -> list[Array]:
-    """Return what the program computes for y and the three gradients."""
     y, cache = program.conv1d_forward(
         inputs.x, inputs.w, inputs.b, geometry.stride, geometry.padding
     )

@@ -50,7 +50,6 @@ BREAKS = {"labels": "pairs", "rate": "rate", "pieces": "update", "evaluation": "
 
 @pytest.fixture(autouse=True)
 def task(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Give the module that every program of the drill may import."""
     monkeypatch.syspath_prepend(str(DRILL))
     found = load(DRILL / "task.py")
     monkeypatch.setitem(__import__("sys").modules, "task", found)

@@ -77,7 +77,6 @@ def points() -> list[Array]:
 
 
 def derivative(layer: str, x: Array, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    """Return y, a random grad_y and grad_x, as torch has them."""
     leaf = torch.tensor(x, requires_grad=True)
     y = TORCH[layer](leaf)
     grad_y = rng.normal(size=tuple(y.shape))

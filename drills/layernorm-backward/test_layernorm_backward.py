@@ -24,7 +24,6 @@ CLOSE = {"float64": 1e-11, "float32": 2e-5}
 
 
 def draw(shape: tuple[int, ...], dtype: str = "float64") -> tuple[Array, Array, Array, Array]:
-    """Return x, gamma, beta and grad_y."""
     rng = np.random.default_rng(list(shape))
     width = shape[-1]
     x, gamma, beta = rng.standard_normal(shape), rng.uniform(0.5, 2.0, width), rng.random(width)
@@ -45,7 +44,6 @@ def both(program: Program, x: Array, gamma: Array, beta: Array, dy: Array, eps: 
 
 
 def oracle(x: Array, gamma: Array, beta: Array, dy: Array, eps: float) -> list[Array]:
-    """Return the same from torch, in float64."""
     a, g, b, up = (
         torch.tensor(array.astype(np.float64), requires_grad=k < 3)
         for k, array in enumerate((x, gamma, beta, dy))

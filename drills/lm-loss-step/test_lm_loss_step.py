@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.harness import Array, Program, assert_close, each, leaves, load, load_layered
+from tests.harness import Array, Program, assert_close, each, leaves, load_layered
 
 DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"
@@ -45,25 +45,18 @@ def weights(
 
 
 def together(pieces: list[Array], pad: int) -> Array:
-    """Return the rows of all pieces in one array."""
     width = max(tokens.shape[1] for tokens in pieces)
     wide = [np.pad(t, ((0, 0), (0, width - t.shape[1])), constant_values=pad) for t in pieces]
     return np.concatenate(wide)
 
 
 def oracle(e: Array, u: Array, tokens: Array, pad: int) -> tuple[float, Array, Array]:
-    """Return the loss and its gradients, by torch."""
     table, head = given = leaves(e, u)
     text = torch.tensor(tokens)
     logits = (table[text[:, :-1]] @ head).flatten(0, 1)
     loss = torch.nn.functional.cross_entropy(logits, text[:, 1:].flatten(), ignore_index=pad)
     grads = torch.autograd.grad(loss, given)
     return loss.item(), grads[0].numpy(), grads[1].numpy()
-
-
-@pytest.fixture(scope="module")
-def driver() -> Program:
-    return load(DRILL / "driver.py")
 
 
 BATCHES = [

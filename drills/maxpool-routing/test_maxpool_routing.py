@@ -53,7 +53,6 @@ def maps(kind: str, shape: tuple[int, ...], dtype: str = "float64") -> Array:
 
 
 def torch_pool(x: Array, window: Window, grad_y: Array | None = None) -> tuple[Array, Array, Array]:
-    """Return y, grad_y and grad_x as torch's max_pool2d and its autograd have them."""
     kernel, stride, padding = window
     leaf = torch.tensor(np.ascontiguousarray(x), requires_grad=True)
     y = functional.max_pool2d(leaf, kernel, stride, padding)
@@ -66,13 +65,11 @@ def torch_pool(x: Array, window: Window, grad_y: Array | None = None) -> tuple[A
 
 
 def pool(program: Program, x: Array, window: Window, grad_y: Array) -> list[Array]:
-    """Run forward and backward of a program and return y and grad_x."""
     y, ctx = program.maxpool2d_forward(x, *window)
     return [y, program.maxpool2d_backward(grad_y, ctx)]
 
 
 def assert_same(results: list[Array], expected: list[Array]) -> None:
-    """Require equal types, shapes, dtypes and values."""
     for result, right in zip(results, expected, strict=True):
         assert isinstance(result, np.ndarray)
         assert result.dtype == right.dtype
@@ -146,7 +143,6 @@ def test_the_starter_is_right_where_the_stride_is_the_kernel(
 
 
 def distinct(shape: tuple[int, ...]) -> Array:
-    """Return a map without equal entries, all of them negative."""
     rng = np.random.default_rng(4)
     return rng.permutation(int(np.prod(shape))).reshape(shape) * 0.25 - 100.0
 

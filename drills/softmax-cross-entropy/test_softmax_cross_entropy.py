@@ -10,15 +10,13 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from tests.harness import Array, Program, assert_close, each, leaves, load
+from tests.harness import Array, Program, assert_close, each, leaves
 
-DRILL = Path(__file__).parent
 INF = math.inf
 BAND = {"float64": 1e-12, "float32": 2e-5}
 TIGHT = {"float64": 1e-14, "float32": 2e-6}
@@ -34,7 +32,6 @@ def oracle(z: Array, target: Array, ignore_index: int = -100) -> tuple[Array, fl
 
 
 def agrees(program: Program, z: Array, target: Array, ignore_index: int | None = None) -> None:
-    """Demand log-probabilities, loss and gradient of the oracle."""
     extra = {} if ignore_index is None else {"ignore_index": ignore_index}
     lp, loss, grad = oracle(z, target, **extra)
     assert_close(program.log_softmax(z), lp, BAND, z.dtype)
@@ -225,8 +222,7 @@ def test_the_softmaxs_backward_is_torchs_for_any_gradient(
     assert_close(found, grad.numpy(), TIGHT, dtype, least=1)
 
 
-def test_the_starter_goes_downhill_although_it_is_wrong(starter: Program) -> None:
-    driver = load(DRILL / "driver.py")
+def test_the_starter_goes_downhill_although_it_is_wrong(starter: Program, driver: Program) -> None:
     z, target = np.random.default_rng(0).standard_normal((4, 5)), np.arange(4)
     losses = driver.descend(starter, z, target, 1.0, 20)
     assert len(losses) == 21

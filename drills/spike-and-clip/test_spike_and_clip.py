@@ -32,7 +32,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 @pytest.fixture(scope="module")
 def helpers() -> Iterator[tuple[Any, Any]]:
-    """The modules optim and task that come with the question."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("optim", "task"):
             patch.delitem(sys.modules, name, raising=False)

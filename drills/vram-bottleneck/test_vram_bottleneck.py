@@ -23,7 +23,7 @@ from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 from torch.utils.flop_counter import FlopCounterMode
 
 from grader.sandbox.worker.measure.autograd import Meter
-from tests.harness import Program, each, load, variants
+from tests.harness import Program, each, load, saved_for_backward, variants
 
 DRILL = Path(__file__).parent
 driver, variant = load(DRILL / "driver.py"), variants(DRILL)
@@ -58,12 +58,10 @@ def inputs(
 
 
 def trained(tensors: list[Tensor], frozen: tuple[int, ...] = ()) -> list[Tensor]:
-    """Return detached aliases with the same strides that ask for gradients unless frozen."""
     return [t.detach().requires_grad_(i not in frozen) for i, t in enumerate(tensors)]
 
 
 def gradients(y: Tensor, grad_y: Tensor, leaves: list[Tensor]) -> list[Tensor | None]:
-    """Contract with grad_y, keeping the graph; None for frozen inputs."""
     wanted = [t for t in leaves if t.requires_grad]
     found = iter(torch.autograd.grad(y, wanted, grad_y, retain_graph=True))
     return [next(found) if t.requires_grad else None for t in leaves]
@@ -72,7 +70,6 @@ def gradients(y: Tensor, grad_y: Tensor, leaves: list[Tensor]) -> list[Tensor | 
 def results(
     block: Block, tensors: list[Tensor], grad_y: Tensor, frozen: tuple[int, ...] = ()
 ) -> list[Tensor | None]:
-    """Return y, dx, dw_gate, dw_up, dw_down."""
     leaves = trained(tensors, frozen)
     y = block(*leaves)
     return [y.detach(), *gradients(y, grad_y, leaves)]
@@ -89,13 +86,11 @@ class Situation:
 
     @cached_property
     def expected(self) -> list[Tensor | None]:
-        """Return the oracle's y, dx, dw_gate, dw_up, dw_down in float64, whatever the dtype."""
         tensors = [t.double() for t in self.tensors]
         return results(plain, tensors, self.grad_y.double(), self.frozen)
 
 
 def agree(block: Block, case: Situation) -> None:
-    """Assert that results equal the oracle's, to the precision of the dtype."""
     dtype = case.tensors[0].dtype
     allowed = {torch.float64: 1e-12, torch.float32: 1e-5, torch.bfloat16: 3e-2}[dtype]
     found = results(block, case.tensors, case.grad_y, case.frozen)
@@ -110,7 +105,6 @@ def agree(block: Block, case: Situation) -> None:
 
 
 def situations() -> Iterator[Situation]:
-    """Yield every kind of input that the contract promises."""
     shapes = [(1, 1), (7, 5), (5,), (2, 3, 4), (2, 1, 3, 4), (0, 3), (2, 0, 3)]
     for shape in shapes:
         for hidden in (1, 6):
@@ -181,21 +175,12 @@ def test_second_backward_uses_its_own_cotangent(program: Program) -> None:
 
 def saved_bytes(block: Block, tensors: list[Tensor]) -> int:
     """Return the bytes saved for backward by hooks, storages once, weights left out."""
-    kept: list[Tensor] = []
-
-    def pack(t: Tensor) -> Tensor:
-        kept.append(t)
-        return t
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+    with saved_for_backward(*tensors[1:]) as kept:
         block(*tensors)
-    weights = {t.untyped_storage().data_ptr() for t in tensors[1:]}
-    sizes = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in kept}
-    return sum(size for place, size in sizes.items() if place not in weights)
+    return sum(t.untyped_storage().nbytes() for t in kept.values())
 
 
 def living_bytes(block: Block, tensors: list[Tensor]) -> int:
-    """Return the bytes that a forward made and left alive besides its output."""
     meter = Meter()
     with meter:
         y = block(*tensors)
@@ -203,7 +188,6 @@ def living_bytes(block: Block, tensors: list[Tensor]) -> int:
 
 
 def matmul_flops(block: Block, tensors: list[Tensor]) -> int:
-    """Return the FLOPs of a forward and a backward."""
     counter = FlopCounterMode(display=False)
     with counter:
         y = block(*tensors)
@@ -275,7 +259,6 @@ def test_step_costs_the_matmuls_of_the_arithmetic(
 
 
 def tower(blocks: int) -> list[Tensor]:
-    """Return x and the stacked weights of a residual tower."""
     layers = [inputs((ROWS, WIDTH), HIDDEN, torch.float32, seed=i)[1:] for i in range(blocks)]
     x = inputs((ROWS, WIDTH), HIDDEN, torch.float32)[0]
     return trained([x, *(torch.stack(weights) for weights in zip(*layers, strict=True))])
@@ -289,7 +272,6 @@ def test_only_what_lets_go_of_its_temporaries_stays_below_the_peak(name: str, be
 
 
 def peak_of(stack: Block, program: Program) -> int:
-    """Return the most bytes alive in a forward and backward of eight blocks."""
     leaves = tower(8)
     meter = Meter()
     with meter:
@@ -300,7 +282,6 @@ def peak_of(stack: Block, program: Program) -> int:
 
 @cache
 def plain_peak() -> int:
-    """Return the peak of plain autograd, which is the same for every program."""
     return peak_of(driver.plain_stack, Program())
 
 
@@ -340,7 +321,6 @@ class Moved(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts the elements that kernels read and write, and refuses those that it does not know."""
 
     def __init__(self) -> None:
-        """Start at zero."""
         super().__init__()  # type: ignore[no-untyped-call]
         self.elements: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
@@ -352,7 +332,6 @@ class Moved(TorchDispatchMode):  # type: ignore[no-untyped-call]
         args: tuple[object, ...] = (),
         kwargs: dict[str, object] | None = None,
     ) -> object:
-        """Run the operation and add its operands and its result."""
         out = func(*args, **(kwargs or {}))
         name = func.overloadpacket.__name__
         if not func.is_view and name != "detach":
@@ -397,16 +376,7 @@ def test_counts_are_those_of_the_kernels_that_torch_starts(
 
 
 def test_what_autograd_keeps_is_what_hooks_see(reference: Program) -> None:
-    given, kept = ones(48, 7, 11), {}
-    weights = {t.untyped_storage().data_ptr() for t in given[1:]}
-
-    def pack(t: Tensor) -> Tensor:
-        kept[t.untyped_storage().data_ptr()] = t.untyped_storage().nbytes()
-        return t
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-        plain(*given)
-    total = sum(size for place, size in kept.items() if place not in weights)
+    total = saved_bytes(plain, ones(48, 7, 11))
     assert reference.step_cost(48, 7, 11, 4, "autograd")["kept_bytes"] == total
     for plan in PLANS[1:]:
         assert reference.step_cost(48, 7, 11, 4, plan)["kept_bytes"] == 48 * 7 * 4
@@ -501,16 +471,10 @@ def curve(block: Block, blocks: int, steps: int) -> list[float]:
 
 
 def test_the_report_lists_the_four_inputs_and_nothing_else(starter: Program) -> None:
-    shapes = []
-
-    def pack(t: Tensor) -> Tensor:
-        shapes.append(tuple(t.shape))
-        return t
-
     given = [drawn(*shape).requires_grad_() for shape in ((48, 6), (21, 6), (21, 6), (6, 21))]
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+    with saved_for_backward() as kept:
         starter.swiglu_mlp(*given)
-    assert shapes == [tuple(t.shape) for t in given]
+    assert [*kept] == [t.data_ptr() for t in given]
 
 
 def test_a_single_block_on_fixed_data_trains_as_plain_autograd_does(starter: Program) -> None:

@@ -24,6 +24,7 @@ from ..protocol import Mutant, Mutants, Page
 
 T = TypeVar("T")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Found = Iterator[Mutant]
 Change = tuple[str, ast.expr]  # by which rule, and what an expression becomes
 
 _OPERATORS = (
@@ -98,9 +99,7 @@ class _Source:
         # Names of imported modules: `np` in `np.sum(x)` is no operand.
         self.modules = {(a.asname or a.name).split(".")[0] for n in imports for a in n.names}
 
-    def of_block(
-        self, body: list[ast.stmt], scope: str, function: Function | None
-    ) -> Iterator[Mutant]:
+    def of_block(self, body: list[ast.stmt], scope: str, function: Function | None) -> Found:
         for index, node in enumerate(body):
             if index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 continue  # documentation
@@ -114,9 +113,7 @@ class _Source:
             for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
                 yield from self.of_block(part.body, inner, owner)
 
-    def _of_statement(
-        self, node: ast.stmt, scope: str, function: Function | None
-    ) -> Iterator[Mutant]:
+    def _of_statement(self, node: ast.stmt, scope: str, function: Function | None) -> Found:
         """Every mutant of one statement, without the statements inside it."""
         start, end = self._span(node)
         elif_ = self.data[start : start + 4] == b"elif"
@@ -253,18 +250,16 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Chang
                     yield "swapped subscripts", ast.Constant(new)
         case ast.BinOp():
             yield from _binary(node)
-        case ast.Compare():
-            for index, op in enumerate(node.ops):
+        case ast.Compare(left=left, ops=ops, comparators=right):
+            for index, op in enumerate(ops):
                 for other in OPERATORS[type(op)]:
-                    ops = _without(node.ops, index, other())
-                    yield "another comparison", ast.Compare(node.left, ops, node.comparators)
-        case ast.BoolOp():
-            opposite = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-            yield "and/or", ast.BoolOp(opposite, node.values)
-            for index in range(len(node.values)):
-                rest = _without(node.values, index)
-                kept = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
-                yield "dropped condition", kept
+                    changed = _without(ops, index, other())
+                    yield "another comparison", ast.Compare(left, changed, right)
+        case ast.BoolOp(op=op, values=values):
+            yield "and/or", ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), values)
+            for index in range(len(values)):
+                rest = _without(values, index)
+                yield "dropped condition", rest[0] if len(rest) == 1 else ast.BoolOp(op, rest)
         case ast.UnaryOp():
             yield "dropped sign or not", node.operand
         case ast.IfExp():
@@ -284,10 +279,10 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Chang
             yield from _call(node, modules)
         case ast.Attribute(attr="T" | "mT" | "H"):
             yield "dropped transpose", node.value
-        case ast.Attribute() if role == "operator" and node.attr in NAMES:
-            yield "another function", ast.Attribute(node.value, NAMES[node.attr], node.ctx)
-        case ast.Name() if role == "operator" and node.id in NAMES:
-            yield "another function", ast.Name(NAMES[node.id], node.ctx)
+        case ast.Attribute(attr=name) if role == "operator" and name in NAMES:
+            yield "another function", _changed(node, attr=NAMES[name])
+        case ast.Name(id=name) if role == "operator" and name in NAMES:
+            yield "another function", _changed(node, id=NAMES[name])
         case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
             for index, loop in enumerate(node.generators):
                 if loop.ifs:
@@ -324,9 +319,8 @@ def _is_module(node: ast.expr, modules: set[str]) -> bool:
 
 def _binary(node: ast.BinOp) -> Iterator[Change]:
     for side in (node.left, node.right):
-        match side:
-            case ast.JoinedStr() | ast.Constant(value=str()):
-                return  # text
+        if isinstance(side, ast.JoinedStr) or isinstance(getattr(side, "value", None), str):
+            return  # text
     for other in OPERATORS[type(node.op)]:
         yield "another operator", ast.BinOp(node.left, other(), node.right)
     if isinstance(node.op, ORDERED) and ast.dump(node.left) != ast.dump(node.right):
@@ -389,8 +383,7 @@ def _sentinels(node: ast.expr, modules: set[str]) -> Iterator[Change]:
             if name in _SENTINELS:
                 yield "a number for none", ast.Constant(_SENTINELS[name])
             if name in _PRECISIONS:
-                other = ast.Attribute(node.value, _PRECISIONS[name], node.ctx)
-                yield "another precision", other
+                yield "another precision", _changed(node, attr=_PRECISIONS[name])
         case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text))]):
             name = text.strip().lower().lstrip("+-")
             if name in _SENTINELS:
