@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from grader.cli.app import run
-from tests.cli.stand_in import STANDING_IN
+from tests.cli.stand_in import BANK, put_in_place
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,6 +40,7 @@ class Ended:
 
 
 Drill = Callable[..., Ended]
+Program = Callable[..., "subprocess.Popen[str]"]
 
 
 def without_torch(name: str) -> str | None:
@@ -76,26 +77,32 @@ def real(home: Path, capsys: pytest.CaptureFixture[str]) -> Drill:
 @pytest.fixture
 def drill(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Drill:
     """Call the command line in this process, against the stand-ins."""
-    for module, functions in STANDING_IN.items():
-        for name, function in functions.items():
-            monkeypatch.setattr(module, name, function, raising=False)
+    for module, name, function in put_in_place():
+        monkeypatch.setattr(module, name, function)
     return real
 
 
 @pytest.fixture
-def program(home: Path) -> Callable[..., subprocess.Popen[str]]:
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> str:
+    """Put a bank in use whose only question, of this name, has two faults."""
+    assert home.name
+    spec = tmp_path / "broken-yaml.yaml"
+    text = (BANK / "questions" / "halve-well.yaml").read_text(encoding="utf-8")
+    spec.write_text(text.replace("level: core", "level: 7").replace("minutes: 25", "minutes: x"))
+    monkeypatch.setenv("DRILL_BANK", str(spec))
+    return spec.stem
+
+
+@pytest.fixture
+def program(home: Path) -> Program:
     """Start the command line in a process of its own, against the stand-ins."""
     assert home.name
 
     def start(*arguments: str, **more: Any) -> subprocess.Popen[str]:
-        settings: dict[str, Any] = {
-            "stdin": subprocess.DEVNULL,
-            "stdout": subprocess.PIPE,
-            "stderr": subprocess.PIPE,
-            "env": os.environ | {"PYTHONPATH": str(ROOT)},
-            "text": True,
-        }
+        pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+        environment = {**more.pop("env", os.environ), "PYTHONPATH": str(ROOT)}
+        settings: dict[str, Any] = {"stdin": subprocess.DEVNULL, **pipes, "env": environment}
         command = [sys.executable, "-m", "tests.cli.stand_in", *arguments]
-        return subprocess.Popen(command, **(settings | more))
+        return subprocess.Popen(command, text=True, **(settings | more))
 
     return start

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import grader.bank
+import grader.session
+from grader.model.report import Report
+from tests.bank.specs import write_bank
 from tests.cli import stand_in
-from tests.cli.conftest import Drill
+from tests.cli.conftest import ROOT, Drill, Ended
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
 
 SUBMISSION = Path("double-trouble/submission.py")
 
 
+def attempts(drill: Drill) -> list[dict[str, object]]:
+    """What is on record."""
+    return list(drill("history", "--json").data["attempts"])
+
+
 @pytest.mark.parametrize(
     ("verdict", "status"),
-    [
-        *(("pass", 0), ("fail", 1), ("error", 1), ("limit", 1)),
-        *(("invalid", 3), ("internal", 4)),
-    ],
+    [("pass", 0), ("fail", 1), ("error", 1), ("limit", 1), ("invalid", 3), ("internal", 4)],
 )
 def test_the_verdict_sets_the_exit_status(drill: Drill, verdict: str, status: int) -> None:
     drill("start", "double-trouble")
     SUBMISSION.write_text(f"# {verdict}\n")
     ended = drill("grade")
-    assert ended.status == status
-    assert ended.err == ""
+    assert (ended.status, ended.err) == (status, "")
     assert ended.out.startswith(verdict.upper())
     assert "double-trouble" in ended.out
-    (attempt,) = drill("history", "--json").data["attempts"]
+    (attempt,) = attempts(drill)
     assert (attempt["verdict"], attempt["isolation"]) == (verdict, "process")
 
 
@@ -41,26 +51,30 @@ def test_a_fail_says_how_to_go_on_and_how_to_repeat_it(drill: Drill) -> None:
     for _ in range(3):
         drill("hint")
     assert "drill solution --give-up" in drill("grade").out
+    assert drill("grade", "--seed", str(2**63)).status == 2
+    assert drill("grade", "--seed", str(2**63 - 1)).status == 1
 
 
 def test_a_question_is_proved_once_there_is_a_verdict_of_its_checks_on_it_as_it_is(
-    drill: Drill, monkeypatch: pytest.MonkeyPatch
+    drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    proved: list[bool] = []
-    monkeypatch.setattr(stand_in, "PROVED", proved)
+    seen: list[bool] = []
+
+    def grade(*args: Any, proved: bool, **more: Any) -> Report:
+        seen.append(proved)
+        return stand_in.grade(*args, **more)
+
+    monkeypatch.setattr(grader.session, "grade", grade)
+    bank = shutil.copytree(stand_in.BANK, tmp_path / "bank")
+    monkeypatch.setattr(grader.bank, "builtin", lambda: bank)
     drill("start", "double-trouble")
-    for verdict, digest in (
-        ("error", "a"),
-        ("fail", "a"),
-        ("error", "a"),
-        ("fail", "a"),
-        ("pass", "b"),
-    ):
-        monkeypatch.setattr(stand_in, "DIGEST", digest)
-        Path("double-trouble/submission.py").write_text(f"# {verdict}\n")
+    spec = bank / "questions" / "double-trouble.yaml"
+    for verdict in ("error", "fail", "error", "fail", "change", "pass", "pass"):
+        if verdict == "change":
+            spec.write_text(spec.read_text().replace("minutes: 25", "minutes: 30"))
+        SUBMISSION.write_text(f"# {verdict}\n")
         drill("grade")
-    drill("grade")
-    assert proved == [False, False, True, True, False, True]
+    assert seen == [False, False, True, True, False, True, True]
 
 
 def test_the_drill_is_that_of_the_folder_or_the_one_that_is_named(
@@ -72,18 +86,16 @@ def test_the_drill_is_that_of_the_folder_or_the_one_that_is_named(
     drill("start", "double-trouble")
     assert graded() == "double-trouble"  # the only one right below
     drill("start", "halve-well")
-    ended = drill("grade")
-    ended.refused(
+    drill("grade").refused(
         "2 drills are in this folder, and none is named",
         "    Next: cd halve-well   cd double-trouble\n",
     )
     assert graded("double-trouble") == "double-trouble"
     assert graded("--file", "double-trouble/submission.py") == "double-trouble"
-    monkeypatch.chdir("double-trouble")
-    assert graded() == "double-trouble"
-    Path("deeper").mkdir()
-    monkeypatch.chdir("deeper")
-    assert graded() == "double-trouble"
+    Path("double-trouble/deeper").mkdir()
+    for folder in ("double-trouble", "deeper"):
+        monkeypatch.chdir(folder)
+        assert graded() == "double-trouble"
     monkeypatch.chdir(tmp_path / "home")
     assert graded("double-trouble") == "double-trouble"
 
@@ -96,56 +108,43 @@ def test_a_drill_elsewhere_is_named_and_not_taken_in_silence(
     (tmp_path / "away").mkdir()
     monkeypatch.chdir(tmp_path / "away")
     for command in ("grade", "reset", "hint", "solution"):
-        ended = drill(command)
-        assert (ended.status, ended.out) == (2, "")
-        assert "no drill in this folder; the last one was double-trouble, in ~/work" in ended.err
-        next_step = f"Next: cd ~/work/double-trouble   drill {command} double-trouble\n"
-        assert ended.err.endswith(next_step)
-    assert drill("history", "--json").data["attempts"] == []
+        drill(command).refused(
+            "no drill in this folder; the last one was double-trouble, in ~/work",
+            f"Next: cd ~/work/double-trouble   drill {command} double-trouble\n",
+        )
+    assert attempts(drill) == []
 
 
-@pytest.mark.parametrize("below", [False, True])
+@pytest.mark.parametrize("folder", ["double-trouble/copy", "other"])
 def test_a_submission_of_no_known_drill_is_left_alone(
-    drill: Drill, monkeypatch: pytest.MonkeyPatch, *, below: bool
+    drill: Drill, monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
     drill("start", "double-trouble")
-    folder = Path("double-trouble/copy" if below else "other")
-    folder.mkdir()
+    Path(folder).mkdir()
     monkeypatch.chdir(folder)
     Path("submission.py").write_text("# pass\n")
     for command in ("grade", "reset"):
-        ended = drill(command)
-        ended.refused(
+        drill(command).refused(
             "does not belong to a started drill",
             "Next: drill grade ID --file submission.py   drill list\n",
         )
     assert Path("submission.py").read_text() == "# pass\n"
-    assert drill("history", "--json").data["attempts"] == []
+    assert attempts(drill) == []
 
 
 def test_an_older_copy_is_not_graded_in_place_of_a_folder_that_is_gone(
     drill: Drill, tmp_path: Path
 ) -> None:
-    drill("start", "double-trouble", "--dir", str(tmp_path / "first"))
-    drill("start", "double-trouble", "--dir", str(tmp_path / "second"))
+    for folder in ("first", "second"):
+        drill("start", "double-trouble", "--dir", str(tmp_path / folder))
     assert drill("grade", "double-trouble").status == 1
     shutil.rmtree(tmp_path / "second")
     for command in ("grade", "reset"):
-        ended = drill(command, "double-trouble")
-        ended.refused(
+        drill(command, "double-trouble").refused(
             "the folder of double-trouble is gone",
             "Next: drill start double-trouble   drill history\n",
         )
     assert drill("hint", "double-trouble").status == 0
-
-
-def refused(drill: Drill, path: str) -> str:
-    ended = drill("grade", "double-trouble", "--file", path)
-    assert ended.status == 2
-    assert ended.out == ""
-    assert ended.err.count("\n") <= 2
-    assert drill("history", "--json").data["attempts"] == []
-    return ended.err
 
 
 def test_a_file_that_is_none_is_refused_in_a_sentence(drill: Drill) -> None:
@@ -155,15 +154,21 @@ def test_a_file_that_is_none_is_refused_in_a_sentence(drill: Drill) -> None:
     Path("loop").symlink_to("loop")
     Path("whole.py").write_text("# pass")
     Path("link.py").symlink_to("whole.py")
-    assert "found a folder" in refused(drill, "folder")
-    assert "found a pipe" in refused(drill, "pipe")
-    assert "found a device" in refused(drill, "/dev/null")
-    assert "at most 1,000,000 bytes, found 10,000,000" in refused(drill, "large.py")
-    assert "there is no such file" in refused(drill, "missing.py")
-    assert "nor the folder" in refused(drill, "no/where.py")
-    assert "found a symbolic link, which is not followed" in refused(drill, "loop")
-    assert "found a symbolic link, which is not followed" in refused(drill, "link.py")
-    assert "found a device" in refused(drill, "/dev/zero")
+    for path, said in {
+        "folder": "found a folder",
+        "pipe": "found a pipe",
+        "/dev/null": "found a device",
+        "/dev/zero": "found a device",
+        "large.py": "at most 1,000,000 bytes, found 10,000,000",
+        "missing.py": "there is no such file",
+        "no/where.py": "nor the folder",
+        "loop": "found a symbolic link, which is not followed",
+        "link.py": "found a symbolic link, which is not followed",
+    }.items():
+        ended = drill("grade", "double-trouble", "--file", path)
+        ended.refused(said)
+        assert ended.err.count("\n") <= 2
+    assert attempts(drill) == []
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"def (", b"# fail\r\n", b"\0"])
@@ -174,7 +179,406 @@ def test_any_small_file_reaches_the_judge(drill: Drill, content: bytes) -> None:
     assert Path("back.py").read_bytes() == content
 
 
-def test_a_seed_beyond_what_is_recorded_is_refused(drill: Drill) -> None:
-    drill("start", "double-trouble")
-    assert drill("grade", "--seed", str(2**63)).status == 2
-    assert drill("grade", "--seed", str(2**63 - 1)).status == 1
+# A marker is a claim: it chooses no bank that is neither in use nor on record.
+
+ID = "maxpool-routing"
+RIGHT = (ROOT / "drills" / ID / "reference.py").read_text(encoding="utf-8")
+EASY = """\
+def scale(x, factor):
+    return x * factor, factor
+
+
+def scale_backward(grad_y, ctx):
+    return grad_y * ctx
+"""
+FIRST, LAST = "0001-01-01T00:00:00Z", "9999-01-01T00:00:00Z"
+
+
+def easy_bank(folder: Path, question: str = ID) -> Path:
+    """Write a bank that holds an easy question, under the id of another one."""
+    write_bank(folder, name=question)
+    for name in ("starter", "reference", "misconceptions/adds_it"):
+        (folder / "drills" / question / f"{name}.py").write_text(EASY)
+    return folder
+
+
+def mark(folder: Path, bank: Path | str, question: str = ID) -> None:
+    """Write a marker, as anybody can."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {"format": 1, "question": question, "bank": str(bank), "started_at": LAST}
+    (folder / ".drill").write_text(json.dumps(content))
+
+
+@pytest.fixture
+def mal(home: Path) -> Path:
+    """Give a folder with an easy question, its answer, and a marker that names a copy of it."""
+    folder = Path("mal").absolute()
+    shutil.copytree(easy_bank(folder / "bank"), folder / "b")
+    (folder / "submission.py").write_text(EASY)
+    mark(folder, "mal/b")
+    assert not home.exists()
+    return folder
+
+
+def judged_by_the_real_question(ended: Ended) -> bool:
+    """Whether the question was that of the program, which the easy answer does not pass."""
+    assert ended.status == 1, ended
+    assert ended.data["verdict"] == "error"
+    assert "maxpool2d_forward" in ended.data["message"]
+    return bool(ended.data["bank"] == str(ROOT))
+
+
+def test_a_marker_next_to_a_file_or_further_down_chooses_no_bank(real: Drill, mal: Path) -> None:
+    assert mal.exists()
+    file = ("--file", "mal/submission.py")
+    first: list[tuple[str, ...]] = [(ID, *file), (), (ID,)]
+    for words in first:
+        assert judged_by_the_real_question(real("grade", *words, "--json"))
+    real("start", ID)  # records that hold another start change nothing
+    for words in [(ID, *file), file, ("mal/submission.py",), ("mal/",)]:
+        assert judged_by_the_real_question(real("grade", *words, "--json"))
+
+
+@pytest.mark.parametrize("where", ["mal", "mal/deeper"])
+def test_the_marker_of_the_current_folder_or_one_above_chooses_no_bank(
+    real: Drill, mal: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    (mal / "deeper").mkdir()
+    monkeypatch.chdir(where)
+    for bank in ("mal/b", "b", mal / "bank"):
+        mark(mal, bank)
+        assert judged_by_the_real_question(real("grade", "--json"))
+        assert real("show", ID, "--json").data["bank"] == str(ROOT)
+        assert "def scaled" not in real("solution", ID, "--give-up").out
+
+
+def test_a_recorded_start_counts_for_its_folder_question_and_bank_alone(
+    real: Drill, mal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = easy_bank(tmp_path / "other")
+    assert real("--bank", str(other), "start", ID, "--dir", "mine").status == 0
+    own = Path("mine") / ID / "submission.py"
+    own.write_text(EASY)
+    graded = real("grade", str(own), "--json").data
+    assert (graded["verdict"], graded["bank"]) == ("pass", str(other))
+    mark(own.parent, mal / "bank")  # the bank differs
+    assert judged_by_the_real_question(real("grade", str(own), "--json"))
+    shutil.copytree(own.parent, "copy")  # the folder differs
+    mark(Path("copy"), other)
+    monkeypatch.chdir("copy")
+    assert judged_by_the_real_question(real("grade", "--json"))
+
+
+def test_a_bank_of_a_recorded_start_is_used_without_being_named(
+    real: Drill, tmp_path: Path
+) -> None:
+    bank = easy_bank(tmp_path / "bank", "scaled-copy")
+    real("--bank", str(bank), "start", "scaled-copy")
+    Path("scaled-copy/submission.py").write_text(EASY)
+    for words in ((), ("scaled-copy",), ("scaled-copy/",)):
+        graded = real("grade", *words, "--json").data
+        assert (graded["verdict"], graded["bank"]) == ("pass", str(bank))
+    assert real("hint").status == 0
+    assert real("list", "--json").data["questions"][0]["id"] != "scaled-copy"
+
+
+def test_where_records_cannot_be_kept_a_marker_names_a_question_of_the_banks_in_use(
+    real: Drill, mal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")
+    assert judged_by_the_real_question(real("grade", "--json"))
+    (mal / "submission.py").write_text(RIGHT)
+    assert real("grade", "--json").data["verdict"] == "pass"
+    mark(mal, "mal/b", question="scaled-copy")
+    assert real("grade", "--json").status == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a file away")
+def test_a_marker_of_another_user_names_nothing(real: Drill, mal: Path) -> None:
+    os.chown(mal / ".drill", 65534, 65534)
+    real("grade").refused("no drill was started here")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 9_999,
+        '{"question":' * 900,
+        json.dumps({"question": ID, "bank": "x" * 5_000, "started_at": FIRST}),
+        json.dumps({"question": ID, "bank": "x\0y", "started_at": FIRST}),
+        json.dumps({"question": "../" + ID, "bank": "x", "started_at": FIRST}),
+        json.dumps({"question": ID, "bank": 3, "started_at": FIRST}),
+        '"' + "\ud800" + '"',
+    ],
+    ids=["brackets", "braces", "long", "null", "slash", "number", "surrogate"],
+)
+def test_no_text_of_a_marker_is_a_fault_of_the_grader(
+    real: Drill, home: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    Path("mal").mkdir()
+    Path("mal/.drill").write_bytes(text.encode("utf-8", "surrogatepass"))
+    for words in (("grade",), ("grade", ID, "--file", "mal/none.py"), ("list",)):
+        assert real(*words).status in {0, 2}
+    monkeypatch.chdir("mal")
+    real("grade").refused("expected what drill start wrote there")
+    assert not home.exists()
+
+
+def test_a_marker_that_is_no_regular_file_is_none(real: Drill) -> None:
+    mark(Path("aside/deeper"), ROOT)
+    for name in ("pipe", "link"):
+        Path(name).mkdir()
+    os.mkfifo("pipe/.drill")
+    Path("link/.drill").symlink_to(Path("aside/deeper/.drill").absolute())
+    assert "no drill was started here" in real("grade").err
+
+
+@pytest.mark.parametrize("kind", ["symbolic link", "pipe", "folder"])
+def test_a_submission_that_is_no_file_of_its_own_is_refused(real: Drill, kind: str) -> None:
+    real("start", ID)
+    path = Path(ID) / "submission.py"
+    path.unlink()
+    if kind == "symbolic link":
+        Path("alice.py").write_text(RIGHT)
+        path.symlink_to("../alice.py")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.mkdir()
+    for words in ((), (ID,), (ID, "--file", str(path)), (str(path),)):
+        ended = real("grade", *words)
+        assert ended.status == 2, words
+        if kind != "folder" or words != (str(path),):  # a folder that is named is looked into
+            assert f"expected a file, found a {kind}" in ended.err
+    assert attempts(real) == []
+
+
+IN_A_DRILL = ["mp/", "mp", "./mp", "mp/submission.py", "mp/deeper/third.py", "mp/deeper/.."]
+
+
+@pytest.mark.parametrize("path", IN_A_DRILL)
+def test_a_path_means_the_drill_of_its_folder_and_no_other(real: Drill, path: str) -> None:
+    mark(Path("mp"), "somewhere")
+    Path("mp/deeper").mkdir()
+    for name in ("submission", "deeper/third"):
+        Path(f"mp/{name}.py").write_text(RIGHT)
+    assert real("start", "conv1d-per-step").status == 0
+    graded = real("grade", path, "--json").data
+    assert (graded["question"], graded["verdict"], graded["bank"]) == (ID, "pass", str(ROOT))
+    recorded = attempts(real)
+    Path("mp/.drill").unlink()  # it is not taken for the drill started last
+    ended = real("grade", path)
+    ended.refused("does not belong to a started drill")
+    assert "drill grade ID --file PATH grades any file" in " ".join(ended.err.split())
+    assert attempts(real) == recorded
+
+
+# A question in parts: one is asked when the one before it passes.
+
+PARTS = "mean-and-spread"
+FOLDER = Path(PARTS)
+MEAN = "def mean(x):\n    return float(x.sum() / x.size)\n"
+WHOLE_MEAN = "def mean(x):\n    return float(x.sum() / x.size) if x.size else 0.0\n"
+SPREAD = "def spread(x):\n    return float(x.std())\n"
+
+
+@pytest.fixture
+def parts(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Drill:
+    """Call the command line with a question in parts, which was started."""
+    monkeypatch.setenv("DRILL_BANK", str(ROOT / "tests" / "banks" / "parts"))
+    started = real("start", PARTS).out
+    assert "part 1 of 3, 4 min" in started
+    assert "sends nothing at all" not in started + question()
+    return real
+
+
+def write(source: str) -> None:
+    (FOLDER / "submission.py").write_text(source, encoding="utf-8")
+
+
+def question() -> str:
+    return (FOLDER / "QUESTION.md").read_text(encoding="utf-8")
+
+
+def test_from_the_first_part_to_the_last(parts: Drill) -> None:
+    failed = parts("grade")
+    assert (failed.status, "starter, unchanged" in failed.out) == (1, True)
+    assert "Idea: sums" in parts("grade", "--explain").out
+
+    write(MEAN)
+    first = parts("grade")
+    assert first.status == 1
+    begin = f"PASS {PARTS}/submission.py {PARTS}, part"
+    assert " ".join(first.out.split()).startswith(f"{begin} 1 of 3 try 3")
+    assert "50 of 100 points" in first.out
+    assert "Part 2 of 3, 3 minutes, 30 points. The interviewer:" in first.out
+    assert "One worker now sends nothing at all." in first.out
+    assert "2 The mean of no entries is 0." in first.out
+    assert "NaN" not in first.out
+    assert "One worker now sends nothing at all." in question()
+    assert "how far the entries are" not in question()
+
+    again = parts("grade")  # the part has been asked: now what fails in it is shown
+    assert again.status == 1
+    assert "m is NaN, expected 0" in again.out
+    assert "divides-by-nothing" in again.out
+
+    write(WHOLE_MEAN)
+    second = parts("grade").out
+    assert " ".join(second.split()).startswith(f"{begin} 2 of 3 try ")
+    assert "80 of 100 points" in second
+    assert "expected spread" not in second
+    assert "expected spread, found mean" in parts("grade").out
+
+    write(WHOLE_MEAN + SPREAD)
+    last = parts("grade")
+    assert last.status == 0
+    assert "all 3 parts" in last.out
+    assert "100 of 100 points; 5 checks" in last.out
+    assert "passed" in parts("list").out
+
+
+def test_notes_in_the_question_are_kept(parts: Drill, tmp_path: Path) -> None:
+    (FOLDER / "QUESTION.md").write_text("my notes\n", encoding="utf-8")
+    (FOLDER / "QUESTION.before-1.md").write_text("older ones\n", encoding="utf-8")
+    write(MEAN)
+    parts("grade")
+    assert question().count("\n## Part ") == 2
+    assert (FOLDER / "QUESTION.before-1.md").read_text(encoding="utf-8") == "older ones\n"
+    assert (FOLDER / "QUESTION.before-2.md").read_text(encoding="utf-8") == "my notes\n"
+    (FOLDER / "QUESTION.md").write_text("more\n", encoding="utf-8")
+    parts("grade")  # nothing new is asked, so it is nobody's to write
+    assert question() == "more\n"
+    (FOLDER / "QUESTION.md").unlink()
+    (FOLDER / "QUESTION.md").symlink_to(tmp_path / "elsewhere")
+    write(WHOLE_MEAN)
+    ended = parts("grade")  # which nothing of that stops
+    assert ("part 2 of 3" in ended.out, "QUESTION.md stays as it was" in ended.err) == (True, True)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_hints_and_the_question_are_shown_as_far_as_one_is(parts: Drill) -> None:
+    new = parts("show", PARTS)
+    assert "sends nothing" not in new.out
+    assert f"drill show {PARTS} --all" in new.out
+    assert "how far the entries are" in parts("show", PARTS, "--all").out
+    plain = parts("show", PARTS, "--json").data
+    assert [p["id"] for p in plain["parts"]] == ["1"]
+    assert (plain["parts_in_all"], plain["minutes"], plain["hints"]) == (3, 9, 2)
+    assert [c["id"] for c in plain["parts"][0]["checks"]] == ["mean"]
+    assert plain["functions"] == ["mean"]
+    assert "hint 1 of 2\n    What do you divide by?" in parts("hint").out
+    write(MEAN)
+    parts("grade")
+    assert "hint 3 of 3\n    What is 0 / 0?" in parts("hint").out
+    every = parts("hint", "--json").data
+    assert ([h["number"] for h in every["hints"]], every["left"]) == ([1, 2, 3], 0)
+    assert "hint 2 of 3" in parts("hint", "--number", "2").out
+    assert parts("hint", "--number", "4").status == 2
+    assert [p["id"] for p in parts("show", PARTS, "--json").data["parts"]] == ["1", "2"]
+    assert len(parts("show", PARTS, "--json", "--all").data["parts"]) == 3
+    fresh = parts("start", PARTS, "--dir", "again").out  # the page goes with the starter
+    assert ("part 1 of 3" in fresh, "sends nothing" in fresh) == (True, False)
+    written = (Path("again") / PARTS / "QUESTION.md").read_text(encoding="utf-8")
+    assert written.count("\n## Part ") == 2  # and the file has what is asked so far
+    again = parts("start", PARTS, "--dir", "again").out  # a version that is one's own
+    assert ("part 2 of 3" in again, "sends nothing at all" in again) == (True, True)
+
+
+def test_parts_that_count_are_named(parts: Drill) -> None:
+    write(MEAN)
+    assert parts("grade", "--parts", "1").status == 0
+    rows = {row["id"]: row for row in parts("list", "--json").data["questions"]}
+    assert rows[PARTS]["state"] == "tried"
+    assert parts("solution").status == 2
+    assert parts("grade", "--parts", "spread, 1").status == 1
+    report = parts("grade", "--parts", "1", "--json").data
+    assert [p["of"] for p in report["parts"]] == [50, 0, 0]
+    again = parts("grade", "--parts", "2").out
+    assert f"FAIL {PARTS}/submission.py {PARTS}, part 2 of 3" in " ".join(again.split())
+    for wrong in ("4", "0", "", "1,", "x", "-1", "1;2"):
+        expected = "--parts: expected numbers from 1 to 3, separated by commas, found"
+        parts("grade", "--parts", wrong).refused(f"{expected} {wrong!r}")
+
+
+def test_what_is_no_try_is_judged_whole(parts: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("other.py").write_text(MEAN, encoding="utf-8")
+    assert "m is NaN, expected 0" in parts("grade", PARTS, "--file", "other.py").out
+    assert question().count("\n## Part ") == 1
+    write(MEAN)
+    monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")  # without records nothing is held back
+    assert "m is NaN, expected 0" in parts("grade", f"./{PARTS}").out
+
+
+# Answers that are text.
+
+RIGHT_ANSWERS = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
+
+
+def test_the_first_prediction_counts(real: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = ("--bank", str(ROOT))
+    folder = Path("seven-windows")
+
+    def graded(answers: str = "") -> tuple[int, str]:
+        if answers:
+            (folder / "answers.txt").write_text(answers)
+        ended = real(*here, "grade", "seven-windows")
+        assert "drill case" not in ended.out
+        return ended.status, ended.out
+
+    assert "Edit  seven-windows/answers.txt" in real(*here, "start", "seven-windows").out
+    assert sorted(p.name for p in folder.iterdir()) == [".drill", "QUESTION.md", "answers.txt"]
+    for answers, said in (
+        ("", "nothing is answered yet"),
+        (
+            RIGHT_ANSWERS.replace("8", "8 apples"),
+            "answers.txt:2: grad_x[4]: needs a number such as 0.25, -3 or 2/3",
+        ),
+    ):
+        status, page = graded(answers)
+        assert (status, said in page) == (1, True)
+        assert "try" not in page.splitlines()[0]  # it costs none
+    status, page = graded(RIGHT_ANSWERS.replace("8", "5"))
+    assert (status, "try 1" in page.splitlines()[0]) == (1, True)
+    assert "Idea: overwrite. It gives your numbers in the failing case." in page
+    assert "8.000" in page  # after a prediction what is right is shown
+    assert page.endswith(f"\nNext: drill start maxpool-routing --bank {ROOT}\n")
+    said = "seven-windows asks for text, which no script can call"
+    real(*here, "case", "seven", "seven-windows").refused(said)
+    (folder / "answers.txt").write_text(RIGHT_ANSWERS)
+    monkeypatch.chdir(folder)
+    status, page = graded()
+    assert (status, page.startswith("PASS  answers.txt")) == (0, True)
+    assert "try" not in page.splitlines()[0]
+    rows = real(*here, "list", "--json").data["questions"]
+    assert [row["state"] for row in rows if row["id"] == "seven-windows"] == ["tried"]
+    following = real(*here, "next", "--json").data
+    assert "seven-windows" not in {following["next"]["question"], following["then"]["question"]}
+
+
+def test_an_estimate_never_shows_what_is_right(real: Drill) -> None:
+    answers = Path("mine.txt")
+    answers.write_text(
+        "kv_token = 96 KiB\nkv_total = 14 GB\ndecode_intensity = 24 FLOP/B\n"
+        "decode_time = 8.8 ms\nprefill_time = 0.4 s\n"
+    )
+    for words in ((), ("--full",), ("--plain",), ("--json",)):
+        ended = real(
+            "--bank", str(ROOT), "grade", "decode-on-paper", "--seed", "7", "--file", str(answers),
+            *words,
+        )  # fmt: skip
+        assert ended.status == 1
+        said = re.sub(r'"(seconds|sha256|digest|outputs)": [^,]+', "", ended.out)  # any digits
+        for kept_back in ("28.3", "2831", "12.27", "0.0172", "17.2", "0.359", "too large", "half"):
+            assert kept_back not in said, (words, kept_back)
+        if not words:
+            assert "cache: kv_total is wrong in case card: the model and the card of the" in said
+
+
+def test_what_a_review_is_about_can_be_read_before_it_begins(real: Drill) -> None:
+    shown = real("--bank", str(ROOT), "show", "data-parallel-review").out
+    assert "\n  19  +    params -= lr * velocity\n" in shown
+    assert "\n  overwritten        something that should be added up is replaced\n" in shown
+    real("--bank", str(ROOT), "start", "data-parallel-review")
+    written = Path("data-parallel-review", "QUESTION.md").read_text()
+    assert "- `overwritten` something that should be added up is replaced\n" in written

@@ -9,10 +9,8 @@ import pty
 import re
 import select
 import struct
-import subprocess
 import sys
 import termios
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,9 +20,8 @@ import pytest
 from grader.cli import output
 from grader.reports import sheet
 from grader.reports.blocks import Paragraph
-from tests.cli.conftest import Drill
+from tests.cli.conftest import ROOT, Drill, Program
 
-Program = Callable[..., subprocess.Popen[str]]
 ALLOWED = {"\x1b[0m", "\x1b[1m", "\x1b[7m", "\x1b[31m", "\x1b[32m"}
 READ = 1 << 16
 
@@ -39,11 +36,10 @@ def on_a_terminal(
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     kept = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
-    environment = kept | {"PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm"} | more
     running = program(
         *words,
         **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
-        env=environment,
+        env=kept | {"TERM": "xterm"} | more,
         start_new_session=True,
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that ^C is a signal
     )
@@ -82,7 +78,7 @@ def test_a_long_document_goes_through_the_pager_of_a_terminal_alone(
     ):
         status, seen = on_a_terminal(program, *words, rows=rows, **pager)
         assert (status, "PAGED" in seen, "double-trouble" in seen) == (0, False, True), words
-    piped = program("list", env=os.environ | pager | {"PYTHONPATH": str(Path(__file__).parents[2])})
+    piped = program("list", env=os.environ | pager)
     assert "PAGED" not in piped.communicate()[0]
     assert drill("start", "double-trouble").status == 0
 
@@ -146,7 +142,7 @@ def test_a_file_of_no_drill_is_asked_about_on_a_terminal(
     assert drill("grade", "--json").status == 2
 
 
-@pytest.mark.parametrize("columns", ["20", "60", "80", "120"])
+@pytest.mark.parametrize("columns", ["20", "80", "120"])
 def test_no_page_is_wider_than_the_window_but_for_what_is_typed_or_copied(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
@@ -167,7 +163,7 @@ def test_no_page_is_wider_than_the_window_but_for_what_is_typed_or_copied(
             assert copied or len(line) <= width, (words, line)
 
 
-ID, ROOT = "maxpool-routing", Path(__file__).parents[2]
+ID = "maxpool-routing"
 REFERENCE = (ROOT / "drills" / ID / "reference.py").read_bytes()
 
 
@@ -282,15 +278,9 @@ def test_a_status_line_is_cut_and_erased_before_a_warning_and_at_the_end(
     assert screen.getvalue().split(output.ERASE) == [
         "", "grading, 2 of 9 checks, of wh", "drill: a note\n", "",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("term", ["dumb", ""])
-def test_a_terminal_that_cannot_erase_gets_no_status(
-    monkeypatch: pytest.MonkeyPatch, term: str
-) -> None:
-    screen = _Terminal()
-    monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setenv("TERM", term)
-    with output.waiting() as step:
-        step("loading torch")
-    assert screen.getvalue() == ""
+    before = screen.getvalue()
+    for term in ("dumb", ""):  # which cannot erase
+        monkeypatch.setenv("TERM", term)
+        with output.waiting() as step:
+            step("loading torch")
+    assert screen.getvalue() == before

@@ -1,4 +1,4 @@
-"""`drill next` gives one thing to do, a reason, and the line to type."""
+"""`drill list` shows how far you are, `show` gives nothing away, `next` says what to do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,68 @@ from typing import Any
 import pytest
 
 from grader.app import catalog
+from tests.bank.specs import edited, write_bank
 from tests.cli.conftest import Drill, without_torch
+
+
+@pytest.fixture(autouse=True)
+def _torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.app.context.find_spec", str)
+
+
+def states(drill: Drill) -> dict[str, tuple[str, int]]:
+    found = drill("list", "--json").data["questions"]
+    return {q["id"]: (q["state"], q["tries"]) for q in found}
+
+
+def test_the_state_of_each_question(drill: Drill, home: Path) -> None:
+    assert set(states(drill).values()) == {("new", 0)}
+    assert not home.exists()
+    drill("start", "double-trouble")
+    assert states(drill)["double-trouble"] == ("started", 0)
+    drill("grade")
+    drill("grade")
+    assert states(drill)["double-trouble"] == ("tried", 2)
+    assert "2 tries" in drill("list").out
+    Path("double-trouble/submission.py").write_text("# pass")
+    drill("grade")
+    assert states(drill)["double-trouble"] == ("passed", 3)
+    Path("double-trouble/submission.py").write_text("# fail")
+    drill("grade")
+    assert states(drill)["double-trouble"] == ("passed", 4)
+
+
+def test_one_track(drill: Drill) -> None:
+    found = drill("list", "--track", "tensors", "--json").data["questions"]
+    assert [q["id"] for q in found] == ["needs-torch"]
+    drill("list", "--track", "tensor").refused("did you mean tensors?")
+
+
+@pytest.mark.parametrize("columns", [60, 71, 72, 80, 120])
+def test_the_table_fits_the_window(
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    long = edited("A scaled copy", "A title so long that it has to be cut " + "x" * 30)
+    write_bank(tmp_path / "bank", long, "online-softmax-attention-2")
+    real("bank", "add", str(tmp_path / "bank"))  # beside those of the program
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = real("list").out
+    assert max(map(len, out.splitlines())) <= columns
+    assert not any(line.endswith(" ") for line in out.splitlines())
+    for question in real("list", "--json").data["questions"]:
+        assert f"  {question['id']} " in out
+
+
+def test_show_gives_nothing_away(drill: Drill) -> None:
+    ended = drill("show", "double-trouble")
+    assert ended.status == 0
+    assert "A colleague doubles numbers" in ended.out
+    assert "drill start double-trouble" in ended.out
+    data = drill("show", "double-trouble", "--json").data
+    assert data["minutes"] == 25
+    assert "2 * x" not in str(data)
+    assert "Leave out" not in str(data)
+    assert not list(Path().iterdir())
 
 
 def suggested(drill: Drill) -> list[tuple[str, str]]:
@@ -17,11 +78,6 @@ def suggested(drill: Drill) -> list[tuple[str, str]]:
     data = drill("next", "--json").data
     rows = [data[name] for name in ("next", "then") if data[name]]
     return [(row["question"], row["reason"]) for row in rows]
-
-
-@pytest.fixture(autouse=True)
-def _torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.app.context.find_spec", str)
 
 
 def test_what_was_begun_comes_before_what_is_new(drill: Drill) -> None:

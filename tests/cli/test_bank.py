@@ -1,0 +1,619 @@
+"""`drill bank`: banks in use, new questions, previews, and what an audit says and ends with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import grader.bank
+from grader.audit import audit as auditing
+from grader.audit import proofs
+from grader.bank import builtin, load
+from grader.forms import NAMES
+from grader.kinds.schema import schema
+from grader.model.audit import AuditReport, Remark
+from grader.model.question import Question
+from tests.audit.audits import AT_ZERO, REFERENCE, gate
+from tests.audit.audits import question as gate_question
+from tests.bank.specs import SPEC, edited, write_bank
+from tests.cli.conftest import ROOT, Drill, without_torch
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+
+def listed(home: Path) -> str:
+    """Return the user's list of banks."""
+    return (home / "banks").read_text(encoding="utf-8")
+
+
+def test_a_bank_is_added_once_listed_and_removed(real: Drill, home: Path, tmp_path: Path) -> None:
+    bank = write_bank(tmp_path / "mine")
+    assert real("bank", "add", "../mine").out == (
+        f"mine  {bank}\n1 question; it is in use from now on\n"
+    )
+    again = real("bank", "add", str(bank)).out
+    assert (again, listed(home)) == (
+        f"mine  {bank}\n1 question; it is in use already\n",
+        f"{bank}\n",
+    )
+    assert "scaled-copy" in real("list").out
+    out = real("bank", "list").out
+    assert f"mine   {bank}\n       1 question, from {home / 'banks'}\n" in out
+    assert f"drill  {builtin()}\n" in out
+    removed = real("bank", "remove", "../mine")
+    assert removed.out == f"{bank} is no longer in use; it is left where it is\n"
+    assert (listed(home), bank.is_dir()) == ("", True)
+    assert "scaled-copy" not in real("list").out
+
+
+def test_a_list_behind_a_link_is_changed_where_it_is(
+    real: Drill, home: Path, tmp_path: Path
+) -> None:
+    home.mkdir()
+    kept = tmp_path / "dotfiles-banks"
+    kept.touch()
+    (home / "banks").symlink_to(kept)
+    real("bank", "add", str(write_bank(tmp_path / "mine")))
+    assert (home / "banks").is_symlink()
+    assert kept.read_text(encoding="utf-8") == f"{tmp_path / 'mine'}\n"
+
+
+def test_one_file_is_a_bank_too(real: Drill, tmp_path: Path) -> None:
+    spec = tmp_path / "the-question.yaml"
+    spec.write_text(SPEC, encoding="utf-8")
+    data = real("bank", "add", str(spec), "--json").data
+    assert (data["name"], data["questions"], data["already"]) == ("the-question", 1, False)
+    found = real("bank", "list", "--json").data
+    assert (found["ok"], [b["name"] for b in found["banks"]]) == (True, ["the-question", "drill"])
+    assert "the-question" in {q["id"] for q in real("list", "--json").data["questions"]}
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda p: p.exists(), "found nothing at "),
+        (lambda p: p.mkdir(), "found no questions/ in "),
+        (lambda p: p.write_text("x"), "found the file "),
+    ],
+)
+def test_what_is_no_bank_is_refused(
+    real: Drill, home: Path, tmp_path: Path, make: Callable[[Path], object], said: str
+) -> None:
+    make(tmp_path / "thing")
+    expected = "drill: expected a folder that holds questions/, or a .yaml file,"
+    real("bank", "add", "../thing").refused(expected, said)
+    assert not (home / "banks").exists()
+
+
+def test_a_list_that_is_no_text_is_not_written_over(
+    real: Drill, home: Path, tmp_path: Path
+) -> None:
+    write_bank(tmp_path / "mine")
+    home.mkdir()
+    (home / "banks").write_bytes(b"\xff\xfe")
+    real("bank", "add", "../mine").refused("expected UTF-8 text with one path per line")
+    assert (home / "banks").read_bytes() == b"\xff\xfe"
+
+
+def test_a_path_that_the_list_could_not_hold_is_not_added(
+    real: Drill, home: Path, tmp_path: Path
+) -> None:
+    for name in ("a\rb", "a\u2028b", "a\udcffb", "a #b"):
+        ended = real("bank", "add", str(write_bank(tmp_path / name)))
+        ended.refused("expected a path that fits on a line of")
+    assert not (home / "banks").exists()
+
+
+@pytest.mark.parametrize(
+    ("refusing", "said"),
+    [("pathlib.Path.mkdir", "cannot be made: "), ("os.fsync", "cannot be written: ")],
+)
+def test_where_the_list_cannot_be_written_another_folder_is_named(
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusing: str, said: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    write_bank(tmp_path / "mine")
+    monkeypatch.setattr(refusing, refuse)
+    ended = real("bank", "add", "../mine")
+    ended.refused(said, "DRILL_HOME=DIR names another folder, which you can write")
+
+
+def test_a_bank_that_is_gone_says_how_to_take_it_off_the_list(real: Drill, tmp_path: Path) -> None:
+    bank = write_bank(tmp_path / "mine")
+    real("bank", "add", str(bank))
+    bank.rename(tmp_path / "elsewhere")
+    hint = f"drill bank remove {bank} takes it off the list"
+    for words in (("list",), ("show", "maxpool-routing"), ("start", "maxpool-routing")):
+        ended = real(*words)
+        assert (ended.status, "maxpool-routing" in ended.out) == (0, True)
+        assert ended.err.count(f"found nothing at {bank}") == 1
+        assert hint in ended.err
+    shown = real("bank", "list", "--json")
+    assert shown.status == 3
+    assert [b["fault"] != "" for b in shown.data["banks"]] == [True, False]
+    assert shown.data["banks"][0]["hint"] == hint
+    assert f"\n       {hint}\n" in real("bank", "list").out
+    assert real("bank", "remove", str(bank)).status == 0
+    assert real("list").err == ""
+
+
+def test_a_bank_that_is_not_on_the_list_cannot_be_removed(real: Drill, tmp_path: Path) -> None:
+    bank = write_bank(tmp_path / "mine")
+    real("bank", "add", str(bank))
+    real("bank", "remove", f"{bank}s").refused(f"did you mean {bank}?")
+    real("bank", "remove", "../nothing-alike").refused("drill bank list shows those in use")
+    bank.rename(tmp_path / "gone")
+    real("bank", "remove", "mien").refused(f"did you mean {bank}?")
+
+
+@pytest.mark.parametrize("shown", ["mine", "mine-2"])
+def test_a_bank_is_removed_by_the_name_that_the_list_shows(
+    real: Drill, home: Path, tmp_path: Path, shown: str
+) -> None:
+    banks = {"mine": tmp_path / "a" / "mine", "mine-2": tmp_path / "b" / "mine"}
+    for bank in banks.values():
+        real("bank", "add", str(write_bank(bank)))
+    assert shown in {b["name"] for b in real("bank", "list", "--json").data["banks"]}
+    removed = real("bank", "remove", shown)
+    assert removed.out == f"{banks.pop(shown)} is no longer in use; it is left where it is\n"
+    assert listed(home) == "".join(f"{bank}\n" for bank in banks.values())
+
+
+def test_an_id_of_two_banks_is_listed_twice_and_asked_for_by_name(
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = write_bank(tmp_path / "mine", edited("A scaled copy", "Mine"))
+    yours = write_bank(tmp_path / "yours", edited("A scaled copy", "Yours"))
+    monkeypatch.setenv("DRILL_BANK", f"{mine}{os.pathsep}{yours}")
+    out = real("list").out
+    assert ("mine/scaled-copy" in out, "yours/scaled-copy" in out) == (True, True)
+    for command in ("show", "start", "grade"):
+        real(command, "scaled-copy").refused(
+            "expected a question that one bank holds, found 'scaled-copy' in 2",
+            "say mine/scaled-copy or yours/scaled-copy",
+        )
+    assert real("show", "yours/scaled-copy", "--json").data["title"] == "Yours"
+    # A folder is not taken for the other bank's question.
+    real("start", "mine/scaled-copy")
+    wrong = f"for scaled-copy of {yours}, found that of {mine}"
+    hint = "drill start yours/scaled-copy --dir DIR makes it elsewhere"
+    real("start", "yours/scaled-copy").refused(wrong, hint)
+    real("--bank", str(yours), "start", "scaled-copy").refused(wrong)
+    assert real("start", "yours/scaled-copy", "--dir", "other").status == 0
+    assert real("start", "mine/scaled-copy", "--json").data["already_started"]
+
+
+def test_a_broken_bank_is_warned_of_once_and_hides_no_other(real: Drill, tmp_path: Path) -> None:
+    good, broken = write_bank(tmp_path / "good"), write_bank(tmp_path / "broken", name="other")
+    for bank in (broken, good):
+        assert real("bank", "add", str(bank)).status == 0
+    (broken / "questions" / "other.yml").write_text(SPEC, encoding="utf-8")
+    fault = "expected one file for the id other, found other.yaml too"
+    for words in (("list",), ("show", "scaled-copy"), ("start", "scaled-copy"), ("hint",)):
+        ended = real(*words)
+        assert (ended.status, ended.err.count(fault) <= 1) == (0, True), words
+    ended = real("list")
+    assert ("scaled-copy" in ended.out, fault in ended.err) == (True, True)
+    assert real("--bank", str(broken), "list").status == 3
+    assert real("show", "other").status == 2
+
+
+ADDING = """
+import sys
+from grader.cli.app import run
+print("ready", flush=True)
+sys.stdin.readline()
+for bank in sys.argv[1:]:
+    assert run(["bank", "add", bank]) == 0
+"""
+
+
+def test_banks_that_two_processes_add_at_once_are_all_on_the_list(
+    home: Path, tmp_path: Path
+) -> None:
+    every = [str(write_bank(tmp_path / f"bank-{n}")) for n in range(24)]
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    pipes["env"] = os.environ | {"PYTHONPATH": str(ROOT)}
+    adding = [
+        subprocess.Popen([sys.executable, "-c", ADDING, *every[half::2]], **pipes)
+        for half in (0, 1)
+    ]
+    for process in adding:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in adding:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in adding:
+        process.communicate()
+    assert [process.returncode for process in adding] == [0, 0]
+    assert sorted(listed(home).split()) == sorted(every)
+    assert [p.name for p in home.iterdir()] == ["banks"]
+
+
+def test_commands_that_are_suggested_keep_the_bank(
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")  # wide enough for a path that is not folded
+    bank = write_bank(tmp_path / "a bank")
+    option = f"--bank '{bank}'"
+
+    def said(*words: str) -> str:
+        ended = real("--bank", str(bank), *words)
+        return " ".join((ended.out + ended.err).split())
+
+    assert f"drill bank new bad-id {option}" in said("bank", "new", "Bad Id")
+    assert said("show", "scaled-copy").endswith(f"Next: drill start scaled-copy {option}")
+    assert f"Next: drill start scaled-copy {option} drill grade" in said("grade", "scaled-copy")
+    assert f"drill solution scaled-copy {option} --give-up" in said("hint", "scaled-copy")
+    assert f"Next: drill hint scaled-copy {option} drill" in said("solution", "scaled-copy")
+    Path("mine.py").touch()
+    graded = said("grade", "scaled-copy", "--file", "mine.py", "--seed", "7")
+    assert f"Next: drill grade scaled-copy --file mine.py {option}" in graded
+
+
+# Write a question.
+
+
+def tree(folder: Path) -> list[str]:
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+def assert_proved(where: Path, question_id: str) -> None:
+    report = auditing.audit(load([where], question_id), seeds=range(2))
+    assert (report.problems, report.remarks) == ((), ())
+
+
+def test_a_new_question_passes_its_audit_and_says_what_to_do_next(real: Drill) -> None:
+    ended = real("bank", "new", "masked-mean")
+    assert (ended.status, ended.err) == (0, "")
+    assert tree(Path()) == [
+        "drills/masked-mean/misconceptions/counts_padding.py",
+        "drills/masked-mean/misconceptions/keeps_float64.py",
+        "drills/masked-mean/reference.py",
+        "drills/masked-mean/starter.py",
+        "question.schema.json",
+        "questions/masked-mean.yaml",
+    ]
+    assert_proved(Path(), "masked-mean")
+    said = {line.strip() for line in ended.out.splitlines()}
+    commands = ("--bank . bank audit masked-mean", "--bank . start masked-mean", "bank add .")
+    assert said >= {*tree(Path()), *(f"drill {words}" for words in commands)}
+    spec = Path("questions/masked-mean.yaml")
+    named = spec.read_text().splitlines()[0].partition("$schema=")[2]
+    assert (spec.parent / named).read_text() == schema()
+    assert real("bank", "schema").out == schema()
+
+
+def test_one_file_is_a_bank_by_itself(real: Drill) -> None:
+    ended = real("bank", "new", "masked-mean", "--one-file")
+    assert tree(Path()) == ["masked-mean.yaml", "question.schema.json"]
+    assert "drill --bank masked-mean.yaml bank audit masked-mean\n" in ended.out
+    assert_proved(Path("masked-mean.yaml"), "masked-mean")
+
+
+@pytest.mark.parametrize("form", NAMES[1:])
+def test_a_question_of_another_form_passes_its_audit_without_a_remark(
+    form: str, real: Drill
+) -> None:
+    ended = real("bank", "new", "by-hand", "--form", form)
+    assert (ended.status, ended.err) == (0, "")
+    assert tree(Path()) == ["question.schema.json", "questions/by-hand.yaml"]
+    assert_proved(Path(), "by-hand")
+
+
+@pytest.mark.parametrize(("one_file", "parts"), [(False, 3), (True, 2), (True, 9)])
+def test_a_skeleton_in_parts_is_proved_but_for_what_is_marked(
+    real: Drill, parts: int, *, one_file: bool
+) -> None:
+    words = ("--parts", str(parts), "--json", *["--one-file"] * one_file)
+    made = real("bank", "new", "in-parts", *words).data
+    question = load([Path("in-parts.yaml") if one_file else Path()], "in-parts")
+    assert [len(part.checks) for part in question.spec.parts] == [1] * parts
+    assert sum(part.points for part in question.spec.parts) == 100
+    assert sorted(made["todo"]) == sorted(question.todos)
+    assert len(question.todos) > 8 * parts
+    report = auditing.audit(question, seeds=range(1))
+    assert (report.problems, [remark.about for remark in report.remarks]) == ((), ["todo"])
+
+
+@pytest.mark.parametrize("word", ["null", "12", "1e5", "on"])
+def test_an_id_that_yaml_would_read_as_something_else_makes_a_text(real: Drill, word: str) -> None:
+    assert real("bank", "new", word).status == 0
+    assert yaml.safe_load(Path(f"questions/{word}.yaml").read_text())["track"] == word
+    assert load([Path()], word).spec.title == word.capitalize()
+
+
+IDS = "lower-case words joined by hyphens, at most 60 characters, found"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("My_Question",), (f"{IDS} 'My_Question'", "drill bank new my-question")),
+        (("a--b",), (IDS, "drill bank new a-b")),
+        (("é",), (IDS, "drill bank new my-norm")),
+        (("../x",), (IDS, "drill bank new x")),
+        (("a", "--form", "essay"), (f"--form: expected one of {', '.join(NAMES)}, found",)),
+        (("a", "--form", "derive", "--parts", "2"), ("--form derive: expected no --parts",)),
+        (("a", "--parts", "1"), ("--parts: expected a number from 2 to 9, found 1",)),
+        (("a", "--parts", "10"), ("--parts: expected a number from 2 to 9, found 10",)),
+    ],
+)
+def test_what_no_question_can_be_is_refused(
+    real: Drill, words: tuple[str, ...], said: tuple[str, ...]
+) -> None:
+    real("bank", "new", *words).refused(*said)
+    assert tree(Path()) == []
+
+
+@pytest.mark.parametrize("taken", ["questions/a.yaml", "questions/a.yml", "drills/a/notes.txt"])
+def test_what_is_there_is_never_touched(real: Drill, taken: str) -> None:
+    path = Path(taken)
+    path.parent.mkdir(parents=True)
+    path.write_text("mine")
+    Path("questions").mkdir(exist_ok=True)
+    real("bank", "new", "a").refused("nothing is ever written over it")
+    assert (tree(Path()), path.read_text()) == ([taken], "mine")
+
+
+def test_where_the_spec_cannot_be_written_nothing_is_left(
+    real: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true = Path.open
+
+    def refuse(path: Path, mode: str = "r", **named: Any) -> Any:
+        if mode == "xb":
+            raise PermissionError(13, "Permission denied")
+        return true(path, mode, **named)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    real("bank", "new", "masked-mean").refused(
+        "cannot be written: Permission denied",
+        "choose a folder that you can write, with --bank DIR",
+    )
+    assert tree(Path()) == []
+    assert list(Path("drills").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("questions/masked-mean.yaml", "  We pool", "  TODO We pool"),
+        ("questions/masked-mean.yaml", "  one-padded:", "  # TODO\n  one-padded:"),
+        ("drills/masked-mean/reference.py", "    total", "    # TODO\n    total"),
+        ("drills/masked-mean/misconceptions/counts_padding.py", "def", "# TODO\ndef"),
+    ],
+)
+def test_a_place_that_is_left_fails_a_strict_audit_wherever_it_is(
+    real: Drill, file: str, old: str, new: str
+) -> None:
+    real("bank", "new", "masked-mean")
+    text = Path(file).read_text(encoding="utf-8")
+    Path(file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    ended = real("--bank", ".", "bank", "audit", "masked-mean", "--seeds", "1", "--strict")
+    assert ended.status == 3
+    assert f"todo: 1 TODO is left: {file}:" in " ".join(ended.out.split())
+
+
+# See what somebody sees who holds a misconception.
+
+
+def test_a_preview_shows_every_variant_as_a_grade_would(real: Drill, tmp_path: Path) -> None:
+    both = ["def relu(x):\n    return x * 0\n", "def relu(x):\n    return x * 0 - 1\n"]
+    zero = {"killed_by": "gate", "feedback": "It lets nothing through.", "code": both}
+    gate_question(
+        tmp_path / "bank",
+        begin="def relu(x):\n    return x * 2\n",
+        reference="\n    from __future__ import annotations\n" + REFERENCE,
+        variants={
+            "open": "from __future__ import annotations\n\ndef relu(x):\n    return x.copy()\n"
+        },
+        misconceptions={"open": {"killed_by": "gate", "feedback": "All."}, "zero": zero},
+    )
+    words = ("--bank", str(tmp_path / "bank"), "bank", "preview", "gate")
+    ended = real(*words, "zero")
+    first, second = ended.out.split("\nzero (2)\n")
+    assert first.startswith("zero\n")
+    assert "\nFAIL  gate   seed 0\n" in first
+    assert all("It lets nothing through." in page for page in (first, second))
+    (page,) = real(*words, "zero", "--variant", "2", "--seed", "5", "--json").data["pages"]
+    assert (page["name"], page["report"]["seed"]) == ("zero (2)", 5)
+    assert [m["id"] for m in page["report"]["misconceptions"]] == ["zero"]
+    (page,) = real(*words, "open", "--json").data["pages"]
+    assert [m["id"] for m in page["report"]["misconceptions"]] == ["open"]
+    (page,) = real(*words, "starter", "--json").data["pages"]
+    assert page["report"]["verdict"] == "fail"
+    assert real("history", "--json").data["attempts"] == []
+    real(*words, "opne").refused("gate has no misconception 'opne'; did you mean 'open'?")
+    real(*words, "zero", "--variant", "3").refused("zero has 2 variants: there is no --variant 3")
+
+
+# Prove questions.
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Which questions are audited, none in earnest: one is at fault, two seeds give a remark."""
+    found: list[str] = []
+
+    def audit(question: Question, *, seeds: Any, **_: Any) -> AuditReport:
+        found.append(question.id)
+        problems = ("no good",) * (question.id == "halve-well")
+        remarks = (Remark("todo", "could be better"),) * (len(seeds) == 2)
+        title = question.spec.title
+        return AuditReport(question.id, title, tuple(seeds), 0.0, (), (), problems, remarks)
+
+    monkeypatch.setattr(auditing, "audit", audit)
+    monkeypatch.setattr("grader.app.context.find_spec", without_torch)
+    return found
+
+
+@pytest.mark.usefixtures("tried")
+def test_all_questions_that_can_run_here_are_audited(drill: Drill) -> None:
+    ended = drill("bank", "audit", "--json")
+    assert (ended.status, ended.data["ok"]) == (3, False)
+    assert [q["question"] for q in ended.data["questions"]] == ["double-trouble", "halve-well"]
+    assert ended.data["skipped"] == ["needs-torch"]
+    assert "needs-torch is not audited" in ended.err
+    assert drill("bank", "audit").out.endswith("\n\n1 of 2 not ready: halve-well\n")
+    drill("bank", "audit", "needs-torch").refused("pip install")
+    ended = drill("bank", "audit", "double-trouble", "--seeds", "7", "--json")
+    assert (ended.status, ended.data["ok"], ended.data["seeds"]) == (0, True, 7)
+
+
+@pytest.mark.usefixtures("tried")
+def test_a_broken_question_does_not_hide_the_others(drill: Drill, broken: str) -> None:
+    ended = drill("bank", "audit", broken, "double-trouble")
+    assert (ended.status, ended.err.count("drill: ")) == (3, 2)
+    assert "double-trouble: no proof; proved now" in ended.out
+    assert ended.out.endswith(f"\n1 of 2 not ready: {broken}\n")
+    data = drill("bank", "audit", broken, "double-trouble", "--json").data
+    assert (data["ok"], len(data["problems"]), len(data["questions"])) == (False, 2, 1)
+
+
+@pytest.mark.usefixtures("tried")
+def test_a_remark_fails_a_strict_audit_only(drill: Drill) -> None:
+    words = ("bank", "audit", "double-trouble", "--seeds")
+    assert drill(*words, "2").status == 0
+    ended = drill(*words, "2", "--strict")
+    assert (ended.status, "because of --strict" in ended.err) == (3, True)
+    data = drill(*words, "2", "--strict", "--json").data
+    assert (data["format"], data["ok"], data["strict"]) == (2, False, True)
+    assert drill(*words, "1", "--strict").status == 0
+
+
+def test_ctrl_c_ends_an_audit_with_130(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> AuditReport:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(auditing, "audit", interrupted)
+    ended = drill("bank", "audit", "double-trouble")
+    assert (ended.status, ended.out, "interrupted" in ended.err) == (130, "", True)
+
+
+MUTANTS = ("--mutants", "--seeds", "1")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The bank that comes with the program: two questions, of which `gate` can be proved."""
+    bank = tmp_path / "bank"
+    gate(bank, AT_ZERO)
+    for name, other in (("questions/gate.yaml", "door.yaml"), ("drills/gate", "door")):
+        (bank / name).with_name(other).symlink_to(bank / name)
+    monkeypatch.setattr(grader.bank, "builtin", lambda: bank)
+    return bank
+
+
+def claim(folder: Path, *names: str, **changes: Any) -> None:
+    """Write a proof of questions that nobody has proved."""
+    for name in names:
+        question = load([folder], name)
+        text = proofs.Proof(
+            question=name, digest=question.digest, grader=proofs.grader(),
+            versions=proofs.versions(question), seeds=3, remarks=0, programs={}, accepted=[],
+            styles=[], mutants=13, killed={}, equivalent=[], explained=[],
+        ).model_copy(update=changes).text()  # fmt: skip
+        proofs.place(question).write_bytes(text)
+
+
+def test_a_proof_is_written_after_an_audit_without_faults(folder: Path, real: Drill) -> None:
+    ended = real("bank", "audit", "gate", *MUTANTS, "--write-proofs")
+    assert (ended.status, "gate: no proof; proved now" in ended.out) == (0, True)
+    path = folder / "questions" / "gate.proof.json"
+    assert str(path) in ended.out
+    ended = real("bank", "audit", "gate", *MUTANTS)
+    begin = "gate: proved before: this question, this grader, 1 seed, 13 mutants; proved now"
+    assert ended.out.startswith(begin)
+    assert ended.err == "", "it says what was found again"
+    path.unlink()
+    gate(folder)  # nothing is explained any more
+    assert real("bank", "audit", "gate", *MUTANTS, "--write-proofs").status == 3
+    assert not path.exists()
+
+
+def test_only_what_is_not_current_is_tried(folder: Path, real: Drill, tried: list[str]) -> None:
+    claim(folder, "door", "gate")
+    ended = real("bank", "audit", "--jobs", "1")
+    assert (ended.status, ended.err, tried) == (0, "", [])
+    before = "proved before: this question, this grader, 3 seeds, 13 mutants"
+    assert ended.out == (
+        f"door: {before}\ngate: {before}\n\nall 2 are ready, 2 of them proved before\n"
+    )
+    claim(folder, "gate", digest="0")
+    ended = real("bank", "audit", "--jobs", "1")
+    assert (ended.status, tried) == (0, ["gate"])
+    assert "gate: the question has changed since its proof; proved now\n" in ended.out
+    assert ended.out.endswith("\nall 2 are ready, 1 of them proved before\n")
+    real("bank", "audit", "--jobs", "1", "--all")
+    assert tried == ["gate", "door", "gate"]
+
+
+def test_a_bank_of_a_stranger_is_proved_whatever_lies_in_it(
+    folder: Path, real: Drill, tried: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(grader.bank, "builtin", lambda: tmp_path)
+    claim(folder, "door", "gate")
+    ended = real("--bank", str(folder), "bank", "audit", "--jobs", "1", "--json")
+    assert (tried, ended.data["proofs"]) == (["door", "gate"], [])
+    monkeypatch.chdir(folder)
+    real("bank", "audit", "--jobs", "1")
+    assert tried == ["door", "gate"] * 2
+    real("bank", "audit", "--jobs", "1", "--mine")
+    assert tried == ["door", "gate"] * 2
+
+
+def test_a_proof_is_of_all_mutants_and_not_written_through_a_link(
+    folder: Path, real: Drill, tried: list[str], tmp_path: Path
+) -> None:
+    for words in ((), ("--mutants", "--at-most", "3")):
+        ended = real("bank", "audit", "gate", "--write-proofs", *words)
+        ended.refused("--mutants without --at-most")
+    (folder / "questions" / "gate.proof.json").symlink_to(tmp_path / "elsewhere")
+    assert real("bank", "audit", "gate", *MUTANTS, "--write-proofs").status == 2
+    assert (tried, (tmp_path / "elsewhere").exists()) == ([], False)
+
+
+def test_a_hole_is_shown_and_ends_with_3(tmp_path: Path, real: Drill) -> None:
+    words = ("bank", "audit", "gate", "--seeds", "2", "--bank", str(tmp_path / "bank"))
+    question = gate(tmp_path / "bank")
+    ended = real(*words, "--mutants")
+    assert ended.status == 3
+    assert "SURVIVES gate_backward, line 6: another comparison" in ended.out
+    assert "+ return np.where(x >= 0, grad_y, 0).astype(x.dtype)" in ended.out
+    assert real(*words).status == 0
+    gate(tmp_path / "bank", AT_ZERO)
+    ended = real(*words, "--mutants", "--json")
+    mutants = ended.data["questions"][0]["mutants"]
+    assert (ended.status, ended.data["ok"]) == (0, True)
+    assert (mutants["explained"], mutants["score"]) == (1, 1.0)
+    (tmp_path / "bank/drills/gate/starter.py").write_bytes(question.reference)
+    ended = real(*words, "--mutants")
+    assert ended.status == 3
+    assert "the mutants of gate are not tried: its audit has problems" in ended.err
+    assert "mutants of the reference" not in ended.out
+
+
+def test_a_new_question_is_audited_without_naming_the_bank(
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real("bank", "new", "my-norm")
+    for words in (("my-norm",), ()):  # all of the folder, and nothing else
+        ended = real("bank", "audit", *words, "--seeds", "1", "--json")
+        assert (ended.status, ended.err) == (0, ""), ended.out
+        assert [report["question"] for report in ended.data["questions"]] == ["my-norm"]
+    other = write_bank(tmp_path / "other")
+    assert real("--bank", str(other), "bank", "audit", "my-norm").status == 2
+    monkeypatch.setenv("DRILL_BANK", os.fspath(other))
+    assert real("bank", "audit", "my-norm").status == 2
