@@ -15,10 +15,9 @@ import signal
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from types import FrameType
 
 import grader
 from grader import __version__
@@ -128,12 +127,9 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
     }
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     names = {
-        "version": __version__,
-        "seconds": str(SECONDS),
-        "lowest": _PYTHONS[-1],
-        "called": shlex.quote(_CALLED),
-        "pythons": " ".join(dict.fromkeys([here, *_PYTHONS])),
-    }
+        "version": __version__, "seconds": str(SECONDS), "called": shlex.quote(_CALLED),
+        "lowest": _PYTHONS[-1], "pythons": " ".join(dict.fromkeys([here, *_PYTHONS])),
+    }  # fmt: skip
     uses = sorted({name for question in questions for name in question.spec.uses})
     files = {
         "setup.sh": SETUP.format(**names).encode(),
@@ -150,10 +146,6 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
         for path in sorted(package.rglob("*"))
         if path.is_file() and not {"__pycache__", "_bank"} & {*path.parts}
     }
-    return _zipped(files)
-
-
-def _zipped(files: Mapping[str, bytes]) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -175,10 +167,9 @@ def pins(libraries: Sequence[str]) -> list[str]:
             "expected drill to be installed, found its source alone",
             hint="pip install . in the checkout does that",
         ) from None
-    names = {one.partition(";") for one in required}
     wanted = {
         re.split(r"[^A-Za-z0-9._-]", name.strip())[0]
-        for name, _, marker in names
+        for name, _, marker in (one.partition(";") for one in required)
         if not _ELSEWHERE.search(marker)
     }
     # `+cpu` is a build's, of no other index.
@@ -200,7 +191,11 @@ def grade_submission(root: str, home: str, seconds: str = str(SECONDS)) -> None:
     """
     file = Path(root) / "results" / "results.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    signal.signal(signal.SIGALRM, _too_long)
+
+    def too_long(*_: object) -> None:
+        raise TimeoutError("it took longer than Gradescope gives a grade")
+
+    signal.signal(signal.SIGALRM, too_long)
     signal.alarm(int(seconds))
     try:
         result = _graded(Path(root) / "submission", Path(home))
@@ -213,10 +208,6 @@ def grade_submission(root: str, home: str, seconds: str = str(SECONDS)) -> None:
     finally:
         signal.alarm(0)
     write_whole(file, [dumped(result)])
-
-
-def _too_long(_signal: int, _frame: FrameType | None) -> None:
-    raise TimeoutError("it took longer than Gradescope gives a grade")
 
 
 def _graded(submission: Path, home: Path) -> Json:

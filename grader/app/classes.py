@@ -26,7 +26,7 @@ from grader.bank.storage import files_of
 from grader.classroom.hand_in import SHOWN, HandIns
 from grader.classroom.report import ClassFindings, class_page, find
 from grader.classroom.results import Results, content, write_whole
-from grader.classroom.run import LEVELS, DaskPool, Job, LocalPool, Pool, grade_all, versions
+from grader.classroom.run import LEVELS, DaskPool, Job, LocalPool, grade_all, versions
 from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import BankError, UsageError, did_you_mean
 from grader.model.numerals import quantity
@@ -320,7 +320,7 @@ def _jobs(results: Results) -> Iterator[Job]:
             yield Job(key, question, program, terms.seed, terms.level)
 
 
-def _pool(plan: ClassPlan, questions: Sequence[Question]) -> Pool:
+def _pool(plan: ClassPlan, questions: Sequence[Question]) -> LocalPool | DaskPool:
     if plan.scheduler:
         return DaskPool(plan.scheduler, {one.id: files_of(one) for one in questions})
     return LocalPool(plan.jobs or cores())

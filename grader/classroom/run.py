@@ -22,7 +22,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 from grader import __version__, forms
 from grader.bank import load
@@ -132,25 +132,7 @@ def versions(names: Iterable[str]) -> dict[str, str]:
 # In the process that has them graded.
 
 
-class Pool(Protocol):
-    """Where grades run."""
-
-    @property
-    def size(self) -> int:
-        """How many at once; it may change, and is 0 where it was closed."""
-
-    def grade(self, job: Job) -> Graded:
-        """Grade one program, in any thread.
-
-        Raises:
-            EOFError: The process that graded it ended.
-        """
-
-    def close(self) -> None:
-        """End it at once, whatever is still going on."""
-
-
-def grade_all(jobs: Iterable[Job], pool: Pool) -> Generator[Graded, None, None]:
+def grade_all(jobs: Iterable[Job], pool: LocalPool | DaskPool) -> Generator[Graded, None, None]:
     """Grade jobs, and give each outcome as it comes.
 
     Few jobs are taken at a time, so that it needs no more memory for many.
@@ -187,7 +169,7 @@ def grade_all(jobs: Iterable[Job], pool: Pool) -> Generator[Graded, None, None]:
         threads.shutdown(wait=True, cancel_futures=True)
 
 
-def _tried(job: Job, pool: Pool) -> Graded:
+def _tried(job: Job, pool: LocalPool | DaskPool) -> Graded:
     for left in reversed(range(TRIES)):
         try:
             graded = pool.grade(job)
@@ -203,7 +185,11 @@ def _tried(job: Job, pool: Pool) -> Graded:
 
 
 class LocalPool:
-    """Processes of this machine, started afresh, each with sessions of its own."""
+    """Processes of this machine, started afresh, each with sessions of its own.
+
+    `size` is how many grade at once, 0 where the pool was closed; `grade` may be called in any
+    thread, and raises EOFError where the process that graded ended.
+    """
 
     def __init__(self, size: int) -> None:
         self.size = size

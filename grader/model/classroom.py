@@ -97,10 +97,7 @@ class Entry:
 
     @property
     def points(self) -> int | None:
-        """Points earned; None where there is no grade yet, which is not the student's fault.
-
-        A file in which there is no program earns nothing.
-        """
+        """Points earned; None where there is no grade yet, which is not the student's fault."""
         if self.handed.fault:
             return 0
         return None if self.report is None else sum(part.points for part in self.report.parts)

@@ -26,7 +26,16 @@ from grader.app.classes import ClassPlan, ClassProgress, grade_class
 from grader.app.context import Context
 from grader.bank.storage import files_of
 from grader.classroom.results import TABLE, Results
-from grader.classroom.run import AHEAD, TRIES, DaskPool, Job, grade_all, grade_one, versions
+from grader.classroom.run import (
+    AHEAD,
+    TRIES,
+    DaskPool,
+    Job,
+    LocalPool,
+    grade_all,
+    grade_one,
+    versions,
+)
 from grader.model.classroom import AssignedQuestion, Graded
 from grader.model.errors import GraderError, UsageError
 from tests.classroom.builders import BANK, MEAN, NOW, REFERENCE, ROOT, report
@@ -37,11 +46,11 @@ def job(number: int, does: str = "pass") -> Job:
     return Job(f"{number:032x}", MEAN, does.encode(), 7, "strong")
 
 
-class Pretending:
+class Pretending(LocalPool):
     """Does what a job's program says: pass, a fault, `die` as its process would, or raise."""
 
     def __init__(self) -> None:
-        self.size = 2
+        super().__init__(2)
         self.begun = Counter[str]()  # by key
         self.most = 0  # jobs that went on at once
         self._going = 0
@@ -65,9 +74,6 @@ class Pretending:
         finally:
             with self._lock:
                 self._going -= 1
-
-    def close(self) -> None:
-        self.size = 0
 
 
 def run(jobs: Sequence[Job], pool: Pretending) -> dict[str, Graded]:
