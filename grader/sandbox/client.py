@@ -185,7 +185,6 @@ class WorkerClient(Closing):
         self.printed, self.first_printed = b"", b""
         self.output_bytes = 0
         self.failure: WorkerError | None = None
-        self.fresh: int | None = None  # bytes that it held when that was first asked
         self.deadline: Deadline | None = None  # of all that it is asked until this is changed
         self.waited = 0.0  # seconds, by the deadline's clock, that its answers took
         # Name and source of the file of a program that may say where in it it is, and that place
@@ -386,12 +385,9 @@ class WorkerClient(Closing):
         with contextlib.suppress(OSError):  # it has ended
             if self.file is not None:
                 os.kill(self.pid, signal.SIGUSR1)
-                poll = select.poll()
-                poll.register(self._output, select.POLLIN)
             while self.file is not None and not self.stopped_at and len(said) < _MOST_SAID:
-                left = max(0.0, end - time.monotonic())
-                if not poll.poll(1000 * (left if b"Stack (" not in said else min(left, 0.1))):
-                    break
+                left = end - time.monotonic()  # once it has begun, the rest comes at once
+                spawn.readable(self._output, min(left, 0.1) if b"Stack (" in said else left)
                 if not (piece := os.read(self._output, 1 << 16)):
                     break
                 said += piece
@@ -479,10 +475,7 @@ class WorkerClient(Closing):
     def occupied_bytes(self) -> int | None:
         """Bytes of memory and of files that it holds, read from outside; None where unknown."""
         _ = self.isolation  # it has started
-        held = probes.occupied_bytes(self.pid, self.scratch)
-        if self.fresh is None:
-            self.fresh = held
-        return held
+        return probes.occupied_bytes(self.pid, self.scratch)
 
     def close(self) -> None:
         """Kill the process with all it started; a fork of the judge leaves it alone."""

@@ -90,8 +90,6 @@ class RemoteProgram:
         """
         if self.untrusted:
             self.worker.file = self.filename, self.sources[-1]
-        elif self.worker.fresh is None:
-            self.worker.occupied_bytes()
         support = self.support
         request = protocol.Load(
             self.name,
@@ -279,17 +277,10 @@ class TesterProgram(RemoteProgram):
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """Have the driver run the steps and call the submission, once on the same inputs."""
-        key = (*steps, *(id(inputs[name]) for name in sorted(inputs)))
-        if key not in self.known:
-            every = [name for step in steps for name in step.targets]
-            try:
-                self.known[key] = inputs, self._run(steps, inputs, every)
-            except ProgramError as error:
-                self.known[key] = inputs, error
-        _, found = self.known[key]
+        (found,) = self.several(steps, [inputs], want)
         if isinstance(found, ProgramError):
             raise found
-        return Outcome({name: found.values[name] for name in want})
+        return found
 
     def several(
         self,
@@ -298,14 +289,21 @@ class TesterProgram(RemoteProgram):
         want: Names,
         also: Sequence[RemoteProgram] = (),  # noqa: ARG002 of other questions
     ) -> list[Outcome | ProgramError]:
-        """The same on one set of inputs after another: no verdict depends on it."""
-        found: list[Outcome | ProgramError] = []
-        for one in inputs:
-            try:
-                found.append(self._run(steps, one, want))
-            except ProgramError as error:
-                found.append(error)
-        return found
+        """The same on one set of inputs after another."""
+        answers: list[Outcome | ProgramError] = []
+        for given in inputs:
+            key = (*steps, *(id(given[name]) for name in sorted(given)))
+            if key not in self.known:
+                every = [name for step in steps for name in step.targets]
+                try:
+                    self.known[key] = given, self._run(steps, given, every)
+                except ProgramError as error:
+                    self.known[key] = given, error
+            found = self.known[key][1]
+            if isinstance(found, Outcome):
+                found = Outcome({name: found.values[name] for name in want})
+            answers.append(found)
+        return answers
 
     def _run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         keeper, sent = self.keeper(), (sent_inputs(inputs),)

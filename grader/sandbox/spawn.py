@@ -81,7 +81,7 @@ class Starter:
             while number not in self._answers:
                 if self._connection.fileno() < 0:
                     raise ChildProcessError("the process that starts workers was ended")
-                if not _readable(self._connection.fileno(), deadline - time.monotonic()):
+                if not readable(self._connection.fileno(), deadline - time.monotonic()):
                     raise TimeoutError(f"no answer within {seconds:.3g} seconds")
                 answer, _ = control.receive(self._connection)
                 if answer is None:
@@ -175,7 +175,7 @@ def supervisor(
         starter.close()
         with contextlib.suppress(AttributeError, OSError):  # Popen.wait looks every 50 ms
             ended = os.pidfd_open(process.pid)
-            _readable(ended, _END_SECONDS)
+            readable(ended, _END_SECONDS)
             os.close(ended)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_END_SECONDS)
@@ -186,7 +186,7 @@ def supervisor(
     return starter
 
 
-def _readable(descriptor: int, seconds: float) -> bool:
+def readable(descriptor: int, seconds: float) -> bool:
     """Wait until there is something to read, or the other side is gone."""
     poll = select.poll()  # because select knows no descriptor beyond 1023
     poll.register(descriptor, select.POLLIN)

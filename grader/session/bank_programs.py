@@ -23,7 +23,7 @@ from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.spawn import BANK_CPU_SECONDS, Workers
 
 MOST_SPENT = BANK_CPU_SECONDS * 10**9 // 2  # nanoseconds of CPU time: far from the worker's limit
-MOST_GROWN = {False: 128 << 20, True: 512 << 20}  # bytes that it may hold more, by torch
+MOST_HELD = {False: 256 << 20, True: 1 << 30}  # bytes that it may hold, by torch
 MOST_SEEDS = 4  # of which is remembered what the bank's programs compute
 ACCEPTED = "accepted/"
 LONGEST = 200  # characters of a message or a line of code: enough to find it by
@@ -199,9 +199,8 @@ def _use(name: str) -> str:
 
 def _is_old(worker: WorkerClient) -> bool:
     """Whether a worker is nearer to its limits than a grade should find it."""
-    held = worker.occupied_bytes()
-    grown = 0 if held is None or worker.fresh is None else held - worker.fresh
-    return grown > MOST_GROWN[worker.torch] or (worker.cpu_nanoseconds() or 0) > MOST_SPENT
+    held, spent = worker.occupied_bytes() or 0, worker.cpu_nanoseconds() or 0
+    return held > MOST_HELD[worker.torch] or spent > MOST_SPENT
 
 
 # -- what went wrong in a program of the bank, for its author: the message, the file, the line ---

@@ -73,7 +73,7 @@ def centre(x, w, _done=[]):
 
 @dataclass(frozen=True)
 class Attack:
-    """What is tried, where it was seen, and the verdict it must get."""
+    """What is tried, and the verdict it must get."""
 
     name: str
     tries: str
@@ -81,7 +81,6 @@ class Attack:
     acts: str = ""  # or acts, each by `attempt`, of a submission that is wrong besides
     verdict: Verdict | tuple[Verdict, ...] = FAIL  # where systems differ, any of them
     says: str = ""  # a pattern that is in what the report says
-    seen: str = ""
     seconds: float | None = None  # of a call, where it is meant to overrun
     cpu_seconds: int | None = None
     alive: bool = True  # whether `attempt` is expected to have said something

@@ -28,19 +28,18 @@ def f(x):
 """
 
 
-def test_the_search_finds_what_is_there(numpy_zygote: Zygote) -> None:
-    token = secrets.token_hex(16)
-    with WorkerClient(torch=False, zygote=numpy_zygote) as worker:
-        load(worker, f"KEPT = '{token}_END'", "other")
-        assert run(load(worker, SEARCH.format(token=repr(token[::-1])))).values["y"] > 0
-
-
 def test_a_fork_finds_nothing_of_the_submission_before_it(numpy_zygote: Zygote) -> None:
     token = secrets.token_hex(16)
-    before = Attack("before", "is graded first", f"KEPT = ['{token}_END'] * 3").text({})
-    report, _ = graded(question(), before, zygote=numpy_zygote, cold=False)
+    kept = f"KEPT = ['{token}_END'] * 3"
+    search = SEARCH.format(token=repr(token[::-1]))
+    report, _ = graded(
+        question(), Attack("before", "", kept).text({}), zygote=numpy_zygote, cold=False
+    )
     assert said(report)
-    with WorkerClient(torch=False, zygote=numpy_zygote) as alive:
-        load(alive, f"KEPT = '{token}_END'")
-        with WorkerClient(torch=False, zygote=numpy_zygote) as worker:
-            assert run(load(worker, SEARCH.format(token=repr(token[::-1])))).values["y"] == 0
+    with (
+        WorkerClient(torch=False, zygote=numpy_zygote) as alive,
+        WorkerClient(torch=False, zygote=numpy_zygote) as worker,
+    ):
+        load(alive, kept, "other")
+        assert run(load(worker, search)).values["y"] == 0
+        assert run(load(alive, search)).values["y"] > 0, "the search finds what is there"

@@ -111,27 +111,6 @@ def test_bytes_of_its_own_on_the_channel_are_no_answer(
     assert str(told).startswith(message)
 
 
-def test_bytes_written_while_nothing_was_asked_are_noticed_at_the_next_question() -> None:
-    source = f"""\
-import os, threading
-READY, DATA = threading.Event(), b"hello"
-def g():
-    READY.wait()
-    {ALL_CHANNELS}
-    os.write(1, b"written")
-threading.Thread(target=g, daemon=True).start()
-def f(x):
-    READY.set()
-    return x
-"""
-    with started() as worker:
-        program = load(worker, source)
-        with pytest.raises(Garbled):  # noqa: PT012 which of the two depends on the thread
-            run(program)
-            select.select([worker._channel], [], [], 10)
-            run(program)
-
-
 @pytest.mark.parametrize(
     "source",
     [

@@ -89,11 +89,6 @@ def test_whatever_is_no_message_is_refused(kind: type[Any], data: object, where:
         read(kind, data, "run")
 
 
-def test_a_result_may_hold_whatever_the_wire_carries() -> None:
-    values = {"y": wire.Opaque("set"), "z": wire.Tensor(np.ones(2, np.float32), "bfloat16")}
-    assert alike(read(Outcome, {"values": values}, "run"), Outcome(values))
-
-
 def test_an_encoded_input_is_the_same_in_any_number_of_requests() -> None:
     values = np.arange(6.0).reshape(2, 3)
     plain: dict[str, Any] = {

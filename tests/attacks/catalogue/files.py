@@ -33,7 +33,6 @@ ATTACKS = (
                      os.path.dirname(os.getcwd())):
             attempt(path, os.listdir, path, also=(2,))
         """,
-        seen="terminal-evaluation; SWE-evaluation Verified by Berkeley RDI, April 2026",
     ),
     Attack(
         "read-round-the-corner",

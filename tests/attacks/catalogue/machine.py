@@ -175,7 +175,6 @@ ATTACKS = (
         how = (ctypes.c_uint64 * 3)(flags, 0o600, 0)
         attempt("openat2", call, 437, 437, -100, b".", how, 24)
         """,
-        seen="256 MB outside every limit on memory",
     ),
     Attack(
         "memory-in-sockets", "fills the buffers of sockets, after making them as large as may be",
@@ -202,7 +201,6 @@ ATTACKS = (
         if held > 64 << 20:
             print("DID hold", held, flush=True)
         """,
-        seen="280 MB outside every limit on memory",
     ),
     Attack(
         "allocated-without-writing", "has the file system set room aside",

@@ -77,7 +77,6 @@ ATTACKS = (
         attempt("execveat", call, 322, 281, file, b"", empty, empty, 0x1000)
         attempt("the worker again", os.execv, sys.executable, [sys.executable])
         """,
-        seen="terminal-evaluation: trojan curl (Berkeley RDI, April 2026)",
     ),
     Attack(
         "signal-the-judge",

@@ -53,7 +53,6 @@ ATTACKS = (
             except OSError: pass
         """,
         verdict=ERROR, says="broke the protocol: not a reply",
-        seen="pygpubench #22, exploits/",
     ),
     Attack(
         "frames-on-every-descriptor",
