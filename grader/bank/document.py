@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -74,31 +75,26 @@ class Document:
     data: dict[str, Any]
     spots: dict[Keys, Spot]
 
-    def position(self, at: Keys) -> tuple[int, int]:
-        """Line and column of a key or an entry, or of the nearest thing around it."""
-        return self.spot(at).place
-
-    def spot(self, at: Keys) -> Spot:
-        """The spot of what is at a path, or of the nearest thing around it."""
-        return self.spots[self._nearest(at)]
-
     def complaint(self, faults: Iterable[Fault], whole: str = "the question") -> BankError:
         """The first of all faults of the file, in its order, each with its place."""
-        placed = [
-            (*self.position(at), dotted(self._nearest(at)) or whole, text)
-            for at, text in islice(faults, MAX_PROBLEMS)
-        ]
+        placed = [(self.nearest(at), text) for at, text in islice(faults, MAX_PROBLEMS)]
+        placed.sort(key=lambda fault: self.spots[fault[0]].place)
         texts = (
-            one_line(f"{self.path}:{line}:{column}: {where}: {text}")
-            for line, column, where, text in sorted(placed, key=lambda fault: fault[:2])
+            one_line(f"{self.path}:{self.position(at)}: {dotted(at) or whole}: {text}")
+            for at, text in placed
         )
         found = tuple(dict.fromkeys(texts))
         return BankError(found[0], problems=found)
 
-    def _nearest(self, at: Keys) -> Keys:
+    def nearest(self, at: Keys) -> Keys:
+        """The path itself, or that of the nearest thing around it that is there."""
         while at not in self.spots:
             at = at[:-1]
         return at
+
+    def position(self, at: Keys) -> str:
+        """`line:column` of a key or an entry that is there."""
+        return ":".join(map(str, self.spots[at].place))
 
 
 class Unreadable(yaml.YAMLError):
@@ -296,7 +292,7 @@ def _mapping(node: yaml.MappingNode, at: Keys, spots: dict[Keys, Spot]) -> dict[
 def _check(node: yaml.CollectionNode, counted: list[Any]) -> None:
     """Refuse a tag, and more entries than one may have: work grows with their product."""
     if node.tag not in {f"{_KIND}map", f"{_KIND}seq"}:
-        raise _refused(node, f"the tag {node.tag}; put a text in quotes")
+        raise _refused(node, f"the tag {node.tag}")
     if len(counted) > MAX_ENTRIES:
         found = f"expected at most {MAX_ENTRIES} entries, found {len(node.value):,}"
         raise Unreadable(found, _place(node))
@@ -305,34 +301,23 @@ def _check(node: yaml.CollectionNode, counted: list[Any]) -> None:
 def _scalar(node: yaml.ScalarNode) -> str | bool | int | float | None:
     text, kind = str(node.value), node.tag.removeprefix(_KIND)
     plain = text.replace("_", "").lower()
-    advice = "it cannot be read as a number"
     if kind == "str":
         return text
     if kind == "null":
         return None
     if kind == "bool" and plain in {"true", "false"}:
         return plain == "true"
-    if kind not in {"int", "float"}:
-        advice = "put a text in quotes"
-    elif len(text) > MAX_WORD:
-        advice = f"a number has at most {MAX_WORD} digits"
-    else:
-        try:
+    if kind in {"int", "float"} and len(text) <= MAX_WORD:
+        with suppress(ValueError):
             value = int(plain) if kind == "int" else float(re.sub(r"\.(inf|nan)", r"\1", plain))
-        except ValueError:
-            pass
-        else:
             if not math.isinf(value) or "inf" in plain:
                 return value
-            advice = "no float64 is so large; infinity is .inf"
-    raise _refused(
-        node, f"{shortened(text)!r}; {advice}" if text else f"the tag {node.tag}; {advice}"
-    )
+    raise _refused(node, repr(shortened(text)) if text else f"the tag {node.tag}")
 
 
 def _refused(node: yaml.Node, found: str) -> Unreadable:
-    expected = "expected text, a number, true, false or null"
-    return Unreadable(f"{expected}, found {found}", _place(node))
+    expected = f"text, a number that a float64 holds in {MAX_WORD} letters, true, false or null"
+    return Unreadable(f"expected {expected}, found {found}; put a text in quotes", _place(node))
 
 
 def _place(node: yaml.Node | yaml.Event) -> tuple[int, int]:

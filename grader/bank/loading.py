@@ -83,11 +83,8 @@ def load_from(bank: Path, question_id: str) -> Question:
     )
     review = consistency.Review(question, cases)
     refuse([*programs.spare(), *review.problems()])
-    unused = []
-    for at in review.unused_cases():
-        line, column = doc.position(at)
-        text = f"{dotted(at)}: no check looks at it; name it in a check, or remove it"
-        unused.append(f"{name}:{line}:{column}: {text}")
+    text = "no check looks at it; name it in a check, or remove it"
+    unused = [f"{name}:{doc.position(at)}: {dotted(at)}: {text}" for at in review.unused_cases()]
     return replace(question, unused=tuple(unused))
 
 
@@ -281,7 +278,7 @@ class _Programs:
 
     def _inline(self, at: Keys, text: str) -> bytes:
         """A program written into the spec."""
-        spot = self._doc.spot(at)
+        spot = self._doc.spots[self._doc.nearest(at)]
         if spot.style == ">":
             self._note(at, "expected code below '|', found '>', which joins its lines")
         return b"\n" * (spot.first_line - 1) + text.encode("utf-8", "surrogatepass")

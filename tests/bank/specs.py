@@ -57,10 +57,10 @@ def write_bank(folder: Path, spec: str | bytes = SPEC, name: str = "scaled-copy"
     return folder
 
 
-def one_file(folder: Path, spec: str) -> Path:
+def one_file(folder: Path, spec: str | bytes) -> Path:
     """Write a bank that is one file, of the question `one`, and return its path."""
     path = folder / "one.yaml"
-    path.write_text(spec, encoding="utf-8")
+    path.write_bytes(spec if isinstance(spec, bytes) else spec.encode())
     return path
 
 

@@ -29,11 +29,9 @@ def fault(text: str | bytes) -> BankError:
 def test_a_document_remembers_where_keys_and_entries_stand() -> None:
     doc = read(b"\xef\xbb\xbftitle: T\r\ncases:\r\n  small: {x: [1, 2]}\r\n")
     assert doc.data == {"title": "T", "cases": {"small": {"x": [1, 2]}}}
-    assert doc.position(("title",)) == (1, 1)
-    assert doc.position(("cases", "small")) == (3, 3)
-    assert doc.position(("cases", "small", "x", 1)) == (3, 18)
-    assert doc.position(("cases", "small", "nothing", "below")) == (3, 3)
-    assert doc.position(()) == (1, 1)
+    assert doc.position(("title",)) == doc.position(()) == "1:1"
+    assert doc.position(("cases", "small", "x", 1)) == "3:18"
+    assert doc.nearest(("cases", "small", "nothing", "below")) == ("cases", "small")
 
 
 def test_faults_stand_in_the_order_of_the_file_each_once_and_in_one_line() -> None:
@@ -144,24 +142,26 @@ def test_values_are_counted_before_a_tree_is_made_of_them(
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("a: !!binary aGk=", "'aGk='; put a text in quotes"),
-        ("a: !!set {b}", "the tag tag:yaml.org,2002:set; put a text in quotes"),
+        ("a: !!binary aGk=", "'aGk='"),
+        ("a: !!set {b}", "the tag tag:yaml.org,2002:set"),
         ("a: !!python/name:os.system ''", "the tag tag:yaml.org,2002:python/name:os.system"),
         ("a: !!python/object/apply:os.system [ls]", "the tag tag:yaml.org,2002:python/object"),
         ("a: !mine [1]", "the tag !mine"),
         ("!mine\na: 1\n", "the tag !mine"),
-        ("a: !!int ''", "the tag tag:yaml.org,2002:int; it cannot be read as a number"),
-        ("a: !!float x", "'x'; it cannot be read as a number"),
-        ("a: !!bool x", "'x'; put a text in quotes"),
-        (f"a: {'1' * 401}", f"'{'1' * 37}...'; a number has at most 100 digits"),
-        (f"a: 1.{'0' * 401}", f"'1.{'0' * 35}...'; a number has at most 100 digits"),
-        ("a: -1.0e+999", "'-1.0e+999'; no float64 is so large; infinity is .inf"),
+        ("a: !!int ''", "the tag tag:yaml.org,2002:int"),
+        ("a: !!float x", "'x'"),
+        ("a: !!bool x", "'x'"),
+        (f"a: {'1' * 401}", f"'{'1' * 37}...'"),
+        (f"a: 1.{'0' * 401}", f"'1.{'0' * 35}...'"),
+        ("a: -1.0e+999", "'-1.0e+999'"),
     ],
 )
 def test_only_plain_values_are_read(text: str, found: str) -> None:
     place = "1:1" if text.startswith("!") else "1:4"
-    said = f"q.yaml:{place}: expected text, a number, true, false or null, found {found}"
-    assert fault(text).message.startswith(said)
+    message = fault(text).message
+    assert message.startswith(f"q.yaml:{place}: expected text, a number that a float64 holds in ")
+    assert f" letters, true, false or null, found {found}" in message
+    assert message.endswith("; put a text in quotes")
 
 
 @pytest.mark.parametrize(

@@ -12,72 +12,57 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from grader.bank import load
 from grader.model.errors import BankError
-from tests.bank.specs import SPEC, loaded
+from tests.bank.specs import SPEC, loaded, one_file
+from tests.bank.test_loading import ONE, POOLS
 
-
-def fuzz(examples: int = 100) -> settings:
-    """Return settings that let the examples of a test share its folder."""
-    shared = HealthCheck.function_scoped_fixture
-    return settings(max_examples=examples, deadline=None, suppress_health_check=[shared])
-
-
+fuzz = settings(
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],  # examples share a folder
+)
 WORDS = st.sampled_from(
     [
         "x", "y", "grad_x", "main", "small", "wide", "forward", "backward", "all", "like y",
         "like x", "id", "kind", "of", "cases", "run", "needs", "at_most", "against", "outputs",
-        "gradcheck", "contract", "state", "numbers", "curve", "graph", "memory", "flops",
-        "performance", "side-effects", "conservation", "normal", "sprinkle", "extends", "frozen",
-        "dtype", "layout", "y = f(x)", "8 * y.size", "float32", "1e-6",
+        "gradcheck", "state", "numbers", "curve", "graph", "memory", "flops", "performance",
+        "side-effects", "conservation", "normal", "sprinkle", "extends", "frozen", "dtype",
+        "layout", "y = f(x)", "8 * y.size", "float32", "1e-6",
     ]
 )  # fmt: skip
 SCALARS = (
     st.none() | st.booleans() | st.integers(-5, 10**20) | st.floats() | WORDS | st.text(max_size=6)
 )
-PLACE = r"/questions/scaled-copy\.yaml:[1-9][0-9]*:[1-9][0-9]*: ."
 KEYS = WORDS | st.text(max_size=4)
 TREES = st.recursive(
     SCALARS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=8,
 )
+RIGHT = yaml.safe_load(SPEC)
 
 
-def survives(folder: Path, spec: str | bytes) -> None:
+def survives(folder: Path, spec: Any, *, alone: bool = False) -> None:
+    """Load a spec, or data of one: every fault has a place and is one short line."""
+    text = spec if isinstance(spec, str | bytes) else yaml.safe_dump(spec, sort_keys=False)
+    problems: tuple[str, ...] = ()
     try:
-        loaded(folder, spec)
+        load([one_file(folder, text)], "one") if alone else loaded(folder, text)
     except BankError as error:
         problems = error.problems
-    else:
-        return
+    assert len(set(problems)) == len(problems)
     for problem in problems:
-        assert re.match(PLACE, problem.removeprefix(str(folder))), problem
+        place = problem.removeprefix(str(folder))
+        assert re.match(r"/[a-z/-]+\.yaml:[1-9][0-9]*:[1-9][0-9]*: .", place), problem
         assert problem.isprintable()
         assert len(problem) < 2000
-    assert len(set(problems)) == len(problems)
 
 
-@fuzz()
-@given(st.binary(max_size=200))
-def test_any_bytes(tmp_path: Path, data: bytes) -> None:
-    survives(tmp_path, data)
-
-
-@fuzz()
-@given(st.data())
-def test_a_right_spec_with_a_piece_cut_out_or_doubled(tmp_path: Path, data: st.DataObject) -> None:
-    start = data.draw(st.integers(0, len(SPEC)))
-    end = data.draw(st.integers(start, min(len(SPEC), start + 40)))
-    piece = data.draw(
-        st.sampled_from(["", SPEC[start:end] * 2, "\t", ": ", "- ", "{", "*a", "!!x "])
-    )
-    survives(tmp_path, SPEC[:start] + piece + SPEC[end:])
-
-
-@fuzz()
-@given(TREES)
-def test_any_nested_data(tmp_path: Path, tree: Any) -> None:
-    survives(tmp_path, yaml.safe_dump(tree))
+@fuzz
+@given(st.binary(max_size=200) | TREES)
+def test_any_bytes_and_any_data(tmp_path: Path, spec: Any) -> None:
+    survives(tmp_path, spec)
 
 
 def _places(tree: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -87,12 +72,8 @@ def _places(tree: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [at, *(place for key, value in items for place in _places(value, (*at, key)))]
 
 
-RIGHT = yaml.safe_load(SPEC)
-PLACES = _places(RIGHT)[1:]
-
-
-@fuzz()
-@given(st.sampled_from(PLACES), TREES, st.booleans())
+@fuzz
+@given(st.sampled_from(_places(RIGHT)[1:]), TREES, st.booleans())
 def test_a_right_spec_with_any_data_in_any_place(
     tmp_path: Path, place: tuple[Any, ...], tree: Any, beside: bool
 ) -> None:
@@ -100,11 +81,9 @@ def test_a_right_spec_with_any_data_in_any_place(
     here = spec
     for key in place[:-1]:
         here = here[key]
-    if beside and isinstance(here, dict):
-        here[f"{place[-1]}s"] = tree
-    else:
-        here[place[-1]] = tree
-    survives(tmp_path, yaml.safe_dump(spec, sort_keys=False))
+    key = f"{place[-1]}s" if beside and isinstance(here, dict) else place[-1]
+    here[key] = tree
+    survives(tmp_path, spec)
 
 
 CHECKS = st.fixed_dictionaries(
@@ -112,8 +91,8 @@ CHECKS = st.fixed_dictionaries(
     optional={
         key: TREES
         for key in ("of", "cases", "run", "needs", "at_most", "against", "loss", "cotangent",
-                    "gradients", "conserves", "sum", "over", "equals", "parts", "ends_below",
-                    "quantity", "except", "show")
+                    "gradients", "sum", "over", "equals", "parts", "ends_below", "quantity",
+                    "except", "show", "tolerance", "clause")
     },
 )  # fmt: skip
 INPUTS = st.dictionaries(
@@ -126,83 +105,53 @@ CASES = st.dictionaries(
     INPUTS | TREES,
     max_size=4,
 )
-
-
 STEPS = ["y = scale(x, [factor, x])", "g = vjp(y, y, x)", "y = f([[x]])"]
-NEWER = st.fixed_dictionaries(
+OTHERS = st.fixed_dictionaries(
     {},
     optional={
         "defaults": st.dictionaries(WORDS, INPUTS | TREES, max_size=3) | TREES,
         "display": st.dictionaries(st.sampled_from(["beside", "window"]), TREES) | TREES,
         "helpers": st.lists(WORDS | SCALARS, max_size=2) | TREES,
-        "data": st.lists(st.just("x.npy") | SCALARS, max_size=2) | TREES,
         "uses": st.lists(st.sampled_from(["numpy", "torch", "scipy"]) | SCALARS, max_size=3),
         "starter_holds": TREES,
         "run": st.lists(st.sampled_from(STEPS), max_size=3),
     },
-)  # fmt: skip
+)
 
 
-@fuzz()
-@given(NEWER, CHECKS, CASES)
+@fuzz
+@given(OTHERS, CHECKS, CASES)
 def test_any_check_and_any_case_beside_any_other_keys(
-    tmp_path: Path, newer: dict[str, Any], check: Any, case: Any
+    tmp_path: Path, others: dict[str, Any], check: Any, case: Any
 ) -> None:
-    spec = copy.deepcopy(RIGHT) | newer
+    spec = copy.deepcopy(RIGHT) | others
     spec["checks"][0] = check
     spec["cases"]["small"] = case
-    survives(tmp_path, yaml.safe_dump(spec, sort_keys=False))
+    survives(tmp_path, spec)
 
 
-INLINE = (
-    SPEC
-    + """\
-code:
-  reference: |
-    import numpy as np
-
-    def scale(x, factor):
-        return x * factor, factor
-  starter: |
-    def scale(x, factor):
-        return x, factor
-  driver: |
-    def twice(program, x):
-        return program.scale(x, 2)
-"""
-)
-MARKS = st.sampled_from(["", ":", " ", "\n", "\t", "|", ">", "- ", "{", "}", "[", "'", "#",
+MARKS = st.sampled_from(["", ":", " ", ": ", "\n", "\t", "|", ">", "- ", "{", "}", "[", "'", "#",
                          "&a ", "*a", "!!x ", "\u2028", "\u00e9", "null", "1e-6",
                          "\n  code: |\n    x\n"])  # fmt: skip
 
 
-@fuzz()
-@given(st.data())
-def test_a_right_spec_with_any_marks_changed_says_where(
-    tmp_path: Path, data: st.DataObject
+@fuzz
+@given(st.sampled_from([ONE, POOLS]), st.data())
+def test_a_right_spec_with_marks_lines_or_pieces_changed(
+    tmp_path: Path, spec: str, data: st.DataObject
 ) -> None:
-    at = data.draw(st.integers(0, len(INLINE)))
-    length = data.draw(st.integers(0, 4))
-    survives(tmp_path, INLINE[:at] + data.draw(MARKS) + INLINE[at + length :])
+    at = data.draw(st.integers(0, len(spec)))
+    end = data.draw(st.integers(at, min(len(spec), at + 40)))
+    lines = st.lists(st.sampled_from(spec.splitlines(keepends=True)), max_size=6).map("".join)
+    piece = data.draw(MARKS | lines | st.just(spec[at:end] * 2))
+    survives(tmp_path, spec[:at] + piece + spec[end:], alone=True)
 
 
-LINES = INLINE.splitlines(keepends=True)
-
-
-@fuzz(150)
-@given(st.lists(st.sampled_from(LINES), max_size=6), st.integers(0, len(LINES)), st.integers(0, 6))
-def test_a_right_spec_with_lines_moved_says_where(
-    tmp_path: Path, lines: list[str], at: int, gone: int
-) -> None:
-    survives(tmp_path, "".join([*LINES[:at], *lines, *LINES[at + gone :]]))
-
-
+BODY = SPEC[SPEC.index("run:") : SPEC.index("feedback")]
 SPOTS = [
     (name, SPEC.index("run:") + spot.start())
     for name in ("forward", "grad_x", "grad_y", "ctx", "factor", "adds-it", "outputs")
-    for spot in re.finditer(
-        rf"(?<![\w-]){name}(?![\w-])", SPEC[SPEC.index("run:") : SPEC.index("feedback")]
-    )
+    for spot in re.finditer(rf"(?<![\w-]){name}(?![\w-])", BODY)
 ]
 
 
