@@ -3,18 +3,17 @@
 An attempt is a file that was graded, or kept before another took its place. Its bytes are recorded
 first and its verdict when there is one: without a verdict it was interrupted.
 
-The database is opened for one transaction at a time, so that no worker started in between can
-inherit a connection. A rollback journal and `synchronous=FULL` make a transaction survive a kill or
-a power cut once it returns, and a folder that cannot be written can still be read; a busy timeout
-makes two commands at once wait for each other. Whatever goes wrong (a read-only home, a full disk,
-a damaged file, a file from another version) is a `RecordsError`, which the command line turns into
-one warning. Nothing is repaired or deleted.
+The database is opened for one transaction at a time, so that no worker started in between inherits
+a connection. A rollback journal and `synchronous=FULL` make a transaction survive a kill once it
+returns, and a folder that cannot be written can still be read; two commands at once wait for each
+other. Whatever goes wrong is a `RecordsError`, which the command line turns into one warning.
+Nothing is repaired or deleted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -145,49 +144,43 @@ class Store:
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in a transaction of its own; where it raises, nothing was written."""
-
-        def transaction() -> T:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with closing(self._open()) as db, db:  # which commits, or rolls back
-                db.execute("PRAGMA synchronous = FULL")
+        with self._opened(make=True) as db:
+            assert db is not None
+            db.execute("PRAGMA synchronous = FULL")
+            with db:  # which commits, or rolls back
                 db.execute("BEGIN IMMEDIATE")
                 for statement in () if self._is_made(db) else _TABLES:
                     db.execute(statement)
                 return work(db)
 
-        return self._guarded(transaction)
-
     def read(self, work: Callable[[sqlite3.Connection], T], *, empty: D) -> T | D:
         """Return what `work` finds, or `empty`, and make no file, where nothing is recorded."""
+        with self._opened(make=False) as db:
+            return work(db) if db is not None and self._is_made(db) else empty
 
-        def look() -> T | D:
-            if not self.path.exists():
-                return empty
-            with closing(self._open()) as db:
-                return work(db) if self._is_made(db) else empty
-
-        return self._guarded(look)
-
-    def _guarded(self, action: Callable[[], T]) -> T:
+    @contextmanager
+    def _opened(self, *, make: bool) -> Iterator[sqlite3.Connection | None]:
+        """Give a connection; None where there is no file and none is to be made."""
         import sqlite3
 
         try:
-            return action()
+            if make:
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            elif not self.path.exists():
+                yield None
+                return
+            db = sqlite3.connect(self.path, timeout=self._patience, isolation_level=None)
+            with closing(db):
+                yield db
         except sqlite3.Error as fault:
             code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
             if code == sqlite3.SQLITE_BUSY:  # waited for once, whatever else a command records
                 self._patience = 0.0
-            hint = ""
-            if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-                hint = f"move {self.path} away; drill then begins a new history"
+            damaged = code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+            hint = f"move {self.path} away; drill then begins a new history" if damaged else ""
             raise RecordsError(f"{self.path}: {fault}", hint) from fault
         except OSError as fault:
             raise RecordsError(f"{self.path.parent}: {fault.strerror or fault}") from fault
-
-    def _open(self) -> sqlite3.Connection:
-        import sqlite3
-
-        return sqlite3.connect(self.path, timeout=self._patience, isolation_level=None)
 
     def _is_made(self, db: sqlite3.Connection) -> bool:
         """Return whether the tables are there, and not those of another version of the program."""

@@ -98,10 +98,8 @@ def _most_passed(tries: str | None) -> int:
 
 def of(known: Overview, question: str, bank: Path) -> Progress:
     """Return the progress with a bank's question."""
-    found = [Progress()]
-    for (name, recorded), one in known.items():
-        if name == question and counts(recorded, str(bank), question):
-            found.append(one)
+    same = (key for key in known if key[0] == question and counts(key[1], str(bank), question))
+    found = [Progress(), *map(known.__getitem__, same)]
     most = Progress(*map(max, zip(*map(astuple, found), strict=True)))
     return replace(most, tries=sum(one.tries for one in found))
 

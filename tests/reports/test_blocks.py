@@ -154,18 +154,11 @@ def test_a_page_that_fits_is_whole_and_one_that_does_not_says_what_it_leaves_out
     ]  # fmt: skip
     assert lines(shrinking(99), rows=3)[1] == "drill grade --full shows everything."
     assert "shows" not in render_html(shrinking(99))
-
-
-def test_a_page_that_cannot_shrink_so_far_keeps_its_end() -> None:
+    # One that cannot shrink so far keeps its end.
     blocks = (Paragraph("word " * 99), *shrinking(9))
     assert lines(blocks, rows=4)[1:] == [
         "word " * 11 + "word", "drill grade --full shows the rest.", "Next: drill hint",
     ]  # fmt: skip
-
-
-def test_a_command_is_never_broken() -> None:
-    long = "drill grade " + "folder/" * 20
-    assert lines((Commands(("drill hint", long)),)) == ["Next: drill hint", f"      {long}"]
 
 
 def test_markdown_is_read_as_blocks() -> None:
