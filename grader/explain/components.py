@@ -166,18 +166,12 @@ def _same_count(one: Count, other: Count) -> bool:
 
 
 def _fail_alike(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
-    """Whether what came before an exception, which may be why, is right in both or the same."""
-    run, recipe = component.run, a.cases[case]
+    """Whether what came before an exception, which may be why, is right in both or wrong alike."""
     try:
-        if not any(wrong_before(x, run, x.cases[case]) for x in (a, b)):
-            return True
-        one, other = (dict(_before(x, run, x.cases[case])) for x in (a, b))
+        one, other = (wrong_before(x, component.run, x.cases[case]) for x in (a, b))
     except WorkerError:  # both ended there, or one does where less is asked of it
         return True
-    return one.keys() == other.keys() and all(
-        same_value(found.values.get(name), other[name].values.get(name), recipe.dtype)
-        for name, found in one.items()
-    )
+    return one == other
 
 
 def _in_one_dtype(one: Value, other: Value) -> tuple[Value, Value]:
@@ -196,36 +190,26 @@ def _in_one_dtype(one: Value, other: Value) -> tuple[Value, Value]:
 # -- what is computed before the step that raises: that may be why it does -------------------------
 
 
-def _before(evaluation: Evaluation, run: str, case: CaseRecipe) -> Iterator[tuple[str, Outcome]]:
-    """The results that the step that raises needs, on a case; nothing where none raises."""
+def wrong_before(evaluation: Evaluation, run: str, case: CaseRecipe) -> str:
+    """What is wrong, on a case, of the results that the step that raises needs; else ''."""
     try:
         evaluation.observed(run, case)
     except ProgramError as error:
         steps, step = evaluation.steps(run), error.step
     else:
-        return
+        return ""
     if step is None or step not in steps:
-        return
-    for earlier in producing(steps[: steps.index(step) + 1], step.targets[0])[:-1]:
-        for result in earlier.targets:
-            wanted = result in evaluation.wanted[run]
-            if wanted and (found := up_to(evaluation, run, case, result)):
-                yield result, found
-
-
-def wrong_before(evaluation: Evaluation, run: str, case: CaseRecipe) -> str:
-    """What is wrong, on a case, of the results that the step that raises needs; else ''."""
-    for result, found in _before(evaluation, run, case):
-        if fault := fault_of(evaluation, run, case, result, found):
+        return ""
+    needed = producing(steps[: steps.index(step) + 1], step.targets[0])[:-1]
+    for result in (name for earlier in needed for name in earlier.targets):
+        found = up_to(evaluation, run, case, result) if result in evaluation.wanted[run] else None
+        if found and (fault := fault_of(evaluation, run, case, result, found)):
             return fault.sentence
     return ""
 
 
 def up_to(evaluation: Evaluation, run: str, case: CaseRecipe, result: str) -> Outcome | None:
-    """A result by itself, of a run that raises in a step that it does not need.
-
-    Returns:
-        None where it raises.
+    """A result by itself, of a run that raises in a step that it does not need; None where it does.
 
     Raises:
         WorkerError: the process did not survive it.
@@ -280,21 +264,18 @@ class Failure:
         return frozenset(c.id for c in self.checks if c.verdict is Verdict.PASS)
 
     @cached_property
-    def wrong(self) -> Mapping[Component, list[str]]:
-        """The cases on which the submission differs from the reference, by component."""
-        found = {}
-        for c in self.everything:
-            # A measure within its budget is not wrong, however much it differs.
-            if c.measured_by is not None and c.measured_by.id in self.passed:
-                continue
-            cases = [case for case in c.cases if not same_on(self.mine, self.reference, c, case)]
-            if decided := [case for case in cases if self._decides((c, case))]:
-                found[c] = decided
-        return found
+    def wrong(self) -> dict[Cell, None]:
+        """The cells on which the submission differs from the reference, in their order."""
+        # A measure within its budget is not wrong, however much it differs.
+        every = ((c, case) for c in self.everything for case in c.cases)
+        cells = (e for e in every if not e[0].measured_by or e[0].measured_by.id not in self.passed)
+        return dict.fromkeys(cell for cell in cells if self._is_wrong(cell))
 
-    def _decides(self, cell: Cell) -> bool:
-        """Whether a difference is more than rounding, as the checks see it."""
+    def _is_wrong(self, cell: Cell) -> bool:
+        """Whether there is a difference, and more than rounding, as the checks see it."""
         c, case = cell
+        if same_on(self.mine, self.reference, c, case):
+            return False
         if c.measured_by is not None or c.of_dtype or c.exact or self.hides(cell):
             return True
         outcome = self.mine.observed(c.run, self.mine.cases[case])
@@ -303,31 +284,14 @@ class Failure:
     @cached_property
     def evidence(self) -> list[Cell]:
         """What is wrong where a check was tried and failed: what was skipped suggests nothing."""
-        wrong = ((c, case) for c, cases in self.wrong.items() for case in cases)
-        return [cell for cell in wrong if not self.failed.isdisjoint(cell[0].checks[cell[1]])]
+        return [cell for cell in self.wrong if not self.failed.isdisjoint(cell[0].checks[cell[1]])]
 
     @cached_property
     def all_values(self) -> list[Cell]:
         """Every cell of results, those first where something is wrong."""
-        wrong = [(c, case) for c, cases in self.wrong.items() for case in cases]
         every = ((c, case) for c in self.values for case in c.cases)
-        return [cell for cell in dict.fromkeys((*wrong, *every)) if cell[0].measured_by is None]
-
-    def is_right(self, cell: Cell) -> bool:
-        """Whether the submission is right there."""
-        return cell[1] not in self.wrong.get(cell[0], ())
-
-    def acts(self, variant: Evaluation, cell: Cell) -> bool:
-        """Whether a variant differs from the reference there; remembered with what they compute."""
-        return acts(self.reference, variant, cell)
-
-    def fits(self, variant: Evaluation, cell: Cell) -> bool:
-        """Whether the submission shows what a variant shows."""
-        return same_on(self.mine, variant, *cell)
-
-    def shows(self, variant: Evaluation, cell: Cell) -> bool:
-        """Whether a variant acts there, and the submission shows the same."""
-        return self.acts(variant, cell) and self.fits(variant, cell)
+        cells = dict.fromkeys((*self.wrong, *every))
+        return [cell for cell in cells if cell[0].measured_by is None]
 
     def hides(self, cell: Cell) -> bool:
         """Whether the submission returned nothing there, so that no idea can be seen."""
@@ -346,19 +310,10 @@ class Failure:
         return found
 
 
-def acts(reference: Evaluation, variant: Evaluation, cell: Cell) -> bool:
-    """Whether a variant differs from the reference there; remembered with what they compute."""
-    known = ("acts", *cell)
-    return variant.remember(
-        variant.submission, known, lambda: not same_on(reference, variant, *cell)
-    )
-
-
 # -- a digest of what is wrong --------------------------------------------------------------------
 
 DIGITS = 16  # hexadecimal ones of a digest
-# Steps: of the largest deviation, in float64 and in what is less precise; of a count of bytes.
-FINE_STEP, COARSE_STEP, COUNT_STEP = 1e-4, 0.02, 0.05
+FINE_STEP, COARSE_STEP = 1e-4, 0.02  # of the largest deviation, in float64 and what is less so
 NEARLY = 3e-6  # of the largest entry: float32 inside gives any such deviation
 ROUNDING = 1e-7  # of the largest entry, the least step: the rest is how it was rounded
 # Numbers that mean something are not halfway between two steps: 0.5, 1/3, 2e-5.
@@ -377,8 +332,9 @@ def fingerprint(failure: Failure) -> str:
     }
     with contextlib.suppress(OutOfTime, BankFault, WorkerError):
         found = [*_wrong_results(failure, failing.keys())]
-        if failing and not found:
-            found = [*_measures(failure, failing), *failing]
+        if not found:  # what was measured, unless it depends on how an idea is written
+            style = {c.measured_by.id for c in failure.everything if c.measured_by and c.by_style}
+            found = [f"{one} {'' if one in style else said}" for one, said in failing.items()]
         if found:
             return hashlib.sha256("\n".join(sorted(found)).encode()).hexdigest()[:DIGITS]
     return ""
@@ -386,33 +342,12 @@ def fingerprint(failure: Failure) -> str:
 
 def _wrong_results(failure: Failure, failing: Collection[str]) -> Iterator[str]:
     """A text for every result that is wrong on a case of a failing check."""
-    for c in failure.values:
-        for case in c.cases if not c.of_dtype else ():
-            if not set(failing).isdisjoint(c.checks[case]):
-                dtype = failure.mine.cases[case].dtype
-                right = observed(failure.reference, c, case)
-                form = _form(observed(failure.mine, c, case), right, dtype)
-                if form != _form(right, right, dtype):
-                    yield f"{c.run} {case} {c.name} {form}"
-
-
-def _measures(failure: Failure, failing: Mapping[str, str]) -> Iterator[str]:
-    """A text for everything that was measured and does not depend on how an idea is written."""
-    measured = {c.measured_by.id: c for c in failure.everything if c.measured_by is not None}
-    for check, message in failing.items():
-        c = measured.get(check)
-        if c is None or c.by_style:
-            yield "" if c is not None else f"{check} {message}"
-            continue
-        for case in c.cases:
-            seen = observed(failure.mine, c, case)
-            if not isinstance(seen, Count):
-                text = _form(seen, None, failure.mine.cases[case].dtype)
-            elif seen.kept is not None:
-                text = " ".join(seen.kept)
-            else:
-                text = str(_step(math.log(max(seen.value, 1.0)), COUNT_STEP))
-            yield f"{check} {case} {text}"
+    for c, case in ((one, case) for one in failure.values for case in one.cases):
+        if not c.of_dtype and not set(failing).isdisjoint(c.checks[case]):
+            dtype, right = failure.mine.cases[case].dtype, observed(failure.reference, c, case)
+            form = _form(observed(failure.mine, c, case), right, dtype)
+            if form != _form(right, right, dtype):
+                yield f"{c.run} {case} {c.name} {form}"
 
 
 def _form(got: Value, right: Value, dtype: str) -> str:

@@ -197,8 +197,7 @@ class _Values:
                 if part.result in proposed:
                     results[part.result].add(part)
         said = [s for one in every for s in statements(one, proposed[one.result])]
-        yield from to_sentences([s for s in said if s.is_rule])
-        yield from to_sentences([s for s in said if not s.is_rule])
+        yield from to_sentences(sorted(said, key=lambda one: not one.is_rule))
 
     def _spoiled(self, run: str, case: str) -> set[str]:
         """Results of a case that follow from an input after the submission has changed it."""

@@ -19,15 +19,15 @@ A count of bytes suggests nothing either, but for what is kept.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.explain.components import Cell, Component, Failure, acts, is_fault, observed, same_on
+from grader.explain.components import Cell, Component, Failure, is_fault, observed, same_on
 from grader.explain.further import CALL_SECONDS, SEED, further_inputs
 from grader.kinds.base import Count
 from grader.model.report import Explanation, Named
-from grader.model.spec import Value
 from grader.sandbox.client import WorkerError
 
 FIRST = 3  # cells that an idea is tried on at once; then twice as many
@@ -39,13 +39,30 @@ MOST_COMPOSED = 12  # programs of two ideas that are run for one submission
 CASES_ALONE = 2  # on which an idea has to be seen alone, where two cannot be put together
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Idea:
-    """A variant of a misconception."""
+    """A variant of a misconception, beside the submission and the reference."""
 
     name: str
     index: int
     evaluation: Evaluation
+    mine: Evaluation
+    reference: Evaluation
+
+    def acts(self, cell: Cell) -> bool:
+        """Whether it differs from the reference there; remembered with what they compute."""
+        theirs, known = self.evaluation, ("acts", *cell)
+        return theirs.remember(
+            theirs.submission, known, lambda: not same_on(self.reference, theirs, *cell)
+        )
+
+    def fits(self, cell: Cell) -> bool:
+        """Whether the submission shows what it shows."""
+        return same_on(self.mine, self.evaluation, *cell)
+
+    def shows(self, cell: Cell) -> bool:
+        """Whether it acts there, and the submission shows the same."""
+        return self.acts(cell) and self.fits(cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +73,11 @@ class Match:
     acts: frozenset[Cell]  # wherever it differs from the reference
     explained: tuple[Cell, ...]  # of the evidence
     exact: bool = True
+
+    @property
+    def is_of_values(self) -> bool:
+        """Whether it explains results, and not only what is measured."""
+        return any(c.measured_by is None for c, _ in self.explained)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,32 +97,23 @@ def diagnose(failure: Failure) -> Diagnosis:
         return Diagnosis()
     ideas = _possible(failure)
     fitting = _best(_exactly(failure, ideas))
-    clear = [m for m in fitting if not _equals_another(m, fitting)]
-    found = _weighty(failure, clear)
-    if not fitting:
-        found = _best(_in_part(failure, ideas))
-        found = [m for m in found if not _equals_another(m, found)]
+    clear = _told_apart(fitting)
+    found = _weighty(failure, clear) if fitting else _told_apart(_best(_in_part(failure, ideas)))
     confused = frozenset(m.idea.name for m in fitting if m not in clear)
-    sure = [
-        match
-        for match in found
-        if len(_cases(match.acts)) >= ENOUGH_CASES or _holds_further(failure, match)
-    ]
+    sure = [m for m in found if len(_cases(m.acts)) >= ENOUGH_CASES or _holds_further(failure, m)]
     return Diagnosis(tuple(_to_named(failure, match) for match in sure), confused)
 
 
 def _possible(failure: Failure) -> list[Idea]:
     """The variants of every idea that no check has ruled out."""
-    evaluation = failure.mine
-    assert evaluation.bank is not None, "no session gives this evaluation its misconceptions"
-    found = [
-        (name, index)
-        for name, sources in evaluation.question.variants.items()
-        if failure.passed.isdisjoint(evaluation.question.spec.misconceptions[name].killed_by)
-        for index in range(len(sources))
-    ]
+    mine, misconceptions = failure.mine, failure.mine.question.spec.misconceptions
+    bank = mine.bank
+    assert bank is not None, "no session gives this evaluation its misconceptions"
     return [
-        Idea(*one, evaluation.with_bank_program(evaluation.bank.variant(*one))) for one in found
+        Idea(name, n, mine.with_bank_program(bank.variant(name, n)), mine, failure.reference)
+        for name, sources in mine.question.variants.items()
+        if failure.passed.isdisjoint(misconceptions[name].killed_by)
+        for n in range(len(sources))
     ]
 
 
@@ -122,36 +135,29 @@ def _to_named(failure: Failure, match: Match) -> Named:
     """What a report says of an idea."""
     idea = failure.mine.question.spec.misconceptions[match.idea.name]
     setting = idea.settings[match.idea.index % len(idea.settings)]
-    seen = tuple(_cases(match.explained))
+    words = {
+        name: f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
+        for name, value in setting.items()
+    }
+    seen = _cases(match.explained)
     if match.exact:  # a case in which another result is wrong as well is not explained
-        of_values = _is_of_values(match)
         left = set(failure.evidence) - set(match.explained)
-        other = {case for c, case in left if c.measured_by is None or not of_values}
-        seen = tuple(case for case in seen if case not in other)
+        seen -= {case for c, case in left if c.measured_by is None or not match.is_of_values}
     return Named(
         id=match.idea.name,
-        feedback=idea.said_of({name: _shown(value) for name, value in setting.items()}),
+        feedback=idea.said_of(words),
         exact=match.exact,
         results=tuple(dict.fromkeys(c.name for c, _ in match.explained)),
         cases=len(seen),
         failing=len(_cases(failure.evidence)),
-        seen=seen,
+        seen=tuple(seen),
         checks=tuple(c.id for c in failure.checks if c.id in failure.failed & set(idea.killed_by)),
         rounded=any(c.within for c, _ in match.explained),
     )
 
 
-def _shown(value: Value) -> str:
-    return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
-
-
 def _cases(cells: Iterable[Cell]) -> set[str]:
     return {case for _, case in cells}
-
-
-def _is_of_values(match: Match) -> bool:
-    """Whether an idea explains results, and not only what is measured."""
-    return any(c.measured_by is None for c, _ in match.explained)
 
 
 # -- exactly --------------------------------------------------------------------------------------
@@ -167,16 +173,15 @@ def _exactly(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
     left = [idea for idea in acts if acts[idea] or measured]
     # What is measured takes longest, and is left to the last.
     for idea, elsewhere in _uncontradicted(failure, left, failure.all_values).items():
-        variant = idea.evaluation
-        if not acts[idea] and not all(_measures_alike(failure, variant, c) for c in measured[:1]):
+        if not acts[idea] and not all(_measures_alike(idea, cell) for cell in measured[:1]):
             continue
         if not elsewhere:  # the results are those of the reference
-            elsewhere = _as_measured(failure, variant)
+            elsewhere = _as_measured(failure, idea)
         else:  # what follows from the results confirms the idea, and does not contradict it
-            elsewhere.update(c for c in measured if failure.shows(variant, c))
+            elsewhere.update(cell for cell in measured if idea.shows(cell))
         explained = tuple(cell for cell in failure.evidence if cell in elsewhere)
         # Who keeps the same results, and something else with them, does not do just this.
-        exact = all(c.measured_by is None or failure.fits(variant, (c, n)) for c, n in explained)
+        exact = all(cell[0].measured_by is None or idea.fits(cell) for cell in explained)
         if explained:
             yield Match(idea, frozenset(elsewhere), explained, exact)
 
@@ -190,60 +195,41 @@ def _uncontradicted(
     while left and acts:
         portion, left, size = left[:size], left[size:], 2 * size
         _ask(failure, acts, portion)
-        acts = {i: known for i, known in acts.items() if _extended(failure, i, known, portion)}
+        for idea, known in list(acts.items()):
+            for cell in filter(idea.acts, portion):
+                if idea.fits(cell):
+                    known.add(cell)
+                elif not failure.hides(cell):
+                    del acts[idea]
+                    break
     return acts
 
 
-def _extended(failure: Failure, idea: Idea, acts: set[Cell], cells: Iterable[Cell]) -> bool:
-    """Add cells on which an idea acts; False once the submission shows another one."""
-    for cell in cells:
-        if failure.acts(idea.evaluation, cell):
-            if failure.fits(idea.evaluation, cell):
-                acts.add(cell)
-            elif not failure.hides(cell):
-                return False
-    return True
-
-
-def _as_measured(failure: Failure, variant: Evaluation) -> set[Cell]:
-    """The measures on which a variant acts; none where the submission's are others, or too few."""
+def _as_measured(failure: Failure, idea: Idea) -> set[Cell]:
+    """The measures on which an idea acts; none where the submission's are others, or too few."""
     acts: set[Cell] = set()
-    says_what = False
-    for c in failure.everything:
-        if c.measured_by is None or c.by_style:
-            continue
-        for cell in ((c, case) for case in c.cases):
-            if not _measures_alike(failure, variant, cell):
-                return set()
-            if failure.acts(variant, cell):
-                acts.add(cell)
-                says_what |= _says_what(failure, variant, cell)
+    says_what = False  # and not only how much
+    measured = (c for c in failure.everything if c.measured_by is not None and not c.by_style)
+    for cell in ((c, case) for c in measured for case in c.cases):
+        if not _measures_alike(idea, cell):
+            return set()
+        if idea.acts(cell):
+            acts.add(cell)
+            other, right = observed(idea.evaluation, *cell), observed(idea.reference, *cell)
+            counts = isinstance(other, Count) and isinstance(right, Count)
+            says_what |= not counts or (other.kept is not None and other.kept != right.kept)
     return acts if says_what else set()
 
 
-def _measures_alike(failure: Failure, variant: Evaluation, cell: Cell) -> bool:
+def _measures_alike(idea: Idea, cell: Cell) -> bool:
     """Whether two programs keep or cost the same, whatever else one of them keeps for itself."""
-    mine, other, right = (
-        observed(evaluation, *cell) for evaluation in (failure.mine, variant, failure.reference)
-    )
-    if all(isinstance(seen, Count) and seen.kept is not None for seen in (mine, other, right)):
-        more = _recognized(other) - _recognized(right)
-        if more:
-            return _recognized(mine) - _recognized(right) == more
-    return failure.fits(variant, cell)
-
-
-def _recognized(count: Count) -> set[str]:
-    """What is kept that is an input or a result of the run."""
-    return {name for name in count.kept or () if not name.startswith("other ")}
-
-
-def _says_what(failure: Failure, variant: Evaluation, cell: Cell) -> bool:
-    """Whether a measure says what was done, and not only how much."""
-    other, right = observed(variant, *cell), observed(failure.reference, *cell)
-    if not isinstance(other, Count) or not isinstance(right, Count):
-        return True
-    return other.kept is not None and other.kept != right.kept
+    seen = [observed(one, *cell) for one in (idea.mine, idea.evaluation, idea.reference)]
+    if all(isinstance(one, Count) and one.kept is not None for one in seen):
+        # What is an input or a result of the run, and more than the reference keeps.
+        mine, other, right = ({n for n in one.kept if not n.startswith("other ")} for one in seen)
+        if more := other - right:
+            return bool(mine - right == more)
+    return idea.fits(cell)
 
 
 # -- in part --------------------------------------------------------------------------------------
@@ -257,30 +243,33 @@ def _in_part(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
             evidence.setdefault(cell[0], []).append(cell)
     _ask(failure, ideas, [cells[0] for cells in evidence.values()])
     for idea in ideas:
-        whole = {
-            c
-            for c, cells in evidence.items()
-            if all(failure.shows(idea.evaluation, cell) for cell in cells)
-        }
+        whole = [c for c, cells in evidence.items() if all(map(idea.shows, cells))]
         explained = tuple(cell for c in whole for cell in evidence[c])
         if len(_cases(explained)) < LEAST_CASES or len(failure.numbers(explained)) < LEAST_NUMBERS:
             continue
-        acts = _acts_on_wrong(failure, idea, whole)
-        if acts is not None:
-            yield Match(idea, frozenset(acts), explained, exact=False)
+        half = _half(failure, idea)
+        if half is not None and not any(cell[0] in whole for cell in half.acts - half.fits):
+            yield Match(idea, half.acts, explained, exact=False)
 
 
-def _acts_on_wrong(failure: Failure, idea: Idea, whole: set[Component]) -> set[Cell] | None:
-    """The cells on which an idea acts; None where one is right, or another than of the whole."""
-    acts = set()
+@dataclass(frozen=True)
+class Half:
+    """An idea that acts nowhere where the submission is right."""
+
+    idea: Idea
+    acts: frozenset[Cell]
+    fits: frozenset[Cell]  # of those
+
+
+def _half(failure: Failure, idea: Idea) -> Half | None:
+    """What an idea does where results are wrong; None where it acts on what is right."""
     _ask(failure, [idea], failure.all_values)
-    for cell in failure.all_values:
-        if failure.acts(idea.evaluation, cell):
-            acts.add(cell)
-            other = cell[0] in whole and not failure.fits(idea.evaluation, cell)
-            if failure.is_right(cell) or other:
-                return None
-    return acts
+    acts = set()
+    for cell in filter(idea.acts, failure.all_values):
+        if cell not in failure.wrong:
+            return None
+        acts.add(cell)
+    return Half(idea, frozenset(acts), frozenset(filter(idea.fits, acts)))
 
 
 # -- which of those that fit ----------------------------------------------------------------------
@@ -297,9 +286,10 @@ def _best(matches: Iterable[Match]) -> list[Match]:
     return [match for match in found if not any(match.acts < other.acts for other in found)]
 
 
-def _equals_another(match: Match, matches: Sequence[Match]) -> bool:
-    """Whether another idea acts where this one does: then nobody can know which it is."""
-    return any(match.acts == other.acts for other in matches if other is not match)
+def _told_apart(matches: Sequence[Match]) -> list[Match]:
+    """Without those that act where another idea does: nobody can know which of them it is."""
+    acts = [match.acts for match in matches]
+    return [match for match in matches if acts.count(match.acts) == 1]
 
 
 def _weighty(failure: Failure, matches: Sequence[Match]) -> list[Match]:
@@ -308,22 +298,19 @@ def _weighty(failure: Failure, matches: Sequence[Match]) -> list[Match]:
         return list(matches)
     results = _cases(cell for cell in failure.evidence if cell[0].measured_by is None)
     every = _cases(failure.evidence)
+
+    def is_whole_check(match: Match, check: str) -> bool:
+        of_check = {(c, case) for c, case in failure.evidence if check in c.checks[case]}
+        return bool(of_check) and of_check <= set(match.explained)
+
     found = []
     for match in matches:
         # An idea about results need not explain what is measured.
-        share = len(_cases(match.explained)) / len(results if _is_of_values(match) else every)
+        share = len(_cases(match.explained)) / len(results if match.is_of_values else every)
         killers = failure.mine.question.spec.misconceptions[match.idea.name].killed_by
-        if share > 0.5 or any(
-            _is_whole_check(failure, match, check) for check in killers if check in failure.failed
-        ):
+        if share > 0.5 or any(is_whole_check(match, c) for c in killers if c in failure.failed):
             found.append(match)
     return found
-
-
-def _is_whole_check(failure: Failure, match: Match, check: str) -> bool:
-    """Whether an idea explains everything that is wrong in a check."""
-    found = [cell for cell in failure.evidence if check in cell[0].checks[cell[1]]]
-    return bool(found) and set(found) <= set(match.explained)
 
 
 def _holds_further(failure: Failure, match: Match) -> bool:
@@ -337,8 +324,8 @@ def _holds_further(failure: Failure, match: Match) -> bool:
     further = further_inputs(failure.mine)
     reference = further.evaluation
     submission = replace(failure.mine.submission, call_seconds=CALL_SECONDS)
-    mine = reference.with_submission(submission, SEED)
-    idea = reference.with_bank_program(program)
+    mine, theirs = reference.with_submission(submission, SEED), reference.with_bank_program(program)
+    idea = replace(match.idea, evaluation=theirs, mine=mine, reference=reference)
     with contextlib.suppress(WorkerError, BankFault):
         for run in dict.fromkeys(c.run for c in computed):
             origins = dict.fromkeys(case for c, case in explained if c.run == run)
@@ -346,43 +333,23 @@ def _holds_further(failure: Failure, match: Match) -> bool:
             cases = [case for case, _ in further.of(run, dict.fromkeys(origins, each))]
             reference.values([program], run, cases)
             mine.values([mine.submission], run, cases)
-            for c in computed:
-                for case in cases if c.run == run else ():
-                    cell = c, case.name
-                    if (
-                        acts(reference, idea, cell)
-                        and not same_on(mine, idea, *cell)
-                        and not is_fault(observed(mine, *cell))
-                    ):
-                        return False  # the idea acts there, and the submission shows another one
+            for cell in ((c, case.name) for c in computed if c.run == run for case in cases):
+                hidden = is_fault(observed(mine, *cell))
+                if idea.acts(cell) and not hidden and not idea.fits(cell):
+                    return False  # the idea acts there, and the submission shows another one
     return True
 
 
 # -- two at once ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Half:
-    """An idea that acts nowhere where the submission is right."""
-
-    idea: Idea
-    acts: frozenset[Cell]  # of what is wrong
-    fits: frozenset[Cell]  # of those
-
-
 def pair(failure: Failure) -> tuple[tuple[Named, ...], Explanation] | None:
     """The two ideas that explain everything that is wrong together, if there are just two."""
-    wrong = [
-        cell
-        for c in failure.values
-        for case in failure.wrong.get(c, ())
-        if not failure.hides(cell := (c, case))
-    ]
-    everything, composed = set(wrong), 0
-    found: dict[frozenset[str], tuple[Half, Half]] = {}
+    wrong = [c for c in failure.all_values if c in failure.wrong and not failure.hides(c)]
+    composed, found = 0, dict[frozenset[str], tuple[Half, Half]]()
     for one, other in _candidates(failure, wrong):
         names = frozenset({one.idea.name, other.idea.name})
-        if len(names) == 1 or names in found or not _fit_together(one, other, everything):
+        if len(names) == 1 or names in found or not _fit_together(one, other, set(wrong)):
             continue
         both = one.acts & other.acts
         sure = not both
@@ -412,36 +379,27 @@ def _candidates(failure: Failure, wrong: Sequence[Cell]) -> Iterator[tuple[Half,
 
     What is looked at first rules most of them out.
     """
-    evidence = [cell for cell in failure.evidence if cell in set(wrong)]
-    ideas, known, tried = _possible(failure), dict[Idea, Half | None](), set[frozenset[Idea]]()
+    everything, tried = set(wrong), set[frozenset[Idea]]()
+    evidence = [cell for cell in failure.evidence if cell in everything]
+    ideas = _possible(failure)
+
+    @functools.cache
+    def half_of(idea: Idea) -> Half | None:
+        half = _half(failure, idea)
+        if half is None or not half.acts & everything:
+            return None
+        return replace(half, acts=half.acts & everything, fits=half.fits & everything)
+
     for idea in ideas:
-        if not any(failure.shows(idea.evaluation, cell) for cell in evidence):
-            continue
-        if idea not in known:
-            known[idea] = _half(failure, idea, wrong)
-        one = known[idea]
-        if one is None:
+        if not any(map(idea.shows, evidence)) or (one := half_of(idea)) is None:
             continue
         rest = [cell for cell in evidence if cell not in one.fits] or evidence[:1]
         for another in ideas:
             key = frozenset({idea, another})
-            if key not in tried and all(failure.acts(another.evaluation, c) for c in rest):
+            if key not in tried and all(map(another.acts, rest)):
                 tried.add(key)
-                if another not in known:
-                    known[another] = _half(failure, another, wrong)
-                if (other := known[another]) is not None:
+                if (other := half_of(another)) is not None:
                     yield one, other
-
-
-def _half(failure: Failure, idea: Idea, wrong: Sequence[Cell]) -> Half | None:
-    """What an idea does where something is wrong; None where it acts on what is right."""
-    _ask(failure, [idea], failure.all_values)
-    variant = idea.evaluation
-    acts = frozenset(cell for cell in wrong if failure.acts(variant, cell))
-    right = (cell for cell in failure.all_values if failure.is_right(cell))
-    if not acts or any(failure.acts(variant, cell) for cell in right):
-        return None
-    return Half(idea, acts, frozenset(cell for cell in acts if failure.fits(variant, cell)))
 
 
 def _fit_together(one: Half, other: Half, wrong: set[Cell]) -> bool:
@@ -467,7 +425,7 @@ def _is_composed(failure: Failure, one: Idea, other: Idea, wrong: Sequence[Cell]
         except BankFault:  # one does not stand on top of the other
             continue
         both = failure.mine.with_bank_program(program)
-        if all(failure.fits(both, cell) for cell in wrong):
+        if all(same_on(failure.mine, both, *cell) for cell in wrong):
             return True
     return False
 
@@ -476,7 +434,7 @@ def _is_seen_alone(failure: Failure, half: Half, both: frozenset[Cell]) -> bool:
     """Whether an idea explains enough where the other does not act."""
     alone = half.acts - both
     return (
-        len({case for _, case in alone}) >= CASES_ALONE
+        len(_cases(alone)) >= CASES_ALONE
         and len(failure.numbers(alone)) >= LEAST_NUMBERS
         and len(alone) >= len(half.acts) / 2
     )

@@ -222,69 +222,65 @@ def observations(
     Raises:
         WorkerError: the submission's process did not survive it.
     """
-    found = []
-    for run, result in wanted:
-        own = [(c, c.name) for n, c in evaluation.cases.items() if n in looked[run, result]]
-        for case, origin in own if cases is None else cases:
-            flags = looked[run, result].get(origin)
-            if flags is not None:
-                seen = _Seen(evaluation, run, result, case, flags)
-                found.append(seen.observation(origin, own=cases is None))
-    return found
+    own = [(c, n) for n, c in evaluation.cases.items()] if cases is None else cases
+    return [
+        _observation(evaluation, root, case, origin, own=cases is None, flags=looked[root][origin])
+        for root in wanted
+        for case, origin in own
+        if origin in looked[root]
+    ]
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """A result of a run on a case, and how it is compared: to the last bit, and zeros."""
+def _observation(
+    evaluation: Evaluation,
+    root: tuple[str, str],
+    case: CaseRecipe,
+    origin: str,
+    *,
+    own: bool,
+    flags: tuple[bool, bool],
+) -> Observation:
+    (run, result), (exact, zeros) = root, flags
+    truth: Mapping[str, Value] = evaluation.truth(run, case).values
+    right = truth[result]
 
-    evaluation: Evaluation
-    run: str
-    result: str
-    case: CaseRecipe
-    flags: tuple[bool, bool]
+    def is_right(outcome: Outcome) -> bool:
+        got = outcome.values.get(result)
+        if (
+            case.dtype == "float64"
+            and isinstance(got, np.ndarray)
+            and isinstance(right, np.ndarray)
+        ):
+            a, b = numbers(got), numbers(right)
+            if a is not None and b is not None and a.shape == b.shape and np.isfinite(b).all():
+                most = SURELY * largest(b)
+                if most and not (np.abs(a - b) <= most).all():
+                    return False  # without moving the inputs, which takes the reference twice
+        return fault_of(evaluation, run, case, result, outcome, exact=exact, zeros=zeros) is None
 
-    def observation(self, origin: str, *, own: bool) -> Observation:
-        """What the submission gives for it."""
-        evaluation, run, result, case = self.evaluation, self.run, self.result, self.case
-        truth: Mapping[str, Value] = evaluation.truth(run, case).values
-        outcome, raised = Outcome({}), ""
-        try:
-            outcome = evaluation.observed(run, case)
-        except ProgramError as error:
-            raised = error.raised.type if error.raised else error.message
-            needs = error.step is None or error.step in producing(evaluation.steps(run), result)
-            before = None if needs else up_to(evaluation, run, case, result)
-            if before is not None and not self.is_right(before):
-                outcome, raised = before, ""  # wrong before it raised: that may be why it did
-        except WorkerError:
-            if evaluation.submission.worker.failure is not None and not own:
-                raise
-            raised = "stopped"
-        if own:
-            key = ("everything", run, case.name, str(evaluation.parts_asked))
-            truth = evaluation.fact(key, lambda: _everything(evaluation, run, case))
-        drawn = evaluation.drawn(case)
-        needed = free_names(producing(evaluation.steps(run), result))
-        return Observation(
-            run, result, case.name, origin, own, outcome.values.get(result), truth[result],
-            not raised and self.is_right(outcome), raised,
-            {n: drawn[n] for n in needed}, {n: v for n, v in truth.items() if n != result},
-            case.dtype,
-        )  # fmt: skip
-
-    def is_right(self, outcome: Outcome) -> bool:
-        """Whether it is right, as the checks see it."""
-        values = self.evaluation.truth(self.run, self.case).values
-        got, want = outcome.values.get(self.result), values[self.result]
-        arrays = isinstance(got, np.ndarray) and isinstance(want, np.ndarray)
-        a, b = (numbers(got), numbers(want)) if arrays else (None, None)
-        if self.case.dtype == "float64" and a is not None and b is not None and a.shape == b.shape:
-            most = SURELY * largest(b)
-            if most and np.isfinite(b).all() and not (np.abs(a - b) <= most).all():
-                return False  # without moving the inputs, which takes the reference twice
-        exact, zeros = self.flags
-        place = self.evaluation, self.run, self.case, self.result
-        return fault_of(*place, outcome, exact=exact, zeros=zeros) is None
+    outcome, raised = Outcome({}), ""
+    try:
+        outcome = evaluation.observed(run, case)
+    except ProgramError as error:
+        raised = error.raised.type if error.raised else error.message
+        needs = error.step is None or error.step in producing(evaluation.steps(run), result)
+        before = None if needs else up_to(evaluation, run, case, result)
+        if before is not None and not is_right(before):
+            outcome, raised = before, ""  # wrong before it raised: that may be why it did
+    except WorkerError:
+        if evaluation.submission.worker.failure is not None and not own:
+            raise
+        raised = "stopped"
+    if own:
+        key = ("everything", run, case.name, str(evaluation.parts_asked))
+        truth = evaluation.fact(key, lambda: _everything(evaluation, run, case))
+    drawn, needed = evaluation.drawn(case), free_names(producing(evaluation.steps(run), result))
+    return Observation(
+        run, result, case.name, origin, own, outcome.values.get(result), right,
+        not raised and is_right(outcome), raised,
+        {n: drawn[n] for n in needed}, {n: v for n, v in truth.items() if n != result},
+        case.dtype,
+    )  # fmt: skip
 
 
 def _everything(evaluation: Evaluation, run: str, case: CaseRecipe) -> Mapping[str, Value]:

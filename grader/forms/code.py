@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from grader.forms.base import Form, Material, Path
 from grader.model.errors import did_you_mean
-from grader.model.question import Question
 from grader.model.spec import Spec
 
 
@@ -15,10 +14,6 @@ class Fix(Form):
 
     file = "submission.py"
     is_text = False
-
-    def program(self, text: bytes, question: Question) -> bytes:  # noqa: ARG002
-        """The file itself."""
-        return text
 
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """Keys that are of other forms."""

@@ -35,90 +35,6 @@ _GROUPS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)
 _FRACTION = re.compile(r"([+-]?\d{1,15}(?:\.\d{1,15})?)\s*(?:/\s*(\d{1,15}))?", re.ASCII)
 
 
-class Estimate(Form):
-    """Each `numbers` check looks at what one function returns: a dict of its answers."""
-
-    def starter(self, spec: Spec) -> bytes:
-        """Every answer open, with its unit."""
-        units = {name: f"in {one.unit}" for name, one in spec.answers.items() if one.unit != "1"}
-        return template(spec.answers, units)
-
-    def program(self, text: bytes, question: Question) -> bytes:
-        """Functions that give what was written; an open answer is left out of its dict."""
-        asked, found = question.spec.answers, dict[str, float]()
-        written = read(text, asked)
-        for name in [n for n in asked if self.one_try and n not in written]:
-            raise Unreadable(f"{name} has no answer yet; the first prediction counts")
-        for name, given in written.items():
-            with given.read(f"{name}: "):
-                found[name] = self.number(given.value, asked[name].unit)
-        lines = []
-        for function, names in _functions(question).items():
-            if told := {name: found[name] for name in names if name in found}:
-                lines.append(f"def {function}(*_, **__):\n    return {told!r}\n")
-        return "\n".join(lines).encode()
-
-    def number(self, text: str, unit: str) -> float:
-        """The number that was written.
-
-        Raises:
-            Unreadable: it is none; the column counts from 0.
-        """
-        return quantity(text, unit)
-
-    def asked_by(self, function: str, question: Question) -> list[str]:
-        """Those that its dict has."""
-        return _functions(question).get(function, [function])
-
-    def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
-        """Answers that no check looks at, checks of what is not asked, and units."""
-        yield from super().faults(spec)
-        looked_at = {part: c.id for c in spec.checks for part in getattr(c, "parts", ())}
-        for name, one in spec.answers.items():
-            if name not in looked_at:
-                yield ("answers", name), "expected a numbers check of it, found none"
-            if one.unit not in UNITS:
-                known = ", ".join(UNITS)
-                yield ("answers", name), f"expected a unit of {known}, found {one.unit}"
-        for number, check in enumerate(spec.checks):
-            if not getattr(check, "parts", ()) and not list(check.asks()):
-                wrong = "expected a check of answers by name, as numbers is"
-                yield ("checks", number), wrong
-        for part in (part for part in looked_at if part not in spec.answers):
-            yield ("answers",), f"expected {part}, which {looked_at[part]} looks at"
-
-
-class Predict(Estimate):
-    """As an estimate, with decimals and fractions; what is right is shown, so none may be open."""
-
-    shows_expected = one_try = True
-
-    def starter(self, spec: Spec) -> bytes:
-        """Every number open."""
-        said = "# Decimals or fractions, as 0.25 or 2/3. The first grade counts, and no later one."
-        return f"{said}\n".encode() + super().starter(spec)
-
-    def number(self, text: str, unit: str) -> float:  # noqa: ARG002
-        """A decimal or a fraction."""
-        found = _FRACTION.fullmatch(text)
-        if found is None:
-            raise Unreadable("needs a number such as 0.25, -3 or 2/3")
-        over = float(found[2] or 1)
-        if not over:
-            raise Unreadable(f"{text} is no number")
-        return float(found[1]) / over
-
-
-def _functions(question: Question) -> dict[str, list[str]]:
-    """By function of the submission, the answers that it gives."""
-    found: dict[str, list[str]] = {}
-    for check in question.spec.checks:
-        for step in question.runs[check.run]:
-            if getattr(check, "of", None) in step.targets and step.owner == "submission":
-                found.setdefault(step.function, []).extend(getattr(check, "parts", ()))
-    return found
-
-
 def quantity(text: str, unit: str) -> float:
     """A quantity in its base unit, as 1.12e11 for `112 GB`.
 
@@ -157,3 +73,87 @@ def quantity(text: str, unit: str) -> float:
     else:
         wrong = f"{named[:20]} is no unit here; units are {listed}"
     raise Unreadable(wrong, column=at)
+
+
+def fraction(text: str, unit: str) -> float:  # noqa: ARG001
+    """A decimal or a fraction.
+
+    Raises:
+        Unreadable: it is none.
+    """
+    found = _FRACTION.fullmatch(text)
+    if found is None:
+        raise Unreadable("needs a number such as 0.25, -3 or 2/3")
+    over = float(found[2] or 1)
+    if not over:
+        raise Unreadable(f"{text} is no number")
+    return float(found[1]) / over
+
+
+class Estimate(Form):
+    """Each `numbers` check looks at what one function returns: a dict of its answers."""
+
+    number = staticmethod(quantity)  # that was written, with its unit
+
+    def starter(self, spec: Spec) -> bytes:
+        """Every answer open, with its unit."""
+        units = {name: f"in {one.unit}" for name, one in spec.answers.items() if one.unit != "1"}
+        return template(spec.answers, units)
+
+    def program(self, text: bytes, question: Question) -> bytes:
+        """Functions that give what was written; an open answer is left out of its dict."""
+        asked, found = question.spec.answers, dict[str, float]()
+        written = read(text, asked)
+        for name in [n for n in asked if self.one_try and n not in written]:
+            raise Unreadable(f"{name} has no answer yet; the first prediction counts")
+        for name, given in written.items():
+            with given.read(f"{name}: "):
+                found[name] = self.number(given.value, asked[name].unit)
+        lines = []
+        for function, names in _functions(question).items():
+            if told := {name: found[name] for name in names if name in found}:
+                lines.append(f"def {function}(*_, **__):\n    return {told!r}\n")
+        return "\n".join(lines).encode()
+
+    def asked_by(self, function: str, question: Question) -> list[str]:
+        """Those that its dict has."""
+        return _functions(question).get(function, [function])
+
+    def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
+        """Answers that no check looks at, checks of what is not asked, and units."""
+        yield from super().faults(spec)
+        looked_at = {part: c.id for c in spec.checks for part in getattr(c, "parts", ())}
+        for name, one in spec.answers.items():
+            if name not in looked_at:
+                yield ("answers", name), "expected a numbers check of it, found none"
+            if one.unit not in UNITS:
+                known = ", ".join(UNITS)
+                yield ("answers", name), f"expected a unit of {known}, found {one.unit}"
+        for number, check in enumerate(spec.checks):
+            if not getattr(check, "parts", ()) and not list(check.asks()):
+                wrong = "expected a check of answers by name, as numbers is"
+                yield ("checks", number), wrong
+        for part in (part for part in looked_at if part not in spec.answers):
+            yield ("answers",), f"expected {part}, which {looked_at[part]} looks at"
+
+
+class Predict(Estimate):
+    """As an estimate, with decimals and fractions; what is right is shown, so none may be open."""
+
+    shows_expected = one_try = True
+    number = staticmethod(fraction)
+
+    def starter(self, spec: Spec) -> bytes:
+        """Every number open."""
+        said = "# Decimals or fractions, as 0.25 or 2/3. The first grade counts, and no later one."
+        return f"{said}\n".encode() + super().starter(spec)
+
+
+def _functions(question: Question) -> dict[str, list[str]]:
+    """By function of the submission, the answers that it gives."""
+    found: dict[str, list[str]] = {}
+    for check in question.spec.checks:
+        for step in question.runs[check.run]:
+            if getattr(check, "of", None) in step.targets and step.owner == "submission":
+                found.setdefault(step.function, []).extend(getattr(check, "parts", ()))
+    return found

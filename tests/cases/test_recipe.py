@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -35,57 +34,6 @@ def test_a_shape_is_a_list_a_number_or_that_of_another(
 ) -> None:
     recipe = read_input({"normal": written})
     assert (recipe.shape, recipe.like) == (shape, like)
-
-
-@pytest.mark.parametrize(
-    ("written", "key", "said"),
-    [
-        ([[1], [2, 3]], None, "the rows of an array differ in length"),
-        ([["a"]], None, "expected numbers in an array, found 'a'"),
-        ({"norml": [2]}, None, "expected exactly one generator (array, normal,"),
-        ({"normal": [2], "ones": [2]}, None, "found normal, ones"),
-        ({"normal": [2], "from": 1}, "from", "normal takes scale, shift, sprinkle, sort,"),
-        ({"normal": [2], "dtype": "int8"}, "dtype", "expected one of float32, float64, bfloat16"),
-        ({"normal": [2], "layout": "c"}, "layout", "expected one of contiguous, fortran"),
-        ({"normal": [2], "scale": "2"}, "scale", "expected a number, found '2'"),
-        ({"normal": [2], "shift": float("nan")}, "shift", "expected a finite number, found nan"),
-        ({"full": [2]}, None, "full needs value"),
-        ({"integers": [2], "from": 0}, None, "integers needs from and to"),
-        ({"integers": [2], "from": 0, "to": 1.5}, "to", "expected a whole number, found 1.5"),
-        ({"uniform": [2], "from": 2}, "from", "expected from to be at most to"),
-        ({"distinct": [2], "gap": 0}, "gap", "expected a gap above 0, found 0"),
-        ({"normal": [2], "sort": 1}, "sort", "expected true or false, found 1"),
-        ({"normal": [2], "sprinkle": {"value": 0}}, "sprinkle", "expected {value: NUMBER, share:"),
-        ({"normal": [2], "sprinkle": {"value": 0, "share": 2}}, "sprinkle", "expected {value: "),
-        ({"normal": [-1]}, "normal", "expected a shape (a list of sizes) or 'like NAME'"),
-        ({"normal": [1] * 9}, "normal", "expected at most 8 dimensions"),
-        ({"simplex": []}, "simplex", "expected at least one dimension, found []"),
-    ],
-)
-def test_what_is_no_input_is_refused(written: object, key: str | None, said: str) -> None:
-    with pytest.raises(RecipeError, match=re.escape(said)) as refused:
-        read_input(written)
-    assert refused.value.key == key
-
-
-@pytest.mark.parametrize(
-    ("case", "at", "said"),
-    [
-        ({"dtype": "int64"}, "dtype", "expected one of float32, float64, bfloat16"),
-        ({"frozen": ["y"]}, "frozen", "expected a list of this case's inputs, found ['y']"),
-        ({"x": {"ones": "like x"}}, "x", "x cannot take its own shape"),
-        ({"x": 1, "y": {"ones": "like x"}}, "y", "expected 'like' an array, found x"),
-        ({"limits": {"cpu": 1}}, "limits", "expected cpu_seconds or wall_seconds, above 0"),
-        ({"draws": 99}, "draws", "expected a whole number from 1 to 24, found 99"),
-        ({"draws": [3]}, "draws", "draws is a word of cases: an input needs another name"),
-        ({"x": [1], "draws": 2}, "draws", "expected inputs that are drawn, found only fixed ones"),
-        ({"extends": "d"}, "extends", "expected the name of another case, found 'd'"),
-        ({"x": {"normal": [-1]}}, "x", "expected a shape"),
-    ],
-)
-def test_what_is_no_case_is_said_with_its_place(case: dict[str, Any], at: str, said: str) -> None:
-    _, faults = read_cases({"c": case})
-    assert [(keys[:3], said in text) for keys, text in faults] == [(("cases", "c", at), True)]
 
 
 def test_a_case_is_the_one_it_extends_with_what_it_says_itself() -> None:

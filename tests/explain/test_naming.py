@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grader.evaluation.evaluation import Evaluation
-from grader.explain import components
+from grader.explain import naming
 from grader.explain.components import Component, same_on
 from grader.model.report import Named, Report
 from grader.reports.words import ideas
@@ -271,7 +271,7 @@ def test_where_an_idea_acts_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -
         compared.append(a.submission.name)
         return same_on(a, b, component, case)
 
-    monkeypatch.setattr(components, "same_on", counted)
+    monkeypatch.setattr(naming, "same_on", counted)
     question = load("deviations")
     found: list[Any] = []
     with GradingSession(question, proved=True) as session:
