@@ -56,14 +56,11 @@ class Explained:
 
 
 def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
-    """What is true of a submission that does not pass, the surest first.
+    """What is true of a submission that does not pass, found until the deadline.
 
     Args:
-        evaluation: with the submission, after its checks.
+        evaluation: with the submission, after its checks; nothing here changes a verdict.
         checks: their results.
-
-    Returns:
-        What was found until the deadline; nothing that happens here changes a verdict.
 
     Raises:
         BankFault: a misconception cannot be loaded.
@@ -291,9 +288,7 @@ def statements(
 ) -> Iterator[Statement]:
     """What to say of a result: at most one statement on each sort of failure.
 
-    Args:
-        known: on the question's cases and on further inputs.
-        proposed: rules by sort of failure, which the question's own cases follow.
+    Of what is proposed, by sort, for the question's own cases all that is known decides.
     """
     failing, name = known.failing, known.result
     is_rounding = all(not seen.raised and is_right_to(seen, 5) for seen in failing)

@@ -54,8 +54,8 @@ def variants(
 class Domain:
     """What an input has to keep to be one that a question is about, as far as its cases show it.
 
-    No spec says for a program to read that a padding is at most half its kernel, or that a gradient
-    has the shape of its result.  Where it holds in every case, it is taken to be meant.
+    No spec says that a padding is at most half its kernel, or that a gradient has the shape of its
+    result.  Where it holds in every case, it is taken to be meant.
     """
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -77,12 +77,8 @@ class Domain:
             BankFault: the reference does not take one of them.
         """
         numbers = _whole_numbers(case)
-        lawful = all(
-            factor * numbers[one] <= numbers[other]
-            for factor, one, other in self._laws
-            if one in numbers and other in numbers
-        )
-        if not lawful:
+        given = [law for law in self._laws if law[1] in numbers and law[2] in numbers]
+        if any(factor * numbers[one] > numbers[other] for factor, one, other in given):
             return False
         if (run, origin) not in self._kept:
             alike = _alike(self._evaluation, run, self._evaluation.cases[origin])
@@ -206,10 +202,7 @@ class Further:
         return self._accepted(run, [(replace(c, name=f"{n}~own"), n) for n, c in own.items()])
 
     def taken(self, run: str, new: Sequence[CaseRecipe], origin: str) -> list[CaseRecipe]:
-        """Which of some inputs, made from a case of the question, the reference takes.
-
-        Each has a name of its own, which nothing else of another content has.
-        """
+        """Which of some inputs, each with a name of its own, the reference takes."""
         return [case for case, _ in self._accepted(run, [(case, origin) for case in new])]
 
     def _accepted(

@@ -53,7 +53,7 @@ def propose(failing: Sequence[Observation]) -> list[Rule]:
     """The rules that hold on every failing observation of one group, each text once."""
     known: dict[str, Rule] = {}
     for seen in sorted(failing, key=_informativeness, reverse=True)[:PROPOSERS]:
-        for family in (predictions, reshaped, entries, digits, typed):
+        for family in (predictions, entries, digits, typed):
             with contextlib.suppress(*UNUSABLE), np.errstate(all="ignore"):
                 known |= {rule.text: rule for rule in family(seen)}
     return holding(known.values(), failing)
@@ -254,40 +254,6 @@ def _plus(source: str, name: str, k: float, seen: Observation) -> Array | None:
     return None if other is None else seen.both[1] + k * other
 
 
-# -- what has another shape -----------------------------------------------------------------------
-
-
-def reshaped(seen: Observation) -> Iterator[Rule]:
-    """What has another shape, and would be right but for that."""
-    a, b = seen.both
-    if a.shape == b.shape or not b.ndim:
-        return
-    for rank, text, one, other in _reshapings(a, b):
-        if seen.close(one, other):
-            yield Rule(rank, text, partial(_is_reshaped, text))
-
-
-def _is_reshaped(text: str, seen: Observation) -> bool:
-    found = (pair for _, name, *pair in _reshapings(*seen.both) if name == text)
-    return any(seen.close(one, other) for one, other in found)
-
-
-def _reshapings(a: Array, b: Array) -> Iterator[tuple[int, str, Array, Array]]:
-    """Rank, words, and two arrays that are equal where the words are true."""
-    for axis in range(b.ndim) if a.ndim == b.ndim else ():
-        n, m = sorted((a.shape[axis], b.shape[axis]))
-        short, long = (a, b) if a.shape[axis] == n else (b, a)
-        how = "lacks" if short is a else "has too many"
-        if 0 < n < m:
-            along = "" if b.ndim == 1 else f" of axis {axis}"
-            for end, kept in (("end", range(n)), ("start", range(m - n, m))):
-                text = f"{how} entries at the {end}{along}, and the others are right"
-                yield 6, text, short, np.take(long, kept, axis)
-    if a.size == b.size:
-        words = "has the right numbers in the right order, in another shape"
-        yield 7, words, a.reshape(b.shape), b
-
-
 # -- what the wrong entries have in common --------------------------------------------------------
 
 Entries = Callable[[Array, Array], object]  # of what was given and what is right, in wrong entries
@@ -353,7 +319,7 @@ def _is_right_sum(axes: tuple[int, ...], seen: Observation) -> bool:
     return bool(np.abs(a.sum(axes) - right).max(initial=0.0) <= most)
 
 
-# -- digits and types -----------------------------------------------------------------------------
+# -- digits, types and shapes ---------------------------------------------------------------------
 
 
 def digits(seen: Observation) -> Iterator[Rule]:
@@ -418,7 +384,7 @@ def _is_nearly_right(digits: int, seen: Observation) -> bool:
 
 
 def typed(seen: Observation) -> Iterator[Rule]:
-    """A number where none is expected, and the other one of two truth values."""
+    """A number where none is expected, the other one of two truth values, another shape."""
     returned, right = seen.returned, seen.right
     if isinstance(right, (bool, np.bool_)) and isinstance(returned, (bool, np.bool_)):
         text, holds = f"is {not right} where it should be {bool(right)}", _is_boolean
@@ -426,6 +392,9 @@ def typed(seen: Observation) -> Iterator[Rule]:
     elif right is None and seen.got is not None:
         text = "is a number where None is expected"
         yield Rule(5, text, _is_number_for_none, numeric=False, anywhere=True)
+    elif _is_reshaped(seen):
+        text = "has the right numbers in the right order, in another shape"
+        yield Rule(7, text, _is_reshaped)
 
 
 def _is_number_for_none(seen: Observation) -> bool:
@@ -434,3 +403,9 @@ def _is_number_for_none(seen: Observation) -> bool:
 
 def _is_boolean(text: str, seen: Observation) -> bool:
     return str(seen.returned) == text
+
+
+def _is_reshaped(seen: Observation) -> bool:
+    a, b = seen.both
+    other = bool(b.ndim) and a.shape != b.shape and a.size == b.size
+    return other and seen.close(a.reshape(b.shape), b)

@@ -20,6 +20,7 @@ from grader.explain.further import CALL_SECONDS, Further, keeping_output
 from grader.kinds import registry
 from grader.kinds.base import Trial
 from grader.model.report import MADE_SMALLER, CheckResult, Verdict
+from grader.model.spec import Check
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
@@ -31,35 +32,22 @@ READABLE = 12  # entries of the inputs together, with which a case is small enou
 def made_readable(evaluation: Evaluation, checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
     """The results of checks, the first of those that fail by an entry shown on a smaller input."""
     by_id = {check.id: check for check in evaluation.question.spec.checks}
+    worker = evaluation.submission.worker
     for number, result in enumerate(checks):
         kind, worst = registry.get(result.kind), result.mismatch
-        if (
-            result.verdict is Verdict.FAIL
-            and not result.stretch
-            and worst is not None
-            and worst.index is not None
-            and kind.judges_values
-            and not kind.is_observed(by_id[result.id])
-        ):
-            with (
-                keeping_output(evaluation.submission.worker),
-                contextlib.suppress(WorkerError, OutOfTime, BankFault),
-            ):
-                if evaluation.submission.worker.failure is None:
-                    found = smaller(evaluation, result)
+        failed = result.verdict is Verdict.FAIL and not result.stretch
+        by_entry = worst is not None and worst.index is not None and kind.judges_values
+        if failed and by_entry and not kind.is_observed(by_id[result.id]):
+            with keeping_output(worker), contextlib.suppress(WorkerError, OutOfTime, BankFault):
+                if worker.failure is None:
+                    found = _smaller(evaluation, by_id[result.id], result)
                     return (*checks[:number], found, *checks[number + 1 :])
             break
     return tuple(checks)
 
 
-def smaller(evaluation: Evaluation, result: CheckResult) -> CheckResult:
-    """A result of a check that fails by an entry, showing a smaller input where there is one.
-
-    Raises:
-        WorkerError: the submission's process did not survive it.
-        BankFault: the reference cannot be loaded again.
-    """
-    check = next(c for c in evaluation.question.spec.checks if c.id == result.id)
+def _smaller(evaluation: Evaluation, check: Check, result: CheckResult) -> CheckResult:
+    """A result of a check that fails by an entry, showing a smaller input where there is one."""
     assert result.mismatch is not None, "it does not fail by an entry"
     origin, wrong = evaluation.cases[result.mismatch.case], result.mismatch.result
     small = sum(np.size(value) for value in evaluation.drawn(origin).values()) <= READABLE
@@ -81,10 +69,9 @@ def smaller(evaluation: Evaluation, result: CheckResult) -> CheckResult:
         theirs.values([program], check.run, cases)
         # How much there is to read: entries, then inputs of long numbers.
         for case in sorted(cases, key=lambda c: (theirs.weight(c)[0], _long_inputs(c), c.name)):
-            try:
+            found = None
+            with contextlib.suppress(ProgramError, BankFault):
                 found = judge(Trial(theirs, check, case))
-            except (ProgramError, BankFault):
-                continue
             worst = None if found is None else found.mismatch
             if found and worst and worst.result == wrong and worst.index is not None:
                 best, finding = case, found

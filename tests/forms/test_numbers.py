@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-import types
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,11 +18,6 @@ from grader.model.report import Report, Verdict
 from grader.session import GradingSession
 
 ROOT = Path(__file__).parents[2]
-INPUTS: dict[str, tuple[Any, ...]] = {
-    "nine-cells": (3, 3, 2, 1, [[1.0, 2.0], [4.0, 8.0]]),
-    "seven-windows": ([1.0, 4.0, 4.0, 2.0, 9.0, 3.0, 9.0], 3, 2, [2.0, 3.0, 5.0]),
-    "two-rows-count": ([1.0, 3.0, 6.0], 1, 2, 3),
-}
 
 
 @pytest.mark.parametrize(
@@ -121,22 +114,6 @@ def test_the_caret_is_at_what_is_wrong(session: GradingSession) -> None:
     assert report.message.startswith("answers.txt:2: kv_total: gb is no unit here")
     assert report.raised is not None
     assert report.raised.frames[0].source[(report.raised.column or 0) - 1 :] == "gb"
-
-
-@pytest.mark.parametrize("name", INPUTS)
-def test_every_idea_about_a_prediction_is_named_by_its_numbers(name: str, one_zygote: None) -> None:
-    """With four decimals, as somebody writes them who has computed them by hand."""
-    question = bank.load([ROOT], name)
-    with GradingSession(question) as session:
-        for idea, variants in question.variants.items():
-            program = types.ModuleType("variant")
-            exec(question.reference, vars(program))
-            exec(variants[0], vars(program))
-            found = program.entries(*INPUTS[name])
-            text = "".join(f"{asked} = {number:.4f}\n" for asked, number in found.items())
-            report = graded(session, text)
-            assert report.verdict is Verdict.FAIL
-            assert [one.id for one in report.misconceptions] == [idea]
 
 
 @pytest.mark.parametrize(
