@@ -89,7 +89,8 @@ CHANCE = "def spread(x):\n    return float(np.random.random())"
                         "(these cases do not tell which of both matters), and in no other case "
                         "that was tried."}),
         # What is wrong before it raises is explained.
-        (HALVES_AND_RAISES, {"rule": "y is half the right one in 3 of 4 failing cases.", "before": None}),
+        (HALVES_AND_RAISES, {"rule": "y is half the right one in 3 of 4 failing cases.",
+                             "before": None}),
         # A rule may have a class for its when.
         (NAN_WHEN_FLAT, {"rule": "s is NaN where the length of the first axis of x is 1, and is "
                          "right in every other case that was tried."}),
