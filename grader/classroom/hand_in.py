@@ -209,23 +209,24 @@ class HandIns(Closing):
                     yield FoundFile(folder).unreadable(fault)
                     continue
                 for path in (os.path.join(folder, one) for one in names if not _ignored(one)):
-                    place = self._root / path
-                    if not _unusable(path) and place.is_dir() and not place.is_symlink():
-                        folders.append(path)
-                    else:
-                        yield from self._at(path)
+                    inside = self._at(path)
+                    folders += [path] if inside is None else []
+                    yield from inside or ()
         except UsageError as fault:
             text = f"{self._root}: expected a folder or a zip file: {fault.message}"
             raise UsageError(text) from fault
         except OSError as fault:
             raise UsageError(f"{self._root}: cannot be read: {fault.strerror}") from fault
 
-    def _at(self, path: str) -> list[FoundFile]:
+    def _at(self, path: str) -> list[FoundFile] | None:
+        """Return what is at a path, those in a zip file included; None for a folder."""
         place, file = self._root / path, FoundFile(path)
         try:
             found = place.lstat()
             if _unusable(path):
                 return [replace(file, fault=_unusable(path))]
+            if stat.S_ISDIR(found.st_mode):
+                return None
             file = replace(file, bytes_at=place)
             with suppress(OverflowError, ValueError):
                 moment = datetime.fromtimestamp(found.st_mtime, UTC)

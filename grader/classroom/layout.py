@@ -249,9 +249,9 @@ class Pattern:
 
 def _form(pieces: Sequence[tuple[str, ...]], question: str) -> str:
     form = ""
-    for (field, text), (_, after) in pairwise([*pieces, ("", "")]):
-        # What nothing follows ends the path.
-        free = rf"(?>[^/](?:(?!{re.escape(after)})[^/])*)" if after else "[^/]+"
+    for at, (field, text) in enumerate(pieces):
+        last = at + 2 >= len(pieces)  # what follows ends the path
+        free = "[^/]+" if last else rf"(?>[^/](?:(?!{re.escape(pieces[at + 1][1])})[^/])*)"
         if not field:
             form += re.escape(text)
         elif field == "question":

@@ -146,6 +146,21 @@ def test_what_this_machine_cannot_read_is_nobodys_fault(
         ]
 
 
+def test_a_folder_that_cannot_be_entered_is_nobodys_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree(tmp_path, {"ann/mean.py": "", "bo/mean.py": ""})
+    lstat = Path.lstat
+
+    def failing(path: Path) -> os.stat_result:
+        if path.parent.name == "bo":  # it may be listed, and no more
+            raise PermissionError(13, "Permission denied")
+        return lstat(path)
+
+    monkeypatch.setattr(Path, "lstat", failing)
+    assert whose(tmp_path) == [("ann", "mean", "ann/mean.py")]
+
+
 def test_a_disk_that_fails_under_a_zip_file_is_nobodys_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -502,7 +517,7 @@ def test_every_line_keeps_its_place(sources: list[str]) -> None:
     at = 0
     for source in [*sources, "last = 1"]:
         for line in source.rstrip("\n").split("\n"):
-            assert lines[at].endswith((line, line.strip()))
+            assert lines[at].endswith((line, line.lstrip()))
             at += 1
         at += 1
     assert at == len(lines) + 1
