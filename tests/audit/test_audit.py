@@ -19,7 +19,6 @@ import pytest
 from grader.audit import audit as auditing
 from grader.audit.audit import Plan, as_graded, audit
 from grader.audit.audit import audited as audited_at_once
-from grader.audit.matrix import Seen, Subject, pairs
 from grader.bank import load
 from grader.model.audit import AuditReport, Cell
 from grader.model.question import Question
@@ -40,14 +39,6 @@ def test_a_question_passes_with_every_variant_stopped_and_named(tmp_path: Path) 
     row, (facts,) = report.programs[2], report.checks
     assert (row.claimed_by, row.cells) == (("gate",), {"gate": Cell.KILLS})
     assert (row.named_well, facts.stops, facts.first) == (2, 2, 2)
-
-
-def test_checks_that_stop_nothing_are_faults() -> None:
-    report = audit(load([MINI], "deviations"), seeds=(3, 4))  # most kinds of checks
-    assert [p for p in report.problems if "kills no variant" in p] == [
-        f"the check {check} kills no variant: it is idle, or a misconception is missing"
-        for check in ("total", "manners", "kept")
-    ]
 
 
 ROOM = {"id": "room", "kind": "peak", "of": "y", "at_most": "64 * x.nbytes + 4096"}
@@ -127,8 +118,10 @@ def test_a_reference_that_does_not_load_is_told_with_its_line(
 
 def test_other_programs_that_do_not_load_are_told_with_theirs(tmp_path: Path) -> None:
     (problem,) = audited(tmp_path / "a", begin="import nunpy\n").problems
-    assert problem.startswith("seed 1, starter: starter cannot be loaded: raised ModuleNotFound")
-    assert problem.endswith("No module named 'nunpy', in drills/gate/starter.py:1: import nunpy")
+    assert problem == (
+        "seed 1, starter: starter cannot be loaded: raised ModuleNotFoundError: No module named "
+        "'nunpy', in drills/gate/starter.py:1: import nunpy"
+    )
     broken = {"open": "def relu(x):\n    return x\n", "half-open": "\nhalf = x\n"}
     ideas = dict.fromkeys(broken, OPEN)
     (problem,) = audited(tmp_path / "b", variants=broken, misconceptions=ideas).problems
@@ -253,17 +246,6 @@ def test_ideas_that_no_case_tells_apart_are_a_fault(tmp_path: Path) -> None:
         "all and one-more cannot be told apart on any case: add one on which they differ, or make "
         "them variants of one misconception",
     )
-
-
-def test_twins_go_by_each_others_names_on_every_seed() -> None:
-    def named(misconception: str | None, *seeds: tuple[str, ...]) -> Subject:
-        seen = [Seen(0, {}, {}, frozenset(names)) for names in seeds]
-        return Subject("any", [], "", misconception=misconception, seen=seen)
-
-    both = ("a", "b")
-    assert pairs([named("a", both, both), named("b", both, ("b",))]) == [("a", "b")]
-    assert pairs([named("a", both, ("a",)), named(None, both), named("c", ())]) == []
-    assert pairs([named("a", ("b",), ("b",))]) == []  # misnamed, which is another fault
 
 
 # -- parts -----------------------------------------------------------------------------------------

@@ -279,12 +279,6 @@ def test_sides_of_equal_length_stay_equal_and_written_ones_stay() -> None:
     assert len({c.inputs["z"].shape for c in variants("classes", Reach.SIZES)}) > 5
 
 
-def test_what_is_drawn_with_a_purpose_keeps_its_generator() -> None:
-    assert not variants("padded", Reach.VALUES)
-    assert all(c.inputs["x"].generator == "integers" for c in variants("pooled", Reach.VALUES))
-    assert all(c.inputs["target"].option("to") == 3 for c in variants("classes", Reach.VALUES))
-
-
 @pytest.fixture(scope="module")
 def session() -> Iterator[GradingSession]:
     with GradingSession(bank.load([ROOT], "maxpool-routing")) as opened, np.errstate(all="ignore"):

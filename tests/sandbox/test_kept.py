@@ -1,8 +1,13 @@
-"""What a run keeps, by name: its inputs and results are recognized, and nothing else is."""
+"""What a run keeps: all of its data, each allocation once; by name inputs and results alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import array
+import collections
+import functools
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +15,7 @@ import pytest
 
 from grader.sandbox.messages import Inputs, unwanted
 from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.worker.measure.kept import reachable
 from grader.sandbox.worker.protocol import MOST_KEPT, Kept, Measured
 from tests.harness import Lend
 from tests.sandbox.running import given, load, started, steps
@@ -180,3 +186,133 @@ def test_what_a_graph_keeps_has_a_name(
     inputs: Inputs = {"x": x, "how": {"value": how}}
     found = torch_program.measure(quantity, steps("y = f(x, how)"), inputs)
     assert set(found.kept) == names
+
+
+# -- bytes -----------------------------------------------------------------------------------------
+
+
+def reached(root: object) -> int:
+    return reachable(root)[0]
+
+
+@dataclass
+class Plain:
+    a: Any
+    b: Any = None
+
+
+@dataclass(slots=True)
+class Slotted:
+    a: Any
+    b: Any = field(default=None)
+
+
+def kilo() -> Any:
+    return np.zeros(125)
+
+
+def closure() -> Callable[[], Any]:
+    kept = kilo()
+    return lambda: kept
+
+
+def method() -> Any:
+
+    class Keeper:
+        def __init__(self) -> None:
+            self.kept = kilo()
+
+        def use(self) -> Any:
+            return self.kept
+
+    return Keeper().use
+
+
+def with_default() -> Any:
+    kept = kilo()
+
+    def function(a: Any = kept, *, b: Any = kept) -> Any:
+        return a, b
+
+    return function
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda: None, 0),
+        (lambda: 3, 8),
+        (lambda: 2.5, 8),
+        (lambda: np.float32(1), 8),
+        (lambda: "text", 4),
+        (lambda: b"bytes", 5),
+        (lambda: bytearray(7), 7),
+        (lambda: array.array("d", [1.0, 2.0]), 16),
+        (lambda: range(10**9), 0),
+        (lambda: np.dtype("float64"), 0),
+        (lambda: int, 0),
+        (kilo, 1000),
+        (lambda: np.zeros((0, 9)), 0),
+        (lambda: np.broadcast_to(np.zeros(5), (1000, 5)), 40),
+        (lambda: {"a": kilo(), "b": kilo()}, 2000),
+        (lambda: {1: kilo(), 2: 3}, 1024),
+        (lambda: [kilo(), (kilo(),)], 2000),
+        (lambda: {1, 2, 3}, 24),
+        (lambda: frozenset([1.5]), 8),
+        (lambda: collections.deque([kilo(), 1]), 1008),
+        (lambda: collections.defaultdict(list, a=kilo()), 1000),
+        (lambda: types.SimpleNamespace(a=kilo()), 1000),
+        (lambda: Plain(kilo(), 1), 1008),
+        (lambda: Slotted(kilo(), kilo()), 2000),
+        (closure, 1000),
+        (method, 1000),
+        (lambda: functools.partial(closure()), 1000),
+        (with_default, 1000),
+        (lambda: np.array([kilo(), None, 3], object), 1000 + 24 + 8),
+    ],
+)  # fmt: skip
+def test_all_data_is_reached_and_nothing_else(make: Callable[[], Any], expected: int) -> None:
+    assert reached(make()) == expected
+
+
+def test_a_view_counts_the_allocation_behind_it_once() -> None:
+    base = np.zeros(1000)
+    assert reached(base[:1]) == 8000
+    assert reached([base[:1], base[1:2], base.reshape(10, 100).T, base]) == 8000
+    assert reached(base[::2][1:].reshape(-1)[:3]) == 8000
+    assert reached(base[:1].copy()) == 8
+
+
+def test_the_same_object_twice_counts_once() -> None:
+    one = kilo()
+    assert reached([one, one, {"a": one}, Plain(one, one)]) == 1000
+
+
+def test_circles_end() -> None:
+    ring: list[Any] = [kilo()]
+    ring.append(ring)
+    node = Plain(ring)
+    node.b = node
+    assert reached(node) == 1000
+
+
+def test_a_deep_chain_does_not_exhaust_the_stack() -> None:
+    chain: Any = kilo()
+    for _ in range(100_000):
+        chain = [chain]
+    assert reached(chain) == 1000
+
+
+def test_an_object_that_resists_is_looked_into_all_the_same() -> None:
+    class Hidden:
+        def __init__(self) -> None:
+            self.kept = kilo()
+
+        def __getattribute__(self, name: str) -> Any:
+            raise AttributeError(name)
+
+    class Empty:
+        __slots__ = ("never",)
+
+    assert reached(Hidden()) == 1000
+    assert reached(Empty()) == 0
