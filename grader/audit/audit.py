@@ -154,7 +154,6 @@ def audit(
             ]
         remarks += matrix.remarks()
         remarks += derived.remarks(question.spec, trivial)
-        remarks += _remarks_on_length(question)
     facts = (
         CheckFacts(
             id=check.id,
@@ -255,9 +254,6 @@ def _remarks_on_text(question: Question) -> Iterator[Remark]:
         if name == question.id or not question.spec_path.with_name(f"{name}.yaml").is_file():
             text = f"prerequisites: there is no other question {name} in this bank"
             yield Remark("prerequisites", text)
-
-
-def _remarks_on_length(question: Question) -> Iterator[Remark]:
     first = question.spec.parts[0]
     if (words := len(first.prompt.split())) > MOST_WORDS:
         yield Remark(

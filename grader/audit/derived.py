@@ -71,17 +71,22 @@ def stand_in(session: GradingSession, kind: str) -> list[bytes]:
 
 def hold_written(session: GradingSession, seeds: Sequence[int], progress: Progress) -> Held:
     """Put the right solutions that come with a question through every check that decides."""
-    held, problems = list[Accepted](), list[str]()
+    found = []
     for name, source in session.question.accepted.items():
         progress(f"accepted {name}")
         faults = [
             fault
-            for number, seed in enumerate(seeds)
-            for fault in _turned_down(session, name, source, seed, timed=number == 0)
+            for seed in seeds
+            for fault in _turned_down(session, name, source, seed, timed=seed == seeds[0])
         ]
-        held.append(_accepted(name, faults, seeds))
-        problems += sentences(faults, len(seeds))
-    return held, problems
+        found.append((name, faults))
+    return _held(found, len(seeds), derived=False)
+
+
+def _held(found: Sequence[tuple[str, list[Fault]]], seeds: int, *, derived: bool) -> Held:
+    passed = {name: seeds - len({seed for seed, *_ in faults}) for name, faults in found}
+    accepted = [Accepted(name, count, seeds, derived) for name, count in passed.items()]
+    return accepted, [text for _, faults in found for text in sentences(faults, seeds)]
 
 
 def _turned_down(
@@ -109,26 +114,23 @@ def hold_derived(
     Returns:
         What became of them, and a sentence per style that there is none of.
     """
-    held, problems = list[Accepted](), list[str]()
+    spec, found = session.question.spec, []
     unmade: dict[str, list[str]] = {}  # styles by the reason
-    for name, about in STYLES.items() if not session.question.spec.needs_torch else ():
-        cases = str(session.question.spec.cases)
-        if name == FLOAT64 and not any(narrow in cases for narrow in ("float32", "bfloat16")):
+    for name, about in STYLES.items() if not spec.needs_torch else ():
+        if name == FLOAT64 and not any(n in str(spec.cases) for n in ("float32", "bfloat16")):
             continue
         progress(f"the reference {about}")
         try:
             faults = [f for seed in seeds for f in _styled_faults(session, name, about, seed)]
+            found.append((name, faults))
         except BankFault as fault:
             reason = NO_FUNCTION if NO_FUNCTION in str(fault) else str(fault)
             unmade.setdefault(reason, []).append(name)
-            continue
-        held.append(_accepted(name, faults, seeds, derived=True))
-        problems += sentences(faults, len(seeds))
     notes = [
         f"there is no right program in the style {' or '.join(names)}: {reason}"
         for reason, names in unmade.items()
     ]
-    return (held, problems), notes
+    return _held(found, len(seeds), derived=True), notes
 
 
 def _styled_faults(session: GradingSession, name: str, about: str, seed: int) -> Iterator[Fault]:
@@ -147,13 +149,6 @@ def _styled_faults(session: GradingSession, name: str, about: str, seed: int) ->
             yield seed, before, f": {told(result)}"
         elif result.verdict not in FINE:
             raise BankFault(told(result))
-
-
-def _accepted(
-    name: str, faults: Sequence[Fault], seeds: Sequence[int], *, derived: bool = False
-) -> Accepted:
-    passed = len(seeds) - len({seed for seed, *_ in faults})
-    return Accepted(name, passed, len(seeds), derived=derived)
 
 
 # -- what takes no thought -------------------------------------------------------------------------
