@@ -48,9 +48,7 @@ class Proof(BaseModel):
     question: str
     digest: str  # of the question
     grader: str  # digest of the part of the program that decides
-    versions: dict[Word, Word] = Field(
-        max_length=20
-    )  # of Python and of the libraries that the question uses
+    versions: dict[Word, Word] = Field(max_length=20)  # of Python and the libraries that it uses
     seeds: int = Field(ge=1, le=1000)  # 0 and so on
     remarks: Count
     programs: dict[str, str]  # the checks that stop each, as a grade would have it

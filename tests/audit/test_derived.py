@@ -31,7 +31,7 @@ SAME: list[Callable[[Any], Any]] = [  # of A, plain or backwards
     lambda a: a[0] @ C[:, 0], lambda a: a[0, 0] @ C, lambda a: a[0] @ C, lambda a: a @ C,
     lambda a: a @ B, lambda a: a[0, 0] @ B, lambda a: a @ C[:, 0], lambda a: a[:, :, :0] @ C[:0],
     *(lambda a, to=to: np.einsum(f"nck,ko->{to}", a, C) for to in ("nco", "no", "")),
-    lambda a: np.einsum("nck,ko", a, C), lambda a: np.dot(a[0], C), lambda a: a[0].dot(C),
+    lambda a: np.einsum("nck,ko", a, C),
 ]  # fmt: skip
 
 

@@ -200,13 +200,7 @@ class Reversed(np.ndarray[Any, Any]):
         if function is np.einsum and isinstance(args[0], str):
             operands = _in_reverse(args[0], [np.asarray(operand) for operand in args[1:]])
             return _arrays(backwards, np.einsum(args[0], *operands, **kwargs))
-        if function is np.dot and len(args) == 2 and all(np.ndim(a) in {1, 2} for a in args):
-            return backwards(args[0]) @ args[1]
         return _arrays(backwards, super().__array_function__(function, types, args, kwargs))
-
-    def dot(self, b: Value, out: Value = None) -> Value:
-        """The method is the function."""
-        return np.dot(self, b) if out is None else super().dot(b, out)
 
 
 def backwards(array: Value) -> Value:
