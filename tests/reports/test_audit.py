@@ -9,14 +9,80 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.audit import AuditReport, Cell
+from grader.model.audit import AuditReport, AuditRow, Cell, CheckFacts, Remark, Trivial
 from grader.reports.audit import audit_page
 from grader.reports.blocks import render_terminal, render_text
 from grader.reports.json import audit_to_json
 from grader.reports.sheet import plain
-from tests.reports.audits import FAULTY, LARGE, PROVED
 
 DOCS = (Path(__file__).parents[2] / "docs" / "audit.md").read_text(encoding="utf-8")
+CELLS = dict(zip(".Xx? ", Cell, strict=True))
+MANY = tuple(f"check-number-{i}" for i in range(17))
+FACTS = (
+    CheckFacts("forward", "outputs", False, 0, 0),
+    CheckFacts("routing", "outputs", False, 3, 3),
+    CheckFacts("overlap", "outputs", False, 4, 1),
+    CheckFacts("border", "outputs", False, 4, 0),
+    CheckFacts("speed", "performance", True, 0, 0),
+)
+
+
+def row(
+    name: str, cells: str, claimed: str = "", well: int = 3, checks: tuple[str, ...] = ()
+) -> AuditRow:
+    """One program by the marks of its cells; what is named is its idea."""
+    idea = None if name in {"reference", "starter"} else name.split(" (")[0]
+    names = checks or tuple(fact.id for fact in FACTS)
+    return AuditRow(
+        name, idea, {check: CELLS[mark] for check, mark in zip(names, cells, strict=True)},
+        named=() if name == "reference" else (idea or "even-split",), named_well=well, seeds=3,
+        claimed_by=(claimed,) if claimed else (),
+        passing_seeds={"overlap": (1, 2)} if "?" in cells else {},
+    )  # fmt: skip
+
+
+FAULTY = AuditReport(
+    question="maxpool",
+    title="The backward that lost its winner",
+    seeds=(0, 1, 2),
+    seconds=7.9,
+    checks=FACTS,
+    programs=(
+        row("reference", "....."),
+        row("starter", ".Xxx "),
+        row("even-split", ".Xxx ", "routing"),
+        row("even-split (2)", ".Xxx ", "routing"),
+        row("assign-overlap", "..X? ", "overlap"),
+        row("pad-offset-kept", ".....", "border", 1),
+    ),
+    problems=(
+        "the check forward kills no variant: it is idle, or a misconception is missing",
+        "pad-offset-kept is said to be killed by border, which it passes on all 3 seeds",
+    ),
+    trivial=(Trivial("ones", "ones of the right form", MANY, accepted=True),),
+)
+PROVED = replace(
+    FAULTY,
+    programs=FAULTY.programs[:4],
+    problems=(),
+    remarks=(
+        Remark("redundant", "overlap: no known wrong idea is stopped here first"),
+        Remark("parts", "the contract of part 1 has 7 clauses"),
+    ),
+    notes=("speed was run on the reference only",),
+    trivial=(Trivial("zeros", "zeros of the right form", (), accepted=False),),
+)
+LARGE = replace(
+    PROVED,
+    checks=tuple(CheckFacts(check, "outputs", False, 1, 1) for check in MANY),
+    programs=tuple(
+        row(
+            f"misconception-number-{i}", "".join("X" if j == i % 17 else "." for j in range(17)),
+            MANY[i % 17], 20, MANY,
+        )
+        for i in range(20)
+    ),
+)  # fmt: skip
 
 
 def page(report: AuditReport, width: int) -> str:
@@ -49,13 +115,13 @@ def test_twenty_ideas_and_seventeen_checks_are_one_picture(width: int) -> None:
 def test_where_a_page_is_read_aloud_programs_are_told_in_words() -> None:
     first, second, third = (check.id for check in LARGE.checks[:3])
     cells = {**LARGE.programs[0].cells, second: Cell.VARIES, third: Cell.PASSES}
-    odd = replace(LARGE.programs[0], cells=cells, claimed_by=(first, third), named_well=7)
+    odd = replace(LARGE.programs[0], cells=cells, claimed_by=(first, third), named_well=2)
     text = render_text(audit_page(replace(LARGE, programs=(odd, *LARGE.programs[1:]))))
     assert (
         f"misconception-number-0: stopped by a check that claims it: {first}; depends on the "
         f"seed: {second}; claimed, and not stopped: {third}; passes: "
     ) in text
-    assert "; named 7 of 20\n" in text
+    assert "; named 2 of 3\n" in text
 
 
 def test_without_programs_there_is_no_picture() -> None:
