@@ -141,11 +141,10 @@ def names(banks: Sequence[Path]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for bank in banks:
         own = (bank.stem if bank.suffix in SPECS else bank.name) or "bank"
-        name = wanted = "drill" if bank == builtin() else own
-        number = 1
+        name, number = ("drill" if bank == builtin() else own), 1
         while name in found or (name == "drill" and bank != builtin()):
             number += 1
-            name = f"{wanted}-{number}"
+            name = f"{own}-{number}"
         found[name] = bank
     return found
 
@@ -162,22 +161,21 @@ def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
     if slash:
         if before not in named:
             near = closest(before, named)
+            known = f"the banks are {', '.join(named)}"
             raise UsageError(
                 f"expected the name of a bank before '/', found {before!r} in {asked!r}",
-                f"did you mean {near}/{question_id}?"
-                if near
-                else f"the banks are {', '.join(named)}",
+                f"did you mean {near}/{question_id}?" if near else known,
             )
         named = {before: named[before]}
-    known: dict[str, list[str]] = {}  # the names of the banks that hold an id
+    holding: dict[str, list[str]] = {}  # the names of the banks that hold an id
     unread: BankError | None = None
     for name, bank in named.items():
         try:
             for one in BankFiles(bank).specs():
-                known.setdefault(one, []).append(name)
+                holding.setdefault(one, []).append(name)
         except BankError as error:
             unread = error
-    holders = known.get(question_id, [])
+    holders = holding.get(question_id, [])
     if len(holders) > 1:
         raise UsageError(
             f"expected a question that one bank holds, found {question_id!r} in {len(holders)}",
@@ -187,7 +185,7 @@ def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
         return named[holders[0]], question_id
     if unread is not None:
         raise unread
-    near = closest(question_id, known)
+    near = closest(question_id, holding)
     meant = f"; did you mean {before}{slash}{near}?" if near else ""
     said = f"no question {asked or 'without a name'}{meant}"
     raise UsageError(said, "" if near else "Next: drill list")

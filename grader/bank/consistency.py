@@ -48,13 +48,9 @@ def shaped_like(written: object) -> list[str]:
 
 
 class Review:
-    """Looks for inconsistencies in a question of which every key can be read by itself.
-
-    Paths are those of the spec with `parts`.
-    """
+    """Looks for inconsistencies in a question; paths are those of a spec with `parts`."""
 
     def __init__(self, question: Question, cases: Mapping[str, CaseRecipe]) -> None:
-        """Look at nothing yet."""
         self._question, self._spec, self._runs = question, question.spec, question.runs
         self._cases = dict(cases)
         self._read = {name for steps in self._runs.values() for name in free_names(steps)}
@@ -126,13 +122,10 @@ class Review:
         like = {other for written in spec.defaults.values() for other in shaped_like(written)}
         for name in spec.defaults.keys() - RESERVED.keys() - like:
             yield from _one_of(("defaults", name), "an input that a step reads", name, self._read)
-        if spec.display is not None:
-            for i, name in enumerate(spec.display.beside):
-                yield from _one_of(("display", "beside", i), "an input of a run", name, self._read)
-            for i, size in enumerate(spec.display.window or ()):
-                if isinstance(size, str):
-                    at: Keys = ("display", "window", i)
-                    yield from _one_of(at, "an input of a run", size, self._read)
+        for name, shown in spec.display or ():  # the fields of a model, with their values
+            for i, word in enumerate(shown or ()):
+                if isinstance(word, str):
+                    yield from _one_of(("display", name, i), "an input of a run", word, self._read)
 
     def _unknown_names(self) -> Iterator[tuple[tuple[str, str], Fault]]:
         """Names in steps that no case gives and no earlier step assigns, by run and name."""

@@ -18,7 +18,6 @@ from grader.model.spec import OF_A_PART, Spec
 _EXPECTED = {
     "string_type": "text",
     "int_type": "a whole number",
-    "int_from_float": "a whole number",
     "float_type": "a number",
     "bool_type": "true or false",
     "list_type": "a list",
@@ -60,7 +59,7 @@ def faults(error: ValidationError, data: Mapping[str, Any], model: type[BaseMode
     meant = {(*at[:-1], closest(str(at[-1]), names)) for at, names in known.items()}
     meant |= {("parts", 0, *at) for at in meant if len(at) == 1}
     return [
-        (at, _unknown(at, known[at]) if at in known else _unlike(at, group))
+        (at, _unknown(str(at[-1]), known[at]) if at in known else _unlike(at, group))
         for at, group in deepest.items()
         if at in known or at not in meant
     ]
@@ -104,13 +103,12 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 an
         yield from _models_in(one)
 
 
-def _unknown(at: Keys, known: list[str]) -> str:
-    key = str(at[-1])
+def _unknown(key: str, known: list[str]) -> str:
     hint = did_you_mean(key, known) or f"; known keys: {', '.join(known)}"
-    if len(at) == 1 and key in OF_A_PART and "parts" in known:
-        hint = "; it is a key of a part here"
     if " " in key.strip():  # {about: one, two}: the second half became a key
         hint = "; is it the end of a text? A text that holds a comma needs quotes here"
+    elif key in known:
+        hint = "; it is a key of a part here"
     return f"found an unknown key{hint}"
 
 
@@ -120,9 +118,8 @@ def _unlike(at: Keys, group: list[ErrorDetails]) -> str:
     if kind == "missing":
         return f"expected the key {at[-1]!r}, found none"
     if kind == "union_tag_invalid":
-        name = value["kind"]
-        kinds = registry.KINDS
-        return f"expected one of {', '.join(kinds)}, found {name!r}{did_you_mean(name, kinds)}"
+        near = did_you_mean(value["kind"], registry.KINDS)
+        return f"expected one of {', '.join(registry.KINDS)}, found {value['kind']!r}{near}"
     expected = " or ".join(dict.fromkeys(map(_expected, group)))
     advice = ""
     if expected == "text" and isinstance(value, dict) and len(value) == 1:
@@ -135,31 +132,23 @@ def _unlike(at: Keys, group: list[ErrorDetails]) -> str:
 
 def _expected(detail: ErrorDetails) -> str:
     """What pydantic would have liked, in words."""
-    kind, context = detail["type"], detail.get("ctx", {})
+    kind, context = detail["type"].replace("int_from_float", "int_type"), detail.get("ctx", {})
     if kind == "literal_error":
         allowed = str(context["expected"])
         return f"one of {allowed}" if "or" in allowed else allowed
     if kind == "string_pattern_mismatch":
         named = "A-Z" in str(context["pattern"])
         return "a name (letters, digits, _)" if named else "lower-case words joined by hyphens"
-    if kind not in _EXPECTED:
-        return detail["msg"]
-    return _EXPECTED[kind].format(**context).replace("at least 1 entries", "at least one entry")
+    text = _EXPECTED.get(kind, detail["msg"]).format(**context)
+    return text.replace("at least 1 entries", "at least one entry")
 
 
 def _found(value: object) -> str:
-    """A value in words, short."""
-    match value:
-        case None:
-            return "nothing"
-        case bool():
-            return f"the word {str(value).lower()!r}"
-        case int() | float():
-            return f"the number {value!r}"
-        case str():
-            return f"the text {shortened(value)!r}"
-        case list():
-            return f"a list of {len(value)}"
-        case dict():
-            return f"a mapping with {', '.join(map(str, list(value)[:4])) or 'no keys'}"
-    return f"a {type(value).__name__}"
+    """A value of YAML in words, short."""
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return f"a mapping with {', '.join(map(str, list(value)[:4])) or 'no keys'}"
+    if value is None or isinstance(value, bool):
+        return "nothing" if value is None else f"the word {str(value).lower()!r}"
+    return f"the text {shortened(value)!r}" if isinstance(value, str) else f"the number {value!r}"

@@ -142,27 +142,23 @@ def _fill(spec: Spec, runs: Runs) -> None:
         for i, check in enumerate(part.checks):
             takes = "show" in type(check).model_fields and "show" not in check.model_fields_set
             if spec.display is not None and takes:
-                show = _shown(spec.display, free_names(runs.get(check.run, ())))
+                inputs = free_names(runs.get(check.run, ()))
+                beside = [name for name in spec.display.beside if name in inputs]
+                window = spec.display.window if beside else None
+                if any(isinstance(size, str) and size not in inputs for size in window or ()):
+                    window = None
+                show = Show(beside=beside, window=window)
                 part.checks[i] = check.model_copy(update={"show": show})
 
 
 def _given(name: str, cases: Mapping[str, Mapping[str, Any]]) -> set[str]:
     """The keys that a case has itself, or from cases that it extends."""
-    found: set[str] = set()
-    seen: list[object] = []
+    chain: list[object] = []
     at: object = name
-    while isinstance(at, str) and at in cases and at not in seen:
-        seen.append(at)
-        found |= cases[at].keys()
+    while isinstance(at, str) and at in cases and at not in chain:
+        chain.append(at)
         at = cases[at].get("extends")
-    return found
-
-
-def _shown(display: Show, inputs: Mapping[str, object]) -> Show:
-    """What can be shown of a display where a run has only some of its inputs."""
-    beside = [name for name in display.beside if name in inputs]
-    known = all(size in inputs for size in display.window or () if isinstance(size, str))
-    return Show(beside=beside, window=display.window if beside and known else None)
+    return {key for case in chain for key in cases[str(case)]}
 
 
 class _Programs:

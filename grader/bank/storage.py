@@ -62,12 +62,10 @@ class BankFiles:
             _check_name(path, folder)
             if len(found) == MAX_SPECS:
                 raise BankError(f"{folder}: expected at most {MAX_SPECS:,} questions, found more")
-            if path.stem in found:
-                raise BankError(
-                    f"{folder / path}: expected one file for the id {path.stem}, "
-                    f"found {PurePath(found[path.stem]).name} too",
-                    "rename or remove one of them",
-                )
+            if other := found.get(path.stem):
+                expected = f"{folder / path}: expected one file for the id {path.stem}"
+                text = f"{expected}, found {PurePath(other).name} too"
+                raise BankError(text, "rename or remove one of them")
             found[path.stem] = f"questions/{path}"
         return found
 
