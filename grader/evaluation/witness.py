@@ -89,11 +89,13 @@ def _look(
     """What the system shows of a run that the count does not, or a result that is not right."""
     made = results(halves[1])
     want = tuple(name for name in evaluation.wanted[check.run] if name in made)
-    usual = evaluation.inputs(case, check.run)
+    # What a first run imports, or leaves in pieces, is not what it keeps; the reference was run.
+    usual = _part(evaluation.inputs(case, check.run), halves[0])
+    evaluation.submission.pause(halves[0], usual, ())
     inputs = evaluation.inputs(case, check.run, draw_index=evaluation.secret + _DRAW)
-    found, held = _paused(evaluation.submission, halves, usual, inputs, want)
+    found, held = _paused(evaluation.submission, halves, inputs, want)
     with blame_bank(f"the reference fails on case {case.name}"):
-        right, base = _paused(evaluation.reference, halves, usual, inputs, want)
+        right, base = _paused(evaluation.reference, halves, inputs, want)
     if wrong := _unlike(found, right, want, case):
         steps = (*halves[0], *halves[1])
         plain = evaluation.submission.run(steps, _part(inputs, steps), want)
@@ -116,7 +118,7 @@ def _look(
 
 
 def _paused(
-    program: RemoteProgram, halves: Halves, usual: Inputs, inputs: Inputs, want: Sequence[str]
+    program: RemoteProgram, halves: Halves, inputs: Inputs, want: Sequence[str]
 ) -> tuple[Outcome, int | None]:
     """What a run comes to, and the bytes that the process has kept halfway."""
     first, rest = halves
@@ -125,8 +127,6 @@ def _paused(
     every = any(step.backward for step in (*first, *rest))
     keep = [name for name in read if every or name in made]
     late = {name: one for name, one in _part(inputs, rest).items() if name not in keep}
-    # What a first run imports, or leaves in pieces, is not what it keeps.
-    program.pause(first, _part(usual, first, keep), ())
     before = _held(program)
     program.pause(first, _part(inputs, first, keep), keep)
     after = _held(program)
