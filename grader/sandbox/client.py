@@ -175,11 +175,7 @@ class WorkerClient(Closing):
     ) -> None:
         """Start the process, or have a zygote fork it; the judge goes on meanwhile.
 
-        Args:
-            torch: whether programs may use it.
-            cpu_seconds: that it may take in all.
-            zygote: that forks it.
-            ahead: modules that it imports before it is asked anything.
+        It imports the modules `ahead` before it is asked anything.
         """
         self.torch = torch
         self.printed, self.first_printed = b"", b""
@@ -230,11 +226,7 @@ class WorkerClient(Closing):
 
     @property
     def isolation(self) -> Isolation:
-        """What the process was refused, tried in it before it ran anything.
-
-        Raises:
-            GraderError: the process did not start.
-        """
+        """What the process was refused before it ran anything; GraderError if it did not start."""
         if self._isolation is None:
             try:
                 reply = self._ask({"op": "walls"}, Limits(), 0, spawn.START_SECONDS[self.torch])
@@ -255,11 +247,8 @@ class WorkerClient(Closing):
     ) -> dict[str, Any]:
         """Send a request and return the decoded reply.
 
-        Args:
-            request: plain data with an `op`.
-            limits: how long it may take; None where it is about a request that still goes on, and
-                takes what that one has left.
-            reply_bytes: of array data that the reply may hold.
+        Without limits it is about a request that still goes on, and takes what that one has left.
+        The reply may hold so many bytes of array data.
 
         Raises:
             WorkerError: now and from then on, when the worker did not answer properly.
@@ -315,12 +304,7 @@ class WorkerClient(Closing):
         reply_bytes: int,
         grace: float = 0.0,
     ) -> dict[str, Any]:
-        """Send a request and return the reply; a process that starts has seconds of grace.
-
-        Raises:
-            WorkerError: there was no proper answer in time.
-            OutOfTime: the deadline of all has passed.
-        """
+        """Send a request and return the reply; a process that starts has seconds of grace."""
         self._check_silent()
         self._watch_all()
         reply = _Reply(reply_bytes)
@@ -377,10 +361,7 @@ class WorkerClient(Closing):
             raise Garbled("wrote to the judge without being asked") if early else self._death()
 
     def _placed(self) -> str:
-        """Where its program is, in words to be added to a sentence: see `place`.
-
-        It has faulthandler print its frames when it is signaled.  What it printed is lost.
-        """
+        """Where its program is, to be added to a sentence: signaled, it has its frames printed."""
         said, end = b"", time.monotonic() + _PATIENCE
         with contextlib.suppress(OSError):  # it has ended
             if self.file is not None:
@@ -404,10 +385,7 @@ class WorkerClient(Closing):
         return f"it {failure}"
 
     def _watch_all(self) -> None:
-        """Watch it now and then, however busy it keeps us, and the others of this thread.
-
-        A program's threads go on after its reply.
-        """
+        """Watch it now and then, and the others of this thread: threads go on after a reply."""
         if time.monotonic() < self._looked + WATCH_SECONDS:
             return
         self._watch()
@@ -485,15 +463,10 @@ class WorkerClient(Closing):
 
 
 def place(said: bytes, name: str, source: bytes) -> str:
-    """Where a program was, as faulthandler says; '' where it does not, or where there is no line.
+    """Where in a file a program was, as faulthandler says on its output; '' where it does not.
 
     The line and the function are taken from that, and the text of the line is the judge's own.  A
     program may forge or prevent it: nothing rests on it.
-
-    Args:
-        said: what its process printed.
-        name: of the program's file, as frames call it.
-        source: of that file.
     """
     frame = re.search(
         rb"Stack \(most recent call first\):\n(?:  .*\n)*?"

@@ -81,21 +81,14 @@ def encoded_steps(steps: tuple[Step, ...]) -> protocol.Steps:
 
 
 class ProgramError(Exception):
-    """The program raised, or returned what a step cannot use.
-
-    Attributes:
-        message: a sentence.
-        raised: the exception with the program's own frames, if there was one.
-        step: at which it happened.
-        where: the place in the driver, or in a module beside the program, that raised it.
-    """
+    """The program raised, or returned what a step cannot use."""
 
     def __init__(
         self,
-        message: str,
-        raised: Raised | None = None,
+        message: str,  # a sentence
+        raised: Raised | None = None,  # with the program's own frames
         step: Step | None = None,
-        where: str = "",
+        where: str = "",  # the place in the driver, or in a module beside it, that raised it
     ) -> None:
         super().__init__(message)
         self.message, self.raised, self.step, self.where = message, raised, step, where
@@ -144,10 +137,7 @@ def answer(kind: type[M], reply: Mapping[str, object], operation: str, steps: St
 def unwanted(said: object, want: Collection[str], most_pairs: int = 0) -> str:
     """The field in which an answer holds more than was asked for; '' where none does.
 
-    Args:
-        said: the answer.
-        want: names of results.
-        most_pairs: of a result or step and an input, that can be changed, stale or shared.
+    `most_pairs` of a result or step and an input can be changed, stale or shared.
     """
     runs = said.runs if isinstance(said, (protocol.Outcomes, protocol.Answers)) else (said,)
     for one in runs:

@@ -84,9 +84,8 @@ class RemoteProgram:
     def load(self, functions: Names, driven: Names = ()) -> Loaded:
         """Execute the sources and see which of the wanted functions they and the driver define.
 
-        Raises:
-            ProgramError: what the file raised, a syntax error included.
-            WorkerError: the process did not survive it.
+        As everything that is asked, it raises ProgramError, here for a syntax error too, or
+        WorkerError, where the process did not survive it.
         """
         if self.untrusted:
             self.worker.file = self.filename, self.sources[-1]
@@ -208,11 +207,7 @@ class RemoteProgram:
         return self._ask(protocol.Facts(), protocol.Found).cuda
 
     def mutants(self) -> tuple[Mutant, ...]:
-        """Small changes of the program's text, derived in its worker; see `worker.mutate`.
-
-        Raises:
-            WorkerError: the process did not survive it.
-        """
+        """Small changes of the program's text, derived in its worker; see `worker.mutate`."""
         (source,) = self.sources
         plain = _bytes(normalized(source))
         found: list[Mutant] = []

@@ -57,11 +57,7 @@ class Starter:
         self._answers: dict[int, Any] = {}
 
     def ask(self, request: dict[str, Any], *descriptors: int) -> int:
-        """Send a request and return its number.
-
-        Raises:
-            GraderError: this process is a fork of the one that made the connection.
-        """
+        """Send a request and return its number."""
         need_owner(self._owner)
         with self._lock:
             with contextlib.suppress(OSError):  # who waits for the answer learns of it
@@ -110,12 +106,7 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Its id; waits until it has been started.
-
-        Raises:
-            ChildProcessError: it could not be started.
-            TimeoutError: it was not, in time.
-        """
+        """Its id, once it has been started; see `Starter.answer` for what is raised."""
         return self._known(self._starter.seconds)
 
     def _known(self, seconds: float) -> int:
@@ -284,11 +275,7 @@ class Workers(Closing):
 
 
 def need_owner(owner: int) -> None:
-    """Refuse to use in a fork what belongs to its parent.
-
-    Raises:
-        GraderError: this process is not the owner.
-    """
+    """Refuse to use in a fork what belongs to its parent."""
     if os.getpid() != owner:
         raise GraderError(
             "workers belong to the process that started them, and this is a fork of it",

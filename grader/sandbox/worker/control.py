@@ -19,11 +19,7 @@ _MOST_DESCRIPTORS = 2
 
 
 def send(connection: socket.socket, message: object, descriptors: Sequence[int] = ()) -> None:
-    """Send a message, with descriptors that the other side gets copies of.
-
-    Raises:
-        OSError: the other side has hung up.
-    """
+    """Send a message, with descriptors that the other side gets copies of; raises OSError."""
     body = json.dumps(message).encode()
     frame = _LENGTH.pack(len(body)) + body
     sent = socket.send_fds(connection, [frame], list(descriptors)) if descriptors else 0

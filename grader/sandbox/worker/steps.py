@@ -76,12 +76,7 @@ class LoadedModule:
 def execute(name: str, asked: protocol.Load) -> LoadedModule:
     """Run the sources in order in one module, after what lies beside it and before its driver.
 
-    Args:
-        name: the module's name; dataclasses and pickling look it up in `sys.modules`.
-        asked: the request, with Python files, decoded as Python decodes files.
-
-    Raises:
-        BaseException: whatever the sources raise, SystemExit included.
+    Whatever they raise is raised, SystemExit included.
     """
     for beside in asked.modules:
         _beside(beside.content, beside.name, f"{beside.name}.py")
@@ -132,11 +127,7 @@ def _renamed(code: types.CodeType, filename: str) -> types.CodeType:
 
 
 def _decoded(source: bytes) -> str | bytes:
-    """The text of a source; bytes where the file itself says how it is encoded.
-
-    Raises:
-        SyntaxError: it is not UTF-8 and does not say so; `compile` overlooks that in comments.
-    """
+    """The text of a source, which must be UTF-8; bytes where it says how it is encoded itself."""
     if b"coding" in b"".join(source.splitlines()[:2]):
         return source
     try:
@@ -202,11 +193,7 @@ def _assign(step: Step, result: object) -> Names:
 
 
 def perform_all(program: LoadedModule, steps: Sequence[Step], names: Names) -> None:
-    """Carry out steps one after another; `names` is updated.
-
-    Raises:
-        Stopped: by the first that fails.
-    """
+    """Carry out steps one after another; raises Stopped by the first that fails."""
     for index, step in enumerate(steps):
         try:
             perform(program, step, names)

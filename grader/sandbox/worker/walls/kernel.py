@@ -37,11 +37,7 @@ MAX_OPEN = 64  # files at once
 
 
 def call(function: str, *arguments: object) -> int:
-    """Call a function of the C library; integers are passed as C longs, bytes as pointers.
-
-    Raises:
-        AttributeError: this C library has no such function.
-    """
+    """Call a function of the C library, if it has it; integers are passed as C longs."""
     passed = (ctypes.c_long(a) if isinstance(a, int) else a for a in arguments)
     result = int(getattr(_libc, function)(*passed))
     if result < 0:
@@ -70,12 +66,9 @@ def capabilities(which: str) -> int:
 
 
 def limit(*, memory: int, cpu_seconds: int, threads: int) -> None:
-    """Bound this process for good; a limit that this system lacks is left out.
+    """Bound this process for good: its address space in bytes, if any, and its user's threads.
 
-    Args:
-        memory: bytes of address space; 0 for no such limit.
-        cpu_seconds: of all threads together.
-        threads: of all processes of this user.  Root is not held to it.
+    A limit that this system lacks is left out.
     """
     bounds = {
         # Not 0, at which Linux still hands a crash to a program that keeps cores: core(5), "piping"
@@ -100,13 +93,10 @@ def bounded() -> bool:
 
 
 def become(user: int | None, readable: Sequence[str]) -> str | None:
-    """Become a user, if one is given, and give up all capabilities that no file needs.
+    """Become a user, if one is given, and give up capabilities; why not, where that fails.
 
     Where that user could not read Python's own files (an interpreter in `/root`, say), the one
     capability to read stays; Landlock still names what may be read.
-
-    Returns:
-        Why it did not work, or None.
     """
     try:
         if user is not None:
