@@ -14,10 +14,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from tests.harness import Array, Program, each, load, variants
+from tests.harness import Array, Program, assert_close, each, leaves, load, variants
 
 DRILL = Path(__file__).parent
-BAND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-5}
+BAND = {"float64": 1e-12, "float32": 2e-5}
 SIZES = [
     (2, 5, 5, 3, 4),
     (1, 6, 6, 5, 5),
@@ -39,8 +39,7 @@ def drawn(seed: int, sizes: tuple[int, ...], dtype: str = "float64") -> list[Arr
 def oracle(inputs: Sequence[Array], *, causal: bool) -> list[Array]:
     """The output and the gradients of q, k and v, in float64: query by query."""
     q, k, v, grad_o = inputs
-    leaves = [torch.tensor(a.astype(np.float64), requires_grad=True) for a in (q, k, v)]
-    queries, keys, values = leaves
+    queries, keys, values = given = leaves(q, k, v)
     total, rows = torch.zeros(()), []
     for n, t in np.ndindex(*q.shape[:2]):
         seen = range(k.shape[1])
@@ -52,7 +51,7 @@ def oracle(inputs: Sequence[Array], *, causal: bool) -> list[Array]:
             row = scores.softmax(0) @ values[n, : len(seen)]
         rows.append(row)
         total = total + row @ torch.tensor(grad_o[n, t].astype(np.float64))
-    grads = torch.autograd.grad(total, leaves)
+    grads = torch.autograd.grad(total, given)
     o = torch.stack(rows).reshape(*q.shape[:2], -1)
     return [tensor.detach().numpy() for tensor in (o, *grads)]
 
@@ -64,11 +63,7 @@ def agrees(program: Program, inputs: list[Array], *causal: bool) -> None:
     wanted = oracle(inputs, causal=any(causal))
     # The gradients are held against the largest of them: with one key, those of q and k are 0.
     scale = max(np.abs(a).max() for a in wanted)
-    for array, right in zip(found, wanted, strict=True):
-        assert isinstance(array, np.ndarray)
-        assert array.shape == right.shape
-        assert array.dtype == grad_o.dtype
-        assert np.abs(array - right).max() <= BAND[grad_o.dtype] * scale
+    assert_close(found, wanted, BAND, grad_o.dtype, least=scale)
 
 
 @each("dtype", ["float64", "float32"])
