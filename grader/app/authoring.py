@@ -107,7 +107,7 @@ def _template(parts: int | None, form: str) -> tuple[str, Mapping[str, str]]:
     if parts is not None:
         if form != NAMES[0]:
             raise UsageError(f"--form {form}: expected no --parts")
-        return _in_parts(parts)
+        return _in_parts(parts), {}
     if form != NAMES[0]:
         return _text(f"{form}.yaml"), {}
     names = sorted(path.name.removesuffix(".txt") for path in _TEMPLATES.glob("*.py.txt"))
@@ -124,14 +124,13 @@ def _marked(text: str, marks: Mapping[str, str]) -> str:
     return text
 
 
-def _in_parts(count: int) -> tuple[str, Mapping[str, str]]:
+def _in_parts(count: int) -> str:
     """A skeleton of a question in parts, each with one check and one idea."""
     if not 2 <= count <= MOST_PARTS:
         raise UsageError(
             f"--parts: expected a number from 2 to {MOST_PARTS}, found {count}",
             hint="without --parts a question of one part is written",
         )
-    numbers = range(1, count + 1)
     marks = [
         {
             "@P@": str(p),
@@ -139,20 +138,14 @@ def _in_parts(count: int) -> tuple[str, Mapping[str, str]]:
             "@FACTOR@": str(p + 1),
             "@PROMPT@": _FIRST if p == 1 else _LATER,
         }
-        for p in numbers
+        for p in range(1, count + 1)
     ]
-    spec = re.sub(
+    return re.sub(
         r"@EACH@\n(.*?)@END@\n",
         lambda block: "".join(_marked(block[1], each) for each in marks),
         _text("parts.yaml").replace("@N@", str(count)),
         flags=re.DOTALL,
     )
-    head = '"""TODO what is asked."""\n\n\n'
-    right = "\n\n".join(f"def answer_{p}(x):\n    return {p + 1} * x\n" for p in numbers)
-    wrong = {f"idea-{p}": f"def answer_{p}(x):\n    return x + {p + 1}\n" for p in numbers}
-    starter = f"{head}# TODO code that looks plausible and holds idea-1\n{wrong['idea-1']}"
-    ideas = {name: f"# TODO a wrong idea\n{code}" for name, code in wrong.items()}
-    return spec, {"reference": head + right, "starter": starter, **ideas}
 
 
 def _with_programs(template: str, programs: Mapping[str, str], *, inline: bool) -> str:

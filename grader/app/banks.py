@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +39,6 @@ class Added:
     name: str
     questions: int
     already: bool
-    shared: Mapping[str, int]  # how many ids other banks hold too, by their names
 
 
 def add(ctx: Context, path: Path) -> Added:
@@ -63,13 +62,7 @@ def add(ctx: Context, path: Path) -> Added:
     if not ids:
         hint = f"drill --bank {shlex.quote(str(path))} bank new ID writes one"
         ctx.warn(f"{path}: there is no question in it yet", hint)
-    called = _names(bank.places())
-    shared = {
-        name: len(both)
-        for other, name in called.items()
-        if other != path and (both := {i for i in ids if bank.holds(other, i)})
-    }
-    return Added(path, called[path], len(ids), already, shared)
+    return Added(path, _names(bank.places())[path], len(ids), already)
 
 
 def remove(ctx: Context, name: str) -> list[str]:

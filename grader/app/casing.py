@@ -12,7 +12,7 @@ from grader.app import files
 from grader.app.context import Context, need_torch
 from grader.app.history import last_try
 from grader.app.resolve import Choice, resolve
-from grader.model.errors import BankError, UsageError, closest
+from grader.model.errors import BankError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from grader.cases.recipe import CaseRecipe
@@ -114,9 +114,8 @@ def case(
     choice, question = known.choice, known.choice.question
     need_torch(question)
     if name not in known.cases:
-        near = closest(name, known.cases)
         raise UsageError(
-            f"{question.id} has no case {name}{f'; did you mean {near}?' if near else ''}",
+            f"{question.id} has no case {name}{did_you_mean(name, known.cases)}",
             hint=f"Next: drill case{choice.argument}",
         )
     recipe, uses = known.cases[name]

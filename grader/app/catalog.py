@@ -15,7 +15,7 @@ from grader import bank
 from grader.app.context import Context, torch_installed
 from grader.app.history import last_try
 from grader.app.resolve import open_quietly
-from grader.model.errors import UsageError, closest
+from grader.model.errors import UsageError, did_you_mean
 from grader.model.numerals import quantity
 from grader.model.question import Header
 from grader.records import progress
@@ -51,10 +51,8 @@ def questions(
 
 def _known(option: str, word: str | None, words: Sequence[str]) -> None:
     if word is not None and word not in words:
-        near = closest(word, words)
-        guess = f"; did you mean {near}?" if near else ""
         raise UsageError(
-            f"--{option} {word}: there is no such {option}{guess}",
+            f"--{option} {word}: there is no such {option}{did_you_mean(word, words)}",
             hint=f"the {option}s are {', '.join(words)}" if words else "",
         )
 

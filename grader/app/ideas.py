@@ -16,6 +16,7 @@ from grader import bank, forms
 from grader.app import files
 from grader.app.auditing import Audited, audit, banks_for
 from grader.app.context import Context, need_torch
+from grader.audit.audit import Plan
 from grader.bank.storage import is_id
 from grader.classroom.results import EqualAnswers, Results
 from grader.model.errors import UsageError, did_you_mean
@@ -92,17 +93,9 @@ def new_idea(
 
     Everything is written or nothing is.
 
-    Args:
-        ctx: Where the person is.
-        question_id: The question that was asked.
-        results: What `drill class grade` wrote.
-        group: The first digits of `Report.outputs`.
-        name: What the idea is called.
-        progress: Called with each step of the audit.
-
-    Raises:
-        DrillError: There is no such group, none of its programs can be used, the name is taken, the
-            bank cannot be written, or the question would be broken.
+    `results` is what `drill class grade` wrote, `group` the first digits of `Report.outputs`, and
+    `progress` is called with each step of the audit. DrillError where there is no such group, none
+    of its programs can be used, the name is taken, or the question would be broken.
     """
     question = bank.load(banks_for(ctx, question_id), question_id)
     if forms.of(question.spec).is_text:
@@ -140,19 +133,13 @@ def new_idea(
         undo.callback(program.unlink, missing_ok=True)
         undo.callback(files.replace, spec, before, _ELSEWHERE)
         files.replace(spec, after.encode(), _ELSEWHERE)
-        audited = _audited(ctx, question, progress)
+        here = replace(ctx, bank=question.bank)
+        (audited,) = audit(here, [question.id], Plan(), progress=progress)
+        if audited.fault is not None:
+            raise audited.fault
         undo.pop_all()
     known = tuple(idea.id for idea in report.misconceptions)
     return NewIdea(equal.outputs, count, text, checks, known, program, spec, line, audited)
-
-
-def _audited(ctx: Context, question: Question, progress: Callable[[str], None]) -> Audited:
-    from grader.audit.audit import Plan
-
-    (found,) = audit(replace(ctx, bank=question.bank), [question.id], Plan(), progress=progress)
-    if found.fault is not None:
-        raise found.fault
-    return found
 
 
 def _shortest(question: Question, equal: EqualAnswers) -> tuple[str, Report]:

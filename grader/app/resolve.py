@@ -153,22 +153,16 @@ def resolve(
     folder: Path | None = None,
     soon: Callable[[Path, str], None] = lambda _bank, _id: None,
 ) -> Choice:
-    """Return the drill that is meant.
+    """Return the drill that is meant: by its id as typed, by a folder, or by the place.
 
-    Args:
-        ctx: Where the person is.
-        question_id: The id as typed, None for the drill of the place.
-        folder: The folder that was named: its drill, or that of one above it, and no other.
-        soon: Called with the bank and the id before the question is loaded, to prepare.
-
-    Raises:
-        DrillError: No drill is meant, or its question is not there or is broken.
+    `soon` is called with the bank and the id before the question is loaded, to prepare.
+    DrillError where no drill is meant, or its question is not there or is broken.
     """
     banks, starts = ctx.banks(), ctx.read(progress.starts, ())
     found: Workspace | None
     gone: Path | None = None
     if question_id is None:
-        found = here = _around(ctx, folder) if folder else _nearest(ctx, starts)
+        found = here = _nearest(ctx, starts, folder)
         where, name = _question_of(ctx, here, starts)
     elif "/" in question_id or ctx.bank is not None:
         where, name = bank.find(banks, question_id)
@@ -229,20 +223,17 @@ def _question_of(ctx: Context, found: Workspace, starts: Sequence[Start]) -> tup
     return bank.find(banks, found.question)
 
 
-def _around(ctx: Context, folder: Path) -> Workspace:
-    """Return the drill that a named folder is or lies in."""
-    found = enclosing(Path(os.path.realpath(ctx.here() / folder)))
-    if found is None:
-        raise UsageError(
-            f"{folder} does not belong to a started drill",
-            hint="drill grade ID --file PATH grades any file; drill start ID makes a folder",
-        )
-    return found
-
-
-def _nearest(ctx: Context, starts: Sequence[Start]) -> Workspace:
-    """Return the drill that is meant where none is named, which is one of this place."""
+def _nearest(ctx: Context, starts: Sequence[Start], folder: Path | None = None) -> Workspace:
+    """Return the drill of a folder that was named, else the only one of this place."""
     here = ctx.here()
+    if folder is not None:
+        found = enclosing(Path(os.path.realpath(here / folder)))
+        if found is None:
+            raise UsageError(
+                f"{folder} does not belong to a started drill",
+                hint="drill grade ID --file PATH grades any file; drill start ID makes a folder",
+            )
+        return found
     if os.path.lexists(here / SUBMISSION) and open_folder(here) is None:
         raise NoDrillError(
             f"{here / SUBMISSION} does not belong to a started drill; nothing was done",
@@ -253,7 +244,7 @@ def _nearest(ctx: Context, starts: Sequence[Start]) -> Workspace:
     if len(below) == 1:
         return below[0]
     if below:
-        lines = [f"cd {ctx.typed(found.folder)}" for found in below[:3]]
+        lines = [f"cd {ctx.typed(one.folder)}" for one in below[:3]]
         raise UsageError(
             f"{len(below)} drills are in this folder, and none is named",
             hint=f"Next: {'   '.join(lines)}",
@@ -263,11 +254,10 @@ def _nearest(ctx: Context, starts: Sequence[Start]) -> Workspace:
             "no drill was started here or anywhere else",
             hint=f"Next: drill list{ctx.option}   drill start ID{ctx.option}",
         )
-    last, folder = starts[0].question + ctx.option, Path(starts[0].folder)
-    if open_quietly(folder) is None:
-        raise _gone(last, ctx.typed(folder))
+    last, there = starts[0].question, Path(starts[0].folder)
+    if open_quietly(there) is None:
+        raise _gone(last + ctx.option, ctx.typed(there))
     raise UsageError(
-        f"no drill in this folder; the last one was {starts[0].question},"
-        f" in {ctx.typed(folder.parent)}",
-        hint=f"Next: cd {ctx.typed(folder)}   drill {ctx.typing} {last}",
+        f"no drill in this folder; the last one was {last}, in {ctx.typed(there.parent)}",
+        hint=f"Next: cd {ctx.typed(there)}   drill {ctx.typing} {last}{ctx.option}",
     )

@@ -27,16 +27,11 @@ def add(ctx: typer.Context, path: Annotated[Path, argument("PATH")], json: Json 
 
     found = banks.add(context(ctx), path)
     if json:
-        data = asdict(found)
-        del data["shared"]
-        output.document(**data, list=config_file())
+        output.document(**asdict(found), list=config_file())
         return
     state = "is in use already" if found.already else "is in use from now on"
     output.write(f"{found.name}  {found.bank}")
     output.write(f"{quantity(found.questions, 'question')}; it {state}")
-    for name, count in found.shared.items():
-        which = quantity(count, "id is", "ids are")
-        output.write(f"{which} in {name} too: type {found.name}/ID or {name}/ID")
 
 
 def remove(ctx: typer.Context, path: Annotated[str, argument("PATH")], json: Json = False) -> None:

@@ -60,11 +60,7 @@ def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int
 
 
 def _carried_out(command: Callable[[list[str]], object], arguments: list[str]) -> object:
-    """Return what a command does.
-
-    Raises:
-        DrillError: Whoever is at fault.
-    """
+    """Return what a command does; DrillError, whoever is at fault."""
     try:
         output.prepare()
         status = command(arguments)

@@ -59,11 +59,7 @@ def prepare() -> None:
 
 
 def configure(*, plain: bool, paging: bool, color: str) -> None:
-    """Take what the command line says of the style.
-
-    Raises:
-        UsageError: There is no such choice of color.
-    """
+    """Take what the command line says of the style."""
     if color not in {"auto", "always", "never"}:
         raise UsageError(f"--color: expected auto, always or never, found {color}")
     style.plain = style.plain or plain
@@ -95,11 +91,7 @@ def is_dialog() -> bool:
 
 
 def ask(question: str) -> str:
-    """Ask for the id of a question on standard error, and return what was typed.
-
-    Raises:
-        typer.Abort: Nothing was.
-    """
+    """Ask for the id of a question on standard error; typer.Abort where nothing is typed."""
     import typer
 
     answer = str(typer.prompt(question, default="", show_default=False, err=True)).strip()
@@ -205,10 +197,7 @@ def info(text: str) -> None:
 
 @contextmanager
 def waiting() -> Iterator[Callable[[str], None]]:
-    """Give what to call with each step of a long command.
-
-    The step is one line for a person at a terminal, erased afterwards; nobody else sees it.
-    """
+    """Give what shows a step of a long command on a line of a terminal, erased afterwards."""
     erasable = os.environ.get("TERM", "") not in {"dumb", "unknown", ""}
     if not (erasable and _is_terminal(sys.stderr)):
         yield lambda _: None

@@ -113,14 +113,14 @@ def _whole(question: Question, asked: int) -> dict[str, Any]:
     from grader import forms
 
     spec, shown = question.spec, question.spec.parts[:asked]
-    names = ("title", "track", "level", "minutes", "uses", "prerequisites", "prompt", "causes")
+    names = ("title", "track", "level", "minutes", "uses", "prerequisites", "causes", "log")
     of_part = ("points", "minutes", "prompt", "interface", "contract")
     return {
         "question": question.id,
         "bank": question.bank,
         "digest": question.digest,
         **{name: getattr(spec, name) for name in names},
-        "log": spec.log,
+        "prompt": shown[0].prompt,
         "experiments": None if spec.experiments is None else spec.experiments.model_dump(),
         "functions": list(question.functions_of(asked)),
         "hints": sum(len(part.hints) for part in shown),

@@ -34,26 +34,20 @@ def test_start_lays_down_the_starter_the_question_and_a_marker(drill: Drill) -> 
     )
 
 
-def test_start_again_leaves_work_alone_and_shows_the_question(drill: Drill) -> None:
-    drill("start", "double-trouble")
-    marker = (FOLDER / ".drill").read_bytes()
-    SUBMISSION.write_text("mine")
-    ended = drill("start", "double-trouble")
-    assert ended.status == 0
-    assert "Edit  double-trouble/submission.py   it is yours and was left as it is" in ended.out
-    assert "A colleague doubles numbers" in ended.out
-    assert SUBMISSION.read_text() == "mine"
-    assert (FOLDER / ".drill").read_bytes() == marker
-
-
-def test_start_inside_the_drills_own_folder_nests_nothing(
+def test_start_again_leaves_work_alone_and_nests_nothing(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drill("start", "double-trouble")
+    before = (FOLDER / ".drill").read_bytes()
+    SUBMISSION.write_text("mine")
+    out = drill("start", "double-trouble").out
+    assert "Edit  double-trouble/submission.py   it is yours and was left as it is" in out
+    assert "A colleague doubles numbers" in out
     monkeypatch.chdir(FOLDER)
     out = drill("start", "double-trouble").out
     assert out.endswith("submission.py   it is yours and was left as it is\nNext: drill grade\n")
     assert not FOLDER.exists()
+    assert (Path("submission.py").read_text(), Path(".drill").read_bytes()) == ("mine", before)
 
 
 @pytest.mark.parametrize("name", ["submission.py", "QUESTION.md"])

@@ -43,7 +43,7 @@ def test_the_state_of_each_question(drill: Drill, home: Path) -> None:
 def test_one_track(drill: Drill) -> None:
     found = drill("list", "--track", "tensors", "--json").data["questions"]
     assert [q["id"] for q in found] == ["needs-torch"]
-    drill("list", "--track", "tensor").refused("did you mean tensors?")
+    drill("list", "--track", "tensor").refused("did you mean 'tensors'?")
 
 
 @pytest.mark.parametrize("columns", [60, 71, 72, 80, 120])
