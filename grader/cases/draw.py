@@ -24,17 +24,15 @@ class DrawError(Exception):
 
 
 def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0) -> dict[str, Any]:
-    """Draw every input.
+    """Draw every input, by name in the order written: scalars as they are, arrays in their dtype.
+
+    bfloat16 is held in float32.
 
     Args:
         case: the case.
         seed: of the grade.
         shape_of: gives the shape of a result of the reference, from the inputs drawn so far.
         draw_index: 0 for the case itself; others give fresh inputs of the same kind.
-
-    Returns:
-        By name, in the order written: scalars as they are, arrays in the working dtype (values of
-        bfloat16 and float32 inputs are exactly representable there; bfloat16 is held in float32).
 
     Raises:
         DrawError: it cannot be drawn.
@@ -72,11 +70,10 @@ def _array(
     dtype = recipe.dtype or case.dtype
     if not shape and recipe.like and recipe.needs_axis:
         raise DrawError(f"{recipe.generator} needs at least one dimension; {recipe.like} has none")
-    if recipe.generator == "array":
-        values = np.asarray(recipe.literal, np.float64)
-    else:
-        made = _GENERATORS[recipe.generator or ""](shape or (), recipe.options, rng)
-        values = np.asarray(made, np.float64)
+    values = recipe.literal
+    if recipe.generator != "array":
+        values = _GENERATORS[recipe.generator or ""](shape or (), recipe.options, rng)
+    values = np.asarray(values, np.float64)
     if (scale := recipe.option("scale")) is not None:
         values = values * scale
     if (shift := recipe.option("shift")) is not None:
@@ -91,8 +88,11 @@ def _array(
     return rounded
 
 
+Draw = Callable[[tuple[int, ...], Mapping[str, Any], np.random.Generator], Any]
+
+
 def _distinct(shape: tuple[int, ...], given: Mapping[str, Any], rng: np.random.Generator) -> Array:
-    size = int(np.prod(shape, dtype=np.int64))
+    size = math.prod(shape)
     steps = (rng.permutation(size) - (size - 1) / 2) * given.get("gap", 0.25)
     return np.asarray(steps.reshape(shape))
 
@@ -103,13 +103,12 @@ def _simplex(shape: tuple[int, ...], _: Mapping[str, Any], rng: np.random.Genera
 
 
 def _one_hot(shape: tuple[int, ...], _: Mapping[str, Any], rng: np.random.Generator) -> Array:
-    size, wide = int(np.prod(shape, dtype=np.int64)), max(shape[-1], 1)
-    rows = np.zeros((size // wide, shape[-1]))
+    wide = max(shape[-1], 1)
+    rows = np.zeros((math.prod(shape) // wide, shape[-1]))
     rows[np.arange(len(rows)), rng.integers(0, wide, len(rows))] = 1.0
     return rows.reshape(shape)
 
 
-Draw = Callable[[tuple[int, ...], Mapping[str, Any], np.random.Generator], Any]
 _GENERATORS: dict[str, Draw] = {
     "normal": lambda shape, _, rng: rng.standard_normal(shape),
     "uniform": lambda shape, given, rng: rng.uniform(

@@ -42,12 +42,7 @@ def names(amount: str | float) -> set[str]:
 
 
 def value(amount: str | float, known: Sizes) -> float:
-    """Work out the amount.
-
-    Args:
-        amount: a number, or text.
-        known: scalars and arrays by name; of arrays only `.size`, `.nbytes`, `.itemsize` and
-            `.shape[i]`.
+    """Work out the amount from scalars and arrays by name.
 
     Raises:
         AmountError: it cannot be read, or a name is not known.

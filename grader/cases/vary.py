@@ -24,14 +24,10 @@ def varied(
     reach: Reach,
     layouts: Sequence[str],
 ) -> CaseRecipe | None:
-    """Another case in the manner of one of the question's; None where nothing can be changed.
+    """Another case in the manner of one of the question's cases; None where nothing can change.
 
-    Args:
-        case: a case of the question.
-        cases: all of its cases.
-        rng: the only source of chance.
-        reach: what to change: values alone, sizes (with dtype and layout), or numbers as well.
-        layouts: those that the question allows.
+    `reach` says what to change: values alone, sizes (with dtype and one of the layouts that the
+    question allows), or numbers as well; `rng` is the only source of chance.
     """
     inputs = dict(case.inputs)
     if reach is Reach.VALUES or rng.random() < 0.25:
