@@ -21,13 +21,7 @@ from pathlib import Path
 
 import grader
 from grader import __version__
-from grader.app.classes import (
-    ClassPlan,
-    NothingHandedIn,
-    assigned,
-    grade_class,
-    read_class,
-)
+from grader.app.classes import ClassPlan, NothingHandedIn, assigned, grade_class, read_class
 from grader.app.context import Context
 from grader.bank.storage import files_of
 from grader.classroom.export import Json, dumped, gradescope, not_graded

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 
 ClassYaml = Annotated[
-    Path | None,
-    option("FILE", "A class.yaml: questions, parts, weights, deadline.", "--class"),
+    Path | None, option("FILE", "A class.yaml: questions, parts, weights, deadline.", "--class")
 ]
 Level = Annotated[str, option("LEVEL", "At least strong (if not given), limited or process.")]
 Written = Annotated[Path, argument("RESULTS", "What drill class grade has written.")]

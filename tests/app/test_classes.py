@@ -9,13 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.app.classes import (
-    ClassFile,
-    ClassFileError,
-    ClassProgress,
-    ClassQuestion,
-    read_class,
-)
+from grader.app.classes import ClassFile, ClassFileError, ClassProgress, ClassQuestion, read_class
 from grader.app.context import Context
 from grader.classroom.results import Results, key_of
 from grader.model.classroom import Entry, Terms

@@ -21,16 +21,7 @@ from grader.classroom import hand_in
 from grader.classroom.hand_in import MOST_BYTES, FoundFile, HandIns, code_of
 from grader.classroom.layout import LAYOUTS, student_id
 from grader.model.errors import UsageError
-from tests.classroom.builders import (
-    Files,
-    faults,
-    found,
-    notebook,
-    programs,
-    tree,
-    whose,
-    zipped,
-)
+from tests.classroom.builders import Files, faults, found, notebook, programs, tree, whose, zipped
 from tests.classroom.test_layout import ASKED, PATHS
 
 DAMAGED = "expected a zip file, found a damaged one"
