@@ -130,10 +130,9 @@ class Raised:
     @property
     def is_of_text(self) -> bool:
         """Whether it says that the file is no Python; one that code raised has frames alone."""
-        if self.type == UNREADABLE:
-            return True
         syntax = self.type in {"SyntaxError", "IndentationError", "TabError"}
-        return syntax and (self.column is not None or not self.frames)
+        of_code = self.column is None and self.frames
+        return self.type == UNREADABLE or (syntax and not of_code)
 
 
 @dataclass(frozen=True, slots=True)

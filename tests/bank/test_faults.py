@@ -46,7 +46,6 @@ CONTRACT = "    contract: [m is the arithmetic mean of the entries of x.]\n"
         (FIRST, "kind: outputs, of: 3", "16:34: checks[0].of: expected text or a list, found the number 3"),
         ("killed_by: forward", "killed_by: 3", "20:5: misconceptions.adds-it.killed_by: expected text, found the number 3"),
         ("    killed_by: forward\n", "", "19:3: misconceptions.adds-it: expected the key 'killed_by', found none"),
-        ("killed_by: forward", "killed_by: forward\n    variants: [../../secret]", "21:16: misconceptions.adds-it.variants[0]: expected a name (letters, digits, _), found the text '../../secret'"),
         ("small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}", "small: 3", "13:3: cases.small: expected a mapping, found the number 3"),
         (FIRST, "kind: outputs, of: y, about: right, and fast", "16:55: checks[0].and fast: found an unknown key; is it the end of a text? A text that holds a comma needs quotes here"),
         ("hints:", "hint:", "22:1: hint: found an unknown key; did you mean 'hints'?"),

@@ -10,11 +10,10 @@ import pytest
 
 from grader.bank import load
 from grader.cases.recipe import read_cases
-from grader.model.errors import BankError
 from grader.model.question import Question
 from grader.model.report import Verdict
 from grader.session import grade
-from tests.bank.specs import edited, loaded, one_file, problems, said, write_bank
+from tests.bank.specs import edited, one_file, problems, said, write_bank
 from tests.bank.test_faults import PARTS
 
 HOME = "drills/scaled-copy"
@@ -210,12 +209,6 @@ def test_code_that_is_not_written_as_it_should_be_is_placed(
     assert message in said(one_file(tmp_path, edited(old, new, text=ONE)), "one")
 
 
-def test_without_parameters_nothing_is_put_in(tmp_path: Path) -> None:
-    question = loaded(tmp_path, edited("You add the factor.", '"You add the {factor}."'))
-    assert question.spec.misconceptions["adds-it"].said_of({}) == "You add the {factor}."
-    assert question.variants["adds-it"] == (b"",)
-
-
 def test_a_spec_of_parts_is_one_of_all_of_them(tmp_path: Path) -> None:
     question = load([PARTS], "mean-and-spread")
     spec = question.spec
@@ -317,12 +310,3 @@ def test_a_variant_cannot_lie_outside_its_folder_nor_an_accepted_solution(tmp_pa
     ):
         (found,) = problems(tmp_path, edited(old, new))
         assert "expected a name (letters, digits, _), found the text '../" in found
-
-
-def test_the_spec_is_named_where_it_cannot_be_read(tmp_path: Path) -> None:
-    path = write_bank(tmp_path) / "questions" / "scaled-copy.yaml"
-    path.write_bytes(b"title: [}")
-    with pytest.raises(BankError) as raised:
-        load([tmp_path], "scaled-copy")
-    assert raised.value.message.startswith(f"{path}:1:9: expected YAML, found a mistake in it: ")
-    assert raised.value.excerpt == ("title: [}", "        ^")
