@@ -13,7 +13,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.harness import Array, Program, each, variants
+from tests.harness import Array, Program, each, leaves, variants
 
 Inputs = tuple[Array, Array, Array]
 
@@ -33,11 +33,11 @@ def drawn(seed: int, sizes: tuple[int, int, int], dtype: str = "float64") -> Inp
 
 
 def oracle(h: Array, w: Array, target: Array, grad_loss: float, pad: int = -100) -> list[Array]:
-    leaves = [torch.tensor(a.astype(np.float64), requires_grad=True) for a in (h, w)]
-    logits = F.linear(*leaves)
+    given = leaves(h, w)
+    logits = F.linear(*given)
     total = F.cross_entropy(logits, torch.tensor(target), ignore_index=pad, reduction="sum")
     loss = total / max(int((target != pad).sum()), 1)
-    grads = torch.autograd.grad(loss, leaves, torch.tensor(grad_loss, dtype=torch.float64))
+    grads = torch.autograd.grad(loss, given, torch.tensor(grad_loss, dtype=torch.float64))
     return [tensor.detach().numpy() for tensor in (loss, *grads)]
 
 

@@ -13,10 +13,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.harness import Array, Program, each, variants
+from tests.harness import Array, Program, assert_close, each, leaves, variants
 
 DRILL = Path(__file__).parent
-BAND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-5}
+BAND = {"float64": 1e-12, "float32": 2e-5}
 SIZES = [(1, 3, 5, 2), (7, 5, 5, 5), (6, 3, 5, 2), (4, 2, 7, 1), (1, 1, 1, 1), (23, 4, 3, 6)]
 ACTS = ["relu", "sigmoid"]
 
@@ -34,8 +34,7 @@ def drawn(seed: int, sizes: tuple[int, ...], dtype: str = "float64") -> list[Arr
 
 def oracle(inputs: list[Array], act: str, keep: Array | None = None) -> list[Array]:
     """y, the loss, and the gradients of y, x, W1, b1, W2 and b2."""
-    leaves = [torch.tensor(a.astype(np.float64), requires_grad=True) for a in inputs[:-1]]
-    x, w1, b1, w2, b2 = leaves
+    x, w1, b1, w2, b2 = given = leaves(*inputs[:-1])
     t = torch.tensor(inputs[-1].astype(np.float64))
     h = getattr(torch, act)(F.linear(x, w1, b1))
     y = F.linear(h, w2, b2)
@@ -44,7 +43,7 @@ def oracle(inputs: list[Array], act: str, keep: Array | None = None) -> list[Arr
     else:
         chosen = torch.tensor(keep)
         loss = F.mse_loss(y[chosen], t[chosen], reduction="sum") / 2 / max(int(keep.sum()), 1)
-    grads = torch.autograd.grad(loss, [y, *leaves])
+    grads = torch.autograd.grad(loss, [y, *given])
     return [tensor.detach().numpy() for tensor in (y, loss, *grads)]
 
 
@@ -55,13 +54,8 @@ def run(program: Program, inputs: list[Array], act: str, *keep: Array) -> list[A
 
 
 def agrees(found: list[Any], wanted: list[Array], dtype: np.dtype[Any]) -> None:
-    for index, (one, right) in enumerate(zip(found, wanted, strict=True)):
-        if index != 1:  # the loss is any number
-            assert isinstance(one, np.ndarray)
-            assert one.shape == right.shape
-            assert one.dtype == dtype
-        scale = max(1.0, float(np.abs(right).max()))
-        assert np.abs(np.asarray(one) - right).max() <= BAND[dtype] * scale
+    assert_close(found.pop(1), wanted.pop(1), BAND[dtype.name], least=1)  # the loss is any number
+    assert_close(found, wanted, BAND, dtype, least=1)
 
 
 @each("dtype", ["float64", "float32"])
