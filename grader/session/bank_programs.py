@@ -88,10 +88,9 @@ class BankPrograms(Closing):
         name: str,
         sources: Sequence[bytes],
         seed: int,
-        *,
         called: str,
         file: str,
-        parts: int | None = None,
+        parts: int | None,
     ) -> Evaluation:
         """An evaluation with a program of the bank's own; see `GradingSession.examine`."""
         self.restore()

@@ -267,9 +267,7 @@ class GradingSession(Closing):
             RuntimeError: another thread is using the session, or it is closed.
         """
         with self._alone():
-            return self.bank.examine(
-                name, sources, seed, called=called or name, file=file, parts=parts
-            )
+            return self.bank.examine(name, sources, seed, called or name, file, parts)
 
     def close(self) -> None:
         """End every process of the session."""
