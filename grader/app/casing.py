@@ -122,7 +122,7 @@ def case(
     runs = list(dict.fromkeys(use.run for use in uses))
     if run is not None and run not in runs:
         listed = ", ".join(runs)
-        raise UsageError(f"--run: the case {name} is of these runs: {listed}; found {run}")
+        raise UsageError(f"--run: expected a run of the case {name} ({listed}), found {run}")
     seed = next(s for s in (seed, known.seed, 0) if s is not None)
     failed = [use for use in uses if (name, use.id) in known.failing]
     run = run or [*(use.run for use in failed), *runs][0]

@@ -338,7 +338,7 @@ def _need(level: str) -> None:
 
 
 def _say_found(ctx: Context, root: Path, asked: Sequence[str], handed: HandIns, count: int) -> None:
-    """Say how files are laid out, which are nobody's answer, and from whom there is none."""
+    """Say how files are laid out, which are no student's answer, and from whom there is none."""
     layout, unused, without = handed.layout, handed.nobodys(), list(dict.fromkeys(handed.lacking))
     count -= len(handed.lacking)
     if not count:

@@ -18,7 +18,7 @@ from grader.app.resolve import Choice, enclosing, resolve
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
-from grader.records.events import NOT_PYTHON
+from grader.records.progress import NOT_PYTHON
 
 if TYPE_CHECKING:
     from grader.model.report import Report

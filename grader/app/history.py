@@ -139,8 +139,8 @@ def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, 
     drill, _ = find_workspace(ctx, attempt.question, lambda b: moved or b == attempt.bank)
     if drill is None:
         raise UsageError(
-            f"attempt {attempt.id} is of {attempt.question} from {attempt.bank}, and no folder of"
-            " that is known",
+            f"attempt {attempt.id} is at {attempt.question} of {attempt.bank}, which has no known"
+            " folder",
             hint=f"drill history restore {attempt.id} --to PATH brings it back into a new file;"
             f" drill start {attempt.question}{ctx.option} makes a folder",
         )

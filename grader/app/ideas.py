@@ -122,7 +122,7 @@ def new_idea(
     program, spec = folder / f"{name.replace('-', '_')}.py", question.spec_path
     before = spec.read_bytes()
     after, line = with_entry(before.decode(), name, checks)
-    written = f"# From an answer of a class, in which so many files computed the same: {count}\n"
+    written = f"# From a class in which {count} files computed the same\n"
     with ExitStack() as undo:
         if not folder.is_dir():
             files.refuse_link(folder)

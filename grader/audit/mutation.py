@@ -131,9 +131,9 @@ def _problems(
         where = f"survivors[{index}] ({item.scope}: {item.becomes})"
         wanted = key(item.scope, item.was, item.becomes)
         if known and wanted not in known:
-            yield f"{where}: no mutant of the reference reads so; take the explanation out"
+            yield f"{where}: no mutant of the reference matches; remove the explanation"
         elif complete and fates[wanted] == {Fate.KILLED}:
-            yield f"{where}: a check kills it; take the explanation out"
+            yield f"{where}: a check kills it; remove the explanation"
 
 
 class _Trying:

@@ -72,7 +72,7 @@ class Review:
                 most = sum(len(one.contract) for one in spec.parts[: p + 1])
                 for j, number in enumerate(check.clause):
                     if number > most:
-                        there = f"up to {most}" if most else "of a contract, which this has not"
+                        there = f"up to {most}" if most else "of a contract, and there is none"
                         text = f"expected the number of a clause {there}, found {number}"
                         yield (*at, "clause", j), text
                 yield from _one_of((*at, "run"), "the name of a run", check.run, self._runs)
@@ -162,7 +162,7 @@ class Review:
         if spec.part_ids[p] in spec.part_ids[:p]:
             yield (*at, "id"), f"expected each id once, found {spec.part_ids[p]!r} again"
         if len(spec.parts) > 1 and all(check.stretch for check in part.checks):
-            text = "expected a check that decides, found none: nobody could fail this part"
+            text = "expected a check that decides, found none: no submission could fail this part"
             yield (*at, "checks"), text
         sharing = {i: c.points for i, c in enumerate(part.checks) if c.points is not None}
         for i, points in sharing.items():

@@ -52,9 +52,7 @@ def value(amount: str | float, known: Sizes) -> float:
     except ZeroDivisionError:
         raise AmountError("the amount divides by zero on this case") from None
     except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
-        raise AmountError(
-            f"{amount!r} asks for a size that something on this case has not"
-        ) from None
+        raise AmountError(f"{amount!r} uses a size that a value of this case lacks") from None
 
 
 def _tree(amount: str | float) -> ast.expr:

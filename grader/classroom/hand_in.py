@@ -119,7 +119,7 @@ class HandIns(Closing):
             raise UsageError(f"{root}: expected a folder or a zip file, found {found}")
         names = AnswerNames(asked, texts)
         described = Pattern(pattern, names) if pattern else None
-        self.unused: list[tuple[str, str]] = []  # programs that are nobody's answer, and why
+        self.unused: list[tuple[str, str]] = []  # programs that are no student's answer, and why
         self.lacking: list[str] = []  # students without an answer, once for each question
         self._root, self._ends = Path(os.path.realpath(root)), names.ends
         self._temporary = tempfile.TemporaryDirectory("", "drill-hand-ins-", None, True)
@@ -179,17 +179,17 @@ class HandIns(Closing):
         self.unused = [(path, said) for path, said in why.items() if said]
 
     def _why(self, file: FoundFile) -> str:
-        """Return why a program is nobody's answer; nothing where it is no program."""
+        """Return why a program is no student's answer; nothing where it is no program."""
         return file.fault or (self.layout.misfit if suffix(file.path) in self._ends else "")
 
     def nobodys(self) -> str:
-        """Say which programs are nobody's answer, nothing where there are none."""
+        """Say which programs are no student's answer, nothing where there are none."""
         if not self.unused:
             return ""
         shown = "; ".join(f"{inert(path, 200)} ({why})" for path, why in self.unused[:SHOWN])
         more = len(self.unused) - SHOWN
         are = "that is" if len(self.unused) == 1 else "that are"
-        counted = f"{quantity(len(self.unused), 'file')} {are} nobody's answer"
+        counted = f"{quantity(len(self.unused), 'file')} {are} no student's answer"
         return f"{counted}: {shown}" + (f"; {more:,} more" if more > 0 else "")
 
     # Looking for files.

@@ -166,7 +166,7 @@ class Layout:
     around: str = ""  # the folder in which all of it lies
     people: Mapping[str, Sequence[Claim]] | None = None  # of each folder, as Gradescope says
 
-    misfit = "its name says no question that is asked"  # why a program is nobody's answer
+    misfit = "its name matches no question of the class"  # why a program is no student's answer
 
     @property
     def looks_like(self) -> str:
@@ -210,7 +210,7 @@ class Pattern:
     """
 
     name = "pattern"
-    misfit = "it does not fit the pattern, or says no question that is asked"
+    misfit = "it does not fit the pattern, or names no question of the class"
 
     def __init__(self, text: str, asked: AnswerNames) -> None:
         self.looks_like, self._asked = text, asked

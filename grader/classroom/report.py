@@ -364,7 +364,7 @@ def _question(asked: QuestionFindings, results: str, most: int | None) -> Iterat
         if single := len(asked.groups) - len(several):
             more = "more " if several else ""
             said = quantity(single, f"{more}answer", f"{more}answers")
-            yield Paragraph(f"{said} that nobody shares")
+            yield Paragraph(f"{said} that only one student gave")
 
 
 def _people(students: Sequence[str], most: int | None) -> str:

@@ -76,7 +76,7 @@ def grade_one(job: Job) -> Graded:
         try:
             report = session.grade(job.program, seed=job.seed, filename=file)
         except BaseException:
-            session.close()  # nobody knows what state it is in
+            session.close()  # its state is unknown
             raise
         _idle.append((of, session))
         close_sessions(_KEPT)
@@ -84,7 +84,7 @@ def grade_one(job: Job) -> Graded:
         return Graded(job.key, fault=error.message)
     except Exception as error:  # noqa: BLE001 - a bug of ours must not cost anybody a grade
         return Graded(job.key, fault=_words(error))
-    if report.verdict in {Verdict.INVALID, Verdict.INTERNAL}:
+    if report.verdict is Verdict.INVALID:
         return Graded(job.key, report, report.message or f"the verdict is {report.verdict}")
     if report.isolation and LEVELS.index(report.isolation) < LEVELS.index(job.level):
         text = f"isolation: expected {job.level}, found {report.isolation}"

@@ -16,7 +16,7 @@ from grader.cli.context import MOST, Json, argument, context, flag, ids, option
 if TYPE_CHECKING:
     from grader.app.grading import Graded
 
-STATUS = {"pass": 0, "invalid": 3, "internal": 4}  # any other verdict: 1
+STATUS = {"pass": 0, "invalid": 3}  # any other verdict: 1
 
 
 def grade(
@@ -125,8 +125,6 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
             return (solution, *more, f"drill next{choice.option}")
         case Verdict.INVALID:
             return (f"drill bank audit {choice.called}{choice.option}",)
-        case Verdict.INTERNAL:
-            return ()
     if not report.checks:  # it never got as far: no hint is about that
         return (again,)
     failing = next((c for c in report.checks if c.failing and not c.stretch), None)

@@ -57,7 +57,7 @@ def remembers(
     It is so where `results` (all that some check looks at, if not given) are right, and the same
     every time, with nothing called before, and wrong likewise after a call of the same case or
     after the calls that came before it in the grade.  Where finding out takes more than half a
-    second of CPU time, nobody knows.
+    second of CPU time, the answer is no.
 
     Raises:
         WorkerError: the submission's process did not survive being asked again.

@@ -147,7 +147,7 @@ def encoded(
     mode: str = NATIVE,
     layout: str | None = None,
 ) -> dict[str, Any]:
-    """One input of a case as a program takes it: the fields of a `messages.Input`."""
+    """One input of a case as a program takes it: the fields of a `protocol.Input`."""
     if not isinstance(value, np.ndarray):
         return {"value": value}
     recipe = case.inputs[name]

@@ -101,7 +101,7 @@ def _look(
         plain = evaluation.submission.run(steps, _part(inputs, steps), want)
         if not _unlike(found, plain, want, case):
             return None  # wrong however it is run: other checks say so
-        return Finding(f"{wrong} is another when the run pauses halfway (case {case.name})")
+        return Finding(f"{wrong} changes when the run is paused halfway (case {case.name})")
     if held is None or base is None:
         return None
     more = held - max(0, base)
@@ -120,7 +120,7 @@ def _look(
 def _paused(
     program: RemoteProgram, halves: Halves, inputs: Inputs, want: Sequence[str]
 ) -> tuple[Outcome, int | None]:
-    """What a run comes to, and the bytes that the process has kept halfway."""
+    """The outcome of a run, and the bytes that the process has kept halfway."""
     first, rest = halves
     made, read = results(first), free_names(rest)
     # Torch finds its inputs again by what they are, not by their values.

@@ -136,7 +136,7 @@ def is_fault(value: Value) -> bool:
 
 
 def same_on(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
-    """Whether what two programs show of a component on one case is of the same idea."""
+    """Whether what two programs show of a component on one case shows the same idea."""
     one, other = observed(a, component, case), observed(b, component, case)
     if isinstance(one, Count) or isinstance(other, Count):
         return isinstance(one, Count) and isinstance(other, Count) and _same_count(one, other)

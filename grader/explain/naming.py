@@ -287,7 +287,7 @@ def _best(matches: Iterable[Match]) -> list[Match]:
 
 
 def _told_apart(matches: Sequence[Match]) -> list[Match]:
-    """Without those that act where another idea does: nobody can know which of them it is."""
+    """Without those that act where another idea does: nothing can tell which of them it is."""
     acts = [match.acts for match in matches]
     return [match for match in matches if acts.count(match.acts) == 1]
 

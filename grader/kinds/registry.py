@@ -25,7 +25,6 @@ KINDS = {
     "performance": "performance", "peak": "counted", "choices": "written",
     "findings": "written", "causes": "written", "verdicts": "verdicts",
 }  # fmt: skip
-STAND_IN: dict[str, object] = {"kind": "outputs", "of": []}  # keys in place of a wrong check's
 
 
 @cache

@@ -91,7 +91,7 @@ class Entry:
     question: AssignedQuestion
     handed: HandIn
     report: Report | None = None  # of a grade that came to its end
-    fault: str = ""  # why there is none, where the grader or the bank is to blame
+    fault: str = ""  # why there is none, where the grader or the bank is at fault
     late: bool = False
     graded_at: str = ""  # UTC, ISO 8601
 

@@ -21,7 +21,6 @@ class Verdict(StrEnum):
     SKIPPED = "skipped"  # checks only: something it needs did not pass
     INCONCLUSIVE = "inconclusive"  # checks only: a measurement too noisy to decide; fails nobody
     INVALID = "invalid"  # the question bank is at fault
-    INTERNAL = "internal"  # the grader is at fault
 
 
 FINE = frozenset({Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED})  # what turns nobody down

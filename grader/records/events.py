@@ -30,7 +30,6 @@ D = TypeVar("D")
 FILE_NAME = "drill.sqlite3"
 BUSY_SECONDS = 2.0  # a transaction takes milliseconds; only a stopped process holds one so long
 VERSION = 5  # of the tables, in the file's `user_version`
-NOT_PYTHON = progress.NOT_PYTHON
 What = Literal[
     "started",  # `path`: the folder
     "begun",  # a grade of one's own file: the bytes are safe
@@ -89,7 +88,7 @@ class Attempt:
     @property
     def is_try(self) -> bool:
         """Whether it is a grade of one's own file, and that file is Python."""
-        return self.kind == "grade" and self.parts != NOT_PYTHON
+        return self.kind == "grade" and self.parts != progress.NOT_PYTHON
 
     @property
     def state(self) -> str:

@@ -122,7 +122,7 @@ def _encoded(value: object) -> object:
 
 
 def withheld(report: Report) -> Report:
-    """The report without what is expected of an estimate; the same one, if it is of none."""
+    """The report without what is expected of an estimate; the same one, if there is none."""
     wrong = {c.id for c in report.checks if c.verdict not in FINE and c.estimate}
     if not wrong:
         return report

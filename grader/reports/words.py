@@ -18,7 +18,6 @@ from grader.reports.sheet import joined
 
 BLAME = {
     Verdict.INVALID: "The question is at fault, not your code: ",
-    Verdict.INTERNAL: "The grader is at fault, not your code: ",
 }
 STARTER = "This is the starter, unchanged: below is a symptom, not a cause."
 HARMLESS = "this does not count against you"
@@ -269,7 +268,7 @@ def _listed(idea: Named) -> Idea:
 def _unsure(idea: Named, report: Report, measured: set[str]) -> Idea:
     """An idea that fits a part, with a case that it does not fit."""
     if idea.results and measured.issuperset(idea.results):
-        of = "inputs and results as yours, in another number of bytes"
+        of = "inputs and results as yours, but a different number of bytes"
         return Idea("Unsure:", f"{idea.id}. It keeps the same {of}.", idea.feedback)
     results = f"your {joined(idea.results)}" if idea.results else "your numbers"
     where = f"{idea.cases} of {_cases(idea.failing)}" if idea.cases else "some cases"

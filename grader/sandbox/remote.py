@@ -58,7 +58,7 @@ class CallLimits:
     set_by: str  # "limits of the case steep"
 
     def of(self, usual: float) -> Limits:
-        """The limits of what usually takes up to so many seconds of CPU time."""
+        """The limits of a request that takes right programs up to `usual` seconds of CPU time."""
         share = max(1.0, usual / CALL_SECONDS)
         cpu = usual if self.cpu_seconds is None else self.cpu_seconds * share
         wall = max(cpu + MOST_SLACK, 2 * cpu)
@@ -345,7 +345,7 @@ class TesterProgram(RemoteProgram):
         raise Overran(f"called what it tests more than {MOST_CALLS:,} times")
 
     def _unwind(self, keeper: WorkerClient) -> None:
-        """End the run of a driver whose call of the submission comes to nothing."""
+        """End the run of a driver whose call of the submission failed."""
         with contextlib.suppress(WorkerError, OutOfTime):
             if "said" not in keeper.ask({"said": Said("over")}, reply_bytes=MOST_REPLY):
                 return

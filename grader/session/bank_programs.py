@@ -294,7 +294,7 @@ def inputs_of(question: Question, case: str, run: str, seed: int) -> Inputs:
     The reference is started where an input is shaped like a result, and only then.
 
     Returns:
-        The fields of a `messages.Input` each.
+        The fields of a `protocol.Input` each.
 
     Raises:
         BankFault: they cannot be drawn.

@@ -17,8 +17,8 @@ from grader.model.question import Question
 from grader.model.report import UNREADABLE, CheckResult, Frame, Raised, Report, Verdict
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.config import CPU_SECONDS
-from grader.sandbox.remote import CallLimits, RemoteProgram
 from grader.sandbox.messages import ProgramError, plain
+from grader.sandbox.remote import CallLimits, RemoteProgram
 from grader.sandbox.worker.protocol import Loaded
 
 MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB

@@ -188,7 +188,7 @@ def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
     at_second = Context(second.workspace.folder, ctx.data, ctx.now)
     assert history.restore(at_second, 1)[1] == first.workspace.submission
     shutil.rmtree(first.workspace.folder)
-    with pytest.raises(UsageError, match="no folder of that is known"):
+    with pytest.raises(UsageError, match="which has no known folder"):
         history.restore(at_second, 1)
     assert second.workspace.submission.read_bytes() == b"# of the other bank\n"
 

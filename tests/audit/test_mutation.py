@@ -148,7 +148,7 @@ def test_a_survivor_may_be_explained_however_its_line_is_laid_out(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("written", "told"),
-    [(GONE, "no mutant of the reference reads so"), (KILLED, "a check kills it")],
+    [(GONE, "no mutant of the reference matches"), (KILLED, "a check kills it")],
 )
 def test_an_explanation_that_explains_nothing_is_a_fault(
     tmp_path: Path, written: dict[str, str], told: str

@@ -45,7 +45,7 @@ X = "{normal: [2, 5]}"  # of the case `wide`, line 14
         ("needs: forward", "needs: forward, stretch: true, points: 100", "17:78: checks[1].points: expected no points of a stretch, found 100"),
         (FIRST, "kind: outputs, of: y, stretch: true", "17:47: checks[1].needs: expected a check that decides, because backward does, found the stretch forward"),
         ("id: backward", "id: forward", "17:6: checks[1].id: expected each id once, found 'forward' again"),
-        (FIRST, "kind: outputs, of: y, clause: 2", "16:41: checks[0].clause: expected the number of a clause of a contract, which this has not, found 2"),
+        (FIRST, "kind: outputs, of: y, clause: 2", "16:41: checks[0].clause: expected the number of a clause of a contract, and there is none, found 2"),
         ("misconceptions:", "  - {id: speed, kind: performance, at_most: 2, cases: [fixed]}\nmisconceptions:", "  wide: {", "  fixed: {x: [[1.0]], factor: 3, grad_y: [[1.0]]}\n  wide: {", "19:56: checks[2].cases[0]: expected inputs that are drawn, found only fixed ones in case fixed: remembering the answer would be fast"),
         ("misconceptions:", "  - {id: kept, kind: state, of: ctx, at_most: 8, cases: small, large: wid}\nmisconceptions:", "18:64: checks[2].large: expected the name of a case, found 'wid'; did you mean 'wide'?"),
         ("killed_by: forward", "killed_by: forwad", "20:5: misconceptions.adds-it.killed_by: expected the id of a check, found 'forwad'; did you mean 'forward'?"),

@@ -44,7 +44,7 @@ def found(*entries: Entry) -> ClassFindings:
         (entry("a", report(Verdict.ERROR)), Standing.STOPPED),
         (entry("a", report(FAIL, named("axis"), unchanged=True)), Standing.STARTER),
         (entry("a", handed="it is a link"), Standing.NO_PROGRAM),
-        (entry("a", report(Verdict.INTERNAL), fault="no memory"), Standing.NOT_GRADED),
+        (entry("a", report(Verdict.INVALID), fault="no memory"), Standing.NOT_GRADED),
         (entry("a"), Standing.NOT_GRADED),
     ],
 )
@@ -195,7 +195,8 @@ def test_the_tables_say_who_passed_and_what_the_class_holds(
         "Class of 2026", "ada Ada L. 10 pass - 10 of 20", "ben 0 fail, late - 0 of 20",
         "gus not graded - 0 of 20 so far", "hal 0 no program - 0 of 20", "axis 1 of 7, 14 %",
         "1 more: it fits a part of what is wrong",
-        "a3f9a3f9 2 students: dov, eve (2 different files)", "1 more answer that nobody shares",
+        "a3f9a3f9 2 students: dov, eve (2 different files)",
+        "1 more answer that only one student gave",
     } <= {*rows}  # fmt: skip
     said = " ".join(rows)
     assert f"drill bank new-idea mean --from {results} a3f9a3f9 --name NAME" in said

@@ -30,7 +30,7 @@ def attempts(drill: Drill) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize(
     ("verdict", "status"),
-    [("pass", 0), ("fail", 1), ("error", 1), ("limit", 1), ("invalid", 3), ("internal", 4)],
+    [("pass", 0), ("fail", 1), ("error", 1), ("limit", 1), ("invalid", 3)],
 )
 def test_the_verdict_sets_the_exit_status(drill: Drill, verdict: str, status: int) -> None:
     drill("start", "double-trouble")

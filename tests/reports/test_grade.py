@@ -158,10 +158,7 @@ def explained(*cases: str) -> Report:
         (scenarios.maxpool_slow, "speed: slow, 34x the reference"),
         (scenarios.recursion, "the same line 994 times more"),
         (scenarios.curve_nan, "Yours is NaN from step 14 on."),
-        *(
-            (replace(scenarios.bank_at_fault, verdict=verdict), "is at fault, not your code")
-            for verdict in (Verdict.INVALID, Verdict.INTERNAL)
-        ),
+        (scenarios.bank_at_fault, "is at fault, not your code"),
         *(
             (
                 replace(SCENARIOS[name], isolation=level),
