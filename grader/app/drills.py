@@ -280,7 +280,7 @@ def run(
     if asked is None:
         raise UsageError(
             f"{question.id} is not answered by experiments, so there is nothing to run",
-            hint=f"{next_}   drill case{choice.argument}",
+            hint=next_,
         )
     need_torch(question)
     path = choice.need_workspace().submission

@@ -50,11 +50,14 @@ def list_(
         return
     shown = [row for row, before in zip(found, (None, *found), strict=False)
              if all_ or row is found[-1] or before is None or not row.repeats(before)]  # fmt: skip
-    dropped = {1} if question else set()
-    dropped |= {2, 6} if output.measure() < sheet.WIDEST else set()
-    kept = [n for n, _ in enumerate(_HEAD) if n not in dropped]
-    head, *table = ([row[n] for n in kept] for row in (_HEAD, *map(_cells, shown)))
-    lines = sheet.columns(head, table, right=("no.",), plain=output.style.plain)
+    columns = [n for n, _ in enumerate(_HEAD) if not (question and _HEAD[n] == "question")]
+    for spare in (None, 6, 2, 3):  # left out in turn until the rest fits
+        columns = [n for n in columns if n != spare]
+        head, *table = ([row[n] for n in columns] for row in (_HEAD, *map(_cells, shown)))
+        lines = sheet.columns(head, table, right=("no.",), plain=output.style.plain)
+        widest = max(sheet.cells(line if isinstance(line, str) else line[0][0]) for line in lines)
+        if output.style.plain or widest <= output.measure():
+            break
     output.lines(lines, paged=all_)
     restore, of = f"drill history restore {shown[-1].attempt.id}", len(found) + earlier
     if len(shown) == of:

@@ -103,3 +103,22 @@ def test_a_report_that_somebody_changed_hides_no_row(drill: Drill, home: Path) -
             db.commit()
             assert drill("history").status == 0
             assert "FAIL" in drill("history").out
+
+
+@pytest.mark.parametrize(
+    ("columns", "head"),
+    [(80, "no. question when verdict idea, or what failed first hints"),
+     (70, "no. question when verdict idea, or what failed first"),
+     (60, "no. question verdict idea, or what failed first")],
+)  # fmt: skip
+def test_columns_are_left_out_until_the_page_is_wide_enough(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch, columns: int, head: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    drill("start", "double-trouble")
+    drill("grade")
+    drill("hint")
+    drill("grade")
+    lines = drill("history").out.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert " ".join(lines[0].split()) == head
