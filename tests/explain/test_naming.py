@@ -234,7 +234,7 @@ def test_who_keeps_more_than_an_idea_is_not_said_to_keep_just_that(
     report = graded(POOL, solution(POOL, name))
     assert [(m.id, m.exact) for m in report.misconceptions] == [(idea, False)]
     assert not any("exactly" in found.text for found in ideas(report))
-    assert "another number of bytes" in ideas(report)[-1].text
+    assert "a different number of bytes" in ideas(report)[-1].text
 
 
 def test_where_an_idea_acts_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
