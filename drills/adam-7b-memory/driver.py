@@ -22,7 +22,7 @@ MODELS = {
     },
     "tiny": {
         "params": 1000, "largest_unit": 70, "layers": 3, "d": 12,
-        "heads": 3, "kv_heads": 1, "f": 20, "vocab": 31,
+        "heads": 3, "kv_heads": 1, "f": 20, "vocab": 17,
     },
 }  # fmt: skip
 

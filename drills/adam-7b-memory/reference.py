@@ -192,5 +192,8 @@ def _recomputed(model: dict[str, int]) -> int:
 
 
 def _head(model: dict[str, int]) -> int:
-    """Return the bytes per token of the last norm, the log-probabilities and their gradient."""
-    return 2 * BF16 * model["d"] + FP32 + 2 * FP32 * model["vocab"]
+    """Return the bytes per token of the last norm and of the loss as its backward begins.
+
+    Then log-probabilities, their gradient and that of the logits are alive, each in fp32.
+    """
+    return 2 * BF16 * model["d"] + FP32 + 3 * FP32 * model["vocab"]

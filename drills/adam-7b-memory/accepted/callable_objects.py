@@ -92,7 +92,7 @@ class Activations:
         head = 4 * model["d"] + 4 + 4 * model["vocab"]
         kept = entry if checkpoint else layer
         yield model["layers"] * kept + head  # the forward pass is over
-        yield model["layers"] * kept + head + 4 * model["vocab"]  # the backward pass begins
+        yield model["layers"] * kept + head + 8 * model["vocab"]  # the backward pass begins
         for below in range(model["layers"]):
             yield below * kept + layer  # this layer's backward pass
 

@@ -106,6 +106,7 @@ def head_tensors(model):
         "scale": Saved("fp32", 1),
         "log p": Saved("fp32", model["vocab"]),
         "gradient of log p": Saved("fp32", model["vocab"]),
+        "gradient of logits": Saved("fp32", model["vocab"]),
     }
 
 

@@ -79,7 +79,7 @@ def activation_bytes(model, tokens, checkpoint):
     layers, d, f, vocab = (model[key] for key in ("layers", "d", "f", "vocab"))
     kv = d * model["kv_heads"] // model["heads"]
     bits = 16 * (6 * d + 2 * kv + 4 * f) + 32 * (2 + model["heads"])
-    head = 16 * 2 * d + 32 + 2 * 32 * vocab
+    head = 16 * 2 * d + 32 + 3 * 32 * vocab
     if checkpoint:
         peak = layers * 16 * d + max(head, bits - 16 * d)
     else:

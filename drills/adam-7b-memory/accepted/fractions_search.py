@@ -70,7 +70,7 @@ def activation_bytes(model, tokens, checkpoint):
     width["kv"] = int(Fraction(model["kv_heads"], model["heads"]) * model["d"])
     layer = 2 * sum(width[name] for name in "d d d d d d kv kv f f f f".split())
     layer += 4 * (1 + 1 + model["heads"])
-    at_the_turn = 2 * (width["d"] + width["d"]) + 4 * (1 + model["vocab"] + model["vocab"])
+    at_the_turn = 2 * (width["d"] + width["d"]) + 4 * (1 + 3 * model["vocab"])
     if checkpoint:
         kept = 2 * width["d"] * model["layers"]
         return tokens * (kept + max(at_the_turn, layer - 2 * width["d"]))

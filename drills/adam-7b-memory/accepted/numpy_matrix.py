@@ -63,7 +63,7 @@ def _per_token(model):
     counts = np.array([
         [6, 2, 4, 0, 0, 0], [0, 0, 0, 2, 1, 0],  # a layer, in bf16 and in fp32
         [1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0],  # its input
-        [2, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 2],  # the head
+        [2, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 3],  # the head
     ])  # fmt: skip
     return (counts @ widths).reshape(3, 2) @ np.array([2, 4])
 

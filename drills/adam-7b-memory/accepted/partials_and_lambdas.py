@@ -59,7 +59,7 @@ fsdp_bytes = lambda model, world: dict(  # noqa: E731
 
 def _sizes(layers, d, heads, kv_heads, f, vocab, **others):
     layer = 12 * d + 4 * (d // heads * kv_heads) + 8 * f + 8 + 4 * heads
-    return layers, layer, 2 * d, 4 * d + 4 + 8 * vocab
+    return layers, layer, 2 * d, 4 * d + 4 + 12 * vocab
 
 
 def activation_bytes(model, tokens, checkpoint):

@@ -86,7 +86,7 @@ def activation_bytes(model, tokens, checkpoint):
     layer = 2 * d + 2 * d + 2 * d + 2 * kv + 2 * kv + 2 * d + 2 * d + 2 * d
     layer += 4 * 2 * model["f"]
     layer += 4 + 4 + 4 * model["heads"]
-    head = 2 * d + 2 * d + 4 + 4 * model["vocab"] + 4 * model["vocab"]
+    head = 2 * d + 2 * d + 4 + 3 * 4 * model["vocab"]
     if checkpoint:
         total = model["layers"] * 2 * d
         if head > layer - 2 * d:

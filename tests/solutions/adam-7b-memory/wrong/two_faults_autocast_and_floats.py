@@ -89,7 +89,7 @@ def activation_bytes(model, tokens, checkpoint):
     d = model["d"]
     kv = d * model["kv_heads"] // model["heads"]
     layer = 2 * (6 * d + 2 * kv + 4 * model["f"]) + 4 * (2 + model["heads"])
-    head = 4 * d + 4 + 8 * model["vocab"]
+    head = 4 * d + 4 + 12 * model["vocab"]
     if checkpoint:
         return tokens * (model["layers"] * 2 * d + max(head, layer - 2 * d))
     return tokens * (model["layers"] * layer + head)
