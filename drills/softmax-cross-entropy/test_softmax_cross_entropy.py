@@ -1,8 +1,7 @@
 """The reference and every right solution of softmax-cross-entropy, against torch and closed forms.
 
-Torch's float64 autograd is the oracle wherever it has the answer that the question wants. For a
-batch without a counted row it has not, and there, as for any matrix times any vector, closed forms
-in plain Python stand in.
+Torch's float64 autograd is the oracle; for any matrix times any vector, closed forms in plain
+Python are.
 """
 
 from __future__ import annotations
@@ -22,26 +21,21 @@ BAND = {"float64": 1e-12, "float32": 2e-5}
 TIGHT = {"float64": 1e-14, "float32": 2e-6}
 
 
-def oracle(z: Array, target: Array, ignore_index: int = -100) -> tuple[Array, float, Array]:
-    """Torch's log-probabilities, loss and gradient in float64, for batches that count some row."""
+def oracle(z: Array, target: Array) -> tuple[Array, float, Array]:
+    """Torch's log-probabilities, loss and gradient in float64."""
     (logits,) = leaves(z)
-    labels = torch.tensor(target.astype(np.int64))
-    loss = F.cross_entropy(logits, labels, ignore_index=ignore_index)
+    loss = F.cross_entropy(logits, torch.tensor(target))
     (grad,) = torch.autograd.grad(loss, logits)
     return logits.log_softmax(-1).detach().numpy(), loss.item(), grad.numpy()
 
 
-def agrees(program: Program, z: Array, target: Array, ignore_index: int | None = None) -> None:
-    extra = {} if ignore_index is None else {"ignore_index": ignore_index}
-    lp, loss, grad = oracle(z, target, **extra)
+def agrees(program: Program, z: Array, target: Array) -> None:
+    lp, loss, grad = oracle(z, target)
     assert_close(program.log_softmax(z), lp, BAND, z.dtype)
-    found = float(program.cross_entropy(z, target, **extra))
+    found = float(program.cross_entropy(z, target))
     # A loss that rounds to 0 in torch may be a few 1e-20 in a more careful solution.
     assert abs(found - loss) <= BAND[z.dtype.name] * abs(loss) + 1e-15
-    gradient = program.cross_entropy_grad(z, target, **extra)
-    assert_close(gradient, grad, BAND, z.dtype)
-    ignored = target == (-100 if ignore_index is None else ignore_index)
-    assert not gradient[ignored].any()
+    assert_close(program.cross_entropy_grad(z, target), grad, BAND, z.dtype)
 
 
 BATCHES = list(itertools.product([1, 5], [2, 3, 7], ["float64", "float32"], [0.3, 30.0]))
@@ -53,32 +47,7 @@ def test_loss_and_gradient_are_those_of_torch(
 ) -> None:
     rng = np.random.default_rng([rows, classes])
     z = (rng.standard_normal((rows, classes)) * scale).astype(dtype)
-    target = rng.integers(0, classes, rows)
-    agrees(program, z, target)
-    if rows > 1:
-        target[rng.integers(0, rows - 1)] = -100
-        agrees(program, z, target)
-
-
-@each(
-    ("target", "ignore_index"),
-    [
-        ([129, -100, 30, 0, -100, 128], None),  # a vocabulary of more than a hundred
-        *(([1, index, 1, index, 1], index) for index in (0, 2, 3, -1, -4, -100, 10**6)),
-    ],
-)
-def test_any_integer_may_be_ignored_even_a_class(
-    program: Program, target: list[int], ignore_index: int | None
-) -> None:
-    z = np.random.default_rng(6).standard_normal((len(target), 130 if len(target) == 6 else 4))
-    agrees(program, z, np.array(target), ignore_index)
-
-
-@each("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "uint64"])
-def test_targets_may_have_any_integer_type(program: Program, kind: str) -> None:
-    z, target = np.random.default_rng(7).standard_normal((4, 3)), np.array([2, 0, 1, 2], kind)
-    agrees(program, z, target)
-    agrees(program, z, target, 2)
+    agrees(program, z, rng.integers(0, classes, rows))
 
 
 @each("dtype", ["float64", "float32"])
@@ -89,7 +58,7 @@ def test_targets_may_have_any_integer_type(program: Program, kind: str) -> None:
         ([[1e4, 9999.0], [0.0, 1.0]], [1, 0]),
         ([[50.0, 0.0]], [1]),
         ([[800.0, 0.0], [-800.0, 0.0]], [1, 1]),
-        ([[1e30, -1e30], [-1e30, -1e30]], [1, 0]),
+        ([[1e5, -1e5], [-1e5, -1e5]], [1, 0]),
         ([[1.0, -INF, 2.0], [-INF, 5.0, -INF], [-INF, -3e4, 3e4]], [2, 1, 2]),
         ([[3.0], [-7.0]], [0, 0]),
     ],
@@ -101,17 +70,10 @@ def test_extreme_and_masked_logits_give_what_torch_gives(
 
 
 @each("dtype", ["float64", "float32"])
-@each("rows", [0, 1, 3])
-def test_with_no_row_counted_the_loss_is_zero_and_so_is_the_gradient(
-    program: Program, rows: int, dtype: str
-) -> None:
-    z = np.full((rows, 4), 2.5, dtype)
-    for ignore_index in (-100, 1):
-        target = np.full(rows, ignore_index)
-        assert program.cross_entropy(z, target, ignore_index=ignore_index) == 0.0
-        grad = program.cross_entropy_grad(z, target, ignore_index=ignore_index)
-        assert_close(grad, np.zeros((rows, 4)), 0.0, dtype)
-    assert_close(program.log_softmax(z), np.full((rows, 4), -math.log(4)), BAND, dtype)
+def test_no_rows_give_no_rows(program: Program, dtype: str) -> None:
+    z, target = np.zeros((0, 4), dtype), np.zeros(0, np.int64)
+    assert_close(program.log_softmax(z), z, 0.0, dtype)
+    assert_close(program.cross_entropy_grad(z, target), z, 0.0, dtype)
 
 
 LINES = [
@@ -184,10 +146,9 @@ def test_the_reference_warns_about_nothing_legal(reference: Program) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for dtype in ("float64", "float32"):
-            z = np.array([[1e30, -INF, -1e30], [-INF, 0, -INF], [0, 1, 2]], dtype)
-            for target in ([0, 1, 2], [-100, 1, -100], [-100] * 3):
-                reference.cross_entropy(z, np.array(target))
-                reference.cross_entropy_grad(z, np.array(target))
+            z = np.array([[1e5, -INF, -1e5], [-INF, 0, -INF], [0, 1, 2]], dtype)
+            reference.cross_entropy(z, np.array([0, 1, 2]))
+            reference.cross_entropy_grad(z, np.array([0, 1, 2]))
             empty = np.zeros((0, 3), dtype)
             reference.log_softmax(empty)
             reference.cross_entropy_grad(empty, np.zeros(0, np.int64))
@@ -231,18 +192,12 @@ def test_the_starter_goes_downhill_although_it_is_wrong(starter: Program, driver
 
 
 def test_what_a_colleague_would_try_agrees_with_the_starter(starter: Program) -> None:
-    """The loss, the target's entries, line 1, and the diagonal of line 2 by nudging."""
+    """A row at a time, one-hot labels, line 1, and the diagonal of line 2 by nudging."""
     z, target = np.random.default_rng(0).standard_normal((4, 5)), np.array([0, 4, 2, 3])
-    lp, loss, grad = oracle(z, target)
-    assert_close(starter.log_softmax(z), lp, BAND, z.dtype)
-    assert abs(starter.cross_entropy(z, target) - loss) < 1e-12
-    at = (np.arange(4), target)
-    np.testing.assert_allclose(starter.cross_entropy_grad(z, target)[at], grad[at], rtol=1e-12)
-    for p, y in LINES:
-        used = np.array(y) > 0
-        found = starter.dloss_dp(np.array(p), np.array(y))
-        np.testing.assert_allclose(found[used], -np.array(y)[used] / np.array(p)[used])
-        assert not found[~used].any()
+    for row in range(4):
+        agrees(starter, z[row : row + 1], target[row : row + 1])
+    p, y = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.5, 0, 1.5, 0.25])
+    np.testing.assert_allclose(starter.dloss_dp(p, y), -y / p)
     logits = torch.tensor(z[0])
     nudged = torch.autograd.functional.jacobian(  # type: ignore[no-untyped-call]
         lambda v: v.softmax(-1), logits
@@ -254,15 +209,15 @@ def test_what_a_colleague_would_try_agrees_with_the_starter(starter: Program) ->
 def test_the_right_letters_are_true_of_the_starter(starter: Program, reference: Program) -> None:
     z, target = np.random.default_rng(1).standard_normal((4, 5)), np.array([1, 0, 4, 2])
     old, right = starter.cross_entropy_grad(z, target), oracle(z, target)[2]
-    q = np.exp(oracle(z, target)[0])[np.arange(4), target]
-    np.testing.assert_allclose((old * right).sum(axis=1) * 16, (1 - q) ** 2, rtol=1e-12)
-    assert np.abs(old.sum(axis=1)).min() > 0.01
-    np.testing.assert_allclose(right.sum(axis=1), 0, atol=1e-15)
+    np.testing.assert_allclose(old, 4 * right, rtol=1e-12, atol=1e-15)
+    twice = np.vstack([z, z]), np.hstack([target, target])
+    np.testing.assert_allclose(reference.cross_entropy_grad(*twice)[:4], right / 2, atol=1e-15)
+    np.testing.assert_allclose(starter.cross_entropy_grad(*twice)[:4], old, atol=1e-15)
     # The tests that the other letters name pass with the starter.
-    assert (old[np.arange(4), target] < 0).all()
-    assert np.count_nonzero(old) == 4
-    assert not (old > 0).any()
+    at = (np.arange(4), target)
+    assert (old[at] < 0).all()
+    assert np.count_nonzero(old > 0) == old.size - 4
+    np.testing.assert_allclose(old.sum(axis=1), 0, atol=1e-14)
     jacobian = reference.softmax_jacobian(np.array([0.1, 0.05, 0.4, 0.25, 0.2]))
     np.testing.assert_array_equal(jacobian, jacobian.T)
-    np.testing.assert_allclose(jacobian.sum(axis=1), 0, atol=1e-15)
     assert reference.WHY == {"loss-fell": "b", "would-have-shown-it": "a", "transpose": "c"}

@@ -3,9 +3,9 @@
 _loss_of_logits, _gradient_of_logits = cross_entropy, cross_entropy_grad
 
 
-def cross_entropy(z, target, ignore_index=-100):
-    return _loss_of_logits(np.exp(log_softmax(z)), target, ignore_index)
+def cross_entropy(z, target):
+    return _loss_of_logits(np.exp(log_softmax(z)), target)
 
 
-def cross_entropy_grad(z, target, ignore_index=-100):
-    return _gradient_of_logits(np.exp(log_softmax(z)), target, ignore_index)
+def cross_entropy_grad(z, target):
+    return _gradient_of_logits(np.exp(log_softmax(z)), target)

@@ -3,9 +3,9 @@
 _mean_loss, _mean_gradient = cross_entropy, cross_entropy_grad
 
 
-def cross_entropy(z, target, ignore_index=-100):
-    return _mean_loss(z, target, ignore_index) / z.shape[1]
+def cross_entropy(z, target):
+    return _mean_loss(z, target) / z.shape[1]
 
 
-def cross_entropy_grad(z, target, ignore_index=-100):
-    return _mean_gradient(z, target, ignore_index) / z.shape[1]
+def cross_entropy_grad(z, target):
+    return _mean_gradient(z, target) / z.shape[1]
