@@ -191,7 +191,19 @@ def agreement(m: int, s: int, d: int) -> float:
 
 def test_the_scores_of_the_prompt() -> None:
     assert round(agreement(1, 0, 128), 2) == 0.98
-    assert round(agreement(300, 150, 128), 2) == 0.13
+    assert round(agreement(20, 10, 128), 2) == round(agreement(10, 20, 128), 2) == 0.47
+
+
+@each("d", [2, 8, 128])
+def test_tables_in_float32_are_close_enough_for_part_1(d: int) -> None:
+    (q,) = drawn(19, 2, 3, 100, d, count=1)
+    angles = np.arange(100, dtype="float32")[:, None] * (
+        1 / np.float32(1e4) ** (np.arange(0, d, 2, dtype="float32") / d)
+    )
+    cos, sin = np.cos(np.tile(angles, 2)), np.sin(np.tile(angles, 2))
+    assert cos.dtype == np.float32
+    half = np.concatenate([-q[..., d // 2 :], q[..., : d // 2]], axis=-1)
+    assert np.abs(q * cos + half * sin - oracle(q, np.arange(100))).max() < 1e-4 / 2
 
 
 def test_what_was_tried_of_the_starter_is_right(starter: Program, reference: Program) -> None:

@@ -1,4 +1,4 @@
-"""Wrong: a call makes a table of all positions up to the largest."""
+"""Every position gets a matrix of width by width."""
 
 import numpy as np
 
@@ -19,11 +19,16 @@ def turn(x, cos, sin, width):
 
 def rotate(q, k, v, positions, base=10000.0, width=None):
     width = q.shape[-1] if width is None else width
-    cos, sin = table(np.arange(positions.max() + 1), base, width, q.dtype)
-    cos, sin = cos[positions], sin[positions]
-    if positions.ndim == 2:
-        cos, sin = cos[:, None], sin[:, None]
-    return turn(q, cos, sin, width), turn(k, cos, sin, width), v
+    cos, sin = table(positions, base, width, q.dtype)
+    d = q.shape[-1]
+    half = width // 2
+    matrices = np.zeros((*cos.shape[:-1], d, d), q.dtype)
+    i = np.arange(half)
+    matrices[..., i, i] = matrices[..., half + i, half + i] = cos
+    matrices[..., half + i, i], matrices[..., i, half + i] = sin, -sin
+    i = np.arange(width, d)
+    matrices[..., i, i] = 1
+    return (matrices @ q[..., None])[..., 0], (matrices @ k[..., None])[..., 0], v
 
 
 def convert(w, heads):
