@@ -40,8 +40,8 @@ WRONG = {  # what the table of the question's ideas says of each, and two that a
     ("dL_dz", "y[j] * (p[j] - 1)"): "target-only",
     ("dL_dz", "p[j] * (p[j] - y[j])"): "sigmoid-habit",
     # Beyond the list: no idea may be named.
-    ("L", "sum(k, y[k] * log(p[k]))"): "",
-    ("L", "-sum(k, log(p[k]))"): "",
+    ("L", "sum(k, y[k] * log(p[k]))"): "loss-without-minus",
+    ("L", "-sum(k, log(p[k]))"): "loss-without-weights",
     ("L", "-sum(k, y[k] * p[k])"): "",
     ("L", "-sum(k, y[k] * log(p[k])) / 3"): "",
     ("dL_dp", "-y[i]"): "",
@@ -49,14 +49,14 @@ WRONG = {  # what the table of the question's ideas says of each, and two that a
     ("dL_dp", "-p[i] / (y[i] + 1)"): "",
     ("dp_dz", "p[i] * (1 - p[j])"): "delta-forgotten",
     ("dp_dz", "p[i] * (1 - p[i])"): "delta-forgotten",
-    ("dp_dz", "-p[i] * p[j]"): "",
+    ("dp_dz", "-p[i] * p[j]"): "own-logit-forgotten",
     ("dp_dz", "p[j] * (d(i, j) - p[j])"): "",
     ("dp_dz", "d(i, j) * p[i]"): "",
     ("chain", "sum(k, y[k] * (d(k, j) - p[j]))"): "",
     ("chain", "sum(k, -y[k] / p[k])"): "",
     ("dL_dz", "2 * (p[j] - y[j])"): "",
     ("dL_dz", "p[j]"): "",
-    ("dL_dz", "p[j] - 1"): "",
+    ("dL_dz", "p[j] - 1"): "weights-lost",
     ("dL_dz", "exp(z[j]) - y[j]"): "",
 }
 
