@@ -40,6 +40,12 @@ def measured(program, E, U, dice, lr, rows):
     return losses
 
 
+def train(program, E, U, pieces, lr, accumulate, pad):
+    """Return what the program's `train` gives, its losses as a list if they come as an array."""
+    E, U, losses = program.train(E, U, pieces, lr, accumulate, pad)
+    return E, U, losses.tolist() if isinstance(losses, np.ndarray) else losses
+
+
 def all_reduce(program, E, U, ranks, pad):
     """Return the means over machines of what `rank_gradient` gives for the rows of each.
 

@@ -50,7 +50,7 @@ def train(E, U, pieces, lr, accumulate, pad=0):
     for group in groups:
         E, U, loss = step(E, U, group, lr, pad)
         losses.append(loss)
-    return E, U, losses
+    return E, U, np.array(losses)
 
 
 def rank_gradient(E, U, tokens, counts, pad=0):
