@@ -233,3 +233,23 @@ def test_outputs_of_a_size_rounded_up_are_those_of_ceil_mode() -> None:
     y, _ = variant("output_size_rounded_up_forward").maxpool2d_forward(x, 2, 2, 0)
     rounded_up = functional.max_pool2d(torch.tensor(x), 2, 2, 0, ceil_mode=True)
     np.testing.assert_array_equal(y, rounded_up.numpy())
+
+
+@each(("side", "share"), [(2, 0.0017), (3, 0.0044)])
+def test_as_many_windows_of_bf16_values_are_tied_as_the_question_says(
+    side: int, share: float
+) -> None:
+    torch.manual_seed(0)
+    best = torch.randn(2_000_000, side * side).bfloat16().float().topk(2, dim=1).values
+    assert abs((best[:, 0] == best[:, 1]).float().mean().item() - share) < 0.00015
+
+
+def test_a_mask_that_is_assigned_loses_an_element_that_wins_one_window() -> None:
+    """The 7 wins the first window; the second one covers it and has another winner."""
+    x = np.array([[[[0.0, 7.0, 8.0], [0.0, 1.0, 2.0], [9.0, 3.0, 4.0]]]])
+    grad_y = np.array([[[[2.0, 3.0], [4.0, 5.0]]]])
+    window = (2, 1, 0)
+    kept = pool(variant("assign_overlap"), x, window, grad_y)[1]
+    lost = pool(variant("window_overwritten"), x, window, grad_y)[1]
+    assert kept.tolist() == [[[[0.0, 2.0, 3.0], [0.0, 0.0, 0.0], [4.0, 0.0, 5.0]]]]
+    assert lost.tolist() == [[[[0.0, 0.0, 3.0], [0.0, 0.0, 0.0], [4.0, 0.0, 5.0]]]]
