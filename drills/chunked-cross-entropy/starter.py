@@ -4,7 +4,7 @@ import numpy as np
 
 
 def loss_forward(h, w, target, chunk, ignore_index=-100):
-    """The mean loss, and the gradients, made at once while the logits of a chunk are there."""
+    """The mean loss, and the gradients, made while the logits are there."""
     chunks = -(-len(h) // chunk)
     loss = 0.0
     grad_h, grad_w = np.zeros_like(h), np.zeros_like(w)
@@ -24,7 +24,7 @@ def loss_backward(grad_loss, ctx):
 
 
 def cross_entropy(logits, target):
-    """The mean loss of some tokens, and its gradient with respect to their logits."""
+    """The mean loss of some tokens, and its gradient by their logits."""
     rows = np.arange(len(target))
     shifted = logits - logits.max(axis=1, keepdims=True)
     log_p = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
