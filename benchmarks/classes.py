@@ -71,8 +71,10 @@ def sources(question: Question) -> dict[str, list[bytes]]:
         return [path.read_bytes() for path in sorted((folder / name).glob("*.py"))]
 
     reference, listed = question.reference, question.variants.values()
+    until, last = question.spec.right_until, len(question.spec.parts)
+    whole = [text for name, text in question.accepted.items() if until[name] == last]
     return {
-        "right": [reference, *question.accepted.values(), *files("right")],
+        "right": [reference, *whole, *files("right")],
         "listed": [reference + b"\n\n" + one for idea in listed for one in idea],
         "other": files("wrong"),
         "broken": [reference + b"\n" + text.encode() for text in BROKEN],

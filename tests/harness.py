@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from grader import bank
 from grader.sandbox.spawn import Zygote
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -24,10 +25,13 @@ Lend = Callable[..., Zygote | None]  # gives a zygote to who needs one; see `len
 
 
 def right_solutions(question_id: str) -> list[Path]:
-    """Return the files of all right solutions: those that the question comes with, and others."""
+    """Return the files that pass all parts: those that the question comes with, and others."""
     others = ROOT / "tests" / "solutions" / question_id / "right"
     own = ROOT / "drills" / question_id / "accepted"
-    return sorted((*own.glob("*.py"), *others.glob("*.py")), key=lambda path: path.stem)
+    spec = bank.load([ROOT], question_id).spec
+    short = {name for name, last in spec.right_until.items() if last < len(spec.parts)}
+    files = [path for path in own.glob("*.py") if path.stem not in short]
+    return sorted((*files, *others.glob("*.py")), key=lambda path: path.stem)
 
 
 def load(path: Path) -> Program:

@@ -223,7 +223,10 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
             hint=f"Next: drill hint{choice.argument}   drill solution{choice.argument} --give-up",
         )
     ctx.add(ctx.event("solution", question))
-    texts = [*question.accepted.values()]  # in the form in which one is handed in
+    last = len(question.spec.parts)
+    texts = [  # in the form in which one is handed in
+        text for name, text in question.accepted.items() if question.spec.right_until[name] == last
+    ]
     sources = texts if form.is_text and texts else [question.reference, *texts]
     right = [question.handed_out(source).decode("utf-8", "replace") for source in sources]
     mine = None

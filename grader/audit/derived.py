@@ -95,9 +95,10 @@ def _turned_down(
     question, called = session.question, f"the accepted {name}"
     file = file_of(question, ACCEPTED + name)
     program = [forms.of(question.spec).program(source, question)]
+    last = question.spec.right_until[name]
     try:
-        evaluation = session.examine(called, program, seed, called=called, file=file)
-        for check in question.spec.checks:
+        evaluation = session.examine(called, program, seed, called=called, file=file, parts=last)
+        for check in (one for part in question.spec.parts[:last] for one in part.checks):
             result = None if check.stretch else result_of(evaluation, check, timed=timed)
             if result is not None and result.verdict not in FINE:
                 before = f"{file}: {check.id} does not pass {name}, and it is right,"

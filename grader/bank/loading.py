@@ -178,13 +178,18 @@ class _Programs:
             name: tuple(self._with_settings(name, item, self._variants(name, item)))
             for name, item in spec.misconceptions.items()
         }
-        for i, name in enumerate(spec.accepted):
-            if name in spec.accepted[:i]:
+        self.accepted: dict[str, bytes] = {}
+        for i, one in enumerate(spec.accepted):
+            name, last = (one, 0) if isinstance(one, str) else (one.name, one.part)
+            if name in self.accepted:
                 self._note(("accepted", i), f"expected each name once, found {name} again")
-        self.accepted = {
-            name: self._read(f"accepted/{name}{self._suffix}", ("accepted", i), "code.accepted")
-            for i, name in enumerate(dict.fromkeys(spec.accepted))
-        }
+                continue
+            if last > len(spec.parts):
+                self._note(
+                    ("accepted", i), f"expected a part from 1 to {len(spec.parts)}, found {last}"
+                )
+            file = f"accepted/{name}{self._suffix}"
+            self.accepted[name] = self._read(file, ("accepted", i), "code.accepted")
         inline = spec.code.accepted.items()
         self.accepted |= {n: self._inline(("code", "accepted", n), text) for n, text in inline}
         self.helpers = {name: self._helper(i, name) for i, name in enumerate(spec.helpers)}
@@ -198,7 +203,11 @@ class _Programs:
         for folder, known, what in (
             ("", {*map(_file, own), "misconceptions", "accepted"}, "a program or a helper"),
             ("misconceptions", {*map(_file, wanted)}, "the program of a misconception"),
-            ("accepted", {f"{n}{self._suffix}" for n in spec.accepted}, "a name under accepted"),
+            (
+                "accepted",
+                {f"{n}{self._suffix}" for n in self.accepted if n not in spec.code.accepted},
+                "a name under accepted",
+            ),
         ):
             home = f"{self._home}/{folder}".rstrip("/")
             for file in self._files.names(home):

@@ -209,6 +209,13 @@ class Code(Keys):
     accepted: dict[Name, Source] = key("Other right solutions, whole, by name.", {})
 
 
+class RightInPart(Keys):
+    """A solution that a colleague would merge when part 1 is asked, and that goes no further."""
+
+    name: Name = key("Its file in drills/ID/accepted/, without .py.")
+    part: int = key("The last part whose checks it passes, from 1.", ge=1)
+
+
 class Misconception(Keys):
     """A named wrong idea. Its code is here, or in `drills/ID/misconceptions/`."""
 
@@ -346,12 +353,23 @@ class Spec(Keys):
         "Modules, drills/ID/NAME.py, for every program and the candidate.", [], max_length=9
     )
     misconceptions: dict[Slug, Misconception] = key("Wrong ideas by id.", {})
-    accepted: list[Name] = key(
-        "Right solutions in other styles, drills/ID/accepted/NAME.py: all checks pass them.", []
+    accepted: list[Name | RightInPart] = key(
+        "Right solutions in other styles, drills/ID/accepted/NAME.py: all checks pass them, or all "
+        "of the first parts.",
+        [],
     )
     survivors: list[Survivor] = key("Mutants of the reference that are right to pass.", [])
     starter_holds: list[Slug] = key("What the starter must be diagnosed as.", [])
     sources: list[Text] = key("Papers, documentation, incidents it comes from.", [])
+
+    @property
+    def right_until(self) -> dict[str, int]:
+        """The last part that each accepted file passes, by its name."""
+        last = len(self.parts)
+        names = [
+            (one, last) if isinstance(one, str) else (one.name, one.part) for one in self.accepted
+        ]
+        return dict(names) | dict.fromkeys(self.code.accepted, last)
 
     @property
     def contract(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.harness import assert_close, each
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
+PARTS = Path(__file__).parents[1] / "banks" / "parts"
 RNG = np.random.default_rng(7)
 A, B, C = (RNG.standard_normal(shape) for shape in ((5, 2, 30), (5, 30, 4), (30, 4)))
 SAME: list[Callable[[Any], Any]] = [  # of A, plain or backwards
@@ -186,6 +188,39 @@ def test_right_solutions_in_other_styles_are_held_on_every_seed(
     assert len(report.problems) == bool(problem)
     assert "".join(report.problems).startswith(problem and f"questions/gate.yaml: {problem}")
     assert report.accepted[: len(held)] == tuple(Accepted(n, passed, 2) for n, passed in held)
+
+
+@each(
+    ("listed", "problems"),
+    [
+        ("{name: short, part: 2}", []),
+        ("{name: short, part: 1}", []),
+        ("short", ["the accepted short does not define spread"]),
+        ("{name: short, part: 3}", ["the accepted short does not define spread"]),
+        ("{name: zero, part: 1}", []),  # of no elements it raises, which part 2 asks about
+        ("{name: zero, part: 2}", ["nothing does not pass zero", "alone does not pass zero"]),
+    ],
+)
+def test_what_is_right_in_the_first_parts_is_held_to_them_alone(
+    tmp_path: Path, listed: str, problems: list[str]
+) -> None:
+    name = "zero" if "zero" in listed else "short"
+    source = {
+        "zero": "def mean(x):\n    return sum(x.tolist()) / len(x)\n",
+        "short": "def mean(x):\n    return sum(x.tolist()) / max(1, len(x))\n",
+    }[name]
+    bank = tmp_path / listed.replace(":", "")
+    shutil.copytree(PARTS, bank)
+    spec = bank / "questions" / "mean-and-spread.yaml"
+    spec.write_text(
+        spec.read_text().replace("starter_holds", f"accepted: [{listed}]\nstarter_holds")
+    )
+    home = bank / "drills" / "mean-and-spread" / "accepted"
+    home.mkdir(parents=True)
+    (home / f"{name}.py").write_text(source)
+    report = audit(load([bank], "mean-and-spread"), seeds=(1,))
+    assert len(report.problems) == len(problems), report.problems
+    assert all(map(str.__contains__, report.problems, problems)), report.problems
 
 
 # -- trivial answers -------------------------------------------------------------------------------
