@@ -1,15 +1,15 @@
-"""SwiGLU block with a hand-written backward, so that we decide what is kept for it."""
+"""SwiGLU block with a backward of our own, so that we decide what is kept."""
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 
 
 class SwiGLUFn(torch.autograd.Function):
-    """y = (silu(x w_gate^T) * (x w_up^T)) w_down^T; only the inputs are saved for backward."""
+    """y = (silu(x w_gate^T) * (x w_up^T)) w_down^T as one node of the graph."""
 
     @staticmethod
     def forward(ctx, x, w_gate, w_up, w_down):
-        """Return y (N, D) of x (N, D), w_gate and w_up (F, D), w_down (D, F)."""
+        """Return y (N, D) of x (N, D), w_gate, w_up (F, D), w_down (D, F)."""
         ctx.save_for_backward(x, w_gate, w_up, w_down)
         ctx.gate = x @ w_gate.t()
         ctx.up = x @ w_up.t()
@@ -17,7 +17,7 @@ class SwiGLUFn(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_y):
-        """Return dx, dw_gate, dw_up, dw_down; silu and the product are cheap, so rebuild them."""
+        """Return dx, dw_gate, dw_up and dw_down."""
         x, w_gate, w_up, w_down = ctx.saved_tensors
         gate, up = ctx.gate, ctx.up
         sig = torch.sigmoid(gate)
@@ -43,6 +43,8 @@ def step_cost(rows, width, hidden, itemsize, plan):
     raise NotImplementedError
 
 
-def step_seconds(rows, width, hidden, itemsize, plan, bytes_per_second, flops_per_second):
+def step_seconds(
+    rows, width, hidden, itemsize, plan, bytes_per_second, flops_per_second
+):
     """Part 3."""
     raise NotImplementedError

@@ -114,11 +114,13 @@ def situations() -> Iterator[Situation]:
     tensors, grad_y = inputs((5, 3), 4, seed=1), torch.ones(5, 3, dtype=torch.float64)
     for frozen in ((0,), (1,), (2,), (3,), (1, 2, 3), (0, 1, 3), (0, 2)):
         yield Situation(f"frozen {frozen}", tensors, grad_y, frozen)
-    turned = [t.transpose(0, 1).contiguous().transpose(0, 1) for t in inputs((4, 7, 3), 5, seed=2)]
-    yield Situation("transposed", turned, turned[0].flip(0))
-    yield Situation("expanded gradient", turned, turned[0][:1].expand(4, 7, 3))
+    transposed = [
+        t.transpose(0, 1).contiguous().transpose(0, 1) for t in inputs((4, 7, 3), 5, seed=2)
+    ]
+    yield Situation("transposed", transposed, transposed[0].flip(0))
+    yield Situation("expanded gradient", transposed, transposed[0][:1].expand(4, 7, 3))
     yield Situation(
-        "gradient of a sum", turned, torch.ones((), dtype=torch.float64).expand(4, 7, 3)
+        "gradient of a sum", transposed, torch.ones((), dtype=torch.float64).expand(4, 7, 3)
     )
     gappy = [torch.stack([t, t], dim=-1)[..., 0] for t in inputs((6, 3), 4, seed=3)]
     yield Situation("gaps", gappy, gappy[0])
@@ -216,9 +218,10 @@ def test_right_solutions_keep_nothing_but_the_inputs(program: Program, dtype: to
         ("hidden_tensors_saved_g_and_u", 8, 7),
         ("hidden_outside_on_ctx", 1, 7),
         ("hidden_outside_in_a_closure", 1, 7),
-        ("global_stash", 1, 7),
+        ("hidden_outside_in_a_dictionary", 1, 7),
         ("saves_a_copy_of_x", 1, 1),
         ("saves_weight_copies", 2.4, 1.4),
+        ("saves_the_output", 2, 0),
     ],
 )
 def test_units_kept_are_those_of_the_arithmetic(name: str, saved: float, living: float) -> None:
@@ -228,11 +231,11 @@ def test_units_kept_are_those_of_the_arithmetic(name: str, saved: float, living:
 
 def test_rows_of_a_strided_x_are_a_copy_of_all_of_it(reference: Program) -> None:
     x, *weights = wide()
-    turned = x.detach().reshape(120, 4, WIDTH).transpose(0, 1).requires_grad_()
+    transposed = x.detach().reshape(120, 4, WIDTH).transpose(0, 1).requires_grad_()
     block = variant("rows_copy_kept").swiglu_mlp
-    assert living_bytes(block, [turned, *weights]) == UNIT * 4
+    assert living_bytes(block, [transposed, *weights]) == UNIT * 4
     assert living_bytes(block, [x, *weights]) == 0
-    assert living_bytes(reference.swiglu_mlp, [turned, *weights]) == 0
+    assert living_bytes(reference.swiglu_mlp, [transposed, *weights]) == 0
 
 
 def test_float32_copy_doubles_what_is_kept_in_bfloat16() -> None:
@@ -248,6 +251,7 @@ def test_float32_copy_doubles_what_is_kept_in_bfloat16() -> None:
         ("hidden_tensors_saved_all", 9),
         ("recompute_whole_forward", 12),
         ("recompute_twice", 13),
+        ("hidden_gradient_twice", 12),
     ],
 )
 def test_step_costs_the_matmuls_of_the_arithmetic(
@@ -265,10 +269,10 @@ def tower(blocks: int) -> list[Tensor]:
 
 
 @pytest.mark.parametrize(
-    ("name", "below"), [("recompute_twice", True), ("recompute_twice_at_once", False)]
+    ("name", "share"), [("recompute_twice_at_once", 0.548), ("hidden_tensors_saved_all", 1.049)]
 )
-def test_only_what_lets_go_of_its_temporaries_stays_below_the_peak(name: str, below: bool) -> None:
-    assert (peak_of(driver.stack, variant(name)) <= 0.5 * plain_peak()) is below
+def test_the_peak_of_wrong_ideas(name: str, share: float) -> None:
+    assert peak_of(driver.stack, variant(name)) == pytest.approx(share * plain_peak(), rel=2e-3)
 
 
 def peak_of(stack: Block, program: Program) -> int:
@@ -285,8 +289,9 @@ def plain_peak() -> int:
     return peak_of(driver.plain_stack, Program())
 
 
-def test_tower_peaks_below_half_of_plain_autograd(program: Program) -> None:
-    assert peak_of(driver.stack, program) <= 0.5 * plain_peak()
+def test_tower_peaks_well_below_the_budget(program: Program) -> None:
+    """The budget, 0.6 of plain autograd, leaves 1.5 times what any right solution takes."""
+    assert 1.5 * peak_of(driver.stack, program) <= 0.6 * plain_peak()
 
 
 def test_driver_baselines_and_towers_compute_the_block(reference: Program) -> None:
