@@ -4,9 +4,9 @@ import numpy as np
 
 
 def rope(x, positions):
-    """Return x with each of its vectors turned to the position of its token.
+    """Return x with each of its vectors rotated to the position of its token.
 
-    Entries i and i + dh // 2 are a pair, and turn by positions * 10000 ** (-2 i / dh) radians.
+    Elements i and i + dh // 2 are a pair, rotated by positions * 10000 ** (-2 i / dh) radians.
 
     Args:
         x: (B, heads, n, dh), float32 or float64; dh is even.
@@ -15,7 +15,7 @@ def rope(x, positions):
     Returns:
         A new array, shape and dtype of x.
 
-    Source: Su et al., "RoFormer", arXiv:2104.09864, where the two entries of a pair are neighbors;
+    Source: Su et al., "RoFormer", arXiv:2104.09864, where the two elements of a pair are neighbors;
     here they are half a vector apart, as in rotate_half of Hugging Face's transformers.
     """
     half = x.shape[-1] // 2

@@ -1,4 +1,4 @@
-"""One layer of causal attention for our decoder: keys and values of earlier tokens are kept."""
+"""One layer of causal attention for our decoder, with a cache of keys and values."""
 
 import numpy as np
 from rotary import rope
@@ -11,7 +11,7 @@ def new_cache(batch, heads, dh, capacity, dtype):
 
 
 def extend(cache, x, w_qkv, w_out):
-    """Attend from the next tokens x (B, n, D) to all tokens so far; return y (B, n, D) and the cache."""
+    """Attend from the next tokens x (B, n, D) to all tokens so far."""
     batch, n, width = x.shape
     heads, past, dh = cache["k"].shape[1:]
     q, k, v = (
@@ -24,14 +24,15 @@ def extend(cache, x, w_qkv, w_out):
 
     cache["k"] = np.concatenate([cache["k"], k], axis=2)
     cache["v"] = np.concatenate([cache["v"], v], axis=2)
+    keys, values = cache["k"], cache["v"]
 
-    scores = q @ cache["k"].transpose(0, 1, 3, 2) * x.dtype.type(dh**-0.5)
+    scores = q @ keys.transpose(0, 1, 3, 2) * x.dtype.type(dh**-0.5)
     visible = np.arange(past + n) <= past + np.arange(n)[:, None]
     scores = np.where(visible, scores, -np.inf)
     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights /= weights.sum(axis=-1, keepdims=True)
 
-    y = (weights @ cache["v"]).transpose(0, 2, 1, 3).reshape(batch, n, width)
+    y = (weights @ values).transpose(0, 2, 1, 3).reshape(batch, n, width)
     return y @ w_out, cache
 
 
