@@ -1,0 +1,13 @@
+"""Keys after the last full block get no gradient."""
+
+
+def attend_backward(grad_o, q, k, v, o, lse, block, mask=None):
+    grad_q, grad_k, grad_v = np.zeros(q.shape), np.zeros(k.shape), np.zeros(v.shape)
+    for keys in _blocks(len(k) // block * block, block):
+        weights = _weights(_scores(q, k, mask, keys), lse)
+        grad_weights = grad_o @ v[keys].T
+        grad_scores = _grad_scores(weights, grad_weights, _correction(grad_o, o))
+        grad_q += grad_scores @ k[keys] / _root(q)
+        grad_k[keys] = grad_scores.T @ q / _root(q)
+        grad_v[keys] = weights.T @ grad_o
+    return grad_q, grad_k, grad_v
