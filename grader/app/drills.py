@@ -8,7 +8,7 @@ over.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from difflib import unified_diff
@@ -24,6 +24,7 @@ from grader.records import events, progress
 from grader.records.events import Event
 
 if TYPE_CHECKING:
+    from grader.bank.repair import Change
     from grader.model.spec import Experiments
     from grader.session.submission import Ran
 
@@ -189,7 +190,7 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
     return Hints(choice, ((one, hints[one - 1]),), len(hints) - one, len(hints), counted=kept)
 
 
-class Change(NamedTuple):
+class Line(NamedTuple):
     """A line: `-` it goes, `+` it comes, a blank: it stays, `...`: lines that stay are left out."""
 
     sign: str
@@ -198,19 +199,20 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """Right solutions of a question, for a person who passed or gave up."""
+    """A right solution of a question, for a person who passed or gave up."""
 
     choice: Choice
     passed: bool
     full: str  # the reference
-    repair: tuple[Change, ...]  # of the starter, to the right solution that is nearest to it
-    mine: tuple[Change, ...] | None  # likewise of one's own file; None: there is none
-    solutions: int  # how many right ones are known
+    changes: tuple[Change, ...]  # of the starter, those that the parts asked until now ask for
+    left: int  # changes of later parts
+    mine: tuple[Line, ...] | None  # one's own file against it; None: there is none
 
 
 def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) -> Solution:
-    """Return the solutions, to a person who passed or who gives up; else UsageError."""
+    """Return the solution, to a person who passed or who gives up; else UsageError."""
     from grader import forms
+    from grader.bank import repair
 
     choice = resolve(ctx, question_id)
     question = choice.question
@@ -224,29 +226,32 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
         )
     ctx.add(ctx.event("solution", question))
     last = len(question.spec.parts)
-    texts = [  # in the form in which one is handed in
-        text for name, text in question.accepted.items() if question.spec.right_until[name] == last
-    ]
-    sources = texts if form.is_text and texts else [question.reference, *texts]
-    right = [question.handed_out(source).decode("utf-8", "replace") for source in sources]
+    whole = [name for name, part in question.spec.right_until.items() if part == last]
+    texts = [question.accepted[name] for name in whole if form.is_text]
+    full = question.repair and repair.repaired(question)  # in the manner of the starter
+    right = full or next(iter(texts), question.reference)
     mine = None
     if choice.workspace is not None:
         with suppress(UsageError):  # there is no such file any more
-            mine = _nearest(files.read_submission(choice.workspace.submission), right)
-    repair = _nearest(question.handed_out(question.starter), right)
-    return Solution(choice, yours.passed, right[0], repair, mine, len(right))
+            before = files.read_submission(choice.workspace.submission)
+            mine = _compared(before, question.handed_out(right))
+    changes = repair.changes(question)
+    asked = yours.asked(last)
+    now = [
+        replace(change, why=tuple(why for why in change.why if why[0] <= asked))
+        for change in changes
+        if change.part <= asked
+    ]
+    shown = (right if form.is_text else question.handed_out(question.reference)).decode()
+    return Solution(choice, yours.passed, shown, tuple(now), len(changes) - len(now), mine)
 
 
-def _nearest(before: bytes, others: Sequence[str]) -> tuple[Change, ...]:
-    """The changes to the one of some texts for which the fewest lines have to be changed."""
-    lines = before.decode("utf-8", "replace").splitlines()
-    found = []
-    for other in others:  # a line around each change, after two of names and one of the place
-        diff = [*unified_diff(lines, other.splitlines(), n=1, lineterm="")][3:]
-        found.append(
-            tuple(Change("...", "") if s.startswith("@@") else Change(s[0], s[1:]) for s in diff)
-        )
-    return min(found, key=lambda changes: sum(change.sign in {"-", "+"} for change in changes))
+def _compared(before: bytes, after: bytes) -> tuple[Line, ...]:
+    """What changes between two files, with a line around each change."""
+    one, other = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
+    # After two lines of names and one of the place.
+    diff = [*unified_diff(one, other, n=1, lineterm="")][3:]
+    return tuple(Line("...", "") if s.startswith("@@") else Line(s[0], s[1:]) for s in diff)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,8 @@ def audit(
                 own, rejected = derived.hold_written(session, seeds, say)
                 (others, odd), unmade = derived.hold_derived(session, seeds, say)
                 accepted = own + others
-                turned_down = [*rejected, *odd, *_faulty_log(question)]
+                repair = derived.hold_repair(session, seeds, say)
+                turned_down = [*rejected, *odd, *repair, *_faulty_log(question)]
                 say("trivial answers")
                 trivial = derived.try_answers(session, seeds[-1])
                 notes += unmade

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from grader import forms
 from grader.audit.matrix import Fault, result_of, sentences, told
+from grader.bank import repair
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.values import same_value
 from grader.kinds import registry
@@ -81,6 +82,28 @@ def hold_written(session: GradingSession, seeds: Sequence[int], progress: Progre
         ]
         found.append((name, faults))
     return _held(found, len(seeds), derived=False)
+
+
+def hold_repair(
+    session: GradingSession, seeds: Sequence[int], progress: Progress = lambda _: None
+) -> list[str]:
+    """What is wrong with the repair of the starter: it passes, and so does each part's share."""
+    question = session.question
+    if not question.repair:
+        return []
+    progress("the repair of the starter")
+    found = [f"the repair: {fault}" for fault in repair.faults(question)]
+    last = len(question.spec.parts)
+    for parts, seed in [*((n, seeds[0]) for n in range(1, last)), *((last, s) for s in seeds)]:
+        report = session.grade(repair.repaired(question, parts), seed=seed)
+        if report.parts_passed < parts:
+            failed = (c for c in report.checks if not c.stretch and c.verdict not in FINE)
+            said = next((f"{c.id}: {told(c)}" for c in failed), report.message)
+            found.append(
+                f"the repair: expected the starter with the changes of parts 1 to {parts} to pass "
+                f"these on seed {seed}, found {said}"
+            )
+    return found
 
 
 def _held(found: Sequence[tuple[str, list[Fault]]], seeds: int, *, derived: bool) -> Held:

@@ -77,6 +77,7 @@ def load_from(bank: Path, question_id: str) -> Question:
         variants=programs.variants,
         accepted=programs.accepted,
         helpers=programs.helpers,
+        repair=programs.repair,
         spec_path=path,
         digest=_digest(raw, programs),
         todos=(*todos(name, raw), *programs.todos),
@@ -98,6 +99,7 @@ def _digest(spec: bytes, programs: _Programs) -> str:
     """What changes whenever a byte of the question does: of its spec or of any program."""
     parts = [("spec", spec), ("starter", programs.starter), ("reference", programs.reference)]
     parts += [] if programs.driver is None else [("driver", programs.driver)]
+    parts += [("repair", programs.repair)] * bool(programs.repair)
     for name, sources in sorted(programs.variants.items()):
         parts += [(f"{name} {i}", source) for i, source in enumerate(sources)]
     parts += [(f"accepted {name}", source) for name, source in sorted(programs.accepted.items())]
@@ -174,6 +176,9 @@ class _Programs:
         self.reference = form.reference(spec) or self._program("reference")
         has_driver = spec.code.driver or "driver.py" in files.names(self._home)
         self.driver = self._program("driver") if has_driver else None
+        repair = f"repair{self._suffix}"
+        written = repair in files.names(self._home)
+        self.repair = self._read(repair, (), "") if written else b""
         self.variants = {
             name: tuple(self._with_settings(name, item, self._variants(name, item)))
             for name, item in spec.misconceptions.items()
@@ -197,11 +202,12 @@ class _Programs:
     def spare(self) -> Iterator[Fault]:
         """Files of the drill that nothing in the question is about: they look as if used."""
         spec = self._spec
-        own = {n for n in _PROGRAMS if not getattr(spec.code, n)} | {*spec.helpers}
+        own = {*map(_file, {n for n in _PROGRAMS if not getattr(spec.code, n)} | {*spec.helpers})}
+        own |= {f"repair{self._suffix}", "misconceptions", "accepted"}
         ideas = spec.misconceptions.items()
         wanted = {n for idea, item in ideas if not item.code for n in item.variants or [idea]}
         for folder, known, what in (
-            ("", {*map(_file, own), "misconceptions", "accepted"}, "a program or a helper"),
+            ("", own, "a program or a helper"),
             ("misconceptions", {*map(_file, wanted)}, "the program of a misconception"),
             (
                 "accepted",

@@ -13,7 +13,7 @@ from grader.model.numerals import quantity
 from grader.reports import sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from grader.app.drills import Solution
     from grader.model.spec import Spec
@@ -163,7 +163,7 @@ def solution(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Show the smallest repair of the starter, after a pass."""
+    """Show what had to change in the starter, and why, after a pass."""
     from grader.app import drills
 
     found = drills.solution(context(ctx), question, give_up=give_up)
@@ -173,22 +173,41 @@ def solution(
             question=found.choice.question.id,
             passed=found.passed,
             solution=found.full,
-            repair=[change._asdict() for change in found.repair],
-            mine=None if found.mine is None else [change._asdict() for change in found.mine],
+            repair=[
+                {
+                    "line": one.line,
+                    "before": one.before,
+                    "after": one.after,
+                    "why": [{"part": part, "text": text} for part, text in one.why],
+                }
+                for one in found.changes
+            ],
+            left=found.left,
+            mine=None if found.mine is None else [line._asdict() for line in found.mine],
             follow_ups=[follow_up.model_dump() for follow_up in spec.follow_ups],
             sources=spec.sources,
         )
         return
     lines: list[sheet.Line] = []
-    if full:
+    if full or not (mine or follow_ups or found.changes):
         lines += found.full.rstrip("\n").split("\n")
         lines += ["", sheet.bold("Sources")] * bool(spec.sources)
         for source in spec.sources:
             lines += sheet.wrapped(" ".join(source.split()), output.measure(), first="- ")
+    elif mine:
+        lines += _compared(found)
+    elif not follow_ups:
+        lines += _repair(found)
     if follow_ups:
         lines += _follow_ups(spec)
-    if mine or not (full or follow_ups):
-        lines += _compared(found, mine=mine)
+    words = f"drill solution{found.choice.argument}"
+    further = {
+        "": mine or full,
+        " --mine": found.mine is not None and not mine,
+        " --full": bool(found.changes) and not full,
+        " --follow-ups": bool(spec.follow_ups) and not follow_ups,
+    }
+    lines += [sheet.steps(*(words + option for option, wanted in further.items() if wanted))]
     output.lines(lines, paged=True)
 
 
@@ -202,27 +221,40 @@ def _follow_ups(spec: Spec) -> Iterator[sheet.Line]:
         yield "nothing else is asked"
 
 
-def _compared(found: Solution, *, mine: bool) -> Iterator[sheet.Line]:
-    """The starter, or one's own file, and the right solution nearest to it."""
-    question, words = found.choice.question, f"drill solution{found.choice.argument}"
-    if not mine:
-        comes = sum(sign == "+" and bool(text.strip()) for sign, text in found.repair)
-        said = f"the smallest repair of the starter (-), {quantity(comes, 'line')} (+)"
-    elif found.mine is None:
+def _repair(found: Solution) -> Iterator[sheet.Line]:
+    """The changes to the starter, each below the sentence that says why."""
+    question = found.choice.question
+    parts = len(question.spec.parts)
+    many = quantity(len(found.changes), "change")
+    starts = any(change.before for change in found.changes)
+    yield f"{question.id}: " + (f"the starter (-) needs {many} (+)" if starts else "right answers")
+    for number, change in enumerate(found.changes, 1):
+        yield ""
+        for part, sentence in change.why:
+            first = f"{number}, part {part}: " if parts > 1 else f"{number}: "
+            yield from sheet.wrapped(sentence, output.measure(), first=first, indent="   ")
+        yield from _signed([("-", text) for text in change.before])
+        after = "\n".join(change.after).strip("\n").split("\n") if change.after else []
+        yield from _signed([("+", text) for text in after])
+    yield ""
+    if found.left:
+        yield f"later parts need {quantity(found.left, 'more change')}, see --full"
+
+
+def _compared(found: Solution) -> Iterator[sheet.Line]:
+    """One's own file and a right one."""
+    said = "yours (-) and a right file (+)" if found.mine else "yours is a right file, line by line"
+    if found.mine is None:
         said = "there is no file of yours"
-    else:
-        many = found.solutions > 1
-        of = f"the nearest of {found.solutions} right files" if many else "a right file"
-        said = f"yours (-) and {of} (+)" if found.mine else f"yours is {of}, line by line"
-    yield f"{question.id}: {said}"
+    yield f"{found.choice.question.id}: {said}"
+    yield from _signed(found.mine or ())
+
+
+def _signed(lines: Iterable[tuple[str, str]]) -> Iterator[sheet.Line]:
+    """Lines with what becomes of each."""
     styles = {"-": sheet.RED, "+": sheet.GREEN}
-    for sign, text in (found.mine or ()) if mine else found.repair:
+    for sign, text in lines:
         if output.style.plain:
             yield f"{_SAID[sign]}: {text}" if sign in _SAID else "lines that stay are left out"
         else:
             yield "     ..." if sign == "..." else ((sign, styles.get(sign, "")), (text, ""))
-    yield sheet.steps(
-        words if mine else f"{words} --mine" * (found.mine is not None),
-        f"{words} --full",
-        f"{words} --follow-ups" * bool(question.spec.follow_ups and not mine),
-    )

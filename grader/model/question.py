@@ -102,6 +102,7 @@ class Question:
     digest: str = ""  # SHA-256 over the spec and every program, in hexadecimal
     accepted: Mapping[str, bytes] = field(default_factory=dict)  # other right solutions, by name
     helpers: Mapping[str, bytes] = field(default_factory=dict)  # modules by name
+    repair: bytes = b""  # the starter with the least that has to change, and why
     todos: tuple[str, ...] = ()  # file:line of everything that is marked TODO
     unused: tuple[str, ...] = ()  # `file:line:column: sentence` on cases that no check looks at
 

@@ -130,21 +130,21 @@ def test_the_solution_waits_for_a_pass(drill: Drill) -> None:
     drill("grade")
     ended = drill("solution")
     assert ended.status == 0
-    assert ended.out.startswith(
-        "double-trouble: the smallest repair of the starter (-), 1 line (+)"
-    )
-    assert "\n-    return x + x + 1\n+    return 2 * x\n" in ended.out
+    assert ended.out.startswith("double-trouble: the starter (-) needs 1 change (+)")
+    assert "\n1: x + x is 2 * x already.\n-    return x + x + 1\n+    return 2 * x\n" in ended.out
     assert (
         "Next: drill solution --mine   drill solution --full   drill solution --follow" in ended.out
     )
     assert "Multiply by 0.5." not in ended.out
+    (change,) = drill("solution", "--json").data["repair"]
+    assert change["why"] == [{"part": 1, "text": "x + x is 2 * x already."}]
     assert "Multiply by 0.5." in drill("solution", "--follow-ups").out
     full = drill("solution", "--full").out
     assert full.startswith("def double(x):\n    return 2 * x\n")
     assert "- Arithmetic, p. 1" in full
 
 
-def test_ones_own_file_is_compared_with_the_nearest_right_one(drill: Drill) -> None:
+def test_ones_own_file_is_compared_with_a_right_one(drill: Drill) -> None:
     drill("start", "double-trouble")
     SUBMISSION.write_text("# pass\ndef double(x):\n    return x\n")
     drill("grade")

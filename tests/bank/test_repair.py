@@ -1,0 +1,88 @@
+"""The least that has to change in a starter: read, divided into changes, and held to pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader import bank
+from grader.audit.derived import hold_repair
+from grader.bank.repair import Change, changes, faults, repaired
+from grader.model.question import Question
+from grader.session import GradingSession
+
+ROOT = Path(__file__).parents[2]
+SMALL = ROOT / "tests" / "banks" / "parts"
+IDS = [header.id for header in bank.headers([ROOT])]
+LACKING = [name for name in IDS if not [*(ROOT / "drills" / name).glob("repair.*")]]
+
+STARTER = "def f(x):\n    a = 1\n    b = 2\n    return x\n"
+REPAIR = """\
+def f(x):
+    # why: a was too small,
+    #      by one.
+    a = 2
+    # why 2: b is not used.
+    return x
+
+
+# why 2: Part 2 asks for g.
+def g(x):
+    return x
+"""
+
+
+def question(starter: str, repair: str) -> Question:
+    (name,) = (header.id for header in bank.headers([SMALL]))
+    made = bank.load([SMALL], name)
+    return replace(made, starter=starter.encode(), repair=repair.encode())
+
+
+def test_every_change_has_its_sentences_and_the_starter_becomes_the_repair_part_by_part() -> None:
+    asked = question(STARTER, REPAIR)
+    assert changes(asked) == (
+        Change(2, ("    a = 1",), ("    a = 2",), ((1, "a was too small, by one."),)),
+        Change(3, ("    b = 2",), (), ((2, "b is not used."),)),
+        Change(5, (), ("", "", "def g(x):", "    return x"), ((2, "Part 2 asks for g."),)),
+    )
+    assert not list(faults(asked))
+    assert repaired(asked, 1).decode() == STARTER.replace("a = 1", "a = 2")
+    assert repaired(asked, 2) == repaired(asked)
+    assert repaired(asked).decode().startswith("def f(x):\n    a = 2\n    return x\n\n\ndef g")
+
+
+@pytest.mark.parametrize(
+    ("starter", "repair", "said"),
+    [
+        ("a = 1\n", "a = 2\n", "above the change to 'a = 2', found none"),
+        ("a = 1\n", "# why 9: no such part\na = 2\n", "of a part from 1 to"),
+        ("a = 1\n", "# why:\na = 2\n", "expected `# why N: SENTENCE`"),
+        ("a = 1\n", "# why: nothing is changed\na = 1\n", "found none"),
+    ],
+)
+def test_what_is_wrong_with_a_repair_is_said(starter: str, repair: str, said: str) -> None:
+    (fault,) = faults(question(starter, repair))
+    assert said in fault
+
+
+def test_the_audit_says_of_which_part_a_repair_does_not_pass() -> None:
+    (name,) = (header.id for header in bank.headers([SMALL]))
+    asked = bank.load([SMALL], name)
+    asked = replace(asked, repair=b"# why: this is still the starter\n" + asked.starter)
+    with GradingSession(asked) as session:
+        found = hold_repair(session, [0])
+    assert any("expected the starter with the changes of parts 1 to 1" in one for one in found)
+
+
+@pytest.mark.parametrize("name", [name for name in IDS if name not in LACKING])
+@pytest.mark.usefixtures("one_zygote")
+def test_the_repair_of_a_question_passes_part_by_part(name: str) -> None:
+    with GradingSession(bank.load([ROOT], name)) as session:
+        assert hold_repair(session, [3]) == []
+
+
+def test_every_question_has_a_repair() -> None:
+    if LACKING:
+        pytest.xfail(f"no repair is written for {', '.join(LACKING)}")
