@@ -1,18 +1,17 @@
-"""1-D convolution for a sensor that delivers one output step at a time.
-
-The same filter is used at every step.
-"""
+"""1-D convolution for a sensor that delivers one output step at a time."""
 
 import numpy as np
 
 
 def conv1d_forward(x, w, b, stride=1, padding=0):
-    """Cross-correlate x (N, Cin, L) with w (Cout, Cin, K); return y (N, Cout, T) and a cache."""
+    """Cross-correlate x (N, Cin, L) with w (Cout, Cin, K): y (N, Cout, T), cache."""
     batch, _, length = x.shape
     out_channels, _, taps = w.shape
     steps = (length + 2 * padding - taps) // stride + 1
     padded = np.pad(x, ((0, 0), (0, 0), (padding, padding)))
-    windows = [padded[:, :, t * stride : t * stride + taps] for t in range(steps)]
+    windows = np.stack(
+        [padded[:, :, t * stride : t * stride + taps] for t in range(steps)]
+    )
     y = np.zeros((batch, out_channels, steps))
     for t, window in enumerate(windows):
         y[:, :, t] = step_forward(window, w, b)
@@ -30,7 +29,7 @@ def conv1d_backward(grad_y, cache):
 
 
 def train_step(w, b, x, target, lr, stride=1, padding=0):
-    """One step of SGD on mean((y - target)**2); return the new w and b, and the loss."""
+    """One step of SGD on mean((y - target)**2): the new w and b, and the loss."""
     _, (windows, *_) = conv1d_forward(x, w, b, stride, padding)
     loss = 0.0
     for t, window in enumerate(windows):

@@ -206,6 +206,14 @@ def test_the_starter_keeps_the_last_step_and_is_right_otherwise(
     assert not np.allclose(grad_b, right[3])
 
 
+def test_the_starter_holds_every_window_as_many_times_the_audio_as_there_are_taps(
+    starter: Program,
+) -> None:
+    inputs = Inputs.draw(Geometry(1, 1, 1, 400, 25, padding=12), dtype="float32")
+    _, (windows, *_) = starter.conv1d_forward(inputs.x, inputs.w, inputs.b, 1, 12)
+    assert windows.nbytes == 25 * inputs.x.nbytes
+
+
 def test_the_starter_finds_a_lone_filter_all_the_same(starter: Program) -> None:
     assert curve(starter, 0)[-1] < 1e-8
 
