@@ -89,7 +89,7 @@ def finish(_program, pair, constant):
     x, y = pair
     if not constant:
         y.backward(np.ones_like(y.data))
-    return None if x.grad is None else np.array(x.grad)
+    return _arrived(x)
 
 
 def _differentiate(names, root, grad):
@@ -101,5 +101,12 @@ def _differentiate(names, root, grad):
 
 
 def _gradients(names):
-    found = [names[name].grad if name in names else None for name in LEAVES]
-    return tuple(None if grad is None else np.array(grad) for grad in found)
+    return tuple(_arrived(names[name]) if name in names else None for name in LEAVES)
+
+
+def _arrived(leaf):
+    """Return a copy of the gradient of a leaf; where nothing has arrived, None and zeros are one."""
+    if leaf.grad is None:
+        return None
+    grad = np.array(leaf.grad)
+    return grad if grad.any() or grad.shape != np.shape(leaf.data) else None

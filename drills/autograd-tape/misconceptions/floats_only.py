@@ -1,0 +1,2 @@
+def _tensor(value):
+    return Tensor(value) if isinstance(value, float) else value

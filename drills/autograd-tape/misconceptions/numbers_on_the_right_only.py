@@ -1,0 +1,1 @@
+del Tensor.__radd__, Tensor.__rsub__, Tensor.__rmul__
