@@ -105,7 +105,7 @@ def _gradients(names):
 
 
 def _arrived(leaf):
-    """Return a copy of the gradient of a leaf; where nothing has arrived, None and zeros are one."""
+    """Return a copy of the gradient of a leaf; zeros are None, that nothing has arrived."""
     if leaf.grad is None:
         return None
     grad = np.array(leaf.grad)

@@ -10,14 +10,15 @@ class Tensor:
         self.data = np.asarray(data, dtype=np.float64)
         self.requires_grad = requires_grad
         self.grad = None
-        self.operands = ()  # pairs: an operand, and what turns our gradient into its share
+        # Pairs: an operand, and what turns our gradient into its share.
+        self.operands = ()
 
     def backward(self, grad=None):
-        """Add to the .grad of every leaf what the sum of grad * self owes to it."""
+        """Add to the .grad of each leaf what the sum of grad * self owes it."""
         if grad is None:
             grad = np.ones_like(self.data)
         grads, reached = {self: grad}, [self]
-        for tensor in reached:  # grows on the way: every operation is visited once
+        for tensor in reached:  # grows on the way: each is visited once
             for operand, way in tensor.operands:
                 if not operand.requires_grad:
                     continue
@@ -33,10 +34,14 @@ class Tensor:
                 tensor.grad = g if tensor.grad is None else tensor.grad + g
 
     def __add__(self, other):
-        return _record(self.data + other.data, (self, lambda g: g), (other, lambda g: g))
+        return _record(
+            self.data + other.data, (self, lambda g: g), (other, lambda g: g)
+        )
 
     def __sub__(self, other):
-        return _record(self.data - other.data, (self, lambda g: g), (other, lambda g: -g))
+        return _record(
+            self.data - other.data, (self, lambda g: g), (other, lambda g: -g)
+        )
 
     def __mul__(self, other):
         return _record(
@@ -56,16 +61,21 @@ class Tensor:
         return _record(-self.data, (self, lambda g: -g))
 
     def relu(self):
-        """Return max(x, 0) of every entry."""
-        return _record(np.maximum(self.data, 0), (self, lambda g: g * (self.data > 0)))
+        """Return max(x, 0) of every element."""
+        return _record(
+            np.maximum(self.data, 0), (self, lambda g: g * (self.data > 0))
+        )
 
     def sum(self):
-        """Return the sum of all entries."""
-        return _record(self.data.sum(), (self, lambda g: np.broadcast_to(g, self.data.shape)))
+        """Return the sum of all elements."""
+        shape = self.data.shape
+        return _record(
+            self.data.sum(), (self, lambda g: np.broadcast_to(g, shape))
+        )
 
 
 def _record(data, *operands):
-    """Return the result of an operation; it requires a gradient if one of its operands does."""
-    result = Tensor(data, any(operand.requires_grad for operand, _ in operands))
+    """Return a result; it requires a gradient if one of its operands does."""
+    result = Tensor(data, any(t.requires_grad for t, _ in operands))
     result.operands = operands
     return result

@@ -80,7 +80,7 @@ def test_a_slow_submission_ends_at_the_deadline() -> None:
 def test_what_was_found_before_the_deadline_is_still_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("grader.session.session.GRADE_SECONDS", 550)
+    monkeypatch.setattr("grader.session.session.GRADE_SECONDS", 580)
     question = load("maxpool-routing")
     report = graded(question, question.starter, lambda name: name == "submission")
     assert Verdict.FAIL in {c.verdict for c in report.checks}

@@ -80,7 +80,7 @@ class Tensor:
             v._backward()
 
     def __neg__(self):
-        return self * -1
+        return self * Tensor(-np.ones_like(self.data))
 
     def __sub__(self, other):
         return self + (-other)
