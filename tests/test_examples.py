@@ -32,5 +32,5 @@ def test_every_example_is_on_the_page_and_can_be_mailed(name: str) -> None:
 
 def test_together_they_use_every_kind_that_needs_no_card_and_no_clock() -> None:
     checks = [c for name in QUESTIONS for c in bank.load([EXAMPLES], name).spec.checks]
-    wanted = {"outputs", "gradcheck", "side-effects", "numbers", "curve", "graph", "memory"}
+    wanted = {"outputs", "gradcheck", "numbers", "curve", "graph", "memory"}
     assert wanted <= {check.kind for check in checks}

@@ -86,11 +86,12 @@ def components(evaluation: Evaluation) -> list[Component]:
     for check in evaluation.checks:
         names = [c.name for c in evaluation.cases_of(check)]
         kind = registry.get(check.kind)
-        if kind.is_observed(check):
+        if kind.is_observed(check) or (kind.judges_values and not is_text):  # of these, effects
             name = check.results[0] if kind.only_course else check.id  # a curve is a result
             style, by_case = kind.by_style(check), {case: (check.id,) for case in names}
             component = Component(name, check.run, by_case, "measure", check, by_style=style)
             measured.append((style, kind.slow, component))
+        if kind.is_observed(check):
             continue
         allowed: Tolerance | None = getattr(check, "tolerance", None)
         for result in check.compared:

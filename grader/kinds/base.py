@@ -7,11 +7,12 @@ the keys, which derive from `grader.model.spec.Check`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from grader.model.report import CheckResult
+from grader.model.report import CheckResult, Verdict
 from grader.model.spec import Check
 
 if TYPE_CHECKING:
@@ -70,6 +71,24 @@ class Trial(Generic[K]):
         """How a result in an outcome differs from the reference's; see `compare.fault_of`."""
         return api.fault_of(self.evaluation, self.check.run, self.case, name, outcome, **how)
 
+    def effects(self, outcome: api.Outcome, *, shared: bool = False) -> Iterator[str]:
+        """What steps did beside returning results, and the reference's do not, in words."""
+        truth, ours = self.truth, self.check.compared
+        for index, name in outcome.changed:
+            if (index, name) not in truth.changed:
+                yield f"{self.who(index)} changes its caller's {name}"
+        for result, name in outcome.shared if shared else ():
+            if result in ours and (result, name) not in truth.shared:
+                yield f"{result} shares its memory with {name}: writing to one changes the other"
+        for result, index in outcome.stale:
+            if result in ours and (result, index) not in truth.stale:
+                yield f"{result} is changed afterwards by {self.who(index)}"
+
+    def who(self, index: int) -> str:
+        """The function that a step calls; the last one's where there is no such step."""
+        step = self.steps[index if 0 <= index < len(self.steps) else -1]
+        return "your backward" if step.owner == "torch" else step.function
+
     def wrong(self, sentence: str, **more: Any) -> api.Finding:  # noqa: ANN401 fields of a Finding
         """A finding whose sentence ends with the name of the case."""
         return api.Finding(f"{sentence} (case {self.case.name})", **more)
@@ -104,7 +123,18 @@ class Kind(Generic[K]):
             Stopped: the submission's process is gone; its result says how.
             BankFault: the reference or the spec fails.
         """
-        return api.tally(evaluation, check, lambda case: self.judge(Trial(evaluation, check, case)))
+        return api.tally(evaluation, check, lambda case: self._look(Trial(evaluation, check, case)))
+
+    def _look(self, trial: Trial[K]) -> api.Finding | None:
+        """What is wrong on one case; wherever values are judged, side effects are as well."""
+        found = self.judge(trial)
+        effect = next(trial.effects(trial.observed), None) if self.judges_values else None
+        if effect is None:
+            return found
+        if found is None or found.verdict is Verdict.PASS:
+            return trial.wrong(effect)
+        where = f" in case {trial.case.name}" if found.subject else ""
+        return replace(found, sentence=f"{effect}, and {found.sentence}{where}", subject="")
 
     def judge(self, trial: Trial[K]) -> api.Finding | None:
         """What is wrong on one case, or was measured there; what it raises, the submission did."""
@@ -118,7 +148,7 @@ class Kind(Generic[K]):
 
     def observe(self, trial: Trial[K]) -> Any:  # noqa: ANN401
         """What the submission shows on one case: a result, a `Count`, a text or None."""
-        raise NotImplementedError
+        return next(trial.effects(trial.observed), None)
 
     def is_exact(self, check: K) -> bool:  # noqa: ARG002
         """Whether results that differ in a last bit are of different ideas."""

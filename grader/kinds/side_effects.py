@@ -6,20 +6,18 @@
 - Two callers in turn do not disturb each other: what one step leaves for the next is in no global.
 - Any strides, and inputs that may not be written to, give the same values.
 
-The first two hold wherever the run is: on every case of every check that looks at its results.
+That inputs stay and results keep their value is looked at by every check of values as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds import registry
 from grader.kinds.base import Check, CheckResult, Kind, Trial, api
-from grader.model.report import Verdict
 from grader.model.spec import Layout, Name
 
 _WORDS = {
@@ -49,24 +47,9 @@ class SideEffects(Kind[SideEffectsCheck]):
 
     def carry_out(self, evaluation: api.Evaluation, check: SideEffectsCheck) -> CheckResult:
         good = f"inputs, ownership, repeated calls, {len(check.layouts)} layouts"
-        found = api.tally(
+        return api.tally(
             evaluation, check, lambda case: self.judge(Trial(evaluation, check, case)), good=good
         )
-        own = {case.name for case in evaluation.cases_of(check)}
-        others = {
-            case.name: None
-            for other in evaluation.checks
-            if other.run == check.run and registry.get(other.kind).judges_values
-            for case in evaluation.cases_of(other)
-            if case.name not in own
-        }
-        if found.verdict is not Verdict.PASS or not others:
-            return found
-        wider = check.model_copy(update={"cases": list(others)})
-        seen = api.tally(
-            evaluation, wider, lambda case: _in_passing(Trial(evaluation, check, case))
-        )
-        return found if seen.verdict is Verdict.PASS else seen
 
     def judge(self, trial: Trial[SideEffectsCheck]) -> api.Finding | None:
         return next(_breaches(trial, self.layouts(trial.check)), None)
@@ -90,34 +73,8 @@ def _breaches(trial: _Trial, layouts: Iterable[str]) -> Iterator[api.Finding]:
         yield from _with_layout(trial, layout)
 
 
-def _in_passing(trial: _Trial) -> api.Finding | None:
-    """The first side effect of a plain run that the reference's has not."""
-    try:
-        mine = trial.observed
-    except api.ProgramError:
-        return None  # the check whose case it is says so
-    own: dict[str, Any] = {
-        effect: tuple(p for p in getattr(mine, effect) if p not in getattr(trial.truth, effect))
-        for effect in ("changed", "stale", "shared")
-    }
-    return next(_side_effects(trial, mine._replace(**own)), None)
-
-
 def _side_effects(trial: _Trial, outcome: api.Outcome) -> Iterator[api.Finding]:
-    steps, ours = trial.steps, trial.check.results
-
-    def who(index: int) -> str:
-        return _who(steps[index] if 0 <= index < len(steps) else steps[-1])
-
-    for index, name in outcome.changed:
-        yield trial.wrong(f"{who(index)} changes its caller's {name}")
-    for result, name in outcome.shared:
-        if result in ours:
-            writing = "writing to one changes the other"
-            yield trial.wrong(f"{result} shares its memory with {name}: {writing}")
-    for result, index in outcome.stale:
-        if result in ours:
-            yield trial.wrong(f"{result} is changed afterwards by {who(index)}")
+    yield from map(trial.wrong, trial.effects(outcome, shared=True))
 
 
 def _in_turn(trial: _Trial) -> Iterator[api.Finding]:
@@ -170,14 +127,10 @@ def _with_layout(trial: _Trial, layout: str) -> Iterator[api.Finding]:
     except api.ProgramError as error:
         what = error.message
         if error.raised is not None:
-            who = "your code" if error.step is None else _who(error.step)
+            who = "your code" if error.step is None else trial.who(trial.steps.index(error.step))
             what = f"{who} raises {error.raised.type}"
         yield trial.wrong(f"{what} {when}", raised=error.raised)
         return
     yield from _side_effects(trial, outcome)
     for name, fault in _caused(trial, outcome, 0):
         yield trial.wrong(f"{name} is wrong {when}", mismatch=fault.mismatch(case.name))
-
-
-def _who(step: api.Step) -> str:
-    return "your backward" if step.owner == "torch" else step.function
