@@ -35,12 +35,33 @@ def defaults(program, p, q, r, grads_p, grads_q, grads_r, lr):
 
 def partly(program, p, q, r, grads_p, grads_q, grads_r, present, lr, decay):
     """Return the weights after each step; a gradient is None where `present`, (S, 3), is 0."""
-    grads = [
+    grads = some(grads_p, grads_q, grads_r, present)
+    given = [{"lr": lr, "eps": EPS, "decay": decay, **USUAL}] * len(grads)
+    return trajectory(program, [p, q, r], grads, given)
+
+
+def some(grads_p, grads_q, grads_r, present):
+    """Return the gradients of each step, None where `present`, (S, 3), is 0."""
+    return [
         [g if there else None for g, there in zip(now, row, strict=True)]
         for *now, row in zip(grads_p, grads_q, grads_r, present, strict=True)
     ]
-    given = [{"lr": lr, "eps": EPS, "decay": decay, **USUAL}] * len(grads)
-    return trajectory(program, [p, q, r], grads, given)
+
+
+def in_place(program, p, q, r, grads_p, grads_q, grads_r, present, lr, decay):
+    """Return what the arrays of copies of the weights hold after each step in place, at usual settings."""
+    own = [np.array(w) for w in (p, q, r)]
+    state, after = program.init(own), []
+    for grads in some(grads_p, grads_q, grads_r, present):
+        settings = {"lr": lr} if decay is None else {"lr": lr, "decay": decay}
+        state = program.step_in_place(list(own), grads, state, **settings)
+        after.append([w.copy() for w in own])
+    return tuple(np.stack(w) for w in zip(*after, strict=True))
+
+
+def copies(program, layers):  # noqa: ARG001
+    """Return a list of the arrays that are stacked in one, each with memory of its own."""
+    return [np.array(w) for w in layers]
 
 
 def changing(program, p, q, r, grads_p, grads_q, grads_r, lrs, decays, beta1, beta2):
@@ -48,7 +69,7 @@ def changing(program, p, q, r, grads_p, grads_q, grads_r, lrs, decays, beta1, be
     state, params, after = program.init([p, q, r]), [p, q, r], []
     every = zip(grads_p, grads_q, grads_r, lrs, decays, strict=True)
     for *grads, lr, decay in every:
-        new, state = program.step(params, grads, state, float(lr), beta1, beta2, EPS, float(decay))
+        new, state = program.step(params, grads, state, float(lr), beta1, beta2, 1e-6, float(decay))
         params = list(new)
         after.append([np.array(w) for w in params])
     return tuple(np.stack(w) for w in zip(*after, strict=True))

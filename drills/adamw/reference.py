@@ -32,8 +32,6 @@ def init(params):
 def step(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01):
     """Return the parameters after one step, and the state.
 
-    At most two arrays of a parameter's size are alive at once besides results of earlier ones.
-
     Args:
         params: arrays of any shapes, all float32 or all float64.
         grads: for each parameter its gradient, of its shape and dtype, or None.
@@ -54,15 +52,27 @@ def step(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01)
             new.append(p.copy())
             after.append(own)
             continue
-        own = {**own, "steps": own["steps"] + 1}
-        _mix(own["m"], g, beta1)
-        _mix(own["v"], g * g, beta2)
-        move = _move(own, lr, beta1, beta2, eps)
+        own = _advance(own, g, beta1, beta2)
         moved = _decayed(p, lr, decay)
-        moved -= move
+        moved -= _move(own, lr, beta1, beta2, eps)
         new.append(moved)
         after.append(own)
     return new, after
+
+
+def step_in_place(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01):
+    """Write the parameters after one step into their arrays, and return the state.
+
+    At most two arrays of a parameter's size are made at once.  Arguments as for `step`.
+    """
+    after = []
+    for p, g, own in zip(params, grads, state, strict=True):
+        if g is not None:
+            own = _advance(own, g, beta1, beta2)
+            p *= 1 - lr * decay
+            p -= _move(own, lr, beta1, beta2, eps)
+        after.append(own)
+    return after
 
 
 def lr_at(step, peak, warmup, total):
@@ -83,6 +93,18 @@ def lr_at(step, peak, warmup, total):
 def _fresh(p):
     """Return the state of one parameter before its first step."""
     return {"m": np.zeros_like(p), "v": np.zeros_like(p), "steps": 0}
+
+
+def _advance(own, g, beta1, beta2):
+    """Return the state of one parameter with one more gradient, its moments updated in place."""
+    _mix(own["m"], g, beta1)
+    _mix(own["v"], _square(g), beta2)
+    return {**own, "steps": own["steps"] + 1}
+
+
+def _square(g):
+    """Return what the second moment takes of a gradient."""
+    return g * g
 
 
 def _mix(moment, value, beta):

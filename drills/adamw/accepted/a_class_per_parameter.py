@@ -49,3 +49,10 @@ def lr_at(step, peak, warmup, total):
     rising = step / warmup if warmup else 1.0
     along = (min(max(step, warmup), total) - warmup) / (total - warmup)
     return peak * min(1.0, rising) * (0.5 + 0.5 * cos(pi * along))
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    state = list(state)
+    for i, (p, g) in enumerate(zip(params, grads)):
+        (p[...],), (state[i],) = step([p], [g], [state[i]], lr, *settings, **named)
+    return state

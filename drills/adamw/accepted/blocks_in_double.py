@@ -39,3 +39,12 @@ def step(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01)
 def lr_at(step, peak, warmup, total):
     along = np.clip((step - warmup) / (total - warmup), 0, 1)
     return np.where(step < warmup, peak * step / max(warmup, 1), peak * (1 + np.cos(np.pi * along)) / 2)[()]
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        own = {name: values[i : i + 1] for name, values in state.items()}
+        (p[...],), own = step([p], [g], own, lr, *settings, **named)
+        for name, values in own.items():
+            state[name][i : i + 1] = values
+    return state

@@ -44,3 +44,10 @@ def lr_at(step, peak, warmup, total):
     if step >= total:
         return 0.0
     return peak * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    state = list(state)
+    for i, (p, g) in enumerate(zip(params, grads)):
+        (p[...],), (state[i],) = step([p], [g], [state[i]], lr, *settings, **named)
+    return state

@@ -47,3 +47,10 @@ def lr_at(step, peak, warmup, total):
     if step < warmup:
         return peak * step / warmup
     return peak * math.cos(0.5 * math.pi * min(1, (step - warmup) / (total - warmup))) ** 2
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    state = list(state)
+    for i, (p, g) in enumerate(zip(params, grads)):
+        (p[...],), (state[i],) = step([p], [g], [state[i]], lr, *settings, **named)
+    return state

@@ -21,13 +21,16 @@ def _view(vector, state, i, shape):
 
 
 def step(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01):
-    new = []
-    for i, (p, g) in enumerate(zip(params, grads)):
-        w = np.array(p, order="C")
+    new = [np.array(p, order="C") for p in params]
+    return new, step_in_place(new, grads, state, lr, beta1, beta2, eps, decay)
+
+
+def step_in_place(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01):
+    for i, (w, g) in enumerate(zip(params, grads)):
         if g is not None:
             state["t"][i] += 1
             t = int(state["t"][i])
-            m, v = (_view(state[name], state, i, p.shape) for name in "mv")
+            m, v = (_view(state[name], state, i, w.shape) for name in "mv")
             scratch = np.subtract(g, m)
             scratch *= 1 - beta1
             m += scratch
@@ -42,8 +45,7 @@ def step(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01)
             scratch *= lr / (1 - beta1**t)
             w *= 1 - lr * decay
             w -= scratch
-        new.append(w)
-    return new, state
+    return state
 
 
 def lr_at(step, peak, warmup, total):

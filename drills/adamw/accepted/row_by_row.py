@@ -38,3 +38,12 @@ def lr_at(step, peak, warmup, total):
     if warmup > step:
         return peak / warmup * step
     return 0.5 * peak + 0.5 * peak * math.cos((step - warmup) * math.pi / (total - warmup))
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        own = {0: state[i]} if i in state else {}
+        (p[...],), own = step([p], [g], own, lr, *settings, **named)
+        if own:
+            state[i] = own[0]
+    return state

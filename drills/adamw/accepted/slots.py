@@ -44,3 +44,10 @@ def lr_at(step, peak, warmup, total):
             return 0.0
         case s:
             return peak * 0.5 * (1.0 + math.cos(math.pi * (s - warmup) / (total - warmup)))
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    state = list(state)
+    for i, (p, g) in enumerate(zip(params, grads)):
+        (p[...],), (state[i],) = step([p], [g], [state[i]], lr, *settings, **named)
+    return state

@@ -44,3 +44,10 @@ def lr_at(step, peak, warmup, total):
     if step <= warmup:
         return peak * step / warmup
     return peak * (0.5 + 0.5 * cos(pi * (step - warmup) / (total - warmup)))
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    state = list(state)
+    for i, (p, g) in enumerate(zip(params, grads)):
+        (p[...],), (state[i],) = step([p], [g], [state[i]], lr, *settings, **named)
+    return state

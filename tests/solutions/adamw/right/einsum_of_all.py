@@ -48,3 +48,12 @@ def lr_at(step, peak, warmup, total):
     if step <= warmup:
         return np.float64(peak) * step / warmup
     return peak * np.cos(np.pi / 2 * min(1, (step - warmup) / (total - warmup))) ** 2
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        own = {name: values[i : i + 1] for name, values in state.items()}
+        (p[...],), own = step([p], [g], own, lr, *settings, **named)
+        for name, values in own.items():
+            state[name][i : i + 1] = values
+    return state

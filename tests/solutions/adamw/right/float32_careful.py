@@ -37,3 +37,12 @@ def lr_at(step, peak, warmup, total):
     if step < warmup:
         return step * (peak / warmup)
     return peak * (1 + math.cos(math.pi * min(step - warmup, total - warmup) / (total - warmup))) / 2
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        own = {0: state[i]} if i in state else {}
+        (p[...],), own = step([p], [g], own, lr, *settings, **named)
+        if own:
+            state[i] = own[0]
+    return state

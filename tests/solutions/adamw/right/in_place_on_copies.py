@@ -46,3 +46,12 @@ def step(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01)
 def lr_at(step, peak, warmup, total):
     factor = step / warmup if step < warmup else 0.5 * (1 + cos(pi * min(1.0, (step - warmup) / (total - warmup))))
     return factor * peak
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        own = {name: values[i : i + 1] for name, values in state.items()}
+        (p[...],), own = step([p], [g], own, lr, *settings, **named)
+        for name, values in own.items():
+            state[name][i : i + 1] = values
+    return state

@@ -41,3 +41,12 @@ def lr_at(step, peak, warmup, total):
         return peak * step / warmup
     along = min(1.0, (step - warmup) / (total - warmup))
     return peak * 0.5 * (1 + math.cos(math.pi * along))
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        own = {name: values[i : i + 1] for name, values in state.items()}
+        (p[...],), own = step([p], [g], own, lr, *settings, **named)
+        for name, values in own.items():
+            state[name][i : i + 1] = values
+    return state

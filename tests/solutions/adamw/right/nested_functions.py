@@ -36,3 +36,10 @@ lr_at = lambda step, peak, warmup, total: (  # noqa: E731
     if step < warmup
     else peak * (1 - math.sin(0.5 * math.pi * min(1, (step - warmup) / (total - warmup))) ** 2)
 )
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    state = list(state)
+    for i, (p, g) in enumerate(zip(params, grads)):
+        (p[...],), (state[i],) = step([p], [g], [state[i]], lr, *settings, **named)
+    return state

@@ -48,3 +48,10 @@ def lr_at(step, peak, warmup, total):
     if step >= total:
         return 0.0
     return peak * min(step / max(1, warmup), (1 + math.cos(math.pi * max(0, step - warmup) / (total - warmup))) / 2)
+
+
+def step_in_place(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01):
+    for key, (p, g) in enumerate(zip(params, grads)):
+        if g is not None:
+            np.copyto(p, state._one(key, p, g, lr, (beta1, beta2), eps, decay))
+    return state

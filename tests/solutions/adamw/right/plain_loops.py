@@ -39,3 +39,10 @@ def lr_at(step, peak, warmup, total):
     elif step < total:
         rate = peak / 2 * (1 + math.cos((step - warmup) / (total - warmup) * math.pi))
     return rate
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    state = list(state)
+    for i, (p, g) in enumerate(zip(params, grads)):
+        (p[...],), (state[i],) = step([p], [g], [state[i]], lr, *settings, **named)
+    return state

@@ -37,3 +37,10 @@ def lr_at(step, peak, warmup, total):
     table = np.where(points < warmup, up, down)
     table[-1] = 0.0
     return float(peak * table[min(step, total)])
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    state = list(state)
+    for i, (p, g) in enumerate(zip(params, grads)):
+        (p[...],), (state[i],) = step([p], [g], [state[i]], lr, *settings, **named)
+    return state

@@ -38,3 +38,10 @@ def lr_at(step, peak, warmup, total):
         return peak - peak * (warmup - step) / warmup
     turn = np.exp(1j * np.pi * min(1, (step - warmup) / (total - warmup)))
     return float(peak * (1 + turn.real) / 2)
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    state = list(state)
+    for i, (p, g) in enumerate(zip(params, grads)):
+        (p[...],), (state[i],) = step([p], [g], [state[i]], lr, *settings, **named)
+    return state

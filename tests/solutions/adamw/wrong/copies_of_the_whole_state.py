@@ -42,3 +42,10 @@ def lr_at(step, peak, warmup, total):
         return peak * step / warmup
     along = min(1.0, (step - warmup) / (total - warmup))
     return peak * 0.5 * (1 + math.cos(math.pi * along))
+
+
+def step_in_place(params, grads, state, lr, *settings, **named):
+    new, state = step(params, grads, state, lr, *settings, **named)
+    for p, w in zip(params, new):
+        p[...] = w
+    return state
