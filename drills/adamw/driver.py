@@ -49,7 +49,7 @@ def some(grads_p, grads_q, grads_r, present):
 
 
 def in_place(program, p, q, r, grads_p, grads_q, grads_r, present, lr, decay):
-    """Return what the arrays of copies of the weights hold after each step in place, at usual settings."""
+    """Return what copies of the weights hold after each step in place; betas and eps left out."""
     own = [np.array(w) for w in (p, q, r)]
     state, after = program.init(own), []
     for grads in some(grads_p, grads_q, grads_r, present):
