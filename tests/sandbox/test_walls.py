@@ -25,13 +25,18 @@ ALLOW, KILL, EPERM, ENOSYS = "allow", "kill", errno.EPERM, errno.ENOSYS
 # Calls that are refused in words of their own, so that callers do without.
 INSTEAD = {
     **dict.fromkeys(
-        ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "openat2"), ENOSYS
+        ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "openat2", "preadv2"),
+        ENOSYS,
     ),
     **dict.fromkeys(("getxattr", "lgetxattr", "listxattr", "llistxattr"), errno.EOPNOTSUPP),
 }
-BY_ARGUMENT = {
+OF_ONE_PROCESS = {
+    "prlimit64", "sched_setaffinity", "getpgid", "getsid", "sched_getattr", "sched_getparam",
+    "sched_getscheduler", "sched_rr_get_interval",
+}  # fmt: skip
+BY_ARGUMENT = OF_ONE_PROCESS | {
     "clone", "socketpair", "prctl", "fcntl", "ioctl", "mmap", "setrlimit", "kill", "tgkill",
-    "prlimit64", "sched_setaffinity", "open", "openat",
+    "open", "openat", "sched_getaffinity", "getpriority", "ioprio_get",
 }  # fmt: skip
 MACHINES = {"x86_64": (0xC000003E, syscalls.X86_64), "aarch64": (0xC00000B7, syscalls.AARCH64)}
 machines = pytest.mark.parametrize("machine", MACHINES)
@@ -120,9 +125,14 @@ def test_calls_are_refused_by_their_arguments(machine: str) -> None:
         for target in (other, 0, 1, -1, -PID, 2**31, PID << 32, other | PID << 32):
             assert asked(name, target, 9) == EPERM, target
         assert asked(name, PID | high, 9) == ALLOW, "the kernel takes the lower half as well"
-    for name in ("prlimit64", "sched_setaffinity"):
+    for name in OF_ONE_PROCESS:
         assert asked(name, 0) == asked(name, PID) == ALLOW
         assert asked(name, other) == asked(name, 1) == asked(name, -1) == EPERM
+    assert asked("sched_getaffinity", 0) == asked("sched_getaffinity", PID) == ALLOW
+    assert asked("sched_getaffinity", other) == ENOSYS
+    for name, process in (("getpriority", 0), ("ioprio_get", 1)):
+        assert asked(name, process, 0) == asked(name, process, PID) == ALLOW
+        assert asked(name, process, other) == asked(name, 2, 0) == EPERM
     core, others = 4, (0, 1, 2, 3, 5, 6, 7, 8, 9)
     assert asked("setrlimit", core) == asked("prlimit64", 0, core) == EPERM
     assert {asked("setrlimit", n) for n in others} == {ALLOW}

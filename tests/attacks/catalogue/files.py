@@ -132,6 +132,21 @@ ATTACKS = (
         """,
     ),
     Attack(
+        "message-in-the-page-cache",
+        "marks files of Python's library as read or not, and looks which ones are",
+        acts="""
+        fd, room = os.open(os.__file__, os.O_RDONLY), ctypes.create_string_buffer(16)
+        vector = (ctypes.c_size_t * 2)(ctypes.addressof(room), 16)
+        for advice in range(6):
+            attempt("advise", call, 221, 223, fd, 0, 0, advice)
+        attempt("read ahead", call, 187, 213, fd, 0, 4096)
+        for flags in (8, 0):
+            attempt("read what is there", call, 327, 286, fd, vector, 1, 0, 0, flags)
+        attempt("ask", call, 451, 451, fd, (ctypes.c_uint64 * 2)(0, 4096), room, 0)
+        attempt("ask of memory", call, 27, 232, ctypes.addressof(room) & -4096, 1, room)
+        """,
+    ),
+    Attack(
         "delete-a-message-queue", "unlinks, drains and watches a message queue of the same user",
         acts="""
         name = T["queue"].encode()[1:]

@@ -28,7 +28,7 @@ ATTACKS = (
         attempt("fork", daemon)
         attempt("session", os.setsid)
         attempt("group", os.setpgid, 0, 0)
-        attempt("another's group", os.setpgid, 0, os.getpgid(T["judge"]))
+        attempt("another's group", os.setpgid, 0, T["judge"])
         """,
     ),
     Attack(
@@ -151,6 +151,24 @@ ATTACKS = (
             attempt("priority", call, 141, 140, 0, target, 19)
             attempt("io priority", call, 251, 30, 1, target, 3 << 13)
         attempt("all of a user", call, 141, 140, 2, os.getuid(), 19)
+        """,
+    ),
+    Attack(
+        "read-what-others-set", "reads what another submission could spell with its own settings",
+        acts="""
+        room = (ctypes.c_uint64 * 16)()
+        for target in (T["judge"], os.getppid(), 1, 2**32 + T["judge"]):
+            attempt("affinity", call, 204, 123, target, 128, room)
+            attempt("scheduler", call, 145, 120, target)
+            attempt("parameters", call, 143, 121, target, room)
+            attempt("attributes", call, 315, 275, target, room, 56, 0)
+            attempt("interval", call, 148, 127, target, room)
+            attempt("priority", call, 140, 141, 0, target)
+            attempt("io priority", call, 252, 31, 1, target)
+            attempt("group", call, 121, 155, target)
+            attempt("session", call, 124, 156, target)
+        attempt("priority of a user", call, 140, 141, 2, os.getuid())
+        assert os.sched_getaffinity(0) and os.getpriority(os.PRIO_PROCESS, 0) >= 0
         """,
     ),
     Attack(

@@ -51,9 +51,14 @@ _ALLOWED_IOCTL = (0x5401, 0x540F, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 _REFUSED_IOCTL = (0x5412, 0x541C, 0x8901, 0x8902)
 _REFUSED_IOCTL_TYPES = (0x6600, 0x5800, 0x9400)
 _IOCTL_TYPE = 0xFF00
+_READ_BY_OTHERS = (
+    "getpgid", "getsid", "sched_getattr", "sched_getparam", "sched_getscheduler",
+    "sched_rr_get_interval",
+)  # fmt: skip
 _INSTEAD = {  # callers fall back on something else
     **dict.fromkeys(
-        ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "openat2"), errno.ENOSYS
+        ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "openat2", "preadv2"),
+        errno.ENOSYS,
     ),
     **dict.fromkeys(("getxattr", "lgetxattr", "listxattr", "llistxattr"), errno.EOPNOTSUPP),
 }
@@ -148,6 +153,12 @@ def _by_argument(*, devices: bool) -> dict[str, list[bytes]]:
         "tgkill": own,
         "prlimit64": [*own_or_zero, _argument(1), *core],
         "sched_setaffinity": own_or_zero,
+        # What a process may set of itself, another would read: that is a message.
+        **dict.fromkeys(_READ_BY_OTHERS, own_or_zero),
+        # glibc asks it of threads, which have ids of their own, and does without.
+        "sched_getaffinity": [_argument(0), *_unless(_EQUAL, [0, _ANYBODY], errno.ENOSYS)],
+        "getpriority": [_argument(0), *_unless(_EQUAL, [0]), _argument(1), *own_or_zero[1:]],
+        "ioprio_get": [_argument(0), *_unless(_EQUAL, [1]), _argument(1), *own_or_zero[1:]],
     }
 
 
@@ -172,7 +183,7 @@ def _refuse_if(values: Sequence[int]) -> list[bytes]:
     return [piece for value in values for piece in _when(_EQUAL, value, [_refuse()])]
 
 
-def _unless(test: int, values: Sequence[int]) -> list[bytes]:
+def _unless(test: int, values: Sequence[int], number: int = errno.EPERM) -> list[bytes]:
     """Refuse when no value passes the test."""
     jumps = [_op(test, v, yes=len(values) - i) for i, v in enumerate(values)]
-    return [*jumps, _refuse()]
+    return [*jumps, _refuse(number)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 NEWEST = 462  # mseal, Linux 6.10: what a later kernel adds is not known here, and refused
 
 _EVERYWHERE = dict(  # from 424 on
-    clone3=435, fchmodat2=452, fsconfig=431, fsmount=432, fsopen=430, fspick=433,
+    cachestat=451, clone3=435, fchmodat2=452, fsconfig=431, fsmount=432, fsopen=430, fspick=433,
     io_uring_enter=426, io_uring_register=427, io_uring_setup=425, landlock_create_ruleset=444,
     listmount=458, memfd_secret=447, mount_setattr=442, move_mount=429, open_tree=428, openat2=437,
     pidfd_getfd=438, pidfd_open=434, pidfd_send_signal=424, process_madvise=440,
@@ -41,6 +41,9 @@ X86_64 = _EVERYWHERE | dict(
     swapon=167, sync=162, syncfs=306, syslog=103, tee=276, tgkill=234, tkill=200, truncate=76,
     umount2=166, unshare=272, userfaultfd=323, utime=132, utimensat=280, utimes=235, vfork=58,
     vhangup=153, vmsplice=278,
+    fadvise64=221, getpgid=121, getpriority=140, getsid=124, ioprio_get=252, mincore=27,
+    preadv2=327, readahead=187, sched_getaffinity=204, sched_getattr=315, sched_getparam=143,
+    sched_getscheduler=145, sched_rr_get_interval=148,
 )  # fmt: skip
 
 AARCH64 = _EVERYWHERE | dict(
@@ -67,4 +70,7 @@ AARCH64 = _EVERYWHERE | dict(
     setxattr=5, shmat=196, shmctl=195, shmget=194, socket=198, socketpair=199, splice=76,
     swapoff=225, swapon=224, sync=81, syncfs=267, syslog=116, tee=77, tgkill=131, tkill=130,
     truncate=45, umount2=39, unshare=97, userfaultfd=282, utimensat=88, vhangup=58, vmsplice=75,
+    fadvise64=223, getpgid=155, getpriority=141, getsid=156, ioprio_get=31, mincore=232,
+    preadv2=286, readahead=213, sched_getaffinity=123, sched_getattr=275, sched_getparam=121,
+    sched_getscheduler=120, sched_rr_get_interval=127,
 )  # fmt: skip
