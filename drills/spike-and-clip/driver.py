@@ -17,11 +17,9 @@ def _copied(array, strided):
     return view
 
 
-def clipped(program, a, b, c, max_norm, strided, doublings):
-    """The three arrays, which begin 2**doublings times as large, after `clip`; what it returned."""
+def clipped(program, a, b, c, max_norm, strided):
+    """The three arrays after `clip`, and what it returned."""
     grads = [_copied(g, strided) for g in (a, b, c)]
-    for g in grads:
-        g *= 2.0**doublings
     norm = program.clip(list(grads), max_norm)
     return (*grads, float(norm))
 

@@ -1,10 +1,10 @@
-"""Two optimizers. `step` writes into the arrays of params, and into those that it keeps itself."""
+"""Two optimizers. `step` writes into the arrays of params, and into its own."""
 
 import numpy as np
 
 
 class SGD:
-    """A weight moves by -lr * velocity, where velocity = momentum * velocity + gradient."""
+    """A weight moves by -lr * velocity, momentum * velocity + gradient."""
 
     def __init__(self, params, lr, momentum=0.0):
         """Begin with velocities of 0, shaped like params."""
@@ -22,7 +22,7 @@ class SGD:
 
 
 class Adam:
-    """Adam without decay: m and v are the two moments, and t counts the steps."""
+    """Adam without decay: m and v are the moments, and t counts the steps."""
 
     def __init__(self, params, lr, beta1=0.9, beta2=0.999, eps=1e-8):
         """Begin with moments of 0, shaped like params."""

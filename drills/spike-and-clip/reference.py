@@ -6,8 +6,8 @@ import numpy as np
 
 
 def norm_of(grads):
-    """The Euclidean norm over all entries; squares in float64, where those of 1e30 have room."""
-    return math.sqrt(sum(float(np.sum(np.square(g, dtype=np.float64))) for g in grads))
+    """Return the Euclidean norm over all elements of all arrays."""
+    return math.sqrt(sum(float(np.sum(np.square(g))) for g in grads))
 
 
 def scale_of(norm, max_norm):
@@ -25,7 +25,7 @@ def clip(grads, max_norm):
 
 
 def is_usable(loss, grads):
-    """Whether the loss and every entry of the gradients are finite."""
+    """Whether the loss and every element of the gradients are finite."""
     return bool(np.isfinite(loss)) and all(bool(np.all(np.isfinite(g))) for g in grads)
 
 

@@ -1,4 +1,4 @@
-"""One step of training, with gradients that are clipped to a norm of at most max_norm."""
+"""One step of training, its gradients clipped to a norm of max_norm at most."""
 
 import numpy as np
 
@@ -13,6 +13,7 @@ def clip(grads, max_norm):
 
 
 def train_step(params, batch, loss_and_grads, opt, max_norm):
+    """Make one step with the gradients of a batch; return what to log."""
     loss, grads = loss_and_grads(params, batch)
     opt.step(params, grads)
     norm = clip(grads, max_norm)

@@ -1,7 +1,8 @@
-"""The run: a network of two layers, 32 rows to a batch, and something wrong with batch 300.
+"""The run: a network of two layers, 32 rows to a batch, batch 300 a bad one.
 
-With params = start() and opt = optim.SGD(params, lr=0.1) the run of the first part is
-run(train_step, params, opt), and the one of the second run(train_step, params, opt, "pixel").
+With params = start() and opt = optim.SGD(params, lr=0.1) the run of the first
+part is run(train_step, params, opt), and the one of the second
+run(train_step, params, opt, "pixel").
 """
 
 import numpy as np
@@ -22,7 +23,7 @@ def start(seed=0):
 
 
 def batches(steps, fault, seed=0):
-    """Yield a pair (x, y) for each step. The fault of batch 300 is "targets", "pixel" or None."""
+    """Yield (x, y) for each step; the fault is "targets", "pixel" or None."""
     rng = np.random.default_rng(seed + 1000)
     w = rng.standard_normal(INPUTS) / np.sqrt(INPUTS)
     for step in range(steps):
@@ -36,7 +37,7 @@ def batches(steps, fault, seed=0):
 
 
 def loss_and_grads(params, batch):
-    """The mean squared error of a batch, and its gradients, shaped like params."""
+    """The mean squared error of a batch, and its gradients."""
     w1, b1, w2, b2 = params
     x, y = batch
     hidden = np.tanh(x @ w1 + b1)
@@ -51,10 +52,19 @@ def loss_and_grads(params, batch):
     ]
 
 
-def run(train_step, params, opt, fault="targets", max_norm=1.0, steps=400, seed=0):
-    """Train. Returns the loss of each batch before its step, and what train_step returned."""
+def run(
+    train_step,
+    params,
+    opt,
+    fault="targets",
+    max_norm=1.0,
+    steps=400,
+    seed=0,
+):
+    """Train; return the loss of each batch before its step, and the logs."""
     losses, logs = [], []
     for batch in batches(steps, fault, seed):
         losses.append(loss_and_grads(params, batch)[0])
-        logs.append(train_step(params, batch, loss_and_grads, opt, max_norm))
+        log = train_step(params, batch, loss_and_grads, opt, max_norm)
+        logs.append(log)
     return losses, logs
