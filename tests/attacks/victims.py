@@ -71,6 +71,7 @@ class Victims:
         """What an attacker knows or can guess."""
         return {
             "judge": os.getpid(),
+            "group": os.getpgid(0),
             "home": str(self.home),
             "private": str(self.home / "private.txt"),
             "other": str(self.home / "other_submission.py"),

@@ -84,7 +84,7 @@ ATTACKS = (
         acts="""
         import fcntl, signal, socket
         judge, parent = T["judge"], os.getppid()
-        for target in (judge, parent, -judge, -1, 0, 1, -os.getpgid(judge), -os.getpgrp(),
+        for target in (judge, parent, -judge, -1, 0, 1, -T["group"], -os.getpgrp(),
                        2**32 + judge):
             for which in (0, signal.SIGKILL, signal.SIGSTOP, signal.SIGUSR1):
                 attempt("kill", call, 62, 129, target, int(which), also=(3, 22))
@@ -97,7 +97,7 @@ ATTACKS = (
             attempt("pidfd signal", call, 424, 424, 0, 9, None, 0)
             attempt("death of the parent", lambda: libc.prctl(1, 0) and call(None, None))
         ours, theirs = socket.socketpair()
-        for owner in (judge, -os.getpgid(judge), parent):
+        for owner in (judge, -T["group"], parent):
             attempt("F_SETOWN", fcntl.fcntl, ours, 8, owner)
             attempt("F_SETOWN_EX", fcntl.fcntl, ours, 15, bytes(8))
             packed = owner.to_bytes(4, "little", signed=True)
