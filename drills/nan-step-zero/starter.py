@@ -1,4 +1,4 @@
-"""A classifier of scans with one hidden layer, and the loss that training starts from."""
+"""A classifier of scans with one hidden layer, and its first loss."""
 
 import scans
 import torch

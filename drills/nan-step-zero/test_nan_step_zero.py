@@ -176,6 +176,25 @@ def test_a_finite_loss_with_a_gradient_that_is_nan(idea: str) -> None:
         assert found == [False, True, not blank], variant
 
 
+@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
+def test_a_batch_without_a_label_gives_the_weights_gradients_of_zero(path: Path) -> None:
+    params, (x, y) = drawn(), rows()
+    params = {name: w.detach().float().requires_grad_() for name, w in params.items()}
+    loss = load(path).loss_fn(params, x.float(), torch.full_like(y, -1))
+    loss.backward()
+    assert loss.item() == 0
+    for w in params.values():
+        assert w.grad is not None
+        assert not w.grad.any()
+
+
+def test_a_leaf_beside_the_graph_gives_them_none() -> None:
+    program = load_layered(REFERENCE, DRILL / "misconceptions" / "zero_beside_the_graph.py")
+    params, (x, y) = drawn(), rows()
+    program.loss_fn(params, x, torch.full_like(y, -1)).backward()
+    assert params["w1"].grad is None
+
+
 def test_zero_weights_get_no_gradient() -> None:
     program = load_layered(REFERENCE, DRILL / "misconceptions" / "all_zero.py")
     loss, *grads = with_gradients(

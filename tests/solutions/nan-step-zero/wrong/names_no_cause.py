@@ -1,4 +1,4 @@
-"""The script is mended, and no cause is named."""
+"""The script is fixed, and no cause is named."""
 
 import torch
 
