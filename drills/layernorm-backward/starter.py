@@ -4,7 +4,7 @@ import numpy as np
 
 
 def layernorm(x, gamma, beta, eps=1e-5):
-    """Normalize the last axis of x (..., D); return y and what the backward pass needs."""
+    """Normalize the last axis of x (..., D); return y and a ctx."""
     mean = x.mean(axis=-1, keepdims=True)
     var = (x * x).mean(axis=-1, keepdims=True) - mean * mean
     rstd = 1 / np.sqrt(var + eps)
@@ -17,5 +17,7 @@ def layernorm_backward(grad_y, ctx):
     y, rstd, gamma, beta = ctx
     xhat = (y - beta) / gamma
     rows = tuple(range(grad_y.ndim - 1))
-    grad_x = grad_y * gamma * rstd  # y is x times gamma * rstd, plus a shift
-    return grad_x, (grad_y * xhat).sum(axis=rows), grad_y.sum(axis=rows)
+    grad_gamma = (grad_y * xhat).sum(axis=rows)
+    grad_beta = grad_y.sum(axis=rows)
+    grad_x = grad_y * gamma * rstd
+    return grad_x, grad_gamma, grad_beta

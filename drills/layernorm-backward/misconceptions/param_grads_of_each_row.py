@@ -1,0 +1,5 @@
+"""The gradients of gamma and beta are not summed."""
+
+
+def _over_rows(values):
+    return values
