@@ -1,4 +1,4 @@
-"""Wrong: the queries are turned in the caller's array, copied, and turned back."""
+"""The queries are turned in the caller's array, copied, and turned back."""
 
 import numpy as np
 

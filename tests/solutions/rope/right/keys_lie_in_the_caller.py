@@ -1,4 +1,4 @@
-"""Wrong: where nothing turns, at position 0 alone, the caller's own arrays come back."""
+"""Where nothing turns, at position 0 alone, the caller's own arrays come back."""
 
 import numpy as np
 
