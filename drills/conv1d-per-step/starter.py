@@ -4,15 +4,15 @@ import numpy as np
 
 
 def conv1d_forward(x, w, b, stride=1, padding=0):
-    """Cross-correlate x (N, Cin, L) with w (Cout, Cin, K): y (N, Cout, T), cache."""
+    """Correlate x (N, Cin, L) with w (Cout, Cin, K): y (N, Cout, T), cache."""
     batch, _, length = x.shape
     out_channels, _, taps = w.shape
     steps = (length + 2 * padding - taps) // stride + 1
     padded = np.pad(x, ((0, 0), (0, 0), (padding, padding)))
+    y = np.zeros((batch, out_channels, steps))
     windows = np.stack(
         [padded[:, :, t * stride : t * stride + taps] for t in range(steps)]
     )
-    y = np.zeros((batch, out_channels, steps))
     for t, window in enumerate(windows):
         y[:, :, t] = step_forward(window, w, b)
     return y, (windows, w, x.shape, stride, padding)
@@ -29,7 +29,7 @@ def conv1d_backward(grad_y, cache):
 
 
 def train_step(w, b, x, target, lr, stride=1, padding=0):
-    """One step of SGD on mean((y - target)**2): the new w and b, and the loss."""
+    """One step of SGD on mean((y - target)**2): the new w and b, the loss."""
     _, (windows, *_) = conv1d_forward(x, w, b, stride, padding)
     loss = 0.0
     for t, window in enumerate(windows):
@@ -47,7 +47,7 @@ def step_forward(window, w, b):
 
 
 def step_backward(grad, window, w):
-    """Gradients of one output step, for grad (N, Cout): of its window, of w, of b."""
+    """Gradients of one output step, grad (N, Cout): of its window, w and b."""
     grad_window = np.einsum("no,ock->nck", grad, w)
     grad_w = np.einsum("no,nck->ock", grad, window)
     return grad_window, grad_w, grad.sum(axis=0)

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def gradient_is_right(forward, backward, x, rng):
-    """Compare backward with central differences of the sum of all outputs; return a bool."""
+    """Compare backward with central differences of the sum of all outputs."""
     h = 1e-5
     grad_y = np.ones_like(forward(x))
     analytic = backward(grad_y, x)

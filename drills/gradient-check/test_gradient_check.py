@@ -125,7 +125,7 @@ def test_a_wrong_gradient_breaks_the_contract_at_every_x_of_those_signs(layer: s
         assert (got.shape != x.shape) == (layer == "one-column")
         assert np.isnan(got).any() == (layer == "not-a-number")
         if not changed and got.shape == x.shape and not np.isnan(got).any():
-            assert np.abs(got - grad_x).max() >= 1e-3 * np.abs(grad_x).max()
+            assert np.abs(got - grad_x).max() >= 1.999e-3 * np.abs(grad_x).max()
 
 
 def wrongly_judged(program: Program, xs: Array, seed: int) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Wrong: train_step returns the very arrays it was given when the learning rate is 0."""
+"""Style: train_step hands back the arrays that it was given where the learning rate is 0."""
 
 import numpy as np
 
