@@ -173,9 +173,11 @@ def test_a_finite_loss_with_a_gradient_that_is_nan(idea: str) -> None:
     for variant in IDEAS[idea].variants:
         program = load_layered(REFERENCE, DRILL / "misconceptions" / f"{variant}.py")
         found = is_nan(with_gradients(program, params, x, y))
-        assert found == [False, True, not blank], variant
+        assert found[:2] == [False, True], variant
+        assert found[2] is (not blank and variant != "overwritten_after_the_product"), variant
 
 
+@pytest.mark.filterwarnings("ignore:std:UserWarning")  # of no rows
 @pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
 def test_a_batch_without_a_label_gives_the_weights_gradients_of_zero(path: Path) -> None:
     params, (x, y) = drawn(), rows()
