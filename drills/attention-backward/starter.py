@@ -1,10 +1,10 @@
-"""Attention without an autograd engine: the forward pass, and its backward pass by hand."""
+"""Attention without an autograd engine: forward, and its backward by hand."""
 
 import numpy as np
 
 
 def attention_forward(q, k, v, causal=False):
-    """The output, softmax(q k^T / sqrt(d)) v, and what the backward pass needs."""
+    """The output, softmax(q k^T / sqrt(d)) v, and what backward needs."""
     scale = q.dtype.type(q.shape[-1] ** -0.5)
     weights = np.exp(q @ k.transpose(0, 2, 1) * scale)
     if causal:
@@ -18,7 +18,7 @@ def attention_backward(grad_o, ctx):
     q, k, v, weights, scale = ctx
     grad_v = weights.transpose(0, 2, 1) @ grad_o
     grad_weights = grad_o @ v.transpose(0, 2, 1)
-    grad_scores = weights * grad_weights * scale  # the derivative of exp is exp
+    grad_scores = weights * grad_weights * scale
     grad_q = grad_scores @ k
     grad_k = grad_scores.transpose(0, 2, 1) @ q
     return grad_q, grad_k, grad_v
