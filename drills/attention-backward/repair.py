@@ -37,6 +37,6 @@ def attention_backward(grad_o, ctx):
     return grad_q, grad_k, grad_v
 
 
-# why 2: A vector added to every key moves all scores of a query alike, which the softmax ignores (b);
-#        a factor on every gradient of a key leaves their sum at 0 (d).
+# why 2: A vector added to every key moves all scores of a query alike, which the softmax ignores
+#        (b); a factor on every gradient of a key leaves their sum at 0 (d).
 WHY = {"sum-is-zero": "b", "blind-spot": "d"}

@@ -16,10 +16,10 @@ def loss_and_grad(E, U, tokens, pad=0):
 
 def step(E, U, pieces, lr, pad=0):
     """One SGD step on a list of batches."""
-    # why 2: A mean of means weighs predictions of short pieces more. Sums and counts can be added over
-    #        pieces, and are divided once.
+    # why 2: A mean of means weighs predictions of short pieces more. Sums and counts can be added
+    #        over pieces, and are divided once.
     sums = [language_loss(E, U, *next_tokens(tokens), pad) for tokens in pieces]
-    loss, dE, dU, count = (sum(parts) for parts in zip(*sums))
+    loss, dE, dU, count = (sum(parts) for parts in zip(*sums, strict=True))
     count = max(count, 1)
     return E - lr * dE / count, U - lr * dU / count, loss / count
 
@@ -48,11 +48,11 @@ def next_tokens(tokens):
 
 def language_loss(E, U, inputs, labels, pad):
     """Sum of -log p(next token), its gradients, and how many predictions count."""
-    # why: next_tokens has shifted already; shifted again, a token would predict the second after it.
+    # why: next_tokens has shifted already; shifted again, a token predicts the second after it.
     counted = labels != pad
     inputs, labels = inputs[counted], labels[counted]
-    # why 3: All three results are sums over predictions, so 16 at a time give the same, and only their
-    #        logits are alive.
+    # why 3: All three results are sums over predictions, so 16 at a time give the same, and only
+    #        their logits are alive.
     loss, dE, dU = 0.0, np.zeros_like(E), np.zeros_like(U)
     for start in range(0, len(labels), 16):
         x, y = inputs[start : start + 16], labels[start : start + 16]
