@@ -23,11 +23,11 @@ NAMES = ["kv_total", "g[1]", "dp[i,j]"]
 WHOLE = b"kv_total = 3 GB # of cache\ng [ 1 ] =2/3\n\n# nothing\ndp[i, j]= ?\n"
 IDS = (
     "decode-on-paper",
-    "nine-cells",
+    "four-averages",
     "roofline-and-ledger",
     "seven-windows",
     "softmax-five-lines",
-    "two-rows-count",
+    "three-rows",
 )
 
 

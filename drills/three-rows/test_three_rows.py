@@ -1,4 +1,4 @@
-"""The numbers of `two-rows-count` are those of torch."""
+"""The numbers of `three-rows` are those of torch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from grader import bank
 
-QUESTION = bank.load([Path(__file__).parents[2]], "two-rows-count")
+QUESTION = bank.load([Path(__file__).parents[2]], "three-rows")
 
 
 def test_the_numbers_are_those_of_torch() -> None:
