@@ -1,19 +1,25 @@
-"""Grade the whole corpus, and say where two such collections of reports differ.
+"""Grade the whole corpus, say where two such collections differ, and what one explains.
 
     python benchmarks/corpus_reports.py write OUT.jsonl [--only ID ...] [--every N] [--jobs N]
     python benchmarks/corpus_reports.py compare BEFORE.jsonl AFTER.jsonl [--whole]
+    python benchmarks/corpus_reports.py tally REPORTS.jsonl [--list WAY] [--only ID ...]
 
 The corpus: each file of `tests/solutions`, each accepted solution, each starter and each reference
 of a question with code, graded with the same seed in sessions that two processes share.  What is
 compared is the verdict, the names, and the first check that fails; with `--whole` all of a report
 but clocks and what a byte counter of the system says.
+
+`tally` counts what is said of the wrong programs, by question.  A third of them is held out, by a
+digest of their names: no idea and no rule is made to fit those, and they are counted apart.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -32,6 +38,14 @@ AT_ONCE = 60  # files of one session
 UNSTABLE = {"seconds", "figures", "isolation", "sha256", "printed", "bank", "digest"}
 MEASURED = {"performance"}  # kinds whose verdict may be `inconclusive` on a busy machine
 FINE = {"pass", "skipped", "missed", "inconclusive"}
+
+# What a check says that gives numbers and no reason; see docs/adr/0019-explanations.md.
+NUMBERS_ALONE = re.compile(
+    r" differs in | disagrees with differences | summed over | (is|are) wrong (in|on) "
+    r"|^the last of |^not all |\d causes| holds \S+ where "
+    r"| is (-?[\d.]|True|False|None)[^ ]* ?.*, expected (the number )?(-?[\d.]|True|False|None)"
+)
+WAYS = ("named", "explained", "check", "numbers")  # of which the first that is true counts
 
 Report = dict[str, Any]
 
@@ -122,6 +136,57 @@ def compare(before: Path, after: Path, *, whole: bool) -> int:
     return different
 
 
+def is_held_out(file: str) -> bool:
+    """Whether a wrong program is one of the third that nobody reads."""
+    name = f"{Path(file).parts[2]}/{Path(file).stem}"
+    return int(hashlib.sha256(name.encode()).hexdigest(), 16) % 3 == 0
+
+
+def way_of(report: Report) -> str:
+    """Why it is wrong as the report says it, the surest way first: see `WAYS`."""
+    if report.get("misconceptions"):
+        return "named"
+    if report.get("explanations"):
+        return "explained"
+    failing = [c for c in report["checks"] if c["verdict"] not in FINE and not c["stretch"]]
+    said = [c["message"] for c in failing] or [report["message"]]
+    return "numbers" if all(map(NUMBERS_ALONE.search, said)) else "check"
+
+
+def tally(path: Path, only: list[str], listed: str) -> None:
+    """Print how the wrong programs are explained, by question and in all; or list those of a way.
+
+    Of what is held out no file is listed.
+    """
+    counts: dict[tuple[str, bool], Counter[str]] = {}
+    kinds: Counter[str] = Counter()
+    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        file, report = row["file"], row["report"]
+        question, held = Path(file).parts[1 + file.startswith("tests")], is_held_out(file)
+        if "/wrong/" not in file or (only and question not in only):
+            continue
+        if report["verdict"] in {"pass", "invalid"}:
+            print(f"{file}: {report['verdict']}", file=sys.stderr)
+            continue
+        way = way_of(report)
+        for name in (question, "all"):
+            counts.setdefault((name, held), Counter())[way] += 1
+        kinds.update({one["kind"] for one in report.get("explanations", ())})
+        if way == listed and not held:
+            said = [c["message"] for c in report["checks"] if c["verdict"] not in FINE]
+            print(file, *said[:3], sep="\n    ")
+    if listed:
+        return
+    print(f"{'':24}{'wrong':>7}" + "".join(f"{way:>11}" for way in WAYS) + "   said  besides check")
+    for name, held in sorted(counts, key=lambda key: (key[0] == "all", key)):
+        found = counts[name, held]
+        every, besides = found.total(), found["named"] + found["explained"]
+        said = f"{(besides + found['check']) / every:7.0%}{besides / every:15.0%}"
+        where = f"{name}{' (held out)' if held else ''}"
+        print(f"{where:24.24}{every:>7}" + "".join(f"{found[way]:>11}" for way in WAYS) + said)
+    print("explanations by kind:", dict(kinds.most_common()))
+
+
 def main() -> int:
     """Parse, and do the one or the other."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -135,7 +200,14 @@ def main() -> int:
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
     comparing.add_argument("--whole", action="store_true")
+    tallying = commands.add_parser("tally")
+    tallying.add_argument("reports", type=Path)
+    tallying.add_argument("--only", nargs="*", default=[])
+    tallying.add_argument("--list", choices=WAYS, default="", dest="listed")
     chosen = parser.parse_args()
+    if chosen.command == "tally":
+        tally(chosen.reports, chosen.only, chosen.listed)
+        return 0
     if chosen.command == "write":
         write(chosen.out.resolve(), chosen.only, chosen.every, chosen.jobs)
         return 0
