@@ -173,17 +173,16 @@ def tally(path: Path, only: list[str], listed: str) -> None:
             counts.setdefault((name, held), Counter())[way] += 1
         kinds.update({one["kind"] for one in report.get("explanations", ())})
         if way == listed and not held:
-            said = [c["message"] for c in report["checks"] if c["verdict"] not in FINE]
-            print(file, *said[:3], sep="\n    ")
+            print(file, *[c["message"] for c in report["checks"] if c["verdict"] not in FINE])
     if listed:
         return
     print(f"{'':24}{'wrong':>7}" + "".join(f"{way:>11}" for way in WAYS) + "   said  besides check")
     for name, held in sorted(counts, key=lambda key: (key[0] == "all", key)):
         found = counts[name, held]
         every, besides = found.total(), found["named"] + found["explained"]
-        said = f"{(besides + found['check']) / every:7.0%}{besides / every:15.0%}"
+        shares = f"{(besides + found['check']) / every:7.0%}{besides / every:15.0%}"
         where = f"{name}{' (held out)' if held else ''}"
-        print(f"{where:24.24}{every:>7}" + "".join(f"{found[way]:>11}" for way in WAYS) + said)
+        print(f"{where:24.24}{every:>7}" + "".join(f"{found[way]:>11}" for way in WAYS) + shares)
     print("explanations by kind:", dict(kinds.most_common()))
 
 

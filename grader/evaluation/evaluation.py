@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
@@ -225,6 +226,12 @@ class Evaluation:
                 raise BankFault(f"case {case.name} cannot be drawn: {error}") from None
 
         return self._drawn_once(("drawn", case.name), draw_index, make)
+
+    def changed(self, case: CaseRecipe, name: str, given: Mapping[str, Any]) -> CaseRecipe:
+        """A case with some other inputs; what is shaped like a result keeps its shape."""
+        new = dataclasses.replace(case, name=f"{case.name}|{name}")
+        self._drawn_once(("drawn", new.name), 0, lambda: {**self.drawn(case), **given})
+        return new
 
     def inputs(
         self,

@@ -8,7 +8,7 @@ they are wrong, and what was wrong before a call raised.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.evaluation.again import remembers
@@ -16,8 +16,9 @@ from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.explain.classes import possible, separating
 from grader.explain.components import Failure, fingerprint, wrong_before
 from grader.explain.further import CALL_SECONDS, SEED, further_inputs, keeping_output
-from grader.explain.naming import diagnose, pair
+from grader.explain.naming import diagnose, pair, programs_of
 from grader.explain.observation import Observation, looked_at, observations
+from grader.explain.others import Others
 from grader.explain.rules import (
     WEAK,
     Rule,
@@ -33,6 +34,7 @@ from grader.model.report import STATE, CheckResult, Explanation, Named, Verdict
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
+from grader.sandbox.remote import RemoteProgram
 
 WRONG = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}
 LATE = "the deadline left no time to look for the idea behind it"
@@ -67,7 +69,7 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
     """
     failure, worker = Failure.of(evaluation, checks), evaluation.submission.worker
     failed = [check for check in checks if check.verdict in WRONG and not check.stretch]
-    values = _Values(evaluation, failed)
+    values = _Values(evaluation, failed, lambda: programs_of(failure))
     named, note, found = tuple[Named, ...](), "", list[Explanation]()
     with keeping_output(worker):
         outputs = fingerprint(failure)
@@ -159,7 +161,13 @@ def _before_it_raised(
 class _Values:
     """Rules, then classes: first on the question's own cases, then held against further ones."""
 
-    def __init__(self, evaluation: Evaluation, failed: Sequence[CheckResult]) -> None:
+    def __init__(
+        self,
+        evaluation: Evaluation,
+        failed: Sequence[CheckResult],
+        ideas: Callable[[], Sequence[tuple[str, RemoteProgram]]] = list,
+    ) -> None:
+        self.ideas = ideas  # that may be behind it
         self.evaluation, self.looked = evaluation, looked_at(evaluation)
         by_id = {check.id: check for check in evaluation.question.spec.checks}
         found = [(by_id[f.id].run, result) for f in failed for result in by_id[f.id].compared]
@@ -189,12 +197,40 @@ class _Values:
             if any(proposed[one.result].values()) or possible(one.failing, one.right)
             for seen in one.observations
         }
-        for seen in self._further(wanted):
-            for part in seen.parts():
-                if part.result in proposed:
-                    results[part.result].add(part)
+        self._add_further(wanted, results)
         said = [s for one in every for s in statements(one, proposed[one.result])]
+        known = {one.result for one in said}
+        with _until_it_ends():
+            more = self._of_others([one for one in every if one.result not in known])
+            self._add_further(
+                {seen.run for one, _ in more for seen in one.failing} - wanted, results
+            )
+            said += [s for one, rules in more for s in statements(one, rules)]
         yield from to_sentences(sorted(said, key=lambda one: not one.is_rule))
+
+    def _add_further(self, runs: set[str], results: Mapping[str, ResultObservations]) -> None:
+        for seen in self._further(runs):
+            for part in seen.parts():
+                if part.result in results:
+                    results[part.result].add(part)
+
+    def _of_others(
+        self, unsaid: Sequence[ResultObservations]
+    ) -> list[tuple[ResultObservations, dict[str, list[Rule]]]]:
+        """Results that are what other inputs or ideas give, as far as it is known by now."""
+        if self.evaluation.bank is None or not unsaid:
+            return []
+        others = Others(self.evaluation, further_inputs(self.evaluation).evaluation, self.ideas())
+        found = []
+        for one in unsaid:
+            runs = dict.fromkeys(seen.run for seen in one.failing)
+            several = [one.of_run(run) for run in runs] if len(runs) > 1 else []
+            for some in (one, *several):
+                failing = [seen for seen in some.failing if seen.group == "values"]
+                if failing and (rules := others.rules(failing)):
+                    found.append((some, {"any": rules, "values": rules}))
+                    break
+        return found
 
     def _spoiled(self, run: str, case: str) -> set[str]:
         """Results of a case that follow from an input after the submission has changed it."""
@@ -249,7 +285,14 @@ class ResultObservations:
     def __init__(self, result: str, known: Sequence[Observation] = ()) -> None:
         """Begin with what is known of it."""
         self.result, self.observations = result, list(known)
+        self.whole: ResultObservations | None = None  # of which it is one run
         self.add = self.observations.append
+
+    def of_run(self, run: str) -> ResultObservations:
+        """Those of one run, as of a part of the failing cases."""
+        mine = ResultObservations(self.result, [s for s in self.observations if s.run == run])
+        mine.whole = self.whole or self
+        return mine
 
     @property
     def failing(self) -> list[Observation]:
@@ -293,7 +336,8 @@ def statements(
     failing, name = known.failing, known.result
     is_rounding = all(not seen.raised and is_right_to(seen, 5) for seen in failing)
     when = "" if is_rounding else separating(failing, known.right)
-    own = {(seen.run, seen.case): seen.case for seen in failing if seen.own}
+    every = failing if known.whole is None else known.whole.failing
+    own = {(seen.run, seen.case): seen.case for seen in every if seen.own}
     said = False
     for group, mine in known.groups().items():
         cases = {(seen.run, seen.case): seen.case for seen in mine if seen.own}

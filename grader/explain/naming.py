@@ -29,6 +29,7 @@ from grader.explain.further import CALL_SECONDS, SEED, further_inputs
 from grader.kinds.base import Count
 from grader.model.report import Explanation, Named
 from grader.sandbox.client import WorkerError
+from grader.sandbox.remote import RemoteProgram
 
 FIRST = 3  # cells that an idea is tried on at once; then twice as many
 ENOUGH_CASES = 6  # on which an idea acts, for it to be no chance of their sizes
@@ -114,6 +115,16 @@ def _possible(failure: Failure) -> list[Idea]:
         for name, sources in mine.question.variants.items()
         if failure.passed.isdisjoint(misconceptions[name].killed_by)
         for n in range(len(sources))
+    ]
+
+
+def programs_of(failure: Failure) -> list[tuple[str, RemoteProgram]]:
+    """The variants of every idea that a failing check claims and that none has ruled out."""
+    ideas = failure.mine.question.spec.misconceptions
+    return [
+        (idea.name, idea.evaluation.submission)
+        for idea in _possible(failure)
+        if not failure.failed.isdisjoint(ideas[idea.name].killed_by)
     ]
 
 

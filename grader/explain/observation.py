@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,7 @@ class Observation:
     given: Mapping[str, Value] = field(default_factory=dict)  # what the result depends on
     others: Mapping[str, Value] = field(default_factory=dict)  # right results of the same run
     dtype: str = "float64"
+    path: tuple[Any, ...] = ()  # of an item: by which key or number it is found
 
     @cached_property
     def got(self) -> Array | None:
@@ -146,8 +148,21 @@ class Observation:
         return "last digits" if alike or not a.ndim else "type"
 
     def parts(self) -> Iterator[Observation]:
-        """One observation for each number of a dict; itself where it is none, or lacks some."""
+        """One observation for each number of a dict and each array of a list; else itself."""
         right, got = self.right, self.returned
+        sequences = isinstance(right, (list, tuple)) and isinstance(got, (list, tuple))
+        if sequences and len(right) == len(got) and numbers(right) is None:
+            for i, (mine, want) in enumerate(zip(got, right, strict=True)):
+                yield replace(
+                    self,
+                    result=f"{self.result}[i]",
+                    returned=mine,
+                    right=want,
+                    ok=_same_part(mine, want, self.dtype),
+                    given={**self.given, "i": i},
+                    path=(i,),
+                )
+            return
         if not (isinstance(right, dict) and isinstance(got, dict) and right.keys() == got.keys()):
             yield self
             return
@@ -159,6 +174,7 @@ class Observation:
                 right=want,
                 ok=_same_part(got[key], want, self.dtype),
                 others={n: v for n, v in right.items() if n != key},
+                path=(key,),
             )
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.evaluation.values import array_of, largest
-from grader.explain.observation import Observation, numbers
+from grader.explain.observation import ORDINALS, Observation, numbers
 from grader.model.numerals import number
 
 CASES = 3  # that a statement about numbers rests on
@@ -46,14 +46,19 @@ class Rule:
     local: bool = False  # it speaks of wrong entries alone, and so of no right case
     # On which cases it is so says nothing: of rounding, where it comes from; of a type, its own.
     anywhere: bool = False
+    mostly: Ask | None = None  # what has to be so on half of the failing observations at least
     least: int = 1  # failing cases of the question, other inputs apart, that it rests on
 
 
-def propose(failing: Sequence[Observation]) -> list[Rule]:
-    """The rules that hold on every failing observation of one group, each text once."""
+def propose(failing: Sequence[Observation], *, places: bool = True) -> list[Rule]:
+    """The rules that hold on every failing observation of one group, each text once.
+
+    Some say where the wrong entries are, if that is wanted.
+    """
     known: dict[str, Rule] = {}
+    families = (predictions, entries, where_wrong) if places else (predictions,)
     for seen in sorted(failing, key=_informativeness, reverse=True)[:PROPOSERS]:
-        for family in (predictions, entries, digits, typed):
+        for family in (*families, digits, typed):
             with contextlib.suppress(*UNUSABLE), np.errstate(all="ignore"):
                 known |= {rule.text: rule for rule in family(seen)}
     return holding(known.values(), failing)
@@ -75,6 +80,9 @@ def confirmed(rules: Iterable[Rule], failing: Sequence[Observation]) -> list[Rul
         for rule in rules
         if (enough or not rule.numeric or (rule.local and visible))
         and (rule.varies is None or len({rule.varies(seen) for seen in failing}) > 1)
+        and (
+            rule.mostly is None or 2 * sum(_safely(rule.mostly, s) for s in failing) >= len(failing)
+        )
     ]
     return sorted(kept, key=lambda rule: (rule.rank, len(rule.text), rule.text))
 
@@ -130,6 +138,12 @@ ENTRYWISE: dict[str, tuple[int, Callable[[Array], Array]]] = {
     "is rounded down": (41, np.floor),
     "is rounded up": (41, np.ceil),
 }
+ALONG: dict[str, Callable[..., Array]] = {
+    "the sum of": np.sum,
+    "the mean of": np.mean,
+    "the first of": lambda b, axis: np.take(b, 0, axis),
+    "the last of": lambda b, axis: np.take(b, -1, axis),
+}
 BY_SIZE: dict[str, Callable[[float], float]] = {
     "1/N of": lambda n: 1 / n,
     "N times": lambda n: n,
@@ -149,13 +163,14 @@ def predictions(seen: Observation) -> Iterator[Rule]:
     got, right = seen.both
     for text, (rank, make, size) in _made(seen).items():
         if size != 1 and seen.close(got, make()):
-            yield _predicted(rank, text, partial(_remade, text), by_size=size > 0)
+            yield predicted(rank, text, partial(_remade, text), by_size=size > 0)
     if got.shape == right.shape and right.size:
         yield from _factor(seen)
         yield from _sums(seen)
+        yield from _changes(seen)
 
 
-def _predicted(rank: int, text: str, predict: Predict, *, by_size: bool = False) -> Rule:
+def predicted(rank: int, text: str, predict: Predict, *, by_size: bool = False) -> Rule:
     """A rule that says what the whole result is."""
 
     def holds(seen: Observation) -> bool:
@@ -188,6 +203,10 @@ def _made(seen: Observation) -> dict[str, tuple[int, Callable[[], Array], int]]:
     found |= {text: (rank, partial(of, b), 0) for text, (rank, of) in ENTRYWISE.items()}
     for one, two in itertools.combinations(range(b.ndim), 2):
         found[f"has axes {one} and {two} exchanged"] = 5, partial(b.swapaxes, one, two), 0
+    for axis, nth in enumerate(ORDINALS[: b.ndim if b.ndim > 1 else 0]):
+        for words, of in ALONG.items() if b.shape[axis] > 1 else ():
+            text = f"is {words} the right one along its {nth} axis, at every index of that"
+            found[text] = 6, partial(_throughout, of, b, axis), 0
     for rank, (words, factor) in enumerate(BY_SIZE.items(), 22):
         for name, n in seen.sizes.items():
             with contextlib.suppress(ZeroDivisionError, ValueError):
@@ -195,6 +214,11 @@ def _made(seen: Observation) -> dict[str, tuple[int, Callable[[], Array], int]]:
                     text = f"is {minus}{words} the right one, with N {name}"
                     found[text] = rank, partial(np.multiply, sign * factor(n), b), n
     return found
+
+
+def _throughout(of: Callable[..., Array], b: Array, axis: int) -> Array:
+    """What is made of an axis, for each of its indices."""
+    return np.broadcast_to(np.expand_dims(of(b, axis=axis), axis), b.shape)
 
 
 def _remade(text: str, seen: Observation) -> Array | None:
@@ -224,7 +248,7 @@ def _factor(seen: Observation) -> Iterator[Rule]:
         sign = "minus " if k < 0 else ""
         words = sign if k == -1 else f"{sign}{WORDS[abs(k)]} " if abs(k) in WORDS else ""
         text = f"is {words or f'{_written(k)} times '}the right one"
-        yield _predicted(20, text, lambda c: k * c.both[1])
+        yield predicted(20, text, lambda c: k * c.both[1])
 
 
 def _written(k: float) -> str:
@@ -246,12 +270,51 @@ def _sums(seen: Observation) -> Iterator[Rule]:
         if k and math.isfinite(k) and not seen.close(other, b) and seen.close(a, b + k * other):
             times = "" if abs(k) == 1 else f"{number(abs(k))} times "
             text = f"is the right one {'plus' if k > 0 else 'minus'} {times}{called}"
-            yield _predicted(12, text, partial(_plus, source, name, k))
+            yield predicted(12, text, partial(_plus, source, name, k))
 
 
 def _plus(source: str, name: str, k: float, seen: Observation) -> Array | None:
     other = numbers(getattr(seen, source).get(name))
     return None if other is None else seen.both[1] + k * other
+
+
+def _changes(seen: Observation) -> Iterator[Rule]:
+    """A number more than the right one, a bound to it, or another step from an input."""
+    a, b = seen.both
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return
+    k = float(f"{(a - b).flat[0]:.6g}")
+    if k and seen.close(a, b + k):
+        text = f"is the right one {'plus' if k > 0 else 'minus'} {number(abs(k))}"
+        yield predicted(21, text, lambda c: c.both[1] + k)
+    high = largest(a)
+    for low, text in (
+        (-high, f"at {number(high)} and {number(-high)}"),
+        (-np.inf, f"at {number(high)}"),
+    ):
+        if b.size > 2 and high:
+            cut = partial(_clipped, low, high)
+            yield predicted(16, f"is the right one cut off {text}", cut)
+    for name, value in seen.given.items():
+        x = numbers(value)
+        if x is None or x.shape != b.shape or not b.ndim or not x.any() or not largest(b - x):
+            continue
+        at = np.unravel_index(int(np.argmax(np.abs(b - x))), b.shape)
+        k = float(f"{float((a - x)[at] / (b - x)[at]):.6g}")
+        if k:
+            far = "as far" if k == -1 else f"{number(abs(k))} times as far"
+            way = ", on the other side" if k < 0 else ""
+            text = f"is {far} from the input {name} as the right one{way}"
+            yield predicted(19, text, partial(_step, name, k))
+
+
+def _clipped(low: float, high: float, seen: Observation) -> Array:
+    return np.clip(seen.both[1], low, high)
+
+
+def _step(name: str, k: float, seen: Observation) -> Array | None:
+    x = numbers(seen.given.get(name))
+    return None if x is None or x.shape != seen.both[1].shape else x + k * (seen.both[1] - x)
 
 
 # -- what the wrong entries have in common --------------------------------------------------------
@@ -293,6 +356,60 @@ def entries(seen: Observation) -> Iterator[Rule]:
         if words == "over all" or len(axes) < b.ndim:
             text = f"has wrong entries, and the right sum {words}"
             yield Rule(55 + len(axes), text, partial(_is_right_sum, axes), local=True)
+
+
+def where_wrong(seen: Observation) -> Iterator[Rule]:
+    """Where all wrong entries are: everywhere there in this case, and nowhere else in any."""
+    for text, mask in _places(seen).items():
+        if np.array_equal(mask, seen.wrong):
+            whole = partial(_is_wrong_at, text)
+            holds = partial(_is_wrong_only, text)
+            yield Rule(53, f"is wrong only {text}", holds, local=True, mostly=whole)
+
+
+def _is_wrong_at(text: str, seen: Observation) -> bool:
+    return bool(np.array_equal(_places(seen)[text], seen.wrong))
+
+
+def _is_wrong_only(text: str, seen: Observation) -> bool:
+    where = _places(seen)[text]
+    return bool(seen.wrong.any() and not (seen.wrong & ~where).any() and not where.all())
+
+
+def _places(seen: Observation) -> dict[str, Array]:
+    """By words, the entries of a result that are somewhere, or have something in common."""
+    b = seen.both[1]
+    found: dict[str, Array] = {}
+    for axis, nth in enumerate(ORDINALS[: b.ndim]):
+        at = np.arange(b.shape[axis]).reshape([-1 if i == axis else 1 for i in range(b.ndim)])
+        where = f"of its {nth} axis" if b.ndim > 1 else "of all"
+        last = b.shape[axis] - 1
+        for words, mask in (
+            ("at the first index", at == 0),
+            ("after the first index", at > 0),
+            ("at the last index", at == last),
+            ("before the last index", at < last),
+        ):
+            found[f"{words} {where}"] = np.broadcast_to(mask, b.shape)
+    inputs = {f"the input {n}": x for n, v in seen.given.items() if (x := numbers(v)) is not None}
+    for name, x in {"the right one": b, **inputs}.items():
+        if x.shape == b.shape:
+            found |= {
+                f"where {name} is negative": x < 0,
+                f"where {name} is positive": x > 0,
+                f"where {name} is 0": x == 0,
+            }
+    found["where the right one is above 1 or below -1"] = np.abs(b) > 1
+    for name, value in seen.given.items():
+        m = array_of(value) if value is not None else np.zeros(0)
+        if m.dtype.kind in "bi" and 0 < m.ndim <= b.ndim and m.shape == b.shape[: m.ndim]:
+            wide = m.reshape(m.shape + (1,) * (b.ndim - m.ndim))
+            texts = (
+                {"True": wide, "False": ~wide} if m.dtype.kind == "b" else {"negative": wide < 0}
+            )
+            for word, mask in texts.items():
+                found[f"where {name} is {word}"] = np.broadcast_to(mask, b.shape)
+    return found
 
 
 def _of_wrong_entries(test: Entries) -> Ask:
