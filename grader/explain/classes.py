@@ -37,7 +37,7 @@ def separating(failing: Sequence[Observation], right: Sequence[Observation]) -> 
     for theirs in known:
         # What cannot be asked of a right case says nothing on it.
         shared = [name for name in shared if theirs.get(name) is False]
-    if not shared and len(failing) >= 2 * FAILING and len(right) >= 3 * RIGHT:
+    if not shared and len(failing) >= 2 * FAILING and len(right) >= 2 * RIGHT:
         both = _pairs(every, known)
         return " while ".join(both[0]) if len(both) == 1 else ""
     if len({seen.origin for seen in failing}) == 1:

@@ -11,13 +11,14 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from grader.cases.recipe import CaseRecipe
 from grader.evaluation.again import remembers
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.explain.classes import possible, separating
 from grader.explain.components import Failure, fingerprint, wrong_before
 from grader.explain.further import CALL_SECONDS, SEED, further_inputs, keeping_output
-from grader.explain.naming import diagnose, pair, programs_of
-from grader.explain.observation import Observation, looked_at, observations
+from grader.explain.naming import Diagnosis, diagnose, pair, programs_of
+from grader.explain.observation import Observation, everything, looked_at, observations
 from grader.explain.others import Others
 from grader.explain.rules import (
     WEAK,
@@ -70,7 +71,7 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
     failure, worker = Failure.of(evaluation, checks), evaluation.submission.worker
     failed = [check for check in checks if check.verdict in WRONG and not check.stretch]
     values = _Values(evaluation, failed, lambda: programs_of(failure))
-    named, note, found = tuple[Named, ...](), "", list[Explanation]()
+    diagnosis, note, found = Diagnosis(), "", list[Explanation]()
     with keeping_output(worker):
         outputs = fingerprint(failure)
         with _until_it_ends():
@@ -80,23 +81,49 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
         if found:
             return Explained((), tuple(found), "", outputs)
         try:
-            named = diagnose(failure).named
+            diagnosis = diagnose(failure)
         except OutOfTime:
             note = LATE
+        named = diagnosis.named
         with _until_it_ends():
             if values.own and worker.failure is None:
                 found.extend(values.explanations(named))  # a deadline leaves what there is
                 found[MOST - 1 :] = _before_it_raised(evaluation, failed)
+                if not found and not named:
+                    found += _which_results(evaluation, checks, values)
         both = None
         if not note and not _is_whole(named) and evaluation.question.variants:
             with _until_it_ends():
                 both = pair(failure)
+            if both is None and diagnosis.program is not None:
+                with _until_it_ends():
+                    found[:0] = _remains(evaluation, failed, diagnosis)
         if both is not None:
             # One that was named by itself keeps what was found then.
             before = {idea.id: idea for idea in named}
             named = tuple(before.get(idea.id, idea) for idea in both[0])
             found.insert(0, both[1])
     return Explained(named, tuple(found[:MOST]), note, outputs)
+
+
+def _remains(
+    evaluation: Evaluation, failed: Sequence[CheckResult], diagnosis: Diagnosis
+) -> Iterator[Explanation]:
+    """What is wrong still where the one idea that is named is taken for right."""
+    assert diagnosis.program is not None, "no idea is named"
+    values = _Values(evaluation.against(diagnosis.program), failed)
+    values.observe()
+    lead = f"With {diagnosis.named[0].id} repaired"
+    said = list(values.explanations(()))
+    yield from (Explanation("remains", f"{lead}: {one.text}", one.cases) for one in said)
+    failing = [seen for seen in values.own if not seen.ok]
+    if failing and not said:
+        names = listed(list(dict.fromkeys(seen.result for seen in failing)))
+        cases = tuple(dict.fromkeys(seen.case for seen in failing))
+        every = f"in {quantity(len(cases), 'case')}, the first of which is {cases[0]}"
+        where = every if cases[1:] else f"in case {cases[0]}"
+        text = f"{lead}, {names} would still be wrong {where}."
+        yield Explanation("remains", text, cases)
 
 
 def _until_it_ends() -> contextlib.AbstractContextManager[None]:
@@ -155,6 +182,24 @@ def _before_it_raised(
         yield Explanation("before", text, (case,))
 
 
+def _which_results(
+    evaluation: Evaluation, checks: Sequence[CheckResult], values: _Values
+) -> Iterator[Explanation]:
+    """Which results are wrong, where others of the same run are right wherever they were tried."""
+    failing = [seen for seen in values.own if not seen.ok]
+    wrong = list(dict.fromkeys(seen.result for seen in failing))
+    passed = {check.id for check in checks if check.verdict is Verdict.PASS}
+    tried = [seen.result for seen in values.own]
+    tried += [n for c in evaluation.checks if c.id in passed for n in c.compared]
+    beside = {n for seen in failing for n in everything(evaluation, seen.run)}
+    right = [name for name in dict.fromkeys(tried) if name in beside and name not in wrong]
+    if wrong and right:
+        are = "is" if len(right) == 1 else "are"
+        text = f"Of the results {listed(wrong)} alone {'is' if len(wrong) == 1 else 'are'} wrong; "
+        text += f"{listed(right)} {are} right in every case that was tried."
+        yield Explanation("results", text, tuple(dict.fromkeys(seen.case for seen in failing)))
+
+
 # -- what holds of the values ---------------------------------------------------------------------
 
 
@@ -165,10 +210,19 @@ class _Values:
         self,
         evaluation: Evaluation,
         failed: Sequence[CheckResult],
-        ideas: Callable[[], Sequence[tuple[str, RemoteProgram]]] = list,
+        ideas: Callable[[], Sequence[tuple[str, RemoteProgram]]] | None = None,
     ) -> None:
         self.ideas = ideas  # that may be behind it
         self.evaluation, self.looked = evaluation, looked_at(evaluation)
+        if ideas is None:  # an idea stands for the truth, which need not take every case
+            self.looked = {
+                (run, result): {
+                    n: flags
+                    for n, flags in cases.items()
+                    if self._takes(evaluation, run, evaluation.cases[n])
+                }
+                for (run, result), cases in self.looked.items()
+            }
         by_id = {check.id: check for check in evaluation.question.spec.checks}
         found = [(by_id[f.id].run, result) for f in failed for result in by_id[f.id].compared]
         # The runs and results that the checks that failed look at.
@@ -218,7 +272,7 @@ class _Values:
         self, unsaid: Sequence[ResultObservations]
     ) -> list[tuple[ResultObservations, dict[str, list[Rule]]]]:
         """Results that are what other inputs or ideas give, as far as it is known by now."""
-        if self.evaluation.bank is None or not unsaid:
+        if self.evaluation.bank is None or self.ideas is None or not unsaid:
             return []
         others = Others(self.evaluation, further_inputs(self.evaluation).evaluation, self.ideas())
         found = []
@@ -231,6 +285,12 @@ class _Values:
                     found.append((some, {"any": rules, "values": rules}))
                     break
         return found
+
+    def _takes(self, evaluation: Evaluation, run: str, case: CaseRecipe) -> bool:
+        """Whether what is taken for the truth is one there: an idea may raise."""
+        with contextlib.suppress(BankFault):
+            return self.ideas is not None or bool(evaluation.truth(run, case))
+        return False
 
     def _spoiled(self, run: str, case: str) -> set[str]:
         """Results of a case that follow from an input after the submission has changed it."""
@@ -252,6 +312,7 @@ class _Values:
         made, looked, found = further_inputs(self.evaluation), self.looked, list[Observation]()
         program = replace(self.evaluation.submission, call_seconds=CALL_SECONDS)
         theirs = made.evaluation.with_submission(program, SEED)
+        theirs.reference = self.evaluation.reference
         for run in sorted(runs):
             wrong = dict.fromkeys(c.origin for c in self.own if c.run == run and not c.ok)
             every = dict.fromkeys(c.origin for c in self.own if c.run == run)
@@ -264,12 +325,13 @@ class _Values:
                 )
                 for origin in origins
             }
-            places = made.of(run, most)
+            places = [one for one in made.of(run, most) if self._takes(theirs, run, one[0])]
             theirs.values([program], run, [case for case, _ in places])
             mine = [root for root in self.roots if root[0] == run]
             found += observations(theirs, looked, mine, places)
             # Whatever check a case is of, what is said of a result has to be true there too.
             whole = made.others(run, set[str].intersection(*(set(looked[root]) for root in mine)))
+            whole = [one for one in whole if self._takes(theirs, run, one[0])]
             theirs.values([program], run, [case for case, _ in whole])
             beyond = {
                 root: {name: (False, False) for _, name in whole if name not in looked[root]}
@@ -399,15 +461,19 @@ def to_sentences(said: Sequence[Statement]) -> Iterator[Explanation]:
             return  # that one result is not computed is why the next one is not
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names of results, the first of many."""
+    some = [*names[:NAMES_AT_MOST]]
+    if more := len(names) - len(some):
+        some.append(f"{more} more")
+    return names[0] if len(names) == 1 else f"{', '.join(some[:-1])} and {some[-1]}"
+
+
 def _sentence(names: Sequence[str], text: str) -> str:
     """One sentence about results that share a text."""
     if text.startswith(RAISES):
         return f"Your code {text}."
-    one = len(names) == 1
-    listed = [*names[:NAMES_AT_MOST]]
-    if more := len(names) - len(listed):
-        listed.append(f"{more} more")
-    joined = names[0] if one else f"{', '.join(listed[:-1])} and {listed[-1]}"
+    one, joined = len(names) == 1, listed(names)
     if text.startswith(WHEREVER):
         text = text.removeprefix(WHEREVER)
         return f"Wherever {joined} {'is wrong, it' if one else 'are wrong, each'} {text}."

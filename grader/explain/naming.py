@@ -87,6 +87,7 @@ class Diagnosis:
 
     named: tuple[Named, ...] = ()
     confused: frozenset[str] = frozenset()  # ideas that fit it, and cannot be told from each other
+    program: RemoteProgram | None = None  # of the idea, where it is one
 
 
 def diagnose(failure: Failure) -> Diagnosis:
@@ -102,7 +103,8 @@ def diagnose(failure: Failure) -> Diagnosis:
     found = _weighty(failure, clear) if fitting else _told_apart(_best(_in_part(failure, ideas)))
     confused = frozenset(m.idea.name for m in fitting if m not in clear)
     sure = [m for m in found if len(_cases(m.acts)) >= ENOUGH_CASES or _holds_further(failure, m)]
-    return Diagnosis(tuple(_to_named(failure, match) for match in sure), confused)
+    program = sure[0].idea.evaluation.submission if len(sure) == 1 else None
+    return Diagnosis(tuple(_to_named(failure, match) for match in sure), confused, program)
 
 
 def _possible(failure: Failure) -> list[Idea]:
@@ -150,17 +152,18 @@ def _to_named(failure: Failure, match: Match) -> Named:
         name: f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
         for name, value in setting.items()
     }
-    seen = _cases(match.explained)
+    seen, every = _cases(match.explained), failure.evidence
+    if match.is_of_values:  # an idea about results need not explain what is measured
+        every = [cell for cell in every if cell[0].measured_by is None]
     if match.exact:  # a case in which another result is wrong as well is not explained
-        left = set(failure.evidence) - set(match.explained)
-        seen -= {case for c, case in left if c.measured_by is None or not match.is_of_values}
+        seen -= _cases(set(every) - set(match.explained))
     return Named(
         id=match.idea.name,
         feedback=idea.said_of(words),
         exact=match.exact,
         results=tuple(dict.fromkeys(c.name for c, _ in match.explained)),
         cases=len(seen),
-        failing=len(_cases(failure.evidence)),
+        failing=len(_cases(every)),
         seen=tuple(seen),
         checks=tuple(c.id for c in failure.checks if c.id in failure.failed & set(idea.killed_by)),
         rounded=any(c.within for c, _ in match.explained),

@@ -201,7 +201,7 @@ STATE: Literal["state"] = "state"  # something is remembered between calls: no v
 class Explanation:
     """What else is known of a fault, whether or not a misconception is named."""
 
-    kind: Literal["state", "pair", "rule", "class", "before"]
+    kind: Literal["state", "pair", "remains", "rule", "class", "results", "before"]
     text: str  # one sentence that is true of every failing case it speaks of
     cases: tuple[str, ...]  # of the question; the failing ones that it was seen on
 

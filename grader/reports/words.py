@@ -220,7 +220,7 @@ def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
         text = _one(exact[0], measured) + _not_shown(exact[0].seen, report)
         found.append(Idea("Idea:", f"{exact[0].id}. {text}", exact[0].feedback))
     for one in report.explanations:
-        if one.kind == "before":
+        if one.kind in {"before", "results"}:
             found.append(Idea("Facts:", one.text))
         elif one.kind != "pair":
             found.append(Idea("Rule:", one.text + _not_shown(one.cases, report)))
