@@ -21,6 +21,7 @@ from grader.explain.naming import Diagnosis, diagnose, pair, programs_of
 from grader.explain.observation import Observation, everything, looked_at, observations
 from grader.explain.others import Others
 from grader.explain.rules import (
+    PLACE,
     WEAK,
     Rule,
     confirmed,
@@ -253,13 +254,16 @@ class _Values:
         }
         self._add_further(wanted, results)
         said = [s for one in every for s in statements(one, proposed[one.result])]
-        known = {one.result for one in said}
+        known = {one.result for one in said if not one.is_place}
         with _until_it_ends():
             more = self._of_others([one for one in every if one.result not in known])
-            self._add_further(
-                {seen.run for one, _ in more for seen in one.failing} - wanted, results
-            )
-            said += [s for one, rules in more for s in statements(one, rules)]
+            runs = {seen.run for one, _ in more for seen in one.failing}
+            self._add_further(runs - wanted, results)
+            for some, rules in more:
+                run = some.observations[0].run
+                known_now = some if some.whole is None else some.whole.of_run(run)
+                if better := list(statements(known_now, rules)):
+                    said = [one for one in said if one.result != some.result] + better
         yield from to_sentences(sorted(said, key=lambda one: not one.is_rule))
 
     def _add_further(self, runs: set[str], results: Mapping[str, ResultObservations]) -> None:
@@ -386,6 +390,7 @@ class Statement:
     result: str
     text: str  # what follows its name
     cases: tuple[str, ...]
+    is_place: bool = False  # it says no more than where the wrong entries are
 
 
 def statements(
@@ -397,7 +402,8 @@ def statements(
     """
     failing, name = known.failing, known.result
     is_rounding = all(not seen.raised and is_right_to(seen, 5) for seen in failing)
-    when = "" if is_rounding else separating(failing, known.right)
+    one_run = known.whole is not None  # of several: what is so elsewhere is not looked at
+    when = "" if is_rounding or one_run else separating(failing, known.right)
     every = failing if known.whole is None else known.whole.failing
     own = {(seen.run, seen.case): seen.case for seen in every if seen.own}
     said = False
@@ -418,7 +424,8 @@ def statements(
         elif len(cases) < len(own):
             text = text.removeprefix(WHEREVER) + f" in {len(cases)} of {len(own)} failing cases"
         said = True
-        yield Statement(True, name, text, tuple(dict.fromkeys(cases.values())))
+        is_place = rule.rank == PLACE
+        yield Statement(True, name, text, tuple(dict.fromkeys(cases.values())), is_place)
         if group == "any":
             break
     if when and not said:
@@ -442,7 +449,7 @@ def _best(
             return rule, rule.text + only
         if rule.local or not right:
             return rule, rule.text
-        if not refuted or is_broad(mine):
+        if not refuted or (is_broad(mine) and not rule.strict):
             return rule, WHEREVER + rule.text
     return None
 

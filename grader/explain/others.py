@@ -27,12 +27,11 @@ from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
 
-MOST_CHANGES = 160  # changed inputs of one case that the reference is run on
+MOST_CHANGES = 120  # changed inputs of one case that the reference is run on
 MOST_VALUES = 6  # of an input in other cases
-Change = Callable[[Value], Value]
-Given = Mapping[str, Value]
+Of = Callable[[Any], Any]
 
-OF_NUMBERS: dict[str, Change] = {
+OF_NUMBERS: dict[str, Of] = {
     "-{}": lambda v: -v,
     "twice {}": lambda v: 2 * v,
     "half of {}": lambda v: v // 2 if isinstance(v, int) else v / 2,
@@ -43,10 +42,9 @@ OF_NUMBERS: dict[str, Change] = {
     "1 - {}": lambda v: 1 - v,
     "1/{}": lambda v: 1 / v,
 }
-OF_FLOATS: dict[str, Callable[[Array], Array]] = {
+OF_FLOATS: dict[str, Of] = {
     "-{}": np.negative,
     "zeros": np.zeros_like,
-    "ones": np.ones_like,
     "twice {}": lambda v: 2 * v,
     "half of {}": lambda v: v / 2,
     "{} + 1": lambda v: v + 1,
@@ -54,9 +52,8 @@ OF_FLOATS: dict[str, Callable[[Array], Array]] = {
     "the square of {}": np.square,
     "{} cut off at 1 and -1": lambda v: np.clip(v, -1, 1),
     "{} rounded to float32": lambda v: v.astype(np.float32),
-    "{} rounded to float16": lambda v: v.astype(np.float16),
 }
-OF_BOOLS: dict[str, Callable[[Array], Array]] = {
+OF_BOOLS: dict[str, Of] = {
     "{} inverted": np.logical_not,
     "True throughout": np.ones_like,
     "False throughout": np.zeros_like,
@@ -72,6 +69,15 @@ ALONG: dict[str, Callable[[Array, int], Array]] = {
 
 def _for_all(array: Array, index: int, axis: int) -> Array:
     return np.broadcast_to(np.take(array, [index], axis), array.shape)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Other inputs, made from those of a case."""
+
+    text: str
+    of: Callable[[Mapping[str, Value]], Mapping[str, Value]]
+    number: str = ""  # an input that has to vary: of 4 a half and the root are the same
 
 
 @dataclass(frozen=True)
@@ -143,68 +149,57 @@ class Others:
     # -- other inputs -----------------------------------------------------------------------------
 
     def _of_changes(self, first: Observation) -> Iterator[Rule]:
-        changes = dict(itertools.islice(self._changes(first.given), MOST_CHANGES))
+        changes = list(itertools.islice(self._changes(first.given), MOST_CHANGES))
         evaluation = self.own if first.own else self.further
         case = evaluation.cases[first.case]
         if evaluation.is_plain(case):
-            cases = [self._changed(evaluation, case, text, of) for text, of in changes.items()]
+            cases = [self._changed(evaluation, case, change) for change in changes]
             with contextlib.suppress(WorkerError, BankFault):
                 evaluation.values([self.own.reference], first.run, [c for c in cases if c])
-        for text, of in changes.items():
-            yield predicted(
-                10, f"is what would be right with {text}", partial(self._right_for, text, of)
-            )
+        for change in changes:
+            text = f"is what would be right with {change.text}"
+            rule = predicted(10, text, partial(self._right_for, change))
+            varies = partial(_given, change.number) if change.number else None
+            yield replace(rule, varies=varies, strict=_is_short_of_numbers(first))
 
-    def _right_for(self, text: str, of: Callable[..., Given], seen: Observation) -> Array | None:
+    def _right_for(self, change: Change, seen: Observation) -> Array | None:
         evaluation = self.own if seen.own else self.further
-        case = self._changed(evaluation, evaluation.cases[seen.case], text, of)
-        if case is None:
-            return None
-        return self._result(self.own.reference, evaluation, case, seen)
+        case = self._changed(evaluation, evaluation.cases[seen.case], change)
+        return case and self._result(self.own.reference, evaluation, case, seen)  # type: ignore[return-value]
 
     def _changed(
-        self,
-        evaluation: Evaluation,
-        case: CaseRecipe,
-        text: str,
-        of: Callable[..., Given],
+        self, evaluation: Evaluation, case: CaseRecipe, change: Change
     ) -> CaseRecipe | None:
         """A case with other inputs; None where they cannot be made."""
         drawn = evaluation.drawn(case)
         try:
-            return evaluation.changed(case, text, of(drawn))
-        except (ValueError, TypeError, KeyError, ArithmeticError):
+            return evaluation.changed(case, change.text, change.of(drawn))
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError):
             return None
 
-    def _changes(self, given: Mapping[str, Value]) -> Iterator[tuple[str, Callable[..., Given]]]:
-        """By words, what else the inputs could be."""
-        # Numbers are few and say more.
+    def _changes(self, given: Mapping[str, Value]) -> Iterator[Change]:
+        """What else the inputs could be: numbers first, which are few and say more."""
         for name, value in sorted(given.items(), key=lambda one: isinstance(one[1], np.ndarray)):
             if isinstance(value, np.ndarray):
                 yield from _of_array(name, value)
                 continue
-            others: list[Value] = [not value] if isinstance(value, bool) else []
-            if not isinstance(value, bool):
-                every = [
-                    c.inputs[name].literal for c in self.own.cases.values() if name in c.inputs
-                ]
-                others = [v for v in dict.fromkeys(map(_plain, every)) if v != value]
-                others = others[:MOST_VALUES]
-            if isinstance(value, float):
-                others += [v for v in (0.0, 1.0) if v not in others]
-            for other in others:
-                yield f"{name} = {other!r}", partial(_constant, name, other)
-            if isinstance(value, (int, float)) and not isinstance(value, bool):
-                for text, of in OF_NUMBERS.items():
-                    if isinstance(value, float) or "1/" not in text:
-                        yield _in_place(text, name), partial(_applied, name, of)
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            others: list[Value] = [not value] if isinstance(value, bool) else self._known(name)
+            others += [0.0, 1.0] if isinstance(value, float) else []
+            for other in dict.fromkeys(others):
+                if other != value:
+                    yield Change(f"{name} = {other!r}", partial(_constant, name, other))
+            for text, of in OF_NUMBERS.items() if is_number else ():
+                yield Change(_in_place(text, name), partial(_applied, name, of), name)
         for (one, v), (two, w) in itertools.combinations(given.items(), 2):
-            if (
-                v is not None
-                and type(v) is type(w)
-                and getattr(v, "shape", 0) == getattr(w, "shape", 0)
-            ):
-                yield f"{one} and {two} exchanged", partial(_exchanged, one, two)
+            alike = type(v) is type(w) and getattr(v, "shape", 0) == getattr(w, "shape", 0)
+            if alike and v is not None:
+                yield Change(f"{one} and {two} exchanged", partial(_exchanged, one, two))
+
+    def _known(self, name: str) -> list[Value]:
+        """What an input is in the cases of the question, where it is no array."""
+        recipes = [c.inputs[name] for c in self.own.cases.values() if name in c.inputs]
+        return list(dict.fromkeys(r.literal for r in recipes if not r.is_array))[:MOST_VALUES]
 
     def _result(
         self, program: RemoteProgram, evaluation: Evaluation, case: CaseRecipe, seen: Observation
@@ -219,28 +214,33 @@ class Others:
         return numbers(value)
 
 
-def _plain(value: Value) -> Value:
-    return value if isinstance(value, (int, float, str, bool, type(None))) else None
-
-
-def _of_array(name: str, value: Array) -> Iterator[tuple[str, Callable[..., Given]]]:
-    table = {"f": OF_FLOATS, "b": OF_BOOLS}.get(value.dtype.kind, {})
-    for text, of in table.items():
-        yield _in_place(text, name), partial(_applied, name, of)
+def _of_array(name: str, value: Array) -> Iterator[Change]:
+    for text, of in {"f": OF_FLOATS, "b": OF_BOOLS}.get(value.dtype.kind, {}).items():
+        yield Change(_in_place(text, name), partial(_applied, name, of))
     for axis, nth in enumerate(ORDINALS[: value.ndim]):
         for text, along in ALONG.items() if value.shape[axis] > 1 else ():
             words = text.format(name, nth) if value.ndim > 1 else text[: text.index(" along")]
-            changed = partial(_applied, name, partial(_along, along, axis))
-            yield _in_place(words, name), changed
+            of = partial(_along, along, axis)
+            yield Change(_in_place(words, name), partial(_applied, name, of))
     if value.ndim > 1 and value.shape[-1] == value.shape[-2]:
-        if value.dtype.kind == "f":
-            yield _in_place("the unit matrix", name), partial(_applied, name, _unit)
-        text = "{} with its last two axes exchanged"
-        yield _in_place(text, name), partial(_applied, name, _transposed)
+        square = {"{} with its last two axes exchanged": _transposed}
+        square |= {"the unit matrix": _unit} if value.dtype.kind == "f" else {}
+        for text, of in square.items():
+            yield Change(_in_place(text, name), partial(_applied, name, of))
 
 
 def _in_place(text: str, name: str) -> str:
     return f"{text.format(name)} in place of {name}"
+
+
+def _is_short_of_numbers(seen: Observation) -> bool:
+    """Whether a result is one whole number, or two: many other inputs give the same."""
+    right = seen.both[1]
+    return right.size < CASES and bool((right == np.round(right)).all())
+
+
+def _given(name: str, seen: Observation) -> float:
+    return float(seen.given[name])
 
 
 def _along(of: Callable[[Array, int], Array], axis: int, value: Array) -> Array:
@@ -259,7 +259,7 @@ def _constant(name: str, value: Value, _given: Mapping[str, Value]) -> dict[str,
     return {name: value}
 
 
-def _applied(name: str, of: Change, given: Mapping[str, Value]) -> dict[str, Value]:
+def _applied(name: str, of: Of, given: Mapping[str, Value]) -> dict[str, Value]:
     made = of(given[name])
     if isinstance(made, np.ndarray):
         made = np.ascontiguousarray(made, dtype=given[name].dtype)

@@ -25,6 +25,7 @@ from grader.model.numerals import number
 CASES = 3  # that a statement about numbers rests on
 NUMBERS = 3  # different ones, in those
 PROPOSERS = 2  # failing observations that propose
+PLACE = 53  # the rank of a rule that says no more than where
 WEAK = 50  # the rank from which on a rule leaves much to be said
 # What numpy raises on what a submission may have returned.
 UNUSABLE = (ValueError, TypeError, LookupError, ArithmeticError)
@@ -47,6 +48,7 @@ class Rule:
     # On which cases it is so says nothing: of rounding, where it comes from; of a type, its own.
     anywhere: bool = False
     mostly: Ask | None = None  # what has to be so on half of the failing observations at least
+    strict: bool = False  # one of many that were tried, on few whole numbers: chance is not far
     least: int = 1  # failing cases of the question, other inputs apart, that it rests on
 
 
@@ -79,6 +81,7 @@ def confirmed(rules: Iterable[Rule], failing: Sequence[Observation]) -> list[Rul
         rule
         for rule in rules
         if (enough or not rule.numeric or (rule.local and visible))
+        and (not rule.strict or is_broad(failing))
         and (rule.varies is None or len({rule.varies(seen) for seen in failing}) > 1)
         and (
             rule.mostly is None or 2 * sum(_safely(rule.mostly, s) for s in failing) >= len(failing)
@@ -205,7 +208,7 @@ def _made(seen: Observation) -> dict[str, tuple[int, Callable[[], Array], int]]:
         found[f"has axes {one} and {two} exchanged"] = 5, partial(b.swapaxes, one, two), 0
     for axis, nth in enumerate(ORDINALS[: b.ndim if b.ndim > 1 else 0]):
         for words, of in ALONG.items() if b.shape[axis] > 1 else ():
-            text = f"is {words} the right one along its {nth} axis, at every index of that"
+            text = f"repeats {words} the right one along its {nth} axis"
             found[text] = 6, partial(_throughout, of, b, axis), 0
     for rank, (words, factor) in enumerate(BY_SIZE.items(), 22):
         for name, n in seen.sizes.items():
@@ -364,7 +367,7 @@ def where_wrong(seen: Observation) -> Iterator[Rule]:
         if np.array_equal(mask, seen.wrong):
             whole = partial(_is_wrong_at, text)
             holds = partial(_is_wrong_only, text)
-            yield Rule(53, f"is wrong only {text}", holds, local=True, mostly=whole)
+            yield Rule(PLACE, f"is wrong only {text}", holds, local=True, mostly=whole)
 
 
 def _is_wrong_at(text: str, seen: Observation) -> bool:
@@ -382,15 +385,13 @@ def _places(seen: Observation) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for axis, nth in enumerate(ORDINALS[: b.ndim]):
         at = np.arange(b.shape[axis]).reshape([-1 if i == axis else 1 for i in range(b.ndim)])
-        where = f"of its {nth} axis" if b.ndim > 1 else "of all"
+        first, where = ("index", f" of its {nth} axis") if b.ndim > 1 else ("entry", "")
         last = b.shape[axis] - 1
         for words, mask in (
-            ("at the first index", at == 0),
-            ("after the first index", at > 0),
-            ("at the last index", at == last),
-            ("before the last index", at < last),
-        ):
-            found[f"{words} {where}"] = np.broadcast_to(mask, b.shape)
+            ("at the first", at == 0), ("after the first", at > 0),
+            ("at the last", at == last), ("before the last", at < last),
+        ):  # fmt: skip
+            found[f"{words} {first}{where}"] = np.broadcast_to(mask, b.shape)
     inputs = {f"the input {n}": x for n, v in seen.given.items() if (x := numbers(v)) is not None}
     for name, x in {"the right one": b, **inputs}.items():
         if x.shape == b.shape:
