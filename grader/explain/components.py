@@ -63,6 +63,7 @@ class Component:
     exact: bool = False  # every check of it asks for the last bit
     by_style: bool = False  # it depends on how an idea is written too
     within: float = 0.0  # relative, of numbers that a person has written and rounded
+    coarse: bool = False  # what float32 does not tell apart is the same
 
     @property
     def of_dtype(self) -> bool:
@@ -147,7 +148,16 @@ def same_on(a: Evaluation, b: Evaluation, component: Component, case: str) -> bo
         return component.of_dtype or (alike and _fail_alike(a, b, component, case))
     if component.within:
         return _is_rounded_alike(one, other, component.within)
+    if component.coarse:
+        one, other = (_in_float32(value) for value in (one, other))
+        return same_value(one, other, "float32")
     return same_value(*_in_one_dtype(one, other), a.cases[case].dtype, exact=component.exact)
+
+
+def _in_float32(value: Value) -> Value:
+    """A float64 array in float32; all else as it is."""
+    is_double = isinstance(value, np.ndarray) and value.dtype == np.float64
+    return value.astype(np.float32) if is_double else value
 
 
 def _is_rounded_alike(one: Value, other: Value, within: float) -> bool:
@@ -238,6 +248,7 @@ class Failure:
     mine: Evaluation
     reference: Evaluation
     checks: Sequence[CheckResult]
+    coarse: bool = False  # see `Component`
 
     @classmethod
     def of(cls, evaluation: Evaluation, checks: Sequence[CheckResult]) -> Failure:
@@ -247,7 +258,8 @@ class Failure:
     @cached_property
     def everything(self) -> list[Component]:
         """All that checks look at: values, then dtypes, then what is measured."""
-        return components(self.mine)
+        found = components(self.mine)
+        return [replace(c, coarse=True) for c in found if not c.exact] if self.coarse else found
 
     @cached_property
     def values(self) -> list[Component]:
@@ -277,7 +289,7 @@ class Failure:
         c, case = cell
         if same_on(self.mine, self.reference, c, case):
             return False
-        if c.measured_by is not None or c.of_dtype or c.exact or self.hides(cell):
+        if c.measured_by is not None or c.of_dtype or c.exact or c.coarse or self.hides(cell):
             return True
         outcome = self.mine.observed(c.run, self.mine.cases[case])
         return fault_of(self.mine, c.run, self.mine.cases[case], c.name, outcome) is not None

@@ -11,7 +11,6 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from grader.cases.recipe import CaseRecipe
 from grader.evaluation.again import remembers
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.explain.classes import possible, separating
@@ -93,9 +92,9 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
                 if not found and not named:
                     found += _which_results(evaluation, checks, values)
         both = None
-        if not note and not _is_whole(named) and evaluation.question.variants:
+        if not note and (not _is_whole(named) or diagnosis.coarse) and evaluation.question.variants:
             with _until_it_ends():
-                both = pair(failure)
+                both = None if diagnosis.coarse else pair(failure)
             if both is None and diagnosis.program is not None:
                 with _until_it_ends():
                     found[:0] = _remains(evaluation, failed, diagnosis)
@@ -215,15 +214,6 @@ class _Values:
     ) -> None:
         self.ideas = ideas  # that may be behind it
         self.evaluation, self.looked = evaluation, looked_at(evaluation)
-        if ideas is None:  # an idea stands for the truth, which need not take every case
-            self.looked = {
-                (run, result): {
-                    n: flags
-                    for n, flags in cases.items()
-                    if self._takes(evaluation, run, evaluation.cases[n])
-                }
-                for (run, result), cases in self.looked.items()
-            }
         by_id = {check.id: check for check in evaluation.question.spec.checks}
         found = [(by_id[f.id].run, result) for f in failed for result in by_id[f.id].compared]
         # The runs and results that the checks that failed look at.
@@ -260,9 +250,7 @@ class _Values:
             runs = {seen.run for one, _ in more for seen in one.failing}
             self._add_further(runs - wanted, results)
             for some, rules in more:
-                run = some.observations[0].run
-                known_now = some if some.whole is None else some.whole.of_run(run)
-                if better := list(statements(known_now, rules)):
+                if better := list(statements(some, rules)):
                     said = [one for one in said if one.result != some.result] + better
         yield from to_sentences(sorted(said, key=lambda one: not one.is_rule))
 
@@ -281,20 +269,10 @@ class _Values:
         others = Others(self.evaluation, further_inputs(self.evaluation).evaluation, self.ideas())
         found = []
         for one in unsaid:
-            runs = dict.fromkeys(seen.run for seen in one.failing)
-            several = [one.of_run(run) for run in runs] if len(runs) > 1 else []
-            for some in (one, *several):
-                failing = [seen for seen in some.failing if seen.group == "values"]
-                if failing and (rules := others.rules(failing)):
-                    found.append((some, {"any": rules, "values": rules}))
-                    break
+            failing = [seen for seen in one.failing if seen.group == "values"]
+            if failing and (rules := others.rules(failing)):
+                found.append((one, {"any": rules, "values": rules}))
         return found
-
-    def _takes(self, evaluation: Evaluation, run: str, case: CaseRecipe) -> bool:
-        """Whether what is taken for the truth is one there: an idea may raise."""
-        with contextlib.suppress(BankFault):
-            return self.ideas is not None or bool(evaluation.truth(run, case))
-        return False
 
     def _spoiled(self, run: str, case: str) -> set[str]:
         """Results of a case that follow from an input after the submission has changed it."""
@@ -329,13 +307,12 @@ class _Values:
                 )
                 for origin in origins
             }
-            places = [one for one in made.of(run, most) if self._takes(theirs, run, one[0])]
+            places = made.of(run, most)
             theirs.values([program], run, [case for case, _ in places])
             mine = [root for root in self.roots if root[0] == run]
             found += observations(theirs, looked, mine, places)
             # Whatever check a case is of, what is said of a result has to be true there too.
             whole = made.others(run, set[str].intersection(*(set(looked[root]) for root in mine)))
-            whole = [one for one in whole if self._takes(theirs, run, one[0])]
             theirs.values([program], run, [case for case, _ in whole])
             beyond = {
                 root: {name: (False, False) for _, name in whole if name not in looked[root]}
@@ -351,14 +328,7 @@ class ResultObservations:
     def __init__(self, result: str, known: Sequence[Observation] = ()) -> None:
         """Begin with what is known of it."""
         self.result, self.observations = result, list(known)
-        self.whole: ResultObservations | None = None  # of which it is one run
         self.add = self.observations.append
-
-    def of_run(self, run: str) -> ResultObservations:
-        """Those of one run, as of a part of the failing cases."""
-        mine = ResultObservations(self.result, [s for s in self.observations if s.run == run])
-        mine.whole = self.whole or self
-        return mine
 
     @property
     def failing(self) -> list[Observation]:
@@ -402,10 +372,8 @@ def statements(
     """
     failing, name = known.failing, known.result
     is_rounding = all(not seen.raised and is_right_to(seen, 5) for seen in failing)
-    one_run = known.whole is not None  # of several: what is so elsewhere is not looked at
-    when = "" if is_rounding or one_run else separating(failing, known.right)
-    every = failing if known.whole is None else known.whole.failing
-    own = {(seen.run, seen.case): seen.case for seen in every if seen.own}
+    when = "" if is_rounding else separating(failing, known.right)
+    own = {(seen.run, seen.case): seen.case for seen in failing if seen.own}
     said = False
     for group, mine in known.groups().items():
         cases = {(seen.run, seen.case): seen.case for seen in mine if seen.own}

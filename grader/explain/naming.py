@@ -88,6 +88,7 @@ class Diagnosis:
     named: tuple[Named, ...] = ()
     confused: frozenset[str] = frozenset()  # ideas that fit it, and cannot be told from each other
     program: RemoteProgram | None = None  # of the idea, where it is one
+    coarse: bool = False  # as far as float32 tells them apart
 
 
 def diagnose(failure: Failure) -> Diagnosis:
@@ -103,8 +104,12 @@ def diagnose(failure: Failure) -> Diagnosis:
     found = _weighty(failure, clear) if fitting else _told_apart(_best(_in_part(failure, ideas)))
     confused = frozenset(m.idea.name for m in fitting if m not in clear)
     sure = [m for m in found if len(_cases(m.acts)) >= ENOUGH_CASES or _holds_further(failure, m)]
+    if not sure and not failure.coarse:  # precision hides no idea
+        return diagnose(replace(failure, coarse=True))
     program = sure[0].idea.evaluation.submission if len(sure) == 1 else None
-    return Diagnosis(tuple(_to_named(failure, match) for match in sure), confused, program)
+    return Diagnosis(
+        tuple(_to_named(failure, match) for match in sure), confused, program, failure.coarse
+    )
 
 
 def _possible(failure: Failure) -> list[Idea]:
@@ -166,7 +171,7 @@ def _to_named(failure: Failure, match: Match) -> Named:
         failing=len(_cases(every)),
         seen=tuple(seen),
         checks=tuple(c.id for c in failure.checks if c.id in failure.failed & set(idea.killed_by)),
-        rounded=any(c.within for c, _ in match.explained),
+        rounded=any(c.within or c.coarse for c, _ in match.explained),
     )
 
 

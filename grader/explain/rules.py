@@ -170,7 +170,6 @@ def predictions(seen: Observation) -> Iterator[Rule]:
     if got.shape == right.shape and right.size:
         yield from _factor(seen)
         yield from _sums(seen)
-        yield from _changes(seen)
 
 
 def predicted(rank: int, text: str, predict: Predict, *, by_size: bool = False) -> Rule:
@@ -248,10 +247,14 @@ def _factor(seen: Observation) -> Iterator[Rule]:
     if k and math.isfinite(k) and abs(k - 1) > tight and seen.close(a, k * b):
         for known in (-1.0, *WORDS, *(-w for w in WORDS)):
             k = known if abs(k - known) < tight * abs(known) else k  # without its rounding
-        sign = "minus " if k < 0 else ""
-        words = sign if k == -1 else f"{sign}{WORDS[abs(k)]} " if abs(k) in WORDS else ""
-        text = f"is {words or f'{_written(k)} times '}the right one"
-        yield predicted(20, text, lambda c: k * c.both[1])
+        yield predicted(20, f"is {times(k)}the right one", lambda c: k * c.both[1])
+
+
+def times(k: float) -> str:
+    """How many times something: "half ", "minus twice ", "0.3000 times "."""
+    if abs(k) == 1:
+        return "minus " if k < 0 else ""
+    return f"{'minus ' * (k < 0)}{WORDS[abs(k)]} " if abs(k) in WORDS else f"{_written(k)} times "
 
 
 def _written(k: float) -> str:
@@ -261,63 +264,43 @@ def _written(k: float) -> str:
 
 
 def _sums(seen: Observation) -> Iterator[Rule]:
-    """The right one plus a multiple of another result or of an input."""
-    a, b = seen.both
-    if b.size < 3 or not (np.isfinite(a).all() and np.isfinite(b).all()):
-        return
-    for source, name, called, other in _values_beside(seen):
-        if other.shape != b.shape or not other.any() or not np.isfinite(other).all():
-            continue
-        at = np.unravel_index(int(np.argmax(np.abs(other))), other.shape)
-        k = float(f"{float((a - b)[at] / other[at]):.6g}")
-        if k and math.isfinite(k) and not seen.close(other, b) and seen.close(a, b + k * other):
-            times = "" if abs(k) == 1 else f"{number(abs(k))} times "
-            text = f"is the right one {'plus' if k > 0 else 'minus'} {times}{called}"
-            yield predicted(12, text, partial(_plus, source, name, k))
-
-
-def _plus(source: str, name: str, k: float, seen: Observation) -> Array | None:
-    other = numbers(getattr(seen, source).get(name))
-    return None if other is None else seen.both[1] + k * other
-
-
-def _changes(seen: Observation) -> Iterator[Rule]:
-    """A number more than the right one, a bound to it, or another step from an input."""
+    """The right one plus a number, or a multiple of a result, of an input, of the way from one."""
     a, b = seen.both
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return
-    k = float(f"{(a - b).flat[0]:.6g}")
-    if k and seen.close(a, b + k):
-        text = f"is the right one {'plus' if k > 0 else 'minus'} {number(abs(k))}"
-        yield predicted(21, text, lambda c: c.both[1] + k)
-    high = largest(a)
-    for low, text in (
-        (-high, f"at {number(high)} and {number(-high)}"),
-        (-np.inf, f"at {number(high)}"),
-    ):
-        if b.size > 2 and high:
-            cut = partial(_clipped, low, high)
-            yield predicted(16, f"is the right one cut off {text}", cut)
-    for name, value in seen.given.items():
-        x = numbers(value)
-        if x is None or x.shape != b.shape or not b.ndim or not x.any() or not largest(b - x):
-            continue
-        at = np.unravel_index(int(np.argmax(np.abs(b - x))), b.shape)
-        k = float(f"{float((a - x)[at] / (b - x)[at]):.6g}")
-        if k:
-            far = "as far" if k == -1 else f"{number(abs(k))} times as far"
-            way = ", on the other side" if k < 0 else ""
-            text = f"is {far} from the input {name} as the right one{way}"
-            yield predicted(19, text, partial(_step, name, k))
+    beside = [] if b.size < 3 else [one for one in _values_beside(seen) if one[3].shape == b.shape]
+    for source, name, called, _ in (("", "", "", b), *beside):
+        for step in (False, True) if source == "given" else (False,):
+            made = partial(_plus, source, name, step=step)
+            other = made(1.0, seen) - b
+            k = ratio(a - b, other)
+            if not k or not seen.close(a, made(k, seen)) or seen.close(other, b):
+                continue
+            much = f"{times(abs(k))}{called}" if called else number(abs(k))
+            text = f"is the right one {'plus' if k > 0 else 'minus'} {much}"
+            if step:
+                side = ", on the other side" if k < -1 else ""
+                text = f"is {times(abs(1 + k))}as far from {called} as the right one{side}"
+            yield predicted(12 if called else 21, text, partial(made, k))
 
 
-def _clipped(low: float, high: float, seen: Observation) -> Array:
-    return np.clip(seen.both[1], low, high)
+def _plus(source: str, name: str, k: float, seen: Observation, *, step: bool) -> Array:
+    """The right one plus `k` times something; `step`: the way to it from that."""
+    b = seen.both[1]
+    other = numbers(getattr(seen, source)[name]) if source else np.ones_like(b)
+    if other is None:
+        raise ValueError("no numbers")
+    return b + k * (b - other if step else other)
 
 
-def _step(name: str, k: float, seen: Observation) -> Array | None:
-    x = numbers(seen.given.get(name))
-    return None if x is None or x.shape != seen.both[1].shape else x + k * (seen.both[1] - x)
+def ratio(one: Array, other: Array) -> float:
+    """How many times the other the one is, where the other is largest; 0 where nobody knows."""
+    finite = np.where(np.isfinite(other), np.abs(other), 0.0)
+    if one.shape != other.shape or not finite.any():
+        return 0.0
+    at = np.unravel_index(int(np.argmax(finite)), other.shape)
+    k = float(one[at] / other[at])
+    return float(f"{k:.6g}") if math.isfinite(k) else 0.0
 
 
 # -- what the wrong entries have in common --------------------------------------------------------

@@ -191,7 +191,9 @@ class Named:
     failing: int = 0  # failing cases in all
     seen: tuple[str, ...] = ()  # these cases
     checks: tuple[str, ...] = ()  # the checks that fail and are there to catch it
-    rounded: bool = False  # they are numbers of a person's, which agree within what is allowed
+    rounded: bool = (
+        False  # they agree as far as a person writes them, or as float32 tells them apart
+    )
 
 
 STATE: Literal["state"] = "state"  # something is remembered between calls: no value says anything
