@@ -45,7 +45,8 @@ NUMBERS_ALONE = re.compile(
     r"|^the last of |^not all |\d causes| holds \S+ where "
     r"| is (-?[\d.]|True|False|None)[^ ]* ?.*, expected (the number )?(-?[\d.]|True|False|None)"
 )
-WAYS = ("named", "explained", "check", "numbers")  # of which the first that is true counts
+# How a report says why a program is wrong: the first that applies counts.
+WAYS = ("named", "explained", "results", "check", "numbers")
 
 Report = dict[str, Any]
 
@@ -146,8 +147,9 @@ def way_of(report: Report) -> str:
     """Why it is wrong as the report says it, the surest way first: see `WAYS`."""
     if report.get("misconceptions"):
         return "named"
-    if report.get("explanations"):
-        return "explained"
+    kinds = {one["kind"] for one in report.get("explanations", ())}
+    if kinds:
+        return "results" if kinds == {"results"} else "explained"
     failing = [c for c in report["checks"] if c["verdict"] not in FINE and not c["stretch"]]
     said = [c["message"] for c in failing] or [report["message"]]
     return "numbers" if all(map(NUMBERS_ALONE.search, said)) else "check"
@@ -162,9 +164,10 @@ def tally(path: Path, only: list[str], listed: str) -> None:
     kinds: Counter[str] = Counter()
     for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
         file, report = row["file"], row["report"]
-        question, held = Path(file).parts[1 + file.startswith("tests")], is_held_out(file)
+        question = Path(file).parts[2]
         if "/wrong/" not in file or (only and question not in only):
             continue
+        held = is_held_out(file)
         if report["verdict"] in {"pass", "invalid"}:
             print(f"{file}: {report['verdict']}", file=sys.stderr)
             continue
@@ -176,13 +179,19 @@ def tally(path: Path, only: list[str], listed: str) -> None:
             print(file, *[c["message"] for c in report["checks"] if c["verdict"] not in FINE])
     if listed:
         return
-    print(f"{'':24}{'wrong':>7}" + "".join(f"{way:>11}" for way in WAYS) + "   said  besides check")
+    titles = [*WAYS, "said", "no check", "no results"]
+    print(f"{'':24}{'wrong':>7}" + "".join(f"{title:>11}" for title in titles))
     for name, held in sorted(counts, key=lambda key: (key[0] == "all", key)):
         found = counts[name, held]
-        every, besides = found.total(), found["named"] + found["explained"]
-        shares = f"{(besides + found['check']) / every:7.0%}{besides / every:15.0%}"
+        # In all; without those that only a check explains; and without those of `results` as well.
+        shares = [sum(found[way] for way in WAYS[:most]) / found.total() for most in (4, 3, 2)]
         where = f"{name}{' (held out)' if held else ''}"
-        print(f"{where:24.24}{every:>7}" + "".join(f"{found[way]:>11}" for way in WAYS) + shares)
+        counted = [found[way] for way in WAYS]
+        print(
+            f"{where:24.24}{found.total():>7}"
+            + "".join(f"{number:>11}" for number in counted)
+            + "".join(f"{share:>11.0%}" for share in shares)
+        )
     print("explanations by kind:", dict(kinds.most_common()))
 
 

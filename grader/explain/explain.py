@@ -97,7 +97,9 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
                 both = None if diagnosis.coarse else pair(failure)
             if both is None and diagnosis.program is not None:
                 with _until_it_ends():
-                    found[:0] = _remains(evaluation, failed, diagnosis)
+                    remains = list(_remains(evaluation, failed, diagnosis))
+                    known = {one.text.partition(": ")[2] for one in remains}
+                    found = [*remains, *(one for one in found if one.text not in known)]
         if both is not None:
             # One that was named by itself keeps what was found then.
             before = {idea.id: idea for idea in named}
@@ -244,7 +246,7 @@ class _Values:
         }
         self._add_further(wanted, results)
         said = [s for one in every for s in statements(one, proposed[one.result])]
-        known = {one.result for one in said if not one.is_place}
+        known = {one.result for one in said if not one.is_weak}
         with _until_it_ends():
             more = self._of_others([one for one in every if one.result not in known])
             runs = {seen.run for one, _ in more for seen in one.failing}
@@ -360,7 +362,7 @@ class Statement:
     result: str
     text: str  # what follows its name
     cases: tuple[str, ...]
-    is_place: bool = False  # it says no more than where the wrong entries are
+    is_weak: bool = False  # it says no more than where the wrong entries are, or their sum
 
 
 def statements(
@@ -392,8 +394,8 @@ def statements(
         elif len(cases) < len(own):
             text = text.removeprefix(WHEREVER) + f" in {len(cases)} of {len(own)} failing cases"
         said = True
-        is_place = rule.rank == PLACE
-        yield Statement(True, name, text, tuple(dict.fromkeys(cases.values())), is_place)
+        is_weak = rule.rank >= PLACE
+        yield Statement(True, name, text, tuple(dict.fromkeys(cases.values())), is_weak)
         if group == "any":
             break
     if when and not said:

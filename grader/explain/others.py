@@ -26,7 +26,7 @@ from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
 
-MOST_CHANGES = 120  # changed inputs of one case that the reference is run on
+MOST_CHANGES = 64  # changed inputs of one case that the reference is run on
 MOST_VALUES = 6  # of an input in other cases
 Of = Callable[[Any], Any]
 Made = Callable[[Observation], Array | None]
@@ -149,6 +149,7 @@ class Others:
 
     def _changes(self, given: Mapping[str, Value]) -> Iterator[Change]:
         """What else the inputs could be: numbers first, which are few and say more."""
+        later = []
         for name, value in sorted(given.items(), key=lambda one: isinstance(one[1], np.ndarray)):
             table, number_of = dict[str, Of](), ""
             if isinstance(value, np.ndarray):
@@ -167,11 +168,16 @@ class Others:
                         yield Change(f"{name} = {other!r}", partial(_constant, name, other))
             for text, of in table.items():
                 words = f"{text.format(name)} in place of {name}"
-                yield Change(words, partial(_applied, name, of), number_of)
+                change = Change(words, partial(_applied, name, of), number_of)
+                if text in OF_FLOATS or number_of:
+                    yield change
+                else:
+                    later.append(change)
         for (one, v), (two, w) in itertools.combinations(given.items(), 2):
             alike = type(v) is type(w) and getattr(v, "shape", 0) == getattr(w, "shape", 0)
             if alike and v is not None:
                 yield Change(f"{one} and {two} exchanged", partial(_exchanged, one, two))
+        yield from later
 
 
 def _of_array(value: Array) -> dict[str, Of]:

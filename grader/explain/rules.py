@@ -164,7 +164,10 @@ BY_SIZE: dict[str, Callable[[float], float]] = {
 def predictions(seen: Observation) -> Iterator[Rule]:
     """Another result, an input, or what is made of the right result: the whole of it."""
     got, right = seen.both
+    k = ratio(got, right)
     for text, (rank, make, size) in _made(seen).items():
+        if size and not math.isclose(make.args[0], k, rel_tol=0.1):
+            continue  # most are ruled out by one entry
         if size != 1 and seen.close(got, make()):
             yield predicted(rank, text, partial(_remade, text), by_size=size > 0)
     if got.shape == right.shape and right.size:
@@ -191,11 +194,11 @@ def predicted(rank: int, text: str, predict: Predict, *, by_size: bool = False) 
     return Rule(rank, text, holds, clashes, varies=varies)
 
 
-def _made(seen: Observation) -> dict[str, tuple[int, Callable[[], Array], int]]:
+def _made(seen: Observation) -> dict[str, tuple[int, partial[Array], int]]:
     """By words everything that a result is compared with: rank, what makes it, and its N."""
     got, b = seen.both
     zero = "is 0 throughout" if b.ndim else "is 0"
-    found: dict[str, tuple[int, Callable[[], Array], int]]
+    found: dict[str, tuple[int, partial[Array], int]]
     found = {zero: (1, partial(np.zeros_like, b), 0)}
     for source, _, called, other in _values_beside(seen):
         if other.shape == got.shape and other.any() and (got.ndim or source == "others"):

@@ -31,6 +31,7 @@ WRONG: dict[str, Callable[[Array], object]] = {
     ),
     "is rounded to 2 decimals": lambda b: np.round(b, 2),
     "is NaN in every entry that is wrong": lambda b: np.full_like(b, np.nan),
+    "is the right one plus 2.000": lambda b: b + 2,
 }
 
 
@@ -67,6 +68,37 @@ def test_few_numbers_or_sizes_say_nothing() -> None:
     b = np.array([[1.0, 1.0]])
     assert said([seen(b / 2, b, x=np.zeros(shape)) for shape in SHAPES]) == []
     assert said([seen(b / 2, b, x=b) for b in (drawn((2, 3), seed) for seed in range(6))]) == []
+
+
+def stepped(way: float, shapes: Sequence[tuple[int, ...]] = SHAPES) -> list[Observation]:
+    right, given = ([drawn(shape, seed) for shape in shapes] for seed in (0, 9))
+    return [seen(x + way * (b - x), b, x=x) for b, x in zip(right, given, strict=True)]
+
+
+def test_another_step_from_an_input_is_seen() -> None:
+    assert said(stepped(-1)) == ["is as far from the input x as the right one, on the other side"]
+    assert said(stepped(0.5)) == ["is half as far from the input x as the right one"]
+    assert not any("far" in text for text in said([*stepped(0.5), *stepped(2, [(3, 3)])]))
+
+
+def test_what_is_repeated_along_an_axis_is_seen() -> None:
+    shapes, text = SHAPES[:3], "repeats the sum of the right one along its first axis"
+    assert text in said(failing(lambda b: np.broadcast_to(b.sum(0), b.shape), shapes))
+    assert text not in said(failing(lambda b: np.broadcast_to(b[0] + b[1], b.shape), shapes))
+
+
+def later(rows: int, shapes: Sequence[tuple[int, ...]]) -> list[Observation]:
+    """Wrong in all rows but the first ones, and in nothing else."""
+    return failing(lambda b: np.where(np.arange(len(b))[:, None] >= rows, b * b, b), shapes)
+
+
+def test_where_the_wrong_entries_are_is_said_where_all_others_are_right() -> None:
+    text = "is wrong only after the first index of its first axis"
+    shapes = ((2, 3), (4, 2), (3, 5), (5, 4))
+    assert text in said(later(1, shapes))
+    assert text not in said([*later(1, shapes), *later(0, [(3, 3)])])
+    # Wrong in some rows of most cases: elsewhere it may be anything.
+    assert text not in said([*later(1, shapes[:1]), *later(2, shapes[1:])])
 
 
 def test_a_size_is_named_only_where_it_varies() -> None:
