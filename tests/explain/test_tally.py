@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import runpy
+
 import pytest
 
-from benchmarks.corpus_reports import is_held_out, way_of
+from tests.explain.making import ROOT
 
+TALLY = runpy.run_path(str(ROOT / "benchmarks" / "corpus_reports.py"))
+is_held_out, way_of = TALLY["is_held_out"], TALLY["way_of"]
 NAMED, RULE, RESULTS = {"id": "x"}, {"kind": "rule"}, {"kind": "results"}
 
 
