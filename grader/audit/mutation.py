@@ -11,18 +11,25 @@ The further inputs are those of the question's cases: drawn again from other see
 dtypes and layouts; with other numbers, out of what the cases give each name.  What the reference
 itself does not take is left out.  They are tried from the smallest on, so that a counterexample can
 be read.
+
+A number that the contract names has to have cases at it and on both sides.  So numbers equal to it
+are moved in accepted solutions too, and where something is compared with one, every move has to be
+killed or explained: the search draws small inputs, and measures no memory.
 """
 
 from __future__ import annotations
 
+import math
+import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from grader import forms
 from grader.audit.matrix import SURER, listed, result_of
 from grader.cases.recipe import CaseRecipe, free_names, read_cases
 from grader.cases.vary import written
@@ -40,12 +47,15 @@ from grader.model.spec import Check
 from grader.sandbox.client import Overran, WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.worker.protocol import BOUND
 from grader.session import GradingSession
+from grader.session.bank_programs import ACCEPTED
 
 LEAST_SECONDS = 1.0  # a call gets: what no reference takes, on a busy machine
 LOOKING = 8  # times as long for a call on further inputs: what takes longer is taken to hang
 PATIENCE = 30.0  # times the longest call of the reference
 NAME = "mutant"
+NEIGHBORS = 100  # a number from here on may be said as the one before or after it, or its root
 SEEDS = range(7001, 7009)  # of further inputs: none that an audit uses
 SLOW = 0.1  # seconds of the reference beyond which an input is not worth it
 CURVE = 1e-4  # of its highest point, by which a curve may stray
@@ -73,7 +83,8 @@ def mutate(
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
             with blame_bank("no mutants can be derived from the reference"):
-                mutants = session.bank.reference.mutants()
+                found = (*session.bank.reference.mutants(), *_moved(session))
+                mutants = [*{(m.accepted, m.start, m.end, m.text): m for m in found}.values()]
             trying = _Trying(session, seeds)
             trying.measure()
             chosen = sample(mutants, at_most)
@@ -97,6 +108,35 @@ def mutate(
         problems=(*faults, *_problems(question, mutants, trials, len(seeds), complete=complete)),
         interrupted=interrupted,
     )
+
+
+def named(clauses: Iterable[str]) -> set[float]:
+    """The numbers of a contract, and their neighbors and roots, by which code may say them.
+
+    Up to 3 they mostly count axes, and mutants of the reference move every number anyway.
+    """
+    found = set()
+    for word in re.findall(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?", " ".join(clauses)):
+        number = float(word.replace(",", ""))
+        if number > 3 or not number.is_integer():
+            found.add(number)
+        if number.is_integer() and number >= NEIGHBORS:
+            found |= {number - 1, number + 1}
+            found |= {math.sqrt(number)} if math.sqrt(number).is_integer() else set()
+    return found
+
+
+def _moved(session: GradingSession) -> Iterator[Mutant]:
+    """What moves a number of the contract, in the reference and in every whole accepted program."""
+    question = session.question
+    spec, numbers = question.spec, named(question.spec.contract)
+    programs = {"": question.reference}
+    if not forms.of(spec).is_text:
+        whole = (n for n in question.accepted if spec.right_until[n] == len(spec.parts))
+        programs |= {f"{ACCEPTED}{name}.": question.accepted[name] for name in whole}
+    for place, source in programs.items() if numbers else ():
+        for mutant in session.bank.reference.mutants(source, numbers):
+            yield replace(mutant, scope=f"{place}{mutant.scope}")
 
 
 def sample(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
@@ -174,7 +214,9 @@ class _Trying:
 
     def trial(self, mutant: Mutant) -> Trial:
         """Try one mutant on every seed, and look further where no check kills it on any."""
-        source = mutant.source(self.session.question.reference)
+        question = self.session.question
+        name = mutant.accepted
+        source = mutant.source(question.accepted[name] if name else question.reference)
         killers: dict[int, str] = {}
         passing: list[int] = []
         for seed in self.seeds:
@@ -191,14 +233,15 @@ class _Trying:
                 passing.clear()
                 break
         because = self.explained.get(mutant.key) if passing else None
-        if not killers and because is None:
+        if not killers and because is None and mutant.rule != BOUND:
             # An input that is not the question's may take long, on a busy machine longer yet.
             evaluation.submission.call_seconds = LOOKING * self.call_seconds
             found = self.search.difference(evaluation.submission)
             fate = Fate.EQUIVALENT if found is None else Fate.SURVIVED
             return Trial(mutant, fate, counterexample=found)
         if not killers:
-            return Trial(mutant, Fate.EXPLAINED, because=because)
+            fate = Fate.SURVIVED if because is None else Fate.EXPLAINED
+            return Trial(mutant, fate, because=because)
         on, killer = next(iter(killers.items()))
         self.kills[killer] += 1
         fate = Fate.KILLED if not passing else Fate.FLAKY if because is None else Fate.EXPLAINED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -11,7 +12,7 @@ from enum import StrEnum
 class Mutant:
     """One small change of a program: bytes `start` to `end` of its text become `text`."""
 
-    scope: str  # the function, "SwiGLUFn.backward", or "module"
+    scope: str  # "SwiGLUFn.backward", "module"; of an accepted solution "accepted/loops.pool"
     line: int
     rule: str  # "dropped term"
     was: str  # the statement, written as `ast.unparse` writes it
@@ -29,6 +30,12 @@ class Mutant:
     def rank(self) -> bytes:
         """A number drawn from the key: the order in which a sample takes mutants."""
         return hashlib.sha256("\0".join((*self.key, str(self.line))).encode()).digest()
+
+    @property
+    def accepted(self) -> str:
+        """The name of the accepted solution that it changes; empty for the reference."""
+        found = re.match(r"accepted/(\w+)\.", self.scope)
+        return found[1] if found else ""
 
     def source(self, original: bytes) -> bytes:
         """The whole mutated text."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -206,13 +206,20 @@ class RemoteProgram:
         """Whether its process sees a CUDA device."""
         return self._ask(protocol.Facts(), protocol.Found).cuda
 
-    def mutants(self) -> tuple[Mutant, ...]:
-        """Small changes of the program's text, derived in its worker; see `worker.mutate`."""
-        (source,) = self.sources
-        plain = _bytes(normalized(source))
+    def mutants(
+        self, source: bytes | None = None, numbers: Collection[float] = ()
+    ) -> tuple[Mutant, ...]:
+        """Small changes of a text, derived in its worker; see `worker.mutate`.
+
+        Args:
+            source: the text; the program's if not given.
+            numbers: where there are any, only these are changed.
+        """
+        plain = _bytes(normalized(self.sources[0] if source is None else source))
+        only = np.array(sorted(numbers), np.float64)
         found: list[Mutant] = []
         while len(found) < MOST_MUTANTS:
-            request = protocol.Mutants(plain, len(found), MUTANTS_A_REPLY)
+            request = protocol.Mutants(plain, only, len(found), MUTANTS_A_REPLY)
             page = self._ask(request, protocol.Page, seconds=60)
             if any(not 0 <= m.start <= m.end <= plain.size for m in page.mutants):
                 raise Garbled("broke the protocol: not a reply to mutants (start, end)")

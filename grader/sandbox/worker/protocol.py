@@ -168,10 +168,14 @@ class Measure(NamedTuple):
     without: Names = ()  # inputs that are not counted
 
 
+BOUND = "another bound"  # the rule of a mutant that moves a number that something is compared with
+
+
 class Mutants(NamedTuple):
     """Derive small changes of a source, and send some of them: `Page`; nothing is executed."""
 
     source: Array  # of bytes
+    numbers: Array  # where there are any: only these are changed
     first: int
     most: int
 

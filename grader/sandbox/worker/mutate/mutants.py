@@ -16,11 +16,12 @@ import ast
 import copy
 import functools
 import itertools
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
-from ..protocol import Mutant, Mutants, Page
+from ..protocol import BOUND, Mutant, Mutants, Page
 
 T = TypeVar("T")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -52,6 +53,9 @@ for _pair in _PAIRS:
     NAMES.setdefault(_one, _other)
     NAMES.setdefault(_other, _one)
 
+_AT: dict[type[ast.cmpop], type[ast.cmpop]] = {  # other only at the number itself
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
+}  # fmt: skip
 SMALL = 1e-3  # a positive number up to this is there to keep another from 0
 _SENTINELS = {"inf": 1e4, "nan": 0.0}  # what people write instead
 _PRECISIONS = {"float64": "float32", "double": "float32", "float32": "float64"}
@@ -63,23 +67,24 @@ _UNCHANGED = (ast.Raise, ast.Import, ast.ImportFrom, ast.ClassDef, ast.Match)
 
 def page(asked: Mutants) -> Page:
     """Some of the mutants of a source."""
-    found = derive(asked.source.tobytes())
+    found = derive(asked.source.tobytes(), tuple(asked.numbers.tolist()))
     return Page(tuple(found[asked.first : asked.first + asked.most]), len(found))
 
 
 @functools.lru_cache(maxsize=1)  # one source, page by page
-def derive(data: bytes) -> list[Mutant]:
+def derive(data: bytes, numbers: tuple[float, ...] = ()) -> list[Mutant]:
     """Return every mutant of a source, in its order, none twice.
 
     Args:
         data: UTF-8 with newlines, no byte order mark.
+        numbers: where there are any, only what moves these.
 
     Raises:
         SyntaxError: it is not Python.
     """
     tree = ast.parse(data)
     found: dict[bytes, Mutant] = {}
-    for mutant in _Source(data, tree).of_block(tree.body, TOP, None):
+    for mutant in _Source(data, tree, numbers).of_block(tree.body, TOP, None):
         mutated = data[: mutant.start] + mutant.text.encode() + data[mutant.end :]
         with suppress(SyntaxError, ValueError):
             if mutated not in found:
@@ -91,8 +96,8 @@ def derive(data: bytes) -> list[Mutant]:
 class _Source:
     """One source, and the mutants of its statements."""
 
-    def __init__(self, data: bytes, tree: ast.Module) -> None:
-        self.data = data
+    def __init__(self, data: bytes, tree: ast.Module, numbers: Collection[float]) -> None:
+        self.data, self.numbers = data, numbers
         lengths = (len(line) + 1 for line in data.split(b"\n"))
         self.starts = [0, *itertools.accumulate(lengths)]  # of lines, in bytes
         imports = (n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom))
@@ -129,12 +134,18 @@ class _Source:
         if not isinstance(node, _UNCHANGED):
             for slot in slots(node):
                 original = slot.holder[slot.key]
-                for rule, changed in replacements(original, slot.role, self.modules):
+                for rule, changed in (
+                    moved(original, self.numbers)
+                    if self.numbers
+                    else replacements(original, slot.role, self.modules)
+                ):
                     slot.holder[slot.key] = changed
                     text = _text(node, elif_=elif_)
                     slot.holder[slot.key] = original
                     if text != was:
                         yield mutant(rule, text)
+        if self.numbers:
+            return
         for rule, new in rewritten(node, function):
             yield mutant(rule, ast.unparse(new))
         if can_go(node, function) and not elif_:
@@ -369,6 +380,37 @@ def _numbers(value: float, role: str) -> Iterator[Change]:
     if 0 < value <= SMALL and isinstance(value, float):
         for new in (float(f"{value / 10:.12g}"), 0.0):
             yield "another eps", _written(new)
+
+
+def moved(node: ast.expr, numbers: Collection[float]) -> Iterator[Change]:
+    """One of some numbers by a step and by a factor, and what it bounds at the number itself."""
+    yield from (("another number", new) for new in _moves(node, numbers))
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        for i, side in enumerate(sides):
+            for new in _moves(side, numbers):
+                left, *right = _without(sides, i, new)
+                yield BOUND, ast.Compare(left, node.ops, right)
+        for i, op in enumerate(node.ops):
+            if type(op) in _AT and any([*_moves(one, numbers)] for one in sides[i : i + 2]):
+                ops = _without(node.ops, i, _AT[type(op)]())
+                yield BOUND, ast.Compare(node.left, ops, node.comparators)
+
+
+def _moves(node: ast.expr, numbers: Collection[float]) -> Iterator[ast.expr]:
+    value = _value(node)
+    if value is not None and abs(value) in numbers:
+        steps = (value - 1, value + 1, value // 2) if isinstance(value, int) else (value / 2,)
+        yield from map(_written, (*steps, 2 * value))
+
+
+def _value(node: ast.expr) -> int | float | None:
+    """The number that an expression is; also as `2 ** n` and `1 << n`."""
+    if isinstance(node, ast.BinOp) and re.fullmatch(
+        r"(2 \*\*|1 <<) \d{1,2}", text := ast.unparse(node)
+    ):
+        return 2 ** int(text.split()[-1])
+    return _signed(node)
 
 
 def _written(value: float) -> ast.expr:
