@@ -10,7 +10,7 @@ import math
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -18,14 +18,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grader.audit import derived
-from grader.audit.matrix import Matrix, Seen, Subject, always_raised, result_of
+from grader.audit.matrix import Matrix, Seen, Subject, always_raised, result_of, shares_of
 from grader.audit.mutation import mutate
 from grader.evaluation.again import Unsteady, require_steady
 from grader.evaluation.evaluation import BankFault
 from grader.explain.components import Failure
 from grader.explain.naming import diagnose
 from grader.kinds import registry
-from grader.model.audit import Accepted, AuditReport, CheckFacts, MutationReport, Remark, Trivial
+from grader.model.audit import (
+    Accepted,
+    AuditReport,
+    Budget,
+    CheckFacts,
+    MutationReport,
+    Remark,
+    Trivial,
+)
 from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.report import CheckResult
@@ -35,6 +43,7 @@ from grader.session.submission import LOG_SEED, experiment
 
 SHOWN = 5  # places marked TODO
 MOST_WORDS, MOST_CLAUSES = 90, 6  # of the first part, which is read in a minute
+ROOM = 1.5  # times what right solutions take: a budget, if wrong ideas are far enough away
 CLOSE = 0.02  # relative, of numbers in a log: machines round in other ways
 
 Progress = Callable[[str], None]
@@ -114,6 +123,7 @@ def audit(
     trivial: list[Trivial] = []
     accepted: list[Accepted] = []
     turned_down: list[str] = []
+    taken: dict[str, Mapping[str, float]] = {}  # of budgets, by accepted solutions
     timed = [check.id for check in checks if registry.get(check.kind).timed]
     notes = [f"{check} was run on the reference only" for check in timed]
     faults: list[str] = []
@@ -127,7 +137,7 @@ def audit(
             _run_again(session, seeds[0])
             _put_through_all_checks(session, matrix, say)
             if matrix.is_sound:
-                own, rejected = derived.hold_written(session, seeds, say)
+                own, rejected = derived.hold_written(session, seeds, say, taken)
                 (others, odd), unmade = derived.hold_derived(session, seeds, say)
                 accepted = own + others
                 repair = derived.hold_repair(session, seeds, say)
@@ -143,10 +153,11 @@ def audit(
             "what the functions return"
         )
     remarks = list(_remarks_on_text(question))
+    budgets = tuple(matrix.budgets(taken))
     if not faults:
         faults = matrix.problems()
         if matrix.is_sound:
-            faults += [*turned_down, *matrix.idle()]
+            faults += [*turned_down, *matrix.idle(), *_tight(budgets)]
             faults += [
                 f"the trivial answer {t.name} passes every check: a submission that returns "
                 f"{t.about} would pass; add a case or a check that it cannot pass"
@@ -167,6 +178,7 @@ def audit(
         for check in checks
     )
     return AuditReport(
+        budgets=budgets,
         question=question.id,
         title=question.spec.title,
         seeds=tuple(seeds),
@@ -227,7 +239,20 @@ def _examined(session: GradingSession, subject: Subject, seed: int) -> Seen:
     graded, evaluation.parts_asked = as_graded(question, results)
     found = diagnose(Failure.of(evaluation, tuple(graded.values())))
     raised = None if is_reference else always_raised(evaluation, results)
-    return Seen(seed, results, graded, found.confused.union(n.id for n in found.named), raised)
+    named = found.confused.union(n.id for n in found.named)
+    return Seen(seed, results, graded, named, raised, shares_of(evaluation, results))
+
+
+def _tight(budgets: Iterable[Budget]) -> Iterator[str]:
+    """Budgets that the next right style may miss."""
+    for one in budgets:
+        room, gap = 1 / one.right_share, one.wrong_share / one.right_share
+        wanted = min(ROOM, math.sqrt(gap)) if one.wrong else ROOM
+        if room < wanted:
+            yield (
+                f"{one.check}: its budget is {room:.2f}x what {one.right} takes, which is right; "
+                f"expected at least {wanted:.2f}x, midway to what the nearest wrong idea takes"
+            )
 
 
 def as_graded(

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from grader import forms
-from grader.audit.matrix import Fault, result_of, sentences, told
+from grader.audit.matrix import Fault, result_of, sentences, shares_of, told
 from grader.bank import repair
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.values import same_value
@@ -70,15 +70,23 @@ def stand_in(session: GradingSession, kind: str) -> list[bytes]:
 # -- what is right ---------------------------------------------------------------------------------
 
 
-def hold_written(session: GradingSession, seeds: Sequence[int], progress: Progress) -> Held:
-    """Put the right solutions that come with a question through every check that decides."""
+def hold_written(
+    session: GradingSession,
+    seeds: Sequence[int],
+    progress: Progress,
+    taken: dict[str, Mapping[str, float]],
+) -> Held:
+    """Put the right solutions that come with a question through every check that decides.
+
+    What each takes of budgets, on the first seed, goes into `taken`.
+    """
     found = []
     for name, source in session.question.accepted.items():
         progress(f"accepted {name}")
         faults = [
             fault
             for seed in seeds
-            for fault in _turned_down(session, name, source, seed, timed=seed == seeds[0])
+            for fault in _turned_down(session, name, source, seed, taken, timed=seed == seeds[0])
         ]
         found.append((name, faults))
     return _held(found, len(seeds), derived=False)
@@ -113,7 +121,13 @@ def _held(found: Sequence[tuple[str, list[Fault]]], seeds: int, *, derived: bool
 
 
 def _turned_down(
-    session: GradingSession, name: str, source: bytes, seed: int, *, timed: bool
+    session: GradingSession,
+    name: str,
+    source: bytes,
+    seed: int,
+    taken: dict[str, Mapping[str, float]],
+    *,
+    timed: bool,
 ) -> Iterator[Fault]:
     question, called = session.question, f"the accepted {name}"
     file = file_of(question, ACCEPTED + name)
@@ -121,11 +135,13 @@ def _turned_down(
     last = question.spec.right_until[name]
     try:
         evaluation = session.examine(called, program, seed, called=called, file=file, parts=last)
-        for check in (one for part in question.spec.parts[:last] for one in part.checks):
-            result = None if check.stretch else result_of(evaluation, check, timed=timed)
-            if result is not None and result.verdict not in FINE:
-                before = f"{file}: {check.id} does not pass {name}, and it is right,"
+        checks = [c for part in question.spec.parts[:last] for c in part.checks if not c.stretch]
+        results = {check.id: result_of(evaluation, check, timed=timed) for check in checks}
+        for check, result in results.items():
+            if result.verdict not in FINE:
+                before = f"{file}: {check} does not pass {name}, and it is right,"
                 yield seed, before, f": {told(result, file)}"
+        taken.setdefault(name, shares_of(evaluation, results))
     except BankFault as fault:
         yield seed, f"{file}: {fault}", ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -11,7 +12,8 @@ from grader import forms
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.tally import Stopped
 from grader.kinds import registry
-from grader.model.audit import AuditRow, Cell, Remark
+from grader.kinds.base import Trial
+from grader.model.audit import AuditRow, Budget, Cell, Remark
 from grader.model.question import Question
 from grader.model.report import FINE, CheckResult, Raised, Verdict
 from grader.model.spec import Check
@@ -40,6 +42,7 @@ class Seen:
     graded: Mapping[str, CheckResult]  # the same as a grade reports them
     named: frozenset[str]  # misconceptions that diagnosis named
     raised: Raised | None = None  # of a program that raises on every case it fails
+    shares: Mapping[str, float] = field(default_factory=dict)  # of budgets, by check
 
     @property
     def stopping(self) -> list[CheckResult]:
@@ -117,6 +120,20 @@ def result_of(evaluation: Evaluation, check: Check, *, timed: bool = False) -> C
         return registry.get(check.kind).carry_out(evaluation, check)
     except Stopped as stop:
         return stop.result
+
+
+def shares_of(evaluation: Evaluation, results: Mapping[str, CheckResult]) -> dict[str, float]:
+    """How much of each budget a program takes in its worst case, where that was measured."""
+    found = {}
+    for check in evaluation.question.spec.checks:
+        kind, result = registry.get(check.kind), results.get(check.id)
+        if check.stretch or result is None or not result.figures:
+            continue
+        with suppress(ProgramError, WorkerError):
+            shares = [kind.share(Trial(evaluation, check, c)) for c in evaluation.cases_of(check)]
+            if measured := [share for share in shares if share is not None]:
+                found[check.id] = max(measured)
+    return found
 
 
 def always_raised(evaluation: Evaluation, results: Mapping[str, CheckResult]) -> Raised | None:
@@ -277,6 +294,25 @@ class Matrix:
                 if named and not self.stops(check.id, earlier):
                     yield f"the check {check.id} kills no variant: {missing}"
             earlier += [check.id for check in deciding]
+
+    def budgets(self, accepted: Mapping[str, Mapping[str, float]]) -> Iterator[Budget]:
+        """Every budget, and the nearest of the right and wrong programs; seeds hardly matter.
+
+        Args:
+            accepted: what right solutions take of each, by name.
+        """
+        taken = {s.name: s.seen[0].shares for s in self.subjects if s.seen}
+        reference = {"reference": taken.pop("reference", {})}
+        for check in self.question.spec.checks:
+            right, wrong = (
+                sorted(
+                    (shares[check.id], name) for name, shares in some.items() if check.id in shares
+                )
+                for some in ({**reference, **accepted}, taken)
+            )
+            if right and right[-1][0] > 0:
+                above = next((one for one in wrong if one[0] > 1), (0.0, ""))
+                yield Budget(check.id, right[-1][1], right[-1][0], above[1], above[0])
 
     def remarks(self) -> Iterator[Remark]:
         """Checks that nothing needs, and ideas that only break."""

@@ -12,9 +12,9 @@ dtypes and layouts; with other numbers, out of what the cases give each name.  W
 itself does not take is left out.  They are tried from the smallest on, so that a counterexample can
 be read.
 
-A number that the contract names has to have cases at it and on both sides.  So numbers equal to it
-are moved in accepted solutions too, and where something is compared with one, every move has to be
-killed or explained: the search draws small inputs, and measures no memory.
+A number that the contract names has to have cases at it and on both sides.  Where the reference or
+an accepted solution compares something with one, that bound is moved, and has to be killed or
+explained: the search, which draws small inputs and measures no memory, is no excuse.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def mutate(
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
             with blame_bank("no mutants can be derived from the reference"):
-                found = (*session.bank.reference.mutants(), *_moved(session))
+                found = (*session.bank.reference.mutants(), *_bounds(session))
                 mutants = [*{(m.accepted, m.start, m.end, m.text): m for m in found}.values()]
             trying = _Trying(session, seeds)
             trying.measure()
@@ -126,8 +126,8 @@ def named(clauses: Iterable[str]) -> set[float]:
     return found
 
 
-def _moved(session: GradingSession) -> Iterator[Mutant]:
-    """What moves a number of the contract, in the reference and in every whole accepted program."""
+def _bounds(session: GradingSession) -> Iterator[Mutant]:
+    """What moves a bound of the contract, in the reference and in every whole accepted program."""
     question = session.question
     spec, numbers = question.spec, named(question.spec.contract)
     programs = {"": question.reference}

@@ -154,6 +154,10 @@ class Kind(Generic[K]):
         """Whether results that differ in a last bit are of different ideas."""
         return False
 
+    def share(self, trial: Trial[K]) -> float | None:  # noqa: ARG002
+        """How much of its budget the submission takes on one case; None where there is none."""
+        return None
+
     def by_style(self, check: K) -> bool:  # noqa: ARG002
         """Whether what is observed depends on how an idea is written, as peaks of memory do."""
         return False

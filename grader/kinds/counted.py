@@ -168,6 +168,10 @@ class Budgeted(Counted[B]):
         except size_expr.AmountError as error:
             raise api.BankFault(f"{trial.check.id}: {error}") from None
 
+    def share(self, trial: Trial[B]) -> float:
+        allowed = self.allowed(trial)
+        return float(self.measured(trial, trial.evaluation.submission).value) / max(1.0, allowed)
+
     def assess(self, trial: Trial[B], found: api.Measured) -> api.Finding:
         size, allowed = float(found.value), self.allowed(trial)
         figures = {"bytes": size, "allowed": allowed}

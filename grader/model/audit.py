@@ -74,6 +74,17 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """What programs take of the budget of a check, in the case that needs most of it."""
+
+    check: str
+    right: str  # the right program that comes nearest to it
+    right_share: float
+    wrong: str  # of the programs that are above it, the nearest; empty if there is none
+    wrong_share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Remark:
     """What would make the question better."""
 
@@ -97,6 +108,7 @@ class AuditReport:
     notes: tuple[str, ...] = ()  # what was left out, and what takes long
     trivial: tuple[Trivial, ...] = ()
     accepted: tuple[Accepted, ...] = ()
+    budgets: tuple[Budget, ...] = ()
 
     @property
     def ok(self) -> bool:

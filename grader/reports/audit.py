@@ -46,6 +46,10 @@ def audit_page(report: AuditReport) -> Iterator[Block]:
     for answer in made:
         if answer.accepted:
             yield Paragraph(f"{answer.name}, {answer.about}", "  trivial answer accepted:")
+    for one in report.budgets:
+        wrong = f"; {one.wrong} {one.wrong_share:.2f} of it" if one.wrong else ""
+        said = f"{one.right} takes {one.right_share:.2f} of its budget{wrong}"
+        yield Paragraph(said, f"{one.check}: ", "", indent=2)
     if passed := ", ".join(a.name for a in report.accepted if a.passed == a.seeds):
         yield Paragraph(f"right solutions passed: {passed}", indent=2)
     yield Gap()
@@ -171,6 +175,9 @@ def _alive(trial: Trial, seeds: int) -> Iterator[Block]:
     if trial.fate is Fate.FLAKY:
         stopped = seeds - len(trial.passing_seeds)
         yield Paragraph(f"stopped on {stopped} of {seeds} seeds, by {trial.killed_by}", indent=4)
+    if found is None and trial.fate is Fate.SURVIVED:
+        text = "give it cases at this number of the contract and on both sides"
+        yield Paragraph(text, f"{'to do':11}", "", indent=4, hang=12)
     if found is not None:
         run = "" if found.run == "main" else f", run {found.run}"
         where = f"{found.reach}: {found.case}{run}, seed {found.seed}"

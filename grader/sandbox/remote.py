@@ -213,7 +213,7 @@ class RemoteProgram:
 
         Args:
             source: the text; the program's if not given.
-            numbers: where there are any, only these are changed.
+            numbers: where there are any, only bounds that are one of them are moved.
         """
         plain = _bytes(normalized(self.sources[0] if source is None else source))
         only = np.array(sorted(numbers), np.float64)

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -23,8 +24,21 @@ from grader.bank import load
 from grader.model.audit import AuditReport, Cell
 from grader.model.question import Question
 from grader.model.report import CheckResult, Verdict
+from grader.reports.audit import audit_page
+from grader.reports.blocks import render_terminal
+from grader.reports.sheet import plain
 from tests.asking import with_checks
-from tests.audit.audits import GATE, MINI, SIGNS, audited, question, said
+from tests.audit.audits import (
+    GATE,
+    MINI,
+    REFERENCE,
+    SIGNS,
+    SPEC,
+    VARIANTS,
+    audited,
+    question,
+    said,
+)
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -408,3 +422,41 @@ def test_no_process_stays_when_nobody_listens_any_more(
     next(found)
     found.close()  # type: ignore[attr-defined]
     assert multiprocessing.active_children() == []
+
+
+PEAK = {"id": "peak", "kind": "peak", "of": "y", "cases": "long", "needs": "gate"}
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "hoarded", "fault"),
+    [
+        (30, 8, []),  # bytes of an entry: the reference takes 16
+        (20, 8, ["1.25x what reference takes", "expected at least 1.50x"]),
+        (20, 2, []),  # the wrong idea takes 24, which is 1.5 times as much
+        (19, 2, ["1.19x what reference takes", "expected at least 1.23x"]),
+        (25, 8, ["1.04x what copies takes", "expected at least 1.50x"]),
+    ],
+)
+def test_a_budget_that_right_styles_come_near_is_a_fault(
+    tmp_path: Path, bytes_: int, hoarded: int, fault: list[str]
+) -> None:
+    copies = {"copies": dedent(REFERENCE).replace("return", "x = x.copy()\n    return")}
+    hoards = (
+        f"def relu(x):\n    y, kept = np.where(x > 0, x, 0), x.repeat({hoarded})\n    return y\n"
+    )
+    idea = {"killed_by": "peak", "feedback": "It keeps too much."}
+    report = audited(
+        tmp_path,
+        cases={"signs": SIGNS, "long": {"x": {"normal": [100_000]}}},
+        checks=[{**GATE, "cases": "all"}, {**PEAK, "at_most": f"{bytes_} * x.size"}],
+        variants={**VARIANTS, "hoards": hoards},
+        misconceptions={**SPEC["misconceptions"], "hoards": idea},
+        code={"accepted": copies} if bytes_ == 25 else None,
+    )
+    said_of_it = [p for p in report.problems if p.startswith("peak: its budget")]
+    assert len(said_of_it) == bool(fault), report.problems
+    assert all(text in said_of_it[0] for text in fault)
+    (budget,) = report.budgets
+    assert (budget.check, budget.wrong) == ("peak", "hoards")
+    page = "\n".join(map(plain, render_terminal(list(audit_page(report)), 80)))
+    assert f"takes {budget.right_share:.2f} of its budget; hoards" in page

@@ -29,7 +29,7 @@ from grader.reports.sheet import plain
 from grader.sandbox.client import Overran
 from grader.session import GradingSession
 from tests.asking import with_checks
-from tests.audit.audits import AT_ZERO, BACKWARD, gate
+from tests.audit.audits import AT_ZERO, BACKWARD, gate, question
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -135,6 +135,45 @@ def test_a_case_that_no_check_compares_is_named(tmp_path: Path, only: Callable[.
     _, found = survivor(mutate(gate(tmp_path, zeros=ZEROS), seeds=range(2)))
     assert found.reach is Reach.SAME
     assert found.advice == "let gate look at zeros, with more draws or numbers that are written"
+
+
+CONTRACT = ["Up to 1,000 numbers are added up, of more the mean is taken."]
+LONG = "def total(x):\n    return x.mean() if x.size >= 1001 else x.sum()\n"
+BRANCHES = "def total(x):\n    if len(x) <= 1000:\n        return x.sum()\n    return x.mean()\n"
+SIZES = {"few": 3, "many": 5000}
+AT = {"at": 1000, "after": 1001, "more": 1500}
+
+
+def totals(folder: Path, sizes: dict[str, int], **changes: Any) -> MutationReport:
+    """Try the bounds of a question whose contract names a number."""
+    named = question(
+        folder, reference=LONG, begin="def total(x):\n    return x.sum()\n", variants={},
+        contract=CONTRACT, run=["y = total(x)"], interface="def total(x)  # (N,) -> y",
+        cases={name: {"x": {"uniform": [size]}} for name, size in sizes.items()},
+        starter_holds=None, misconceptions=None,
+        code={"accepted": {"branches": BRANCHES}}, **changes,
+    )  # fmt: skip
+    return mutate(named, seeds=[0])
+
+
+def test_a_number_of_the_contract_needs_cases_at_it_and_on_both_sides(tmp_path: Path) -> None:
+    bare = totals(tmp_path / "a", SIZES)
+    alive = {(t.mutant.accepted, t.mutant.becomes) for t in of_fate(bare)}
+    assert alive == {
+        *(("", f"return x.mean() if x.size {one} else x.sum()")
+          for one in (">= 1000", ">= 1002", ">= 500", ">= 2002", "> 1001")),
+        *(("branches", f"if len(x) {one}:")
+          for one in ("<= 999", "<= 1001", "<= 500", "<= 2000", "< 1000")),
+    }  # fmt: skip
+    assert "SURVIVES accepted/branches.total, line" in shown(bare)
+    assert "give it cases at this number of the contract and on both sides" in shown(bare)
+    assert totals(tmp_path / "b", SIZES | AT).ok
+    left = {
+        "in": "accepted/branches.total", "was": "if len(x) <= 1000:",
+        "becomes": "if len(x) <= 500:", "because": "It could be so.",
+    }  # fmt: skip
+    explained = totals(tmp_path / "c", SIZES, survivors=[left])
+    assert [t.mutant.becomes for t in of_fate(explained, Fate.EXPLAINED)] == [left["becomes"]]
 
 
 def test_a_survivor_may_be_explained_however_its_line_is_laid_out(tmp_path: Path) -> None:

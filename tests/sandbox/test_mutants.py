@@ -128,6 +128,22 @@ def test_heads_keep_their_bodies() -> None:
     assert source.replace("    for i in range(n):\n        a += i\n", "    pass\n\n") in sources
 
 
+@pytest.mark.parametrize(
+    ("line", "moved"),
+    [
+        ("y = a <= 256", {"a <= 255", "a <= 257", "a <= 128", "a <= 512", "a < 256"}),
+        ("y = 0.5 > a", {"0.25 > a", "1.0 > a", "0.5 >= a"}),
+        ("y = a < 2 ** 8 < b", {"a < 255 < b", "a < 257 < b", "a < 128 < b", "a < 512 < b",
+                                "a <= 2 ** 8 < b", "a < 2 ** 8 <= b"}),
+        ("y = a == -256", {"a == -257", "a == -255", "a == -128", "a == -512"}),
+        ("y = a <= 200 or f(256, b * 256)", set()),  # another number, and no bound
+    ],
+)  # fmt: skip
+def test_of_bounds_that_are_some_numbers_only_these_are_moved(line: str, moved: set[str]) -> None:
+    found = derive(f"def f(a, b):\n    {line}\n    return y + 1\n".encode(), (0.5, 256.0))
+    assert {m.becomes for m in found} == {f"y = {one}" for one in moved}
+
+
 def test_what_no_question_is_about_is_left_alone() -> None:
     source = (
         '"""Sum of 1 and 2."""\n'

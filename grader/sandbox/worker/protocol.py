@@ -175,7 +175,7 @@ class Mutants(NamedTuple):
     """Derive small changes of a source, and send some of them: `Page`; nothing is executed."""
 
     source: Array  # of bytes
-    numbers: Array  # where there are any: only these are changed
+    numbers: Array  # where there are any: only bounds that are one of them are moved
     first: int
     most: int
 

@@ -77,7 +77,7 @@ def derive(data: bytes, numbers: tuple[float, ...] = ()) -> list[Mutant]:
 
     Args:
         data: UTF-8 with newlines, no byte order mark.
-        numbers: where there are any, only what moves these.
+        numbers: where there are any, only what moves a bound that is one of them.
 
     Raises:
         SyntaxError: it is not Python.
@@ -135,7 +135,7 @@ class _Source:
             for slot in slots(node):
                 original = slot.holder[slot.key]
                 for rule, changed in (
-                    moved(original, self.numbers)
+                    bounds(original, self.numbers)
                     if self.numbers
                     else replacements(original, slot.role, self.modules)
                 ):
@@ -382,35 +382,27 @@ def _numbers(value: float, role: str) -> Iterator[Change]:
             yield "another eps", _written(new)
 
 
-def moved(node: ast.expr, numbers: Collection[float]) -> Iterator[Change]:
-    """One of some numbers by a step and by a factor, and what it bounds at the number itself."""
-    yield from (("another number", new) for new in _moves(node, numbers))
-    if isinstance(node, ast.Compare):
-        sides = [node.left, *node.comparators]
-        for i, side in enumerate(sides):
-            for new in _moves(side, numbers):
-                left, *right = _without(sides, i, new)
-                yield BOUND, ast.Compare(left, node.ops, right)
-        for i, op in enumerate(node.ops):
-            if type(op) in _AT and any([*_moves(one, numbers)] for one in sides[i : i + 2]):
-                ops = _without(node.ops, i, _AT[type(op)]())
-                yield BOUND, ast.Compare(node.left, ops, node.comparators)
-
-
-def _moves(node: ast.expr, numbers: Collection[float]) -> Iterator[ast.expr]:
-    value = _value(node)
-    if value is not None and abs(value) in numbers:
+def bounds(node: ast.expr, numbers: Collection[float]) -> Iterator[Change]:
+    """A comparison with one of some numbers, which is moved, or the other way at the number."""
+    if not isinstance(node, ast.Compare):
+        return
+    sides = [node.left, *node.comparators]
+    for i, side in enumerate(sides):
+        value = _signed(side)
+        if isinstance(side, ast.BinOp) and re.fullmatch(
+            r"(2 \*\*|1 <<) \d{1,2}", ast.unparse(side)
+        ):
+            value = 2 ** int(ast.unparse(side)[4:])
+        if value is None or abs(value) not in numbers:
+            continue
         steps = (value - 1, value + 1, value // 2) if isinstance(value, int) else (value / 2,)
-        yield from map(_written, (*steps, 2 * value))
-
-
-def _value(node: ast.expr) -> int | float | None:
-    """The number that an expression is; also as `2 ** n` and `1 << n`."""
-    if isinstance(node, ast.BinOp) and re.fullmatch(
-        r"(2 \*\*|1 <<) \d{1,2}", text := ast.unparse(node)
-    ):
-        return 2 ** int(text.split()[-1])
-    return _signed(node)
+        for new in (*steps, 2 * value):
+            left, *right = _without(sides, i, _written(new))
+            yield BOUND, ast.Compare(left, node.ops, right)
+        for j in range(max(0, i - 1), min(i + 1, len(node.ops))):
+            if other := _AT.get(type(node.ops[j])):
+                ops = _without(node.ops, j, other())
+                yield BOUND, ast.Compare(node.left, ops, node.comparators)
 
 
 def _written(value: float) -> ast.expr:
