@@ -101,5 +101,5 @@ def _begun(ctx: Context, header: Header, yours: Progress) -> str:
     if not yours.tries:
         return "not graded yet"
     last = last_try(ctx, header.called, most=20)
-    ideas = ", ".join(last.ideas) if last is not None and not last.on else ""
-    return quantity(yours.tries, "try", "tries") + (f"; last idea {ideas}" if ideas else "")
+    idea = f"; last idea {last.ideas[0]}" if last is not None and last.ideas else ""
+    return quantity(yours.tries, "try", "tries") + idea

@@ -162,9 +162,10 @@ class Hints:
     """The hints to show now."""
 
     choice: Choice
-    shown: tuple[tuple[int, str], ...]  # with their numbers, from 1
+    shown: tuple[tuple[int, str], ...]  # with their numbers in the part, from 1
     left: int
-    total: int = 0  # of the parts that are asked
+    total: int = 0  # of the part that is asked now
+    part: int = 1
     all: bool = False  # whether every one had been shown before
     counted: bool = True  # False: the next has to be asked for by its number
 
@@ -172,22 +173,25 @@ class Hints:
 def hint(ctx: Context, question_id: str | None, *, number: int | None = None) -> Hints:
     """Return one hint more than last time, or hint `number`; all when there is none left.
 
-    Hints are numbered through the parts, and those of later parts do not show.
+    They are those of the part that is asked now, numbered from 1; recorded is how many were shown
+    of all parts up to it.
     """
     choice = resolve(ctx, question_id)
     yours, parts = ctx.progress(choice.question), choice.question.spec.parts
-    asked = parts[: yours.asked(len(parts))]
-    hints = [hint for part in asked for hint in part.hints]
+    *before, part = parts[: yours.asked(len(parts))]
+    hints, earlier, current = part.hints, sum(len(one.hints) for one in before), len(before) + 1
     if not hints:
         return Hints(choice, (), 0)
     if number is not None and number > len(hints):
         raise UsageError(f"--number: expected a number from 1 to {len(hints)}, found {number}")
-    shown, earlier = yours.hints, len(hints) - len(asked[-1].hints)
-    one = number or max(shown, earlier) + 1  # one of the current part
+    shown = max(yours.hints - earlier, 0)
+    one = number or shown + 1
     if one > len(hints):
-        return Hints(choice, tuple(enumerate(hints, 1)), 0, len(hints), all=True)
-    kept = one <= shown or ctx.add(replace(ctx.event("hint", choice.question), hint=one))
-    return Hints(choice, ((one, hints[one - 1]),), len(hints) - one, len(hints), counted=kept)
+        return Hints(choice, tuple(enumerate(hints, 1)), 0, len(hints), current, all=True)
+    event = replace(ctx.event("hint", choice.question), hint=earlier + one)
+    kept = one <= shown or ctx.add(event)
+    left = len(hints) - one
+    return Hints(choice, ((one, hints[one - 1]),), left, len(hints), current, counted=kept)
 
 
 class Line(NamedTuple):
@@ -293,8 +297,9 @@ def run(
     need_torch(question)
     path = choice.need_workspace().submission
     spent = UsageError(
-        f"{asked.budget} of {asked.budget} runs are used; you can still edit and grade",
-        hint=f"{next_}   drill reset{choice.argument} puts the starter back, and begins anew",
+        f"{asked.budget} of {asked.budget} runs are used; you can still edit and grade,"
+        " and a reset puts the starter back and begins anew",
+        hint=f"{next_}   drill reset{choice.argument}",
     )
     used = ctx.read(lambda db: progress.runs_used(db, question.id, str(question.bank)), 0)
     if used >= asked.budget:

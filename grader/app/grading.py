@@ -18,7 +18,7 @@ from grader.app.resolve import Choice, enclosing, resolve
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
-from grader.records.progress import NOT_PYTHON
+from grader.records.progress import NO_TRY
 
 if TYPE_CHECKING:
     from grader.model.report import Report
@@ -34,6 +34,7 @@ class Graded:
     path: Path  # of the file that was graded
     again: str  # what follows `drill grade` to grade this file again
     tries: int  # at the question with this one; 0: it does not count as one
+    passed: bool  # whether the question was passed before
     hints_left: bool
     next_part: int | None = None  # number of the part that is asked from now on, if it is a new one
 
@@ -46,6 +47,7 @@ def grade(
     seed: int | None = None,
     parts: str | None = None,
     doing: Callable[[str], None] = lambda _: None,
+    agreed: Callable[[bytes], bool] = lambda _: True,
 ) -> Graded:
     """Grade a submission and record it.
 
@@ -57,6 +59,11 @@ def grade(
         seed: From which the inputs are drawn, below 2**63; a fresh one when None.
         parts: The numbers of the parts that count, "1,2"; all when None.
         doing: Called with what is going on: "loading torch", "grading, 7 of 19 checks".
+        agreed: Asked before the only grade of a prediction that counts, and before one of another
+            file shows what is right; with the file.
+
+    Raises:
+        UsageError: Among others, where `agreed` says no.
     """
     seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
     with ExitStack() as stack:
@@ -78,12 +85,24 @@ def grade(
         wanted = _parts(question, parts)
         again += "" if parts is None else f" --parts {shlex.quote(parts)}"
         need_torch(question)
+        own = choice.workspace is not None and path == choice.workspace.submission
+        if own and not os.path.lexists(path):
+            text = f"{path}: there is no such file any more"
+            raise UsageError(text, hint=f"Next: drill reset{choice.argument}")
         submission = files.read_submission(path)
 
-        from grader import session  # reads specs, as loading the question did
+        from grader import forms, session  # reads specs, as loading the question did
 
         why_not = _why_not_counted(ctx, choice, path, file)
         is_own = why_not is None
+        yours = ctx.progress(question)
+        starter = submission == question.handed_out(question.starter)
+        once = forms.of(question.spec).one_try and not yours.tries and not starter
+        if once and not agreed(submission):
+            raise UsageError(
+                "the first grade of a prediction is the one that counts, and shows what is right",
+                hint=f"Next: drill grade{again} --yes",
+            )
         event = ctx.event("begun" if is_own else "review", question)
         event = replace(event, seed=seed, path=str(path))
         which = {"question": question.id, "bank": event.bank}
@@ -93,7 +112,6 @@ def grade(
         begun = ctx.write(lambda db: events.begin(db, event, submission), "this grade")
         if begun is not None and why_not:
             ctx.warn(*why_not)
-        yours = ctx.progress(question)
         # One part is asked after another of those who try, and all of everybody else.
         before = yours.asked(every) if begun is not None and is_own else every
         report = session.grade(
@@ -101,11 +119,12 @@ def grade(
             workers=started[0] if started else None,
             progress=lambda done, checks: doing(f"grading, {done} of {checks} checks"),
         )  # fmt: skip
-    is_read = report.raised is None or not report.raised.is_of_text
+    unread = report.raised is not None and report.raised.is_of_text
+    no_try = unread or starter or not submission.strip()
     if begun is not None:
         from grader.reports.json import dumps
 
-        verdicts = " ".join(part.verdict for part in report.parts) if is_read else NOT_PYTHON
+        verdicts = NO_TRY if no_try else " ".join(part.verdict for part in report.parts)
         ctx.add(replace(
             ctx.event("graded", question), attempt=begun, report=dumps(report), parts=verdicts,
             verdict=report.verdict, isolation=report.isolation, seconds=report.seconds,
@@ -119,7 +138,9 @@ def grade(
         choice,
         path,
         again,
-        tries=yours.tries + 1 if begun is not None and is_own and is_read else 0,
+        # A version is a try once, however often it is graded.
+        tries=tries if (tries := ctx.progress(question).tries) > yours.tries else 0,
+        passed=yours.passed,
         hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
         next_part=asked if asked > before and report.parts_passed < asked else None,
     )

@@ -12,7 +12,7 @@ from grader.app.context import Context
 from grader.app.drills import put_back
 from grader.app.resolve import find_workspace
 from grader.model.errors import DrillError, UsageError
-from grader.records import events
+from grader.records import events, progress
 from grader.records.events import Attempt, Event
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Row:
     of: int = 0  # how many the question had
     on: bool = False  # whether it passed all that was asked then: what failed after was no news yet
     hints: int = 0  # shown before it
-    ideas: tuple[str, ...] = ()  # misconceptions that were named
+    ideas: tuple[str, ...] = ()  # the misconception that its page named first, if it named any
     failed: str = ""  # the first check that did not pass
     failing: frozenset[tuple[str, str]] = frozenset()  # cases, each with a check that failed on it
     unchanged: bool = False  # whether it was the starter
@@ -107,13 +107,20 @@ def _row(db: sqlite3.Connection, attempt: Attempt, best: dict[tuple[str, str], i
         report = json.loads(events.report(db, attempt.id) or "{}")
         checks = report.get("checks", [])
         failed = [c["id"] for c in checks if c["verdict"] not in _FINE and not c.get("stretch")]
-        raised = (report.get("raised") or {}).get("type", "")  # the file could not be loaded
+        raised = report.get("raised") or {}  # the file could not be loaded
+        if raised:
+            kind = str(raised["type"])
+            unread = attempt.parts == progress.NO_TRY
+            failed = ["the file cannot be read" if unread else f"loading it raised {kind}"]
+        unchanged = report.get("unchanged") is True
+        ideas = [str(idea["id"]) for idea in report.get("misconceptions", [])]
         return Row(
             *known,
-            ideas=tuple(str(idea["id"]) for idea in report.get("misconceptions", [])),
-            failed=str(next(iter(failed), raised)),
+            # No page names one of a part that was not asked, nor of the starter.
+            ideas=tuple(ideas[:1]) if not (on or unchanged) else (),
+            failed=str(next(iter(failed), "")),
             failing=frozenset((case, c["id"]) for c in checks for case in c.get("failing") or ()),
-            unchanged=report.get("unchanged") is True,
+            unchanged=unchanged,
         )
     except (ValueError, KeyError, TypeError, AttributeError):  # the file is the user's to edit
         return Row(*known)

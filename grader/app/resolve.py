@@ -131,7 +131,7 @@ class Choice:
             raise _gone(asked, self.gone)
         raise UsageError(
             f"{self.called} was not started here, and no folder of it is known",
-            hint=f"Next: drill start {asked}   drill grade {asked} --file PATH",
+            hint=f"Next: drill start {asked}",
         )
 
 
@@ -237,14 +237,14 @@ def _nearest(ctx: Context, starts: Sequence[Start], folder: Path | None = None) 
     if os.path.lexists(here / SUBMISSION) and open_folder(here) is None:
         raise NoDrillError(
             f"{here / SUBMISSION} does not belong to a started drill; nothing was done",
-            hint=f"Next: drill grade ID{ctx.option} --file {SUBMISSION}   drill list{ctx.option}",
+            hint=f"drill grade ID{ctx.option} --file {SUBMISSION} grades it for the question ID",
         )
     around = enclosing(here)
     below = [around] if around is not None else inside(here)
     if len(below) == 1:
         return below[0]
     if below:
-        lines = [f"cd {ctx.typed(one.folder)}" for one in below[:3]]
+        lines = [f"cd {ctx.typed(one.folder)} && drill {ctx.typing}" for one in below[:2]]
         raise UsageError(
             f"{len(below)} drills are in this folder, and none is named",
             hint=f"Next: {'   '.join(lines)}",
@@ -252,12 +252,12 @@ def _nearest(ctx: Context, starts: Sequence[Start], folder: Path | None = None) 
     if not starts:
         raise UsageError(
             "no drill was started here or anywhere else",
-            hint=f"Next: drill list{ctx.option}   drill start ID{ctx.option}",
+            hint=f"Next: drill next{ctx.option}   drill list{ctx.option}",
         )
     last, there = starts[0].question, Path(starts[0].folder)
     if open_quietly(there) is None:
         raise _gone(last + ctx.option, ctx.typed(there))
     raise UsageError(
         f"no drill in this folder; the last one was {last}, in {ctx.typed(there.parent)}",
-        hint=f"Next: cd {ctx.typed(there)}   drill {ctx.typing} {last}{ctx.option}",
+        hint=f"Next: cd {ctx.typed(there)} && drill {ctx.typing}{ctx.option}",
     )

@@ -54,9 +54,11 @@ def start(
     near = [here.near(folder / QUESTION), here.near(file)]
     width = max(map(len, near))
     said = (f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]:<{width}}   {edit}".rstrip())
-    there = "" if folder == here.folder else f"cd {here.typed(folder)}"
-    run = "" if found.spec.experiments is None else "drill run"
-    steps = filter(None, (there, run, "drill grade"))  # the folder knows its bank
+    there = "" if folder == here.folder else f"cd {here.typed(folder)} && "
+    steps = ["drill grade"]  # the folder knows its bank
+    if found.spec.experiments is not None:
+        steps.insert(0, "drill run")
+    steps[0] = there + steps[0]
     # A starter is of the first part.
     part = 1 if is_new else here.progress(found).asked(len(found.spec.parts))
     ending = (Code(said, 0), Commands(tuple(steps)))
@@ -99,7 +101,8 @@ def hint(
         output.write(f"{found.id} has no hints")
         return
     for n, text in given.shown:
-        output.write(f"hint {n} of {given.total}")
+        of = f" of part {given.part}" if len(found.spec.parts) > 1 else ""
+        output.write(f"hint {n} of {given.total}{of}")
         output.show(from_markdown(text, indent=4))
     if given.left:
         # Where nothing can be recorded, the next one has to be asked for.
@@ -207,8 +210,8 @@ def solution(
         " --full": bool(found.changes) and not full,
         " --follow-ups": bool(spec.follow_ups) and not follow_ups,
     }
-    lines += [sheet.steps(*(words + option for option, wanted in further.items() if wanted))]
     output.lines(lines, paged=True)
+    output.steps(*(words + option for option, wanted in further.items() if wanted))
 
 
 def _follow_ups(spec: Spec) -> Iterator[sheet.Line]:

@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -30,6 +32,7 @@ EXIT_BANK_FAULT = 3
 EXIT_GRADER_FAULT = 4
 EXIT_USAGE = 2
 
+_NO_QUESTION = re.compile(r"no question (\S+); did you mean (\S+)\?")
 _WORDS = {  # what typer and pydantic say: as we say it
     " (Possible options: ": "; did you mean ",
     ". Did you mean ": "; did you mean ",
@@ -46,7 +49,7 @@ def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int
         try:
             status = _carried_out(command, bank_first(arguments))
         except DrillError as fault:
-            return _explain(fault, as_json="--json" in _options(arguments))
+            return _explain(fault, arguments)
     except (KeyboardInterrupt, typer.Abort):  # Abort: end of input at a prompt
         status = EXIT_INTERRUPTED
     except output.PipeClosedError:
@@ -117,11 +120,15 @@ def _left(fault: SystemExit) -> int:
     return code if isinstance(code, int) else int(code is not None)
 
 
-def _explain(fault: DrillError, *, as_json: bool) -> int:
+def _explain(fault: DrillError, arguments: Sequence[str]) -> int:
     """Say what is wrong with the command, the bank or the grader, and return the status."""
     status, message, hint = fault.exit_status, fault.message, fault.hint
     problems = getattr(fault, "problems", ())
-    if as_json:
+    found = _NO_QUESTION.fullmatch(message)
+    if found and not hint and found[1] in arguments:  # what was typed, with the id that was meant
+        words = (found[2] if word == found[1] else word for word in arguments)
+        hint = f"Next: drill {shlex.join(words)}"
+    if "--json" in _options(arguments):
         kind = {EXIT_USAGE: "usage", EXIT_BANK_FAULT: "bank"}.get(status, "internal")
         error = {"kind": kind, "status": status, "message": message, "hint": hint}
         output.document(error=error | ({"problems": problems} if problems else {}))

@@ -40,6 +40,7 @@ def grade(
     ] = None,
     full: Annotated[bool, flag("--full", "Print everything that was found, however long.")] = False,
     explain: Annotated[bool, flag("--explain", "Explain an untouched starter, too.")] = False,
+    yes: Annotated[bool, flag("--yes", "Do not ask before the grade of a prediction.")] = False,
     json: Json = False,
 ) -> int:
     """Grade your submission: 0 it passes, 1 it does not."""
@@ -48,9 +49,14 @@ def grade(
 
     here = context(ctx)
 
+    def agreed(answers: bytes) -> bool:
+        return yes or (not json and output.is_dialog() and _confirmed(answers))
+
     def carried_out(target: str | None, path: Path | None) -> Graded:
         with output.waiting() as doing:
-            return grading.grade(here, target, file=path, seed=seed, parts=parts, doing=doing)
+            return grading.grade(
+                here, target, file=path, seed=seed, parts=parts, doing=doing, agreed=agreed
+            )
 
     try:
         graded = carried_out(question, file)
@@ -79,9 +85,18 @@ def grade(
             request=() if new is None else requested(graded.choice.question, new),
             full=full,
             explain=explain,
+            before=graded.passed,
         )
         output.show(page(report, around), rows=around.rows)
     return STATUS.get(report.verdict, 1)
+
+
+def _confirmed(answers: bytes) -> bool:
+    """Show a prediction, and ask whether this is the one that is to count."""
+    for line in answers.decode("utf-8", "replace").splitlines():
+        if line.partition("#")[0].strip():
+            output.info(f"    {line}")
+    return output.confirm("Only the first grade of a prediction counts. Grade this one?")
 
 
 def _near(path: Path) -> str:
@@ -98,6 +113,8 @@ def _time_taken(graded: Graded) -> str:
     from grader.model.numerals import span
 
     workspace, spec = graded.choice.workspace, graded.choice.question.spec
+    if graded.passed:  # the clock stopped then
+        return ""
     try:
         then = datetime.fromisoformat(workspace.started_at if workspace else "")
         minutes = (datetime.now(UTC) - then).total_seconds() / 60
@@ -131,7 +148,9 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     steps = []
     form = forms.of(spec)
     if failing is not None and not (form.is_text or form.apart):  # nothing to run there
-        steps.append(f"drill case {shlex.quote(failing.failing[0])}{choice.argument}")
+        debug = failing.raised is not None and failing.raised.type == "BdbQuit"
+        case = f"drill case {shlex.quote(failing.failing[0])}{choice.argument}"
+        steps.append(case + " --debug" * debug)
     if graded.hints_left:
         steps.append(f"drill hint{choice.argument}")
     if report.unchanged and not explained:

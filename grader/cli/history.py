@@ -58,13 +58,20 @@ def list_(
         widest = max(sheet.cells(line if isinstance(line, str) else line[0][0]) for line in lines)
         if output.style.plain or widest <= output.measure():
             break
-    output.lines(lines, paged=all_)
+    output.lines(lines if output.style.plain else (_cut(line) for line in lines), paged=True)
     restore, of = f"drill history restore {shown[-1].attempt.id}", len(found) + earlier
     if len(shown) == of:
         output.steps(restore)
     else:
         whole = f"drill history{which}{here.option} --all"
         output.steps(whole, restore, after=f"{len(shown):,} of {of:,} tries")
+
+
+def _cut(line: sheet.Line) -> sheet.Line:
+    """A line that fits, where an id or an idea is very long."""
+    if isinstance(line, str):
+        return sheet.cut(line, output.measure())
+    return tuple((sheet.cut(text, output.measure()), style) for text, style in line)
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -100,6 +100,15 @@ def ask(question: str) -> str:
     return answer
 
 
+def confirm(question: str) -> bool:
+    """Ask for a yes or a no on standard error; no is what nothing means."""
+    import typer
+
+    if style.has_status:
+        draw_status("")
+    return bool(typer.confirm(question, default=False, err=True))
+
+
 def write(text: str = "") -> None:
     """Write a line, or several, in which nothing acts on the terminal."""
     _put(sys.stdout, harmless(text) + "\n")
@@ -142,7 +151,14 @@ def _styled(line: sheet.Line, *, styled: bool) -> str:
 
 def steps(*commands: str, after: str = "") -> None:
     """Write what to type next, on a line after other words if there are any."""
-    lines([((f"{after}{sheet.GAP}" if after else "", ""), *sheet.steps(*commands))])
+    line = ((f"{after}{sheet.GAP}" if after else "", ""), *sheet.steps(*commands))
+    if sheet.cells(sheet.plain(line)) <= width() or style.plain:
+        lines([line])
+    else:
+        from grader.reports.blocks import Commands
+
+        lines([after] * bool(after))
+        show([Commands(tuple(filter(None, commands)))])
 
 
 def _paged(text: str) -> bool:
@@ -177,7 +193,16 @@ def document(*, format: int = 1, **content: object) -> None:
 def warn(message: str, hint: str = "", excerpt: Sequence[str] = ()) -> None:
     """Say what is wrong, whether or not it changes the result, where, and what to do."""
     info(f"drill: {message}")
-    for line in [*(f"       {line}" for line in excerpt), *([f"    {hint}"] if hint else [])]:
+    lines = [f"       {line}" for line in excerpt]
+    # What is to be typed is never folded: commands stand below one another where that is needed.
+    if len(hint) + 4 <= measure() or not _is_terminal(sys.stderr):
+        lines += [f"    {hint}"] * bool(hint)
+    elif hint.startswith("Next: "):
+        first, *more = hint.split(sheet.GAP)
+        lines += [f"    {first}", *(f"          {command}" for command in more)]
+    else:
+        lines += sheet.wrapped(hint, measure(), first="    ")
+    for line in lines:
         info(line)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from grader.cli import output
-from grader.cli.context import Id, Json, context, flag, option, tracks
+from grader.cli.context import Json, SomeId, context, flag, option, tracks
 from grader.model.numerals import quantity
 from grader.reports import sheet
 
@@ -68,7 +68,8 @@ def _table(found: Sequence[tuple[Header, Progress]]) -> list[sheet.Line]:
         if header.track != track:
             track = header.track
             rows.append([track])
-        row = [called, sheet.cut(title, max(width - taken, 8)), *cells]
+        short = title if output.style.plain else sheet.cut(title, max(width - taken, 8))
+        row = [called, short, *cells]
         rows.append([row[n] for n in kept])
     head = [_HEAD[n] for n in kept]
     return sheet.columns(head, rows, right=("min",), plain=output.style.plain)
@@ -82,7 +83,7 @@ def _cells(header: Header, yours: Progress) -> tuple[str, ...]:
 
 def show(
     ctx: typer.Context,
-    question: Id,
+    question: SomeId = None,
     all_: Annotated[
         bool, flag("--all", "Every part, also those that you are not asked yet.")
     ] = False,
@@ -92,7 +93,8 @@ def show(
     from grader.app.resolve import resolve
 
     here = context(ctx)
-    found = resolve(here, question).question
+    choice = resolve(here, question)
+    found = choice.question
     several = len(found.spec.parts)
     asked = several if all_ or several == 1 else here.progress(found).asked(several)
     if json:
@@ -101,8 +103,10 @@ def show(
     from grader.reports.blocks import Commands, Gap
     from grader.reports.question import document
 
-    steps = [f"drill start {question}{here.option}"]
-    steps += [f"drill show {question}{here.option} --all"] * (asked < several)
+    steps = [f"drill start {choice.called}{here.option}"]
+    if choice.workspace is not None:
+        steps = [f"drill grade{choice.argument}"]
+    steps += [f"drill show{choice.argument} --all"] * (asked < several)
     output.show([*document(found, asked), Gap(), Commands(tuple(steps))], paged=True)
 
 
@@ -159,12 +163,16 @@ def next_(ctx: typer.Context, json: Json = False) -> None:
         output.write("Every question is passed.")
         output.steps(f"drill list{here.option}", "drill history")
         return
+    from grader.reports.blocks import Paragraph
+
     first, *others = found
-    output.lines([sheet.bold(first.header.called, f"{sheet.GAP}{first.reason}")])
-    for one in others:
-        output.write(f"Then: {one.header.called} ({one.reason})")
+    page = [Paragraph(f"{sheet.GAP[1:]}{first.reason}", first.header.called, hang=4)]
+    page += [
+        Paragraph(f"{one.header.called} ({one.reason})", "Then:", "", hang=4) for one in others
+    ]
+    output.show(page)
     if first.folder is None:
         output.steps(f"drill start {first.header.called}{here.option}")
     else:
-        there = [] if first.folder == here.folder else [f"cd {here.typed(first.folder)}"]
-        output.steps(*there, f"drill grade{here.option}")
+        there = "" if first.folder == here.folder else f"cd {here.typed(first.folder)} && "
+        output.steps(f"{there}drill grade{here.option}")

@@ -127,7 +127,11 @@ def _panel(
     if np.prod(array.shape[:-2]) > 1:
         note = f"slice {shape_text(lead)[1:-1].rstrip(',')} of {shape_text(array.shape)}"
     if shown.shape != plane.shape:
-        cut = f"rows {rows.start}-{rows.stop - 1}, columns {columns.start}-{columns.stop - 1}"
+        cut = f"columns {columns.start}-{columns.stop - 1}"
+        if array.ndim < 2:
+            cut = f"entries {columns.start}-{columns.stop - 1}"
+        elif len(shown) < len(plane):
+            cut = f"rows {rows.start}-{rows.stop - 1}, {cut}"
         note = f"{cut} of {note}" if note else cut
     return Panel(
         title,

@@ -79,8 +79,12 @@ def _smaller(evaluation: Evaluation, check: Check, result: CheckResult) -> Check
     if finding.mismatch is None:
         return result
     given = inputs_in_words(theirs, best, check.run)
+    again = result.message
+    if len(result.failing) < 2:  # else it names no value
+        again = f"{finding.sentence} in case {origin.name}"
     return replace(
         result,
+        message=again,
         mismatch=replace(finding.mismatch, case=origin.name),
         exhibit=finding.exhibit,
         about=MADE_SMALLER,

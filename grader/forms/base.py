@@ -8,7 +8,7 @@ letter by letter, and never run.  It has lines `name = value`, each name once; `
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,7 +19,8 @@ from grader.model.spec import Answer, Spec
 
 Path = tuple[str | int, ...]
 MOST_BYTES = 64 << 10
-LONGEST = 240  # characters of what is said of a file
+LONGEST = 240  # characters of what is said of a line
+MOST_FAULTS = 6  # that are said of a file
 OPEN = {"", "?"}  # values that stand for no answer yet
 
 
@@ -35,6 +36,21 @@ class Unreadable(Exception):
             sentence = f"{sentence[:40]}...{sentence[-100:]}"
         super().__init__(sentence)
         self.sentence, self.line, self.column, self.text = sentence, line, column, text
+        self.lines = ((line, text),) * bool(line)  # those to show
+
+
+def refuse(faults: Sequence[Unreadable]) -> None:
+    """Raise what was found, all of it at once."""
+    if len(faults) > 1:
+        places = (f"line {fault.line}: " if fault.line else "" for fault in faults)
+        more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
+        shown = zip(places, faults[:MOST_FAULTS], strict=False)
+        together = Unreadable("")
+        together.sentence = "; ".join(f"{place}{one.sentence}" for place, one in shown) + more
+        together.lines = tuple(line for one in faults[:MOST_FAULTS] for line in one.lines)
+        raise together
+    for fault in faults:
+        raise fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +148,7 @@ def read(
         wrong = f"byte {text[error.start]:#04x} at offset {error.start} is not UTF-8"
         raise Unreadable(f"{wrong}; save the file as UTF-8") from None
     found: dict[str, Given] = {}
+    faults: list[Unreadable] = []
     for number, line in enumerate(lines, 1):
         left, equals, right = line.partition("#")[0].partition("=")
         name, wrong = "".join(left.split()), ""
@@ -146,12 +163,14 @@ def read(
         elif name in found:
             wrong = f"{name} stands in line {found[name].line} already; keep one"
         if wrong:
-            raise Unreadable(wrong, number, 1, line)
+            faults.append(Unreadable(wrong, number, 1, line))
+            continue
         column = len(left) + 2 + len(right) - len(right.lstrip())
         found[name] = Given(right.strip(), number, column, line)
-    for name in needed or names:
-        if name not in found:
-            raise Unreadable(f"{name} has no answer yet; write {name} = ...")
+    # A name that is misspelled is not missing as well.
+    lacking = () if faults else [name for name in needed or names if name not in found]
+    faults += [Unreadable(f"{name} has no answer yet; write {name} = ...") for name in lacking]
+    refuse(faults)
     return {name: given for name, given in found.items() if given.value not in OPEN}
 
 

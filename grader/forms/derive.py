@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from keyword import iskeyword
 from typing import NoReturn
 
-from grader.forms.base import Form, Given, Path, Unreadable, read, template
+from grader.forms.base import Form, Given, Path, Unreadable, read, refuse, template
 from grader.model.question import Question
 from grader.model.spec import Answer, Spec
 
@@ -52,12 +52,18 @@ class Derive(Form):
         """Functions that compute what was written, each in the line in which it was."""
         asked = question.spec.answers
         given = read(text, [shown(name, one.over) for name, one in asked.items()])
+        faults: list[Unreadable] = []
         lines = [""] * max((one.line for one in given.values()), default=0)
         for name, one in asked.items():
             symbols, mark = _symbols(question, name), shown(name, one.over)
-            if (answer := given.get(mark)) is not None:
+            if (answer := given.get(mark)) is None:
+                continue
+            try:
                 body = _body(answer, mark, one, symbols)
                 lines[answer.line - 1] = f"def {name}({', '.join(symbols)}): {body}"
+            except Unreadable as fault:
+                faults.append(fault)
+        refuse(faults)
         return "\n".join([*lines, ""]).encode()
 
     def asked_by(self, function: str, question: Question) -> list[str]:
@@ -76,7 +82,7 @@ class Derive(Form):
                 wrong.append(f"no unit in a formula, found {one.unit}")
             if not name.isidentifier():
                 wrong.append("a name; indices stand in over")
-            taken = [word for word in (name, *one.over) if word in TAKEN or iskeyword(word)]
+            taken = [word for word in (name, *one.over) if word in TAKEN or _is_pythons(word)]
             wrong += [f"another name than {word}" for word in taken]
             yield from ((("answers", name), f"expected {text}") for text in wrong)
 
@@ -203,7 +209,8 @@ class _Reader:
         return found
 
     def _sum(self, depth: int) -> str:
-        if self.kind != "name" or self.sign in {*self.symbols, *TAKEN} or iskeyword(self.sign):
+        taken = self.sign in {*self.symbols, *TAKEN} or _is_pythons(self.sign)
+        if self.kind != "name" or taken:
             self.refuse(f"sum needs a new index first, as sum(k, ...), found {self.sign}")
         if self.sign in self.indices:
             self.refuse(f"{self.sign} is an index already: sum needs a new one")
@@ -222,6 +229,11 @@ class _Reader:
 
     def _some(self) -> str:
         return " or ".join(self.indices) or "k, with sum(k, ...)"
+
+
+def _is_pythons(name: str) -> bool:
+    """Whether Python does not let a name be assigned: a keyword, or `__debug__`."""
+    return iskeyword(name) or name.startswith("__")
 
 
 def _tokens(text: str) -> list[tuple[str, str, int]]:

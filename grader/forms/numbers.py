@@ -6,10 +6,11 @@ The decimal prefixes of bytes are powers of 1000 (SI), the binary ones of 1024 (
 from __future__ import annotations
 
 import math
+import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from grader.forms.base import Form, Path, Unreadable, read, template
+from grader.forms.base import Form, Path, Unreadable, read, refuse, template
 from grader.model.question import Question
 from grader.model.spec import Spec
 
@@ -27,43 +28,36 @@ UNITS: dict[str, tuple[str, dict[str, float]]] = {
     "FLOP/s": ("a rate of work", {f"{name}/s": size for name, size in _WORK.items()}),
     "tok/s": ("a rate", {"tok/s": 1.0}),
 }  # by the unit of an answer: what it measures, and each unit that may be written, in it
-_NUMBER = re.compile(
-    r"[+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII
-)
-_COMMAS = re.compile(r"\d+(,\d+)+", re.ASCII)
-_GROUPS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)
-_FRACTION = re.compile(r"([+-]?\d{1,15}(?:\.\d{1,15})?)\s*(?:/\s*(\d{1,15}))?", re.ASCII)
+_NUMBER = r"(?:(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
+_TOKEN = re.compile(rf"\s*({_NUMBER}|\*\*|[-+*/()])", re.ASCII)
+_COMMAS = re.compile(r"\d+(?:,\d+)+", re.ASCII)
+_MOST_LETTERS = 200  # of an answer
+_OPERATIONS: dict[str, tuple[int, Callable[[float, float], float]]] = {
+    "+": (1, operator.add),
+    "-": (1, operator.sub),
+    "*": (2, operator.mul),
+    "/": (2, operator.truediv),
+    "**": (4, operator.pow),
+}
+_UNARY = 3
 
 
 def quantity(text: str, unit: str) -> float:
-    """A quantity in its base unit, as 1.12e11 for `112 GB`.
+    """A quantity in its base unit, as 1.12e11 for `112 GB`, `112e9` or `2 * 56 GB`.
 
     Raises:
         Unreadable: it is none; the sentence says what was expected, the column counts from 0.
     """
     what, known = UNITS[unit]
-    commas = _COMMAS.match(text.lstrip("+-"))
-    if commas and not _GROUPS.fullmatch(commas[0]):
-        parts = commas[0].replace(",", ".", 1)
-        raise Unreadable(
-            f"{commas[0]:.30} reads as two numbers; write {parts:.30}, and commas only between "
-            "groups of three digits"
-        )
-    found = _NUMBER.match(text)
-    if found is None:
-        example = "" if "" in known else f" with a unit, as 1.5 {next(iter(known))}"
-        raise Unreadable(f"expected a number{example}, found {text[:40]!r:.60}")
-    named = text[found.end() :].strip()
-    value = float(found[0].replace(",", "").replace("_", ""))
+    example = "" if "" in known else f", as 1.5 {next(iter(known))}"
+    value, end = _reckoned(text, f"expected a number{example}")
+    named = text[end:].strip() or unit
     if not math.isfinite(value * known.get(named, 1.0)) or value < 0:
         raise Unreadable("a quantity is a finite number, 0 or more")
     if named in known:
         return value * known[named]
     *several, last = (name for name in known if name)
     listed = f"{', '.join(several)} or {last}" if several else last
-    at = len(text) - len(named)  # of the unit: there are no spaces after it
-    if not named:
-        raise Unreadable(f"needs a unit: {listed}", column=found.end())
     if unit == "1":
         wrong = f"is {what}: write it without {named[:20]}"
     elif any(named in units for _, units in UNITS.values()):
@@ -72,22 +66,62 @@ def quantity(text: str, unit: str) -> float:
         wrong = f"{named} is no unit here; GB is 1e9 bytes, GiB is 2**30, and Gb would be bits"
     else:
         wrong = f"{named[:20]} is no unit here; units are {listed}"
-    raise Unreadable(wrong, column=at)
+    raise Unreadable(wrong, column=len(text) - len(named))  # there are no spaces after it
 
 
 def fraction(text: str, unit: str) -> float:  # noqa: ARG001
-    """A decimal or a fraction.
+    """A decimal, a fraction, or other arithmetic.
 
     Raises:
         Unreadable: it is none.
     """
-    found = _FRACTION.fullmatch(text)
-    if found is None:
-        raise Unreadable("needs a number such as 0.25, -3 or 2/3")
-    over = float(found[2] or 1)
-    if not over:
-        raise Unreadable(f"{text} is no number")
-    return float(found[1]) / over
+    said = "needs a number such as 0.25, -3 or 2/3"
+    value, end = _reckoned(text, said)
+    if text[end:].strip() or not math.isfinite(value):
+        raise Unreadable(said, column=end)
+    return value
+
+
+def _reckoned(text: str, wanted: str) -> tuple[float, int]:
+    """The value of the arithmetic that a text begins with, and where it ends."""
+    for commas in _COMMAS.finditer(text[:_MOST_LETTERS]):
+        if not re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+", commas[0]):
+            parts = commas[0].replace(",", ".", 1)
+            raise Unreadable(
+                f"{commas[0]:.30} reads as two numbers; write {parts:.30}, and commas only between"
+                " groups of three digits"
+            )
+    tokens: list[tuple[str, int]] = []
+    end = 0
+    while end < _MOST_LETTERS and (found := _TOKEN.match(text, end)):
+        tokens.append((found[1], found.start(1)))
+        end = found.end()
+    left = [("", end), *reversed(tokens)]
+
+    def expression(least: int) -> float:
+        sign, at = left.pop()
+        if sign in {"+", "-"}:
+            value = expression(_UNARY) * (1 if sign == "+" else -1)
+        elif sign == "(":
+            value = expression(1)
+            if left.pop()[0] != ")":
+                raise Unreadable("expected ) after what ( began", column=at)
+        elif not sign or sign in _OPERATIONS or sign == ")":
+            raise Unreadable(f"{wanted}, found {text[at:].strip()[:40]!r:.60}", column=at)
+        else:
+            value = float(sign.replace(",", "").replace("_", ""))
+        while left and (known := _OPERATIONS.get(left[-1][0])) and known[0] >= least:
+            left.pop()
+            value = known[1](value, expression(known[0] + (known[0] < _UNARY)))
+        return value
+
+    try:
+        value = expression(1)
+        if left != [("", end)]:
+            raise Unreadable(f"did not expect {left[-1][0]} here", column=left[-1][1])
+        return float(value), end
+    except (ArithmeticError, TypeError, ValueError):  # TypeError: a root of what is negative
+        raise Unreadable(f"{text[:40]} is no number") from None
 
 
 class Estimate(Form):
@@ -104,11 +138,18 @@ class Estimate(Form):
         """Functions that give what was written; an open answer is left out of its dict."""
         asked, found = question.spec.answers, dict[str, float]()
         written = read(text, asked)
-        for name in [n for n in asked if self.one_try and n not in written]:
-            raise Unreadable(f"{name} has no answer yet; the first prediction counts")
+        faults = [
+            Unreadable(f"{name} has no answer yet; the first prediction counts")
+            for name in asked
+            if self.one_try and name not in written
+        ]
         for name, given in written.items():
-            with given.read(f"{name}: "):
-                found[name] = self.number(given.value, asked[name].unit)
+            try:
+                with given.read(f"{name}: "):
+                    found[name] = self.number(given.value, asked[name].unit)
+            except Unreadable as fault:
+                faults.append(fault)
+        refuse(faults)
         lines = []
         for function, names in _functions(question).items():
             if told := {name: found[name] for name in names if name in found}:

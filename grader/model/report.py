@@ -8,7 +8,9 @@ from enum import StrEnum
 from typing import Literal
 
 REPORT_FORMAT = 1
-MADE_SMALLER = "made smaller"  # about a case that is shown with smaller inputs than it has
+MADE_SMALLER = (
+    "shown with smaller inputs"  # about a case that is shown with smaller inputs than it has
+)
 
 
 class Verdict(StrEnum):

@@ -63,7 +63,7 @@ class Event:
     isolation: str | None = None
     seconds: float | None = None
     report: str | None = None  # JSON
-    parts: str | None = None  # the verdict of each: "pass fail skipped"; or NOT_PYTHON
+    parts: str | None = None  # the verdict of each: "pass fail skipped"; or NO_TRY
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ class Attempt:
 
     @property
     def is_try(self) -> bool:
-        """Whether it is a grade of one's own file, and that file is Python."""
-        return self.kind == "grade" and self.parts != progress.NOT_PYTHON
+        """Whether it is a grade of what somebody wrote."""
+        return self.kind == "grade" and self.parts != progress.NO_TRY
 
     @property
     def state(self) -> str:

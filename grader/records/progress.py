@@ -17,7 +17,9 @@ from grader.bank import holds
 if TYPE_CHECKING:
     import sqlite3
 
-NOT_PYTHON = "unread"  # in `parts` of a grade: no part was tried, because the file is not Python
+NO_TRY = (
+    "unread"  # in `parts` of a grade: nobody tried, the file is empty, unreadable or the starter
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Progress:
     """What the records say of one question."""
 
     started: bool = False
-    tries: int = 0  # gradings of one's own file that reached a verdict; a syntax error is none
+    tries: int = 0  # versions of one's own file that reached a verdict
     passed: bool = False
     hints: int = 0  # shown
     given_up: bool = False  # the solution was shown
@@ -62,7 +64,8 @@ _OVERVIEW = f"""
     SELECT
         event.question, event.bank,
         max(event.what = 'started'),
-        count(iif(begun.id AND event.parts IS NOT '{NOT_PYTHON}', event.verdict, NULL)),
+        count(DISTINCT iif(
+            event.verdict IS NOT NULL AND event.parts IS NOT '{NO_TRY}', begun.sha256, NULL)),
         total(
             begun.id AND event.verdict = 'pass'
             AND trim(replace(coalesce(event.parts, ''), 'pass', '')) = ''

@@ -67,13 +67,13 @@ def _breakdown(breakdown: model.Breakdown, most: int, *, hidden: bool) -> Iterat
     rows, wrong = [], []
     for row in breakdown.rows:
         note = row.note or ("differs" if row.observed != row.expected else "")
-        last = ("no" if note else "yes", "") if hidden else (row.expected, note)
+        last = ("wrong" if note else "right", "") if hidden else (row.expected, note)
         values = (cut(text, _VALUE_LIMIT) for text in (row.observed, *last))
         rows.append((cut(row.name, _LABEL_LIMIT), *values))
         wrong += rows[-1:] * bool(note)
     kept = rows if len(rows) <= most else wrong[:most]
-    right = "right?" if hidden else "expected"
-    yield Table(("", "yours", right, ""), tuple(kept), ("yours", "expected"), indent=INDENT)
+    head = ("", "yours", "" if hidden else "expected", "")
+    yield Table(head, tuple(kept), ("yours", "expected"), indent=INDENT)
     if left_out := len(rows) - len(kept):
         agree = len(rows) - len(wrong)
         tail = f"{agree} parts agree" if left_out == agree else f"{left_out} parts are not shown"
@@ -284,6 +284,9 @@ def trace(raised: Raised, filename: str, *, most: int = EVERYTHING) -> Iterator[
         return  # the sentence of the page says it
     name, message = inert(raised.type, 80), inert(" ".join(raised.message.split()), _MESSAGE_LIMIT)
     yield Paragraph(f"{name}: {message}" if message else name, indent=INDENT)
+    if raised.type == "BdbQuit":
+        text = "breakpoint() has nobody to ask here: drill case NAME --debug runs a case in pdb."
+        yield Paragraph(text, indent=INDENT)
     if raised.called_with:
         yield Item(raised.called_with, "called with", INDENT)
 

@@ -1,6 +1,6 @@
 """The page of a grade: the verdict and its file, the smallest case that fails, the idea behind it.
 
-Then what is not to blame, and the next step.  It fits a screen of 24 lines; what does not fit is
+Then what is right, and the next step.  It fits a screen of 24 lines; what does not fit is
 counted.  A page is a function of the report and of what the command knows besides.  So is that of
 an experiment, which nobody judges.
 """
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _ROWS = 22  # so that the command above and the prompt below stay on a screen of 24
 GAP = Shrinks((Gap(),), (Shorter(4),))  # between sections
 _INNER_GAP = Shrinks((Gap(),), (Shorter(2),))  # around an example
-_CLAUSE = 73  # characters of one that is cut to a line
+_LINE = 76  # characters of a line that was printed
 _PRINTED = 4  # lines of what the submission printed
 _PRINTED_IN_CLASS = 8
 _PRINTED_IN_RUN = 20
@@ -56,6 +56,7 @@ class Around:
     request: tuple[Block, ...] = ()  # what the interviewer asks in it
     full: bool = False  # everything, however long
     explain: bool = False  # an untouched starter too
+    before: bool = False  # whether the question was passed before
 
     @property
     def rows(self) -> int | None:
@@ -74,6 +75,8 @@ def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
         top += [Paragraph(text, indent=6) for text in points]
         sections = [top, around.request or [*_follow_up(report)]]
     else:
+        if around.before:
+            top.append(Paragraph(words.BEFORE, indent=6))
         if words.keeps_back(report, explain=around.explain or around.full):
             top.append(Paragraph(words.STARTER, indent=6))
         others = [Paragraph(rest, lead, hang=INDENT) for lead, rest in words.others(report)]
@@ -104,7 +107,7 @@ def told(report: Report, *, complete: bool = True) -> tuple[Block, ...]:
     others = [
         Paragraph(rest, lead, hang=INDENT)
         for lead, rest in words.others(report, EVERYTHING)
-        if lead != "Earned:" and not keeps_back  # points stand with the verdict
+        if not keeps_back
     ]
     return tuple(
         _joined(
@@ -171,11 +174,9 @@ def _finding(check: CheckResult, name: str) -> Iterator[Block]:
     blame = words.BLAME.get(check.verdict, "")
     yield Paragraph(f"{blame}{sentence}", f"{check.id}:", "", hang=INDENT)
     if clauses := [f"contract, {one.number}: {one.text}" for one in check.clauses]:
-        # Only the first where there is not the room, at last on one line.
+        # Whole, because what is broken may stand at the end; only the first where there is no room.
         every = tuple(Paragraph(text, indent=INDENT) for text in clauses)
-        line = f"{clauses[0][:_CLAUSE].rpartition(' ')[0]}..."
-        short = every[0] if len(clauses[0]) <= _CLAUSE + 3 else Paragraph(line, indent=INDENT)
-        yield Shrinks(every, (Shorter(0, every[:1]), Shorter(1, (short,))))
+        yield Shrinks(every, (Shorter(0, every[:1]),))
     if check.exhibit is not None:
         part = partial(figure, check.exhibit, hidden=check.estimate)
         lost = ("the whole example",)
@@ -226,12 +227,12 @@ def _in_sentences(idea: words.Idea, most: int) -> tuple[tuple[Block, ...], tuple
 def _printed(printed: str, most: int) -> tuple[Block, ...]:
     shown, before = inert_lines(printed, most)
     part = f" (the last {len(shown)} of {before + len(shown):,} lines)" if before else ""
-    lines = tuple(cut(line, _CLAUSE + 3) for line in shown)
+    lines = tuple(cut(line, _LINE) for line in shown)
     return Paragraph(f"Your code printed{part}:"), Code(lines, INDENT)
 
 
 def _line(check: CheckResult) -> Block:
-    """One line of a check that is not to blame, for those who ask for everything."""
+    """One line of a check that is not shown, for those who ask for everything."""
     needs = f"needs {check.blocked_by}" if check.blocked_by else ""
     return Item(f"{check.id}: {check.message or needs}".rstrip(": "), f"{check.verdict:12}")
 

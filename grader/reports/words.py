@@ -20,6 +20,7 @@ BLAME = {
     Verdict.INVALID: "The question is at fault, not your code: ",
 }
 STARTER = "This is the starter, unchanged: below is a symptom, not a cause."
+BEFORE = "You passed every part before, which stays so."
 HARMLESS = "this does not count against you"
 _LONGEST_INPUTS = 72  # characters of what stands behind a description of the case
 
@@ -62,8 +63,8 @@ def earned(report: Report, time: str = "") -> str:
 
 
 def _points(report: Report) -> str:
-    points, of = sum(part.points for part in report.parts), sum(part.of for part in report.parts)
-    return f"{points} of {quantity(of, 'point')}"
+    passed = [part.of for part in report.parts if part.verdict is Verdict.PASS]
+    return f"{sum(passed)} of {quantity(sum(part.of for part in report.parts), 'point')}"
 
 
 def measured(report: Report) -> Iterator[str]:
@@ -214,7 +215,7 @@ def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
         whole = all(idea.cases >= failing for idea in exact)
         of = _all(failing) if whole else f"its part of the {_cases(failing)}"
         many = {2: "Two", 3: "Three", 4: "Four"}.get(len(exact), len(exact))
-        text = f"each gives exactly your numbers in {of}."
+        text = f"{_some_of(exact)}; each gives exactly your numbers in {of}."
         found += [Idea(f"{many} ideas:", text), *map(_listed, exact)]
     elif exact:
         text = _one(exact[0], measured) + _not_shown(exact[0].seen, report)
@@ -255,9 +256,13 @@ def _together(named: Sequence[Named], cases: int) -> Iterator[Idea]:
     if cases < 2 or not all(alone):
         text = "together they give exactly your numbers."
     described = [idea for idea in named if idea.feedback.strip()]
-    names = "" if described else f"{joined([idea.id for idea in named])}: "
-    yield Idea("Two ideas:", names + text)
+    yield Idea("Two ideas:", f"{_some_of(named)}; {text}")
     yield from map(_listed, described)
+
+
+def _some_of(ideas: Sequence[Named]) -> str:
+    names = [idea.id for idea in ideas]
+    return joined([*names[:3], f"{len(names) - 3} more"] if len(names) > 3 else names)
 
 
 def _listed(idea: Named) -> Idea:
@@ -300,13 +305,11 @@ def others(report: Report, most: int = 6) -> Iterator[tuple[str, str]]:
     yield from ((f"{check.id}:", f"{check.message}.") for check in said)
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
     if passed and failing:
-        yield "Not to blame:", f"{_some(passed, most)} {'pass' if passed[1:] else 'passes'}."
+        yield "Right:", f"{_some(passed, most)}."
     skipped = (c for c in report.checks if c.verdict is Verdict.SKIPPED and c.blocked_by)
     waiting = [c for c in skipped if c.part <= _reached(report)]
     if waiting and failing:
         yield "Not tried:", f"{quantity(len(waiting), 'check')}, until {failing[0].id} passes."
-    if any(check.of for check in report.checks):  # else no part of them can be earned
-        yield "Earned:", f"{_points(report)}."
 
 
 def _some(names: Sequence[str], most: int) -> str:

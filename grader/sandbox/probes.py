@@ -67,10 +67,13 @@ def occupied_bytes(pid: int, scratch: str) -> int | None:
 
 
 def _by_psutil(pid: int, read: Callable[[Any], float]) -> int | None:
-    import psutil
+    with suppress(
+        ImportError
+    ):  # it comes along outside of Linux only; there may be no /proc either
+        import psutil
 
-    with suppress(psutil.Error, AttributeError):
-        return round(read(psutil.Process(pid)))
+        with suppress(psutil.Error, AttributeError):
+            return round(read(psutil.Process(pid)))
     return None
 
 

@@ -23,7 +23,7 @@ from grader.evaluation.tally import Finding
 from grader.explain.explain import explain
 from grader.explain.shrink import made_readable
 from grader.model.question import Question
-from grader.model.report import CheckResult, Report, Verdict
+from grader.model.report import FINE, CheckResult, Report, Verdict
 from grader.model.spec import GRADE_SECONDS
 from grader.sandbox import Closing, Deadline, OutOfTime
 from grader.sandbox.client import WorkerClient
@@ -231,9 +231,13 @@ class GradingSession(Closing):
             asks = [one.ask for one in spec.follow_ups]
             return replace(report, follow_up=asks[report.seed % len(asks)] if asks else "")
         found = explain(evaluation, checks)
+        failing = (c for c in checks if c.verdict not in FINE and not c.stretch)
+        shown = next((case for c in failing for case in c.failing), "")
+        # What explains the case that is shown comes first.
+        named = sorted(found.misconceptions, key=lambda m: (not m.exact, shown not in m.seen))
         return replace(
             report,
-            misconceptions=found.misconceptions,
+            misconceptions=tuple(named),
             explanations=found.explanations,
             note=found.note,
             outputs=found.outputs,

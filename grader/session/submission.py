@@ -48,7 +48,7 @@ def program_of(submission: bytes, question: Question, file: str) -> bytes | Find
         return form.program(submission, question)
     except Unreadable as wrong:
         place = f"{file}:{wrong.line}: " if wrong.line else f"{file}: "
-        frames = (Frame(wrong.line, "", wrong.text),) if wrong.line else ()
+        frames = tuple(Frame(line, "", text) for line, text in wrong.lines)
         column = wrong.column if wrong.line else None
         raised = Raised(UNREADABLE, wrong.sentence, frames, column=column)
         return _error(f"{place}{wrong.sentence}", raised)

@@ -49,7 +49,7 @@ def test_sides_shrink_to_what_the_fault_needs_and_numbers_become_small(
 ) -> None:
     result, found = checked(session, over)
     assert "rows" in result.failing
-    assert found.case_line.startswith("made smaller: ")
+    assert found.case_line.startswith("shown with smaller inputs: ")
     assert f"x {shape}" in found.case_line
     assert found.mismatch is not None
     assert (found.mismatch.result, found.mismatch.case) == ("y", "rows")

@@ -58,6 +58,25 @@ def test_what_is_wrong_with_a_file_is_said(text: bytes, line: int, said: str) ->
     assert refused.value.line == line
 
 
+def test_all_that_is_wrong_with_a_file_is_said_at_once() -> None:
+    text = b"kv_totl = 3\nno equals\ndp[i,j] = 1\n"
+    with pytest.raises(Unreadable) as caught:
+        read(text, NAMES)
+    said = caught.value.sentence
+    assert "line 1: kv_totl is not asked for; did you mean 'kv_total'?" in said
+    assert "line 2: expected NAME = VALUE, found no =" in said
+    assert caught.value.lines == ((1, "kv_totl = 3"), (2, "no equals"))
+
+
+def test_two_answers_that_are_no_numbers_are_said_at_once(session: GradingSession) -> None:
+    open_ = session.question.handed_out(session.question.starter)
+    report = session.grade(open_.replace(b"?", b"what"), seed=1)
+    assert report.raised is not None
+    (first, *_), many = report.raised.frames, report.message.count("line ")
+    assert 2 <= many == len(report.raised.frames)
+    assert f"line {first.line}: " in report.message
+
+
 def test_the_file_to_begin_with_asks_for_everything() -> None:
     text = template({"kv_total": Answer(ask="cache,\n  of all", unit="B")}, {"kv_total": "in B"})
     assert text.decode().endswith("\n# cache, of all (in B)\nkv_total = ?\n")

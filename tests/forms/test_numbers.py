@@ -31,6 +31,12 @@ ROOT = Path(__file__).parents[2]
         ("2 min", "s", 120),
         ("12 FLOP/B", "FLOP/B", 12),
         ("7", "1", 7),
+        ("196608", "B", 196_608),
+        ("12.3", "FLOP/B", 12.3),
+        ("2*48*40*128", "B", 491_520),
+        ("(2 + 4) * 1,000 kB", "B", 6e6),
+        ("10 - 2 - 3 s", "s", 5),
+        ("2 ** 3 ** 2 / -(-4) GiB", "B", 128 * 2**30),
     ],
 )
 def test_a_quantity_is_read(text: str, unit: str, value: float) -> None:
@@ -40,13 +46,18 @@ def test_a_quantity_is_read(text: str, unit: str, value: float) -> None:
 @pytest.mark.parametrize(
     ("text", "unit", "said"),
     [
-        ("28.3", "B", "needs a unit: B, kB, KB, MB, GB, TB, KiB, MiB, GiB or TiB"),
+        ("2 * GB", "B", "expected a number, as 1.5 B, found 'GB'"),
+        ("(1 + 2 GB", "B", "expected ) after what ( began"),
+        ("3 4 GB", "B", "did not expect 4 here"),
+        ("1 / 0 GB", "B", "1 / 0 GB is no number"),
+        ("(-8) ** 0.5 s", "s", "(-8) ** 0.5 s is no number"),
+        ("9 ** 9 ** 9 B", "B", "9 ** 9 ** 9 B is no number"),
         ("28.3 Gb", "B", "Gb is no unit here; GB is 1e9 bytes"),
         ("1,12 GB", "B", "1,12 reads as two numbers; write 1.12, and commas only between"),
         ("0,512 GB", "B", "0,512 reads as two numbers; write 0.512"),
         ("1e308 TB", "B", "a quantity is a finite number, 0 or more"),
-        ("nan B", "B", "expected a number with a unit, as 1.5 B, found 'nan B'"),
-        ("e5 B", "B", "expected a number with a unit"),
+        ("nan B", "B", "expected a number, as 1.5 B, found 'nan B'"),
+        ("e5 B", "B", "expected a number, as 1.5 B"),
         ("x", "1", "expected a number, found 'x'"),
         ("17 GB", "s", "is a time, which GB is not; units are s, ms, us, min or h"),
         ("-3 GB", "B", "a quantity is a finite number, 0 or more"),
@@ -60,7 +71,10 @@ def test_what_is_none_is_refused(text: str, unit: str, said: str) -> None:
         quantity(text, unit)
 
 
-@given(st.floats(0, 1e30), st.sampled_from([(u, n) for u, (_, k) in UNITS.items() for n in k]))
+@given(
+    st.floats(0, 1e30),
+    st.sampled_from([(u, n) for u, (_, k) in UNITS.items() for n in k if n != "1"]),
+)
 def test_what_is_written_is_what_is_read(value: float, unit: tuple[str, str]) -> None:
     base, name = unit
     assert math.isclose(
@@ -120,7 +134,7 @@ def test_the_caret_is_at_what_is_wrong(session: GradingSession) -> None:
     ("written", "said"),
     [
         ("?", "answers.txt: grad_x[1] has no answer yet; the first prediction counts"),
-        ("1e5", "answers.txt:1: grad_x[1]: needs a number such as 0.25, -3 or 2/3"),
+        ("2 GB", "answers.txt:1: grad_x[1]: needs a number such as 0.25, -3 or 2/3"),
         ("2/0", "answers.txt:1: grad_x[1]: 2/0 is no number"),
     ],
 )
