@@ -92,13 +92,15 @@ def grade(
         submission = files.read_submission(path)
 
         from grader import forms, session  # reads specs, as loading the question did
+        from grader.session.submission import program_of
 
         why_not = _why_not_counted(ctx, choice, path, file)
         is_own = why_not is None
         yours = ctx.progress(question)
         starter = submission == question.handed_out(question.starter)
-        once = forms.of(question.spec).one_try and not yours.tries and not starter
-        if once and not agreed(submission):
+        once = forms.of(question.spec).one_try and not yours.tries
+        readable = isinstance(program_of(submission, question, path.name), bytes)
+        if once and readable and not agreed(submission):
             raise UsageError(
                 "the first grade of a prediction is the one that counts, and shows what is right",
                 hint=f"Next: drill grade{again} --yes",

@@ -166,7 +166,7 @@ def next_(ctx: typer.Context, json: Json = False) -> None:
     from grader.reports.blocks import Paragraph
 
     first, *others = found
-    page = [Paragraph(f"{sheet.GAP[1:]}{first.reason}", first.header.called, hang=4)]
+    page = [Paragraph(f"\xa0\xa0{first.reason}", first.header.called, hang=4)]
     page += [
         Paragraph(f"{one.header.called} ({one.reason})", "Then:", "", hang=4) for one in others
     ]

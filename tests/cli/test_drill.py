@@ -30,7 +30,7 @@ def test_start_lays_down_the_starter_the_question_and_a_marker(drill: Drill) -> 
     assert sorted(p.name for p in FOLDER.iterdir()) == [".drill", "QUESTION.md", "submission.py"]
     assert "A colleague doubles numbers" in ended.out
     assert ended.out.endswith(
-        "Edit  double-trouble/submission.py\nNext: cd double-trouble   drill grade\n"
+        "Edit  double-trouble/submission.py\nNext: cd double-trouble && drill grade\n"
     )
 
 
@@ -132,8 +132,8 @@ def test_the_solution_waits_for_a_pass(drill: Drill) -> None:
     assert ended.status == 0
     assert ended.out.startswith("double-trouble: the starter (-) needs 1 change (+)")
     assert "\n1: x + x is 2 * x already.\n-    return x + x + 1\n+    return 2 * x\n" in ended.out
-    assert (
-        "Next: drill solution --mine   drill solution --full   drill solution --follow" in ended.out
+    assert ended.out.endswith(
+        "\nNext: drill solution --mine   drill solution --full\n      drill solution --follow-ups\n"
     )
     assert "Multiply by 0.5." not in ended.out
     (change,) = drill("solution", "--json").data["repair"]

@@ -45,6 +45,7 @@ def test_the_verdict_sets_the_exit_status(drill: Drill, verdict: str, status: in
 
 def test_a_fail_says_how_to_go_on_and_how_to_repeat_it(drill: Drill) -> None:
     drill("start", "double-trouble")
+    SUBMISSION.write_text("# fail\n")
     out = drill("grade", "--seed", "8121").out
     assert "FAIL  double-trouble/submission.py   double-trouble   try 1, seed 8121\n" in out
     assert "Next: drill case one   drill hint\n" in out
@@ -88,7 +89,7 @@ def test_the_drill_is_that_of_the_folder_or_the_one_that_is_named(
     drill("start", "halve-well")
     drill("grade").refused(
         "2 drills are in this folder, and none is named",
-        "    Next: cd halve-well   cd double-trouble\n",
+        "    Next: cd halve-well && drill grade   cd double-trouble && drill grade\n",
     )
     assert graded("double-trouble") == "double-trouble"
     assert graded("--file", "double-trouble/submission.py") == "double-trouble"
@@ -110,7 +111,7 @@ def test_a_drill_elsewhere_is_named_and_not_taken_in_silence(
     for command in ("grade", "reset", "hint", "solution"):
         drill(command).refused(
             "no drill in this folder; the last one was double-trouble, in ~/work",
-            f"Next: cd ~/work/double-trouble   drill {command} double-trouble\n",
+            f"Next: cd ~/work/double-trouble && drill {command}\n",
         )
     assert attempts(drill) == []
 
@@ -126,7 +127,7 @@ def test_a_submission_of_no_known_drill_is_left_alone(
     for command in ("grade", "reset"):
         drill(command).refused(
             "does not belong to a started drill",
-            "Next: drill grade ID --file submission.py   drill list\n",
+            "drill grade ID --file submission.py grades it for the question ID\n",
         )
     assert Path("submission.py").read_text() == "# pass\n"
     assert attempts(drill) == []
@@ -409,7 +410,7 @@ def test_from_the_first_part_to_the_last(parts: Drill) -> None:
     first = parts("grade")
     assert first.status == 1
     begin = f"PASS {PARTS}/submission.py {PARTS}, part"
-    assert " ".join(first.out.split()).startswith(f"{begin} 1 of 3 try 3")
+    assert " ".join(first.out.split()).startswith(f"{begin} 1 of 3 try 1")  # the starter is none
     assert "50 of 100 points" in first.out
     assert "Part 2 of 3, 3 minutes, 30 points. The interviewer:" in first.out
     assert "One worker now sends nothing at all." in first.out
@@ -421,6 +422,8 @@ def test_from_the_first_part_to_the_last(parts: Drill) -> None:
     again = parts("grade")  # the part has been asked: now what fails in it is shown
     assert again.status == 1
     assert "m is NaN, expected 0" in again.out
+    assert "try" not in again.out.splitlines()[0]  # nothing was changed
+    assert " points" not in again.out
     assert "divides-by-nothing" in again.out
 
     write(WHOLE_MEAN)
@@ -460,21 +463,22 @@ def test_notes_in_the_question_are_kept(parts: Drill, tmp_path: Path) -> None:
 def test_hints_and_the_question_are_shown_as_far_as_one_is(parts: Drill) -> None:
     new = parts("show", PARTS)
     assert "sends nothing" not in new.out
-    assert f"drill show {PARTS} --all" in new.out
+    assert new.out.endswith("Next: drill grade   drill show --all\n")
+    assert parts("show").out == new.out  # of this place
     assert "how far the entries are" in parts("show", PARTS, "--all").out
     plain = parts("show", PARTS, "--json").data
     assert [p["id"] for p in plain["parts"]] == ["1"]
     assert (plain["parts_in_all"], plain["minutes"], plain["hints"]) == (3, 9, 2)
     assert [c["id"] for c in plain["parts"][0]["checks"]] == ["mean"]
     assert plain["functions"] == ["mean"]
-    assert "hint 1 of 2\n    What do you divide by?" in parts("hint").out
+    assert "hint 1 of 2 of part 1\n    What do you divide by?" in parts("hint").out
     write(MEAN)
     parts("grade")
-    assert "hint 3 of 3\n    What is 0 / 0?" in parts("hint").out
+    assert "hint 1 of 1 of part 2\n    What is 0 / 0?" in parts("hint").out
     every = parts("hint", "--json").data
-    assert ([h["number"] for h in every["hints"]], every["left"]) == ([1, 2, 3], 0)
-    assert "hint 2 of 3" in parts("hint", "--number", "2").out
-    assert parts("hint", "--number", "4").status == 2
+    assert ([h["number"] for h in every["hints"]], every["left"]) == ([1], 0)
+    assert "hint 1 of 1" in parts("hint", "--number", "1").out
+    assert parts("hint", "--number", "2").status == 2
     assert [p["id"] for p in parts("show", PARTS, "--json").data["parts"]] == ["1", "2"]
     assert len(parts("show", PARTS, "--json", "--all").data["parts"]) == 3
     fresh = parts("start", PARTS, "--dir", "again").out  # the page goes with the starter
@@ -519,10 +523,10 @@ def test_the_first_prediction_counts(real: Drill, monkeypatch: pytest.MonkeyPatc
     here = ("--bank", str(ROOT))
     folder = Path("seven-windows")
 
-    def graded(answers: str = "") -> tuple[int, str]:
+    def graded(answers: str = "", *options: str) -> tuple[int, str]:
         if answers:
             (folder / "answers.txt").write_text(answers)
-        ended = real(*here, "grade", "seven-windows")
+        ended = real(*here, "grade", "seven-windows", *options)
         assert "drill case" not in ended.out
         return ended.status, ended.out
 
@@ -538,7 +542,12 @@ def test_the_first_prediction_counts(real: Drill, monkeypatch: pytest.MonkeyPatc
         status, page = graded(answers)
         assert (status, said in page) == (1, True)
         assert "try" not in page.splitlines()[0]  # it costs none
-    status, page = graded(RIGHT_ANSWERS.replace("8", "5"))
+    (folder / "answers.txt").write_text(RIGHT_ANSWERS.replace("8", "5"))
+    for file in ((), ("--file", str(folder / "answers.txt"))):
+        ended = real(*here, "grade", "seven-windows", *file)
+        ended.refused("is the one that counts, and shows what is right", "--yes\n")
+        assert "8.000" not in ended.out + ended.err
+    status, page = graded("", "--yes")
     assert (status, "try 1" in page.splitlines()[0]) == (1, True)
     assert "Idea: overwrite. It gives your numbers in the failing case." in page
     assert "8.000" in page  # after a prediction what is right is shown

@@ -29,13 +29,16 @@ def test_the_state_of_each_question(drill: Drill, home: Path) -> None:
     drill("start", "double-trouble")
     assert states(drill)["double-trouble"] == ("started", 0)
     drill("grade")
-    drill("grade")
+    assert states(drill)["double-trouble"] == ("started", 0)  # nothing was tried
+    for text in ("# fail", "", "# fail 2", "# fail 2"):
+        Path("double-trouble/submission.py").write_text(text)
+        drill("grade")
     assert states(drill)["double-trouble"] == ("tried", 2)
     assert "2 tries" in drill("list").out
     Path("double-trouble/submission.py").write_text("# pass")
     drill("grade")
     assert states(drill)["double-trouble"] == ("passed", 3)
-    Path("double-trouble/submission.py").write_text("# fail")
+    Path("double-trouble/submission.py").write_text("# fail 3")
     drill("grade")
     assert states(drill)["double-trouble"] == ("passed", 4)
 
@@ -88,11 +91,12 @@ def test_what_was_begun_comes_before_what_is_new(drill: Drill) -> None:
     )
     drill("start", "halve-well")
     assert suggested(drill)[0] == ("halve-well", "begun: not graded yet")
+    Path("halve-well/submission.py").write_text("# fail\n")
     drill("grade", "halve-well")
     assert drill("next").out == (
         "halve-well   begun: 1 try\n"
         "Then: double-trouble (new, core, 25 min)\n"
-        "Next: cd halve-well   drill grade\n"
+        "Next: cd halve-well && drill grade\n"
     )
 
 

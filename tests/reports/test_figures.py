@@ -106,7 +106,7 @@ _SOME = (Row("w", "1 GB", "2 GB", "half"), Row("v", "1 GB", "1 GB"))
             ["bad 0 1 missing", "... 40 parts agree"],
         ),
         # What is right of an estimate is hidden.
-        (_SOME, True, ["w 1 GB no", "v 1 GB yes"]),
+        (_SOME, True, ["w 1 GB wrong", "v 1 GB right"]),
     ],
 )
 def test_a_breakdown_reads(rows: tuple[Row, ...], hidden: bool, lines: list[str]) -> None:
