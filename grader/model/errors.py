@@ -71,7 +71,7 @@ def closest(word: str, words: Iterable[str], *, parts: bool = True) -> str | Non
     found = [w for w in known if w.lower().startswith(lower)]
     found += difflib.get_close_matches(word, known, 1, CUTOFF if len(word) > LEAST else OF_SHORT)
     found += [w for w in known if parts and lower in w.lower()]
-    if parts and len(word) > LEAST:  # `maxpol` for `maxpool-routing`
+    if parts and len(word) > LEAST:  # `learnin` for `learning-rate`
         found += [w for w in known if difflib.get_close_matches(lower, w.lower().split("-"), 1)]
     return found[0] if found else None
 
