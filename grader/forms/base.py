@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import ClassVar
 
 from grader.model.errors import did_you_mean
@@ -174,10 +175,16 @@ def read(
     return {name: given for name, given in found.items() if given.value not in OPEN}
 
 
+def comment(text: str, indent: str = "") -> list[str]:
+    """A sentence as comments of 80 columns, in which nothing acts on a terminal."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(text.split()))
+    return wrap(shown, 80, initial_indent="# ", subsequent_indent=f"# {indent}")
+
+
 def template(asked: Mapping[str, Answer], unit: Mapping[str, str]) -> bytes:
     """The file to begin with: what is asked by name as comments, some units, every answer open."""
     lines = ["# Write your answers behind the =; what follows a # is not read."]
     for name, one in asked.items():
-        said = " ".join(one.ask.split())
-        lines += ["", f"# {said}" + (f" ({unit[name]})" if unit.get(name) else ""), f"{name} = ?"]
+        said = one.ask + (f" ({unit[name]})" if unit.get(name) else "")
+        lines += ["", *comment(said), f"{name} = ?"]
     return ("\n".join(lines) + "\n").encode()

@@ -186,7 +186,7 @@ class Predict(Estimate):
 
     def starter(self, spec: Spec) -> bytes:
         """Every number open."""
-        said = "# Decimals or fractions, as 0.25 or 2/3. The first grade counts, and no later one."
+        said = "# Decimals or fractions, as 0.25 or 2/3. Only the first grade counts."
         return f"{said}\n".encode() + super().starter(spec)
 
 

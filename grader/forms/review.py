@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from grader.forms.base import Form, Material, Path, Unreadable, read
+from grader.forms.base import Form, Material, Path, Unreadable, comment, read
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
 from grader.model.spec import Spec
@@ -18,9 +18,10 @@ class Review(Form):
 
     def starter(self, spec: Spec) -> bytes:
         """The reasons to choose from, and nothing answered."""
-        width = max(map(len, spec.reasons), default=0)
         reasons = [
-            f"#   {name:<{width}}  {' '.join(text.split())}" for name, text in spec.reasons.items()
+            line
+            for name, text in spec.reasons.items()
+            for line in comment(f"{name}: {text}", "    ")
         ]
         head = "# For each line of the diff that is wrong: its number = the reason, one of"
         return "\n".join([head, *reasons, "", "# yes or no", f"{APPROVE} = ?", ""]).encode()

@@ -1,4 +1,4 @@
-"""What is read of a question fits: prompts and contracts are short, and no line is over 80 columns."""
+"""What is read of a question fits: prompts and contracts are short, lines have 80 columns."""
 
 from __future__ import annotations
 
