@@ -34,8 +34,6 @@ FLOAT64 = "float64"
 STYLES = {
     FLOAT64: "computed in float64 and cast back",
     "longdouble": "computed in long double and cast back",
-    "reversed": "that adds from the last term to the first",
-    "fortran": "in Fortran order",
 }
 ANSWERS = {
     "zeros": "zeros of the right form",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,45 +15,17 @@ from grader.audit.audit import audit
 from grader.audit.derived import ANSWERS, STYLES, handed_on
 from grader.bank import load
 from grader.model.audit import Accepted, AuditReport
-from grader.sandbox.worker.mutate.stand_ins import Reversed, StandIns, backwards
+from grader.sandbox.worker.mutate.stand_ins import StandIns
 from tests.audit.audits import GATE, MINI, SIGNS, audited, question, said
-from tests.harness import assert_close, each
+from tests.harness import each
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 PARTS = Path(__file__).parents[1] / "banks" / "parts"
 RNG = np.random.default_rng(7)
-A, B, C = (RNG.standard_normal(shape) for shape in ((5, 2, 30), (5, 30, 4), (30, 4)))
-SAME: list[Callable[[Any], Any]] = [  # of A, plain or backwards
-    *(partial(np.sum, axis=axis, keepdims=keep) for axis in (None, 0, (0, 1), -1, (0, 2))
-      for keep in (False, True)),
-    lambda a: a.mean(-1), lambda a: a[:0].sum(0), lambda a: a[0, 0] @ a[1, 1],
-    lambda a: a[0] @ C[:, 0], lambda a: a[0, 0] @ C, lambda a: a[0] @ C, lambda a: a @ C,
-    lambda a: a @ B, lambda a: a[0, 0] @ B, lambda a: a @ C[:, 0], lambda a: a[:, :, :0] @ C[:0],
-    *(lambda a, to=to: np.einsum(f"nck,ko->{to}", a, C) for to in ("nco", "no", "")),
-    lambda a: np.einsum("nck,ko", a, C),
-]  # fmt: skip
 
 
 # -- styles ----------------------------------------------------------------------------------------
-
-
-@each("function", SAME)
-def test_sums_and_products_in_another_order_are_the_same(function: Callable[[Any], Any]) -> None:
-    assert_close(np.asarray(function(backwards(A))), np.asarray(function(A)), 1e-11, least=1)
-
-
-def test_the_order_is_another_one_indeed() -> None:
-    plain = RNG.standard_normal((200, 300))
-    assert np.any(np.asarray(backwards(plain).sum(1)) != plain.sum(1))
-    assert np.any(np.asarray(backwards(plain) @ plain.T) != plain @ plain.T)
-
-
-def test_an_array_that_is_masked_or_written_to_by_numpy_is_as_always() -> None:
-    some = backwards(RNG.standard_normal(6))
-    whole = np.divide(1.0, some, out=np.zeros(6), where=some > 0)
-    np.testing.assert_array_equal(whole, np.where(some > 0, 1 / np.asarray(some), 0))
-    assert type(np.where(some > 0, some, 0)) is Reversed
 
 
 def styled(style: str, function: Any, *given: Any) -> Any:
@@ -110,8 +80,8 @@ CENTER = """
 def test_every_style_passes_a_question_with_a_fair_band(tmp_path: Path) -> None:
     report = audited(tmp_path, seeds=(1, 2), reference=CENTER)
     assert report.problems == ()
-    names = ["longdouble", "reversed", "fortran"]  # nothing is narrower than float64
-    assert report.accepted == tuple(Accepted(name, 2, 2, derived=True) for name in names)
+    # Nothing is narrower than float64.
+    assert report.accepted == (Accepted("longdouble", 2, 2, derived=True),)
 
 
 def test_a_band_that_turns_them_down_is_a_fault_of_the_question(tmp_path: Path) -> None:
@@ -121,7 +91,6 @@ def test_a_band_that_turns_them_down_is_a_fault_of_the_question(tmp_path: Path) 
         "the reference computed in long double and cast back is right, and gate does not pass it "
         "on all 2 seeds: y differs"
     )
-    assert "adds from the last term to the first is right" in problems[1]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +102,7 @@ def test_a_band_that_turns_them_down_is_a_fault_of_the_question(tmp_path: Path) 
         ),
         (
             CENTER + "\n    class relu:\n        def __new__(cls, x):\n            return x * 2\n",
-            "longdouble or reversed or fortran: what is called is no function",
+            "longdouble: what is called is no function",
         ),
     ],
 )

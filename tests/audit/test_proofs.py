@@ -79,7 +79,7 @@ def test_a_proof_says_what_was_found_and_nothing_of_the_machine(question: Questi
     assert first.text() == again.text()
     assert first.programs == {"reference": "passes", "starter": "gate", "open": "gate"}
     assert (first.seeds, first.digest) == (2, question.digest)
-    assert "reversed" in first.styles
+    assert "longdouble" in first.styles
     assert any("relu: return np.where(x > 0" in text for text in first.equivalent)
     assert first.killed == {"gate": first.mutants - len(first.equivalent)}
     text = first.text().decode()

@@ -2,11 +2,7 @@
 
 The audit executes a reference, then this file in a namespace of its own, and calls `install`.  Each
 function is replaced by one that calls the original.  In a style the result is right by
-construction; only the precision, the order of sums or the layout differs:
-
-    float64, longdouble   computed wider, and cast back to what the original gives
-    reversed              sums, products of matrices and einsums from the last term to the first
-    fortran               arrays in Fortran order, taken and given
+construction: `float64` and `longdouble` compute wider, and cast back to what the original gives.
 
 Any other kind is a trivial answer: of what the original gives, types, shapes and dtypes are kept
 and filled with something else, so that every question has these answers.  What a function hands on
@@ -24,8 +20,7 @@ from typing import Any
 import numpy as np
 
 Value = Any  # whatever a program takes or gives
-_WIDE = {"float64": np.float64, "longdouble": np.longdouble}
-_STYLES = {*_WIDE, "reversed", "fortran"}
+_STYLES = {"float64": np.float64, "longdouble": np.longdouble}
 
 
 def install(kind: str, functions: Mapping[str, Sequence[int]], program: dict[str, Any]) -> None:
@@ -89,14 +84,14 @@ class StandIns:
 
     def _styled(self, function: Callable[..., Any], given: Value) -> Value:
         """What a function gives in a style; arrays that it changes are changed all the same."""
-        form = None
-        if self.kind in _WIDE:  # whose types are those of the original's result
-            args, kwargs = copy.deepcopy(given)
-            form = function(*args, **kwargs)
+        args, kwargs = copy.deepcopy(given)
+        form = function(*args, **kwargs)  # which has the types of the result
+        wide = np.dtype(_STYLES[self.kind])
         taken: list[tuple[Value, Value, Value]] = []  # an array, its stand-in, a copy of that
 
         def take(array: Value) -> Value:
-            made = self._in_style(array)
+            narrow = array.dtype.kind == "f" and array.dtype.itemsize < wide.itemsize
+            made = array.astype(wide) if narrow else array
             taken.append((array, made, made.copy()))
             return made
 
@@ -108,20 +103,7 @@ class StandIns:
         for array, made, original in taken:
             if not np.array_equal(made, original, equal_nan=made.dtype.kind in "fc"):
                 array[...] = made
-        return _arrays(self._given, found) if form is None else _mapped(_cast, form, found)
-
-    def _in_style(self, array: Value) -> Value:
-        """An argument, in this style."""
-        if self.kind in _WIDE:
-            wide = np.dtype(_WIDE[self.kind])
-            narrow = array.dtype.kind == "f" and array.dtype.itemsize < wide.itemsize
-            return array.astype(wide) if narrow else array
-        return backwards(array) if self.kind == "reversed" else array.copy(order="F")
-
-    def _given(self, array: Value) -> Value:
-        """A result, in this style."""
-        plain = np.asarray(array)
-        return np.asfortranarray(plain) if self.kind == "fortran" and plain.ndim else plain
+        return _mapped(_cast, form, found)
 
     def filled(self, value: Value, arrays: Sequence[Value], index: int = 0) -> Value:
         """Something of the form of a result, with nothing of its content.
@@ -173,54 +155,6 @@ class _Object:
 
     def __call__(self, *args: Value, **kwargs: Value) -> Value:
         return self.drill_answers.stand_in(self.drill_original)(*args, **kwargs)
-
-
-class Reversed(np.ndarray[Any, Any]):
-    """An array whose sums run from the last term to the first, as far as numpy lets it say so."""
-
-    def __array_ufunc__(self, ufunc: Value, method: str, *inputs: Value, **kwargs: Value) -> Value:
-        """Take sums and products of matrices in this order, and all else as it is."""
-        into = kwargs.get("out")
-        inputs, kwargs = _arrays(np.asarray, (inputs, kwargs))
-        if ufunc is np.add and method == "reduce" and inputs[0].dtype.kind in "fc":
-            if inputs[0].ndim and kwargs.get("where", True) is True:
-                inputs = (_flipped(inputs[0], kwargs.get("axis", 0)),)
-        elif ufunc is np.matmul and method == "__call__" and not kwargs:
-            a, b = inputs
-            inputs = _flipped(a, -1), _flipped(b, -min(b.ndim, 2))
-        found = getattr(ufunc, method)(*inputs, **kwargs)
-        if into is not None:
-            return into[0] if len(into) == 1 else into
-        return _arrays(backwards, found)
-
-    def __array_function__(
-        self, function: Value, types: Value, args: Value, kwargs: Value
-    ) -> Value:
-        """Take contractions in this order, and all else as it is."""
-        if function is np.einsum and isinstance(args[0], str):
-            operands = _in_reverse(args[0], [np.asarray(operand) for operand in args[1:]])
-            return _arrays(backwards, np.einsum(args[0], *operands, **kwargs))
-        return _arrays(backwards, super().__array_function__(function, types, args, kwargs))
-
-
-def backwards(array: Value) -> Value:
-    """The same memory as an array whose sums run from the last term to the first."""
-    return np.asarray(array).view(Reversed)
-
-
-def _flipped(array: Value, axes: Value) -> Value:
-    return np.ascontiguousarray(np.flip(array, axes))  # a view would be added up as it was
-
-
-def _in_reverse(subscripts: str, operands: list[Value]) -> list[Value]:
-    """The operands of an einsum, turned around along what is summed over, where that is plain."""
-    given, arrow, kept = subscripts.replace(" ", "").partition("->")
-    if not arrow or "." in given or any(len(set(n)) < len(n) for n in given.split(",")):
-        return operands
-    return [
-        _flipped(operand, tuple(i for i, name in enumerate(names) if name not in kept))
-        for names, operand in zip(given.split(","), operands, strict=True)
-    ]
 
 
 def _mapped(change: Callable[..., Value], value: Value, *others: Value) -> Value:
