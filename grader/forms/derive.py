@@ -27,7 +27,8 @@ MOST_TOKENS = 400
 DEEPEST = 30
 FUNCTIONS = ("exp", "log")
 WORDS = {*FUNCTIONS, "sum", "d"}
-TAKEN = {*WORDS, "float", "range", "np", "n_", "dtype", "return", "len"}  # in the program, for us
+# In the program, for us; __debug__ is a name that Python lets nobody use.
+TAKEN = {*WORDS, "float", "range", "np", "n_", "dtype", "len", "repr", "found_", "__debug__"}
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<sign>\*\*|[-+*/()\[\],]))", re.ASCII
@@ -38,7 +39,13 @@ _ARRAYS = (  # by number of indices
     "np.array([{formula} for {i} in range(n_)], dtype=float)",
     "np.array([[{formula} for {j} in range(n_)] for {i} in range(n_)], dtype=float)",
 )
-_BODY = "import numpy as np; from math import exp, log; n_ = len({first}); return {array}"
+_BODY = (
+    "import numpy as np; from math import exp, log; n_ = len({first}); found_ = {array}; "
+    "{tests}return found_"
+)
+# What a word gives can be moved: a formula that stays the same does not need the word.
+_PLACE, _MOVED = "(-0.0 + {word}(", "(0.37 + {word}("
+_TEST = "assert repr(found_) != repr({moved}), {why!r}; "
 
 
 class Derive(Form):
@@ -101,8 +108,13 @@ def _body(answer: Given, mark: str, asked: Answer, symbols: list[str]) -> str:
                 if (word in used) != (how == "with"):
                     raise Unreadable(f"{mark} is to be written {how} {word}")
     indices = dict(zip("ij", asked.over, strict=False))
-    array = _ARRAYS[len(asked.over)].format(formula=formula, **indices)
-    return _BODY.format(first=symbols[0], array=array)
+    array, tests = _ARRAYS[len(asked.over)].format(formula=formula, **indices), ""
+    for word in asked.must_use:
+        called = "float" if word == "d" else word
+        moved = array.replace(_PLACE.format(word=called), _MOVED.format(word=called))
+        why = f"{mark} is to be written with {word}, and here {word} can be left out"
+        tests += _TEST.format(moved=moved, why=why)
+    return _BODY.format(first=symbols[0], array=array, tests=tests)
 
 
 def _symbols(question: Question, name: str) -> list[str]:
@@ -206,7 +218,7 @@ class _Reader:
         else:
             found = self._sum(depth)
         self.need(")")
-        return found
+        return f"(-0.0 + {found})"
 
     def _sum(self, depth: int) -> str:
         taken = self.sign in {*self.symbols, *TAKEN} or _is_pythons(self.sign)

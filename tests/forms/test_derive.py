@@ -70,6 +70,7 @@ def test_it_computes_what_is_written(text: str, expected: float) -> None:
         ("(p[i]", "expected ), found the end", 5),
         ("sum(i, p[i])", "i is an index already: sum needs a new one", 4),
         ("sum(if, p[i])", "sum needs a new index first", 4),
+        ("sum(__debug__, p[i])", "sum needs a new index first", 4),
         ("sum(np, p[i])", "sum needs a new index first", 4),
         ("sum(", "sum needs a new index first", 4),
         ("sum(k p[k])", "expected ,, found p", 6),
@@ -149,6 +150,17 @@ def test_a_line_that_breaks_the_rules_has_its_place(
     assert report.message == f"answers.txt:{said}"
     assert report.raised is not None
     assert report.raised.frames[0].line == int(said[0])
+
+
+@pytest.mark.parametrize(
+    "idle", ["0 * sum(k, p[k])", "sum(k, p[k]) - sum(k, p[k])", "1e-300 * sum(k, p[k])"]
+)
+def test_a_sum_that_could_be_left_out_does_not_count(idle: str, session: GradingSession) -> None:
+    chain = next(c for c in graded(session, "chain", f"p[j] - y[j] + {idle}").checks if c.raised)
+    assert chain.id == "chain"
+    assert chain.raised is not None
+    said = "chain[j] is to be written with sum, and here sum can be left out"
+    assert chain.raised.message == said
 
 
 def test_what_overflows_fails_its_line_alone(session: GradingSession) -> None:
