@@ -174,14 +174,15 @@ def experiment(
 ) -> Ran:
     """Run a script once, an experiment: walled off as a grade is, and judged by nobody.
 
-    It starts once its file is loaded and the function is there; until then it costs nothing.
+    It begins when the file does: what a file does while it is loaded is part of the run.  One that
+    is no Python costs nothing.
 
     Args:
         question: that has experiments.
         submission: the file's bytes.
         seed: that the function is called with.
         filename: what tracebacks call the file.
-        begin: called once the file is loaded, right before the function.
+        begin: called right before the file is loaded.
     """
     spec, asked = question.spec, question.spec.experiments
     assert asked is not None, "the question has no experiments"
@@ -194,10 +195,15 @@ def experiment(
         program = RemoteProgram(
             worker, "submission", [submission], question.support, filename, untrusted=True
         )
-        lacking = load_submission(program, question, own, functions=own)
+        text = b"compile(%a, %a, 'exec', dont_inherit=True)" % (submission, filename)
+        read = RemoteProgram(worker, "text", [text], filename=filename)
+        lacking = load_submission(read, question, ())
         if lacking is not None:
             return Ran(started=False, fault=lacking.sentence, raised=lacking.raised)
         begin()
+        lacking = load_submission(program, question, own, functions=own)
+        if lacking is not None:
+            return Ran(started=True, fault=lacking.sentence, raised=lacking.raised)
         program.limits = CallLimits(asked.seconds, None, SET_BY)
         began = time.perf_counter()
         value, fault = None, Finding("")

@@ -209,8 +209,6 @@ def test_a_run_shows_numbers_and_prints_and_counts(fit: Callable[..., Ended], re
     ("text", "said"),
     [
         ("def train(", "the file is not valid Python at line 1"),
-        ("x = 1 / 0", "loading the file raised ZeroDivisionError: division by zero"),
-        ("def trian(seed): pass", "expected train, found trian; is trian meant"),
         ("", "the file is empty"),
     ],
 )
@@ -220,6 +218,24 @@ def test_what_is_not_begun_costs_nothing(fit: Callable[..., Ended], text: str, s
     assert ended.status == 1
     assert " ".join(ended.out.split()).startswith(f"no run, nothing is used {said}")
     assert "3 left" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = 1 / 0", "loading the file raised ZeroDivisionError: division by zero"),
+        ("raise SyntaxError('the loss is 3')", "loading the file raised SyntaxError: the loss is 3"),
+        ("def trian(seed): pass", "expected train, found trian; is trian meant"),
+    ],
+)
+def test_what_is_done_while_the_file_is_loaded_has_cost_a_run(
+    fit: Callable[..., Ended], text: str, said: str
+) -> None:
+    FILE.write_text(text)
+    ended = fit()
+    assert ended.status == 1
+    assert " ".join(ended.out.split()).startswith(f"run 1 of 3, seed 0 {said}")
+    assert "2 left" in ended.out
 
 
 @pytest.mark.parametrize(
