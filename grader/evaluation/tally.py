@@ -80,7 +80,7 @@ def tally(
             with evaluation.limited(case):
                 finding = judge(case)
         except ProgramError as error:
-            finding = _raised(evaluation, case, error)
+            finding = _raised(evaluation, check.run, case, error)
         except WorkerError as failure:
             finding = stopped(f"your code {failure} (case {case.name})", failure)
             raise Stopped(_result(evaluation, check, cases, [(case, finding)])) from None
@@ -188,20 +188,27 @@ def stopped(sentence: str, failure: WorkerError) -> Finding:
 _LACKS = re.compile(r"module 'submission' has no attribute '(\w+)'")
 
 
-def _raised(evaluation: Evaluation, case: CaseRecipe, error: ProgramError) -> Finding:
+def _raised(evaluation: Evaluation, run: str, case: CaseRecipe, error: ProgramError) -> Finding:
     """A finding about an exception of the submission, or about a result of the wrong form."""
     if error.raised is None:
         return Finding(f"{error.message} (case {case.name})")
-    record, step, who = error.raised, error.step, "your code"
+    record, step, who, asked = error.raised, error.step, "your code", ""
     if step is not None:
         drawn = evaluation.drawn(case)
         given = {name: _in_words(drawn[name]) if name in drawn else "" for name in step.reads}
         record = replace(record, step=step.text, called_with=together(given))
-        who = f"your {step.function}" if step.owner == "submission" else who
+        if step.owner == "submission":
+            who = f"your {step.function}"
+        elif record.frames and record.frames[0].function.isidentifier():
+            who = f"your {record.frames[0].function}"  # which a driver called
+        alike = [s for s in evaluation.steps(run) if s.function == step.function]
+        if step.owner == "driver" or len(alike) > 1:
+            asked = f", asked for {step.targets[0]}"
     if step is not None and step.owner == "driver" and not record.frames:
         if lacking := _LACKS.fullmatch(record.message):  # which the driver alone calls
             return Finding(f"your file defines no {lacking[1]}", Verdict.ERROR)
         sentence = f"what your code returned cannot be used: {record.type} in case {case.name}"
         return Finding(sentence, Verdict.ERROR, raised=record)
     verdict = Verdict.LIMIT if error.out_of_memory else Verdict.ERROR
-    return Finding(f"{who} raised {record.type} in case {case.name}", verdict, raised=record)
+    sentence = f"{who} raised {record.type}{asked} in case {case.name}"
+    return Finding(sentence, verdict, raised=record)

@@ -224,7 +224,7 @@ def test_what_is_not_begun_costs_nothing(fit: Callable[..., Ended], text: str, s
     ("text", "said"),
     [
         ("x = 1 / 0", "loading the file raised ZeroDivisionError: division by zero"),
-        ("raise SyntaxError('the loss is 3')", "loading the file raised SyntaxError: the loss is 3"),
+        ("raise SyntaxError('3.1')", "loading the file raised SyntaxError: 3.1"),
         ("def trian(seed): pass", "expected train, found trian; is trian meant"),
     ],
 )

@@ -297,3 +297,16 @@ def test_every_program_gets_inputs_of_its_own(deviations: Desk) -> None:
         evaluation.observed("main", evaluation.cases["rows"])
     after: dict[str, Any] = evaluation.drawn(evaluation.cases["rows"])
     assert all(np.array_equal(before[n], after[n]) for n in before)
+
+
+def test_of_several_calls_of_one_function_it_is_said_which_raised(tmp_path: Path) -> None:
+    driver = "  driver: |\n    def third(program, x):\n        return program.f(x)\n"
+    run = "run:\n  - a = f(x)\n  - b = f(y)\n  - c = driver.third(x)\n"
+    rest = run + "cases:\n  one: {x: [1.0], y: [2.0, 3.0]}\nchecks:\n"
+    rest += "  - {id: values, kind: outputs, of: [a, b, c]}\n"
+    source = "CALLS = []\ndef f(x):\n    CALLS.append(1)\n"
+    with opened(tmp_path, driver + rest, "def f(x): return 2 * x") as session:
+        for count, result in [(2, "b"), (3, "c")]:
+            raises = f"{source}    return 2 * x / (len(CALLS) < {count} or [][0])\n"
+            found = of(graded(session, raises), "values")
+            assert found.message == f"your f raised IndexError, asked for {result} in case one"
