@@ -165,7 +165,6 @@ def audit(
                 if t.accepted
             ]
         remarks += matrix.remarks()
-        remarks += derived.remarks(question.spec, trivial)
     facts = (
         CheckFacts(
             id=check.id,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,10 +21,9 @@ from grader.bank import repair
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.values import same_value
 from grader.kinds import registry
-from grader.model.audit import Accepted, Remark, Trivial
+from grader.model.audit import Accepted, Trivial
 from grader.model.question import Question
 from grader.model.report import FINE, Verdict
-from grader.model.spec import Spec
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.session import GradingSession
@@ -249,31 +248,3 @@ def _is_reference(evaluation: Evaluation) -> bool:
         )
     except (ProgramError, WorkerError, BankFault):
         return False
-
-
-def remarks(spec: Spec, trivial: Iterable[Trivial]) -> list[Remark]:
-    """Checks that let a trivial answer through with no needed check to stop it."""
-    checks = {c.id: c for c in spec.checks}
-    before: dict[str, set[str]] = {}  # by check, every other that must pass before it is tried
-    earlier: set[str] = set()
-    for part in spec.parts:
-        for check in part.checks:
-            before[check.id] = earlier.union(*({need} | before[need] for need in check.needs))
-        earlier |= {check.id for check in part.checks if not check.stretch}
-    found: dict[str, list[str]] = {}
-    for answer in trivial:
-        # The first call is the right one: a check of a single case cannot tell.
-        if answer.accepted or not answer.made or answer.name == "first-call":
-            continue
-        for name in answer.passes:
-            by_value = registry.get(checks[name].kind).judges_values and not checks[name].stretch
-            if by_value and before[name] <= set(answer.passes):
-                found.setdefault(name, []).append(answer.name)
-    return [
-        Remark(
-            "trivial",
-            f"{name} lets {', '.join(names)} through, and no check that it needs stops such an "
-            "answer: let it need one that does, or give it a case",
-        )
-        for name, names in found.items()
-    ]

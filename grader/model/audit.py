@@ -88,7 +88,7 @@ class Budget:
 class Remark:
     """What would make the question better."""
 
-    # redundant, raising, starter, trivial, parts, todo, unused, prerequisites
+    # redundant, raising, starter, parts, todo, unused, prerequisites
     about: str
     text: str
 
