@@ -26,20 +26,20 @@ from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
 
-MOST_CHANGES = 64  # changed inputs of one case that the reference is run on
+MOST_CHANGES = 80  # changed inputs of one case that the reference is run on
 MOST_VALUES = 6  # of an input in other cases
 Of = Callable[[Any], Any]
 Made = Callable[[Observation], Array | None]
 
 OF_NUMBERS: dict[str, Of] = {
-    "-{}": lambda v: -v,
+    "{} - 1": lambda v: v - 1,
+    "{} + 1": lambda v: v + 1,
     "twice {}": lambda v: 2 * v,
     "half of {}": lambda v: v // 2 if isinstance(v, int) else v / 2,
-    "{} + 1": lambda v: v + 1,
-    "{} - 1": lambda v: v - 1,
-    "1 - {}": lambda v: 1 - v,
+    "-{}": lambda v: -v,
 }
 OF_REALS: dict[str, Of] = {
+    "1 - {}": lambda v: 1 - v,
     "the square of {}": lambda v: v * v,
     "the root of {}": math.sqrt,
     "1/{}": lambda v: 1 / v,
@@ -47,12 +47,12 @@ OF_REALS: dict[str, Of] = {
 OF_FLOATS: dict[str, Of] = {
     "-{}": np.negative,
     "zeros": np.zeros_like,
+    "{} cut off at 1 and -1": lambda v: np.clip(v, -1, 1),
+    "{} + 1": lambda v: v + 1,
+    "the square of {}": np.square,
+    "the absolute value of {}": np.abs,
     "twice {}": lambda v: 2 * v,
     "half of {}": lambda v: v / 2,
-    "{} + 1": lambda v: v + 1,
-    "the absolute value of {}": np.abs,
-    "the square of {}": np.square,
-    "{} cut off at 1 and -1": lambda v: np.clip(v, -1, 1),
     "{} rounded to float32": lambda v: v.astype(np.float32),
 }
 OF_BOOLS: dict[str, Of] = {
@@ -68,8 +68,8 @@ ALONG: dict[str, Callable[[Array, int], Array]] = {
     "{} in reverse order": np.flip,
     "{} moved up by one": lambda v, axis: np.roll(v, 1, axis),
     "{} moved down by one": lambda v, axis: np.roll(v, -1, axis),
-    "the first of {}": lambda v, axis: np.broadcast_to(np.take(v, [0], axis), v.shape),
-    "the last of {}": lambda v, axis: np.broadcast_to(np.take(v, [-1], axis), v.shape),
+    "the first of {} for all": lambda v, axis: np.broadcast_to(np.take(v, [0], axis), v.shape),
+    "the last of {} for all": lambda v, axis: np.broadcast_to(np.take(v, [-1], axis), v.shape),
 }
 
 
@@ -118,7 +118,7 @@ class Others:
         yield predicted(8, f"is what {name} gives", given)
         if made.size < CASES:  # one number is some multiple of another, whatever the idea
             return
-        if k := ratio(a - b, made - b):
+        if (k := ratio(a - b, made - b)) not in {0.0, 1.0}:
             text = f"is off by {times(k)}what {name} is off by"
             yield predicted(9, text, partial(_off, given, k))
         for rule in propose([replace(first, right=made)], places=False):
@@ -148,36 +148,36 @@ class Others:
         return None if other is None else _result(self.own.reference, evaluation, other, seen)
 
     def _changes(self, given: Mapping[str, Value]) -> Iterator[Change]:
-        """What else the inputs could be: numbers first, which are few and say more."""
-        later = []
-        for name, value in sorted(given.items(), key=lambda one: isinstance(one[1], np.ndarray)):
-            table, number_of = dict[str, Of](), ""
-            if isinstance(value, np.ndarray):
-                table = _of_array(value)
-            else:
-                every = [c.inputs[name] for c in self.own.cases.values() if name in c.inputs]
-                known = [recipe.literal for recipe in every if not recipe.is_array]
-                if isinstance(value, bool):
-                    known = [not value]
-                elif isinstance(value, (int, float)):
-                    table, number_of = OF_NUMBERS, name
-                    if isinstance(value, float):
-                        table, known = {**OF_NUMBERS, **OF_REALS}, [0.0, 1.0, *known]
-                for other in list(dict.fromkeys(known))[:MOST_VALUES]:
-                    if other != value:
-                        yield Change(f"{name} = {other!r}", partial(_constant, name, other))
-            for text, of in table.items():
-                words = f"{text.format(name)} in place of {name}"
-                change = Change(words, partial(_applied, name, of), number_of)
-                if text in OF_FLOATS or number_of:
-                    yield change
-                else:
-                    later.append(change)
+        """What else the inputs could be, each input in turn, and two of them exchanged."""
+        of_inputs = [list(self._of_input(name, value)) for name, value in given.items()]
+        pairs = []
         for (one, v), (two, w) in itertools.combinations(given.items(), 2):
             alike = type(v) is type(w) and getattr(v, "shape", 0) == getattr(w, "shape", 0)
             if alike and v is not None:
-                yield Change(f"{one} and {two} exchanged", partial(_exchanged, one, two))
-        yield from later
+                pairs.append(Change(f"{one} and {two} exchanged", partial(_exchanged, one, two)))
+        for several in itertools.zip_longest(*of_inputs, pairs):
+            yield from filter(None, several)
+
+    def _of_input(self, name: str, value: Value) -> Iterator[Change]:
+        """What else one input could be."""
+        table, varies = dict[str, Of](), ""
+        if isinstance(value, np.ndarray):
+            table = _of_array(value)
+        else:
+            every = [case.inputs[name] for case in self.own.cases.values() if name in case.inputs]
+            known = [recipe.literal for recipe in every if not recipe.is_array]
+            if isinstance(value, bool):
+                known = [not value]
+            elif isinstance(value, (int, float)):
+                table, varies = OF_NUMBERS, name
+                if isinstance(value, float):
+                    table, known = {**OF_NUMBERS, **OF_REALS}, [0.0, 1.0, *known]
+            for other in list(dict.fromkeys(known))[:MOST_VALUES]:
+                if other != value:
+                    yield Change(f"{name} = {other!r}", partial(_constant, name, other))
+        for text, of in table.items():
+            words = f"{text.format(name)} in place of {name}"
+            yield Change(words, partial(_applied, name, of), varies)
 
 
 def _of_array(value: Array) -> dict[str, Of]:

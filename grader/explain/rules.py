@@ -262,8 +262,7 @@ def times(k: float) -> str:
 
 def _written(k: float) -> str:
     """A factor in digits; "1.000 times" would say nothing."""
-    words = number(k)
-    return f"{k:.9g}" if float(words) == 1 else words
+    return f"{k:.9g}" if abs(k - 1) < 1e-3 else number(k)
 
 
 def _sums(seen: Observation) -> Iterator[Rule]:
