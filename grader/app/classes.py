@@ -349,7 +349,7 @@ def _say_found(ctx: Context, root: Path, asked: Sequence[str], handed: HandIns, 
             f"{root}: expected files like {like}, found {unused or 'none'}",
             hint="--layout or --pattern says how they are named",
         )
-    ctx.say(f"{root}: {quantity(count, 'answer')} like {layout.looks_like} ({layout.name})", "")
+    ctx.say(f"{root}: {quantity(count, 'answer')}, read by the layout {layout.name}", "")
     if unused:
         ctx.say(f"{root}: {unused}", "")
     if without:

@@ -106,7 +106,9 @@ def _line(one: ClassProgress) -> str:
     report = entry.report
     if report is None:
         return f"NOT GRADED  {who}  {entry.note}"
-    ideas = ", ".join(idea.id for idea in report.misconceptions)
+    # As the report counts them: what gives the numbers exactly, and what gives a part of them.
+    named = (i.id if i.exact else f"maybe {i.id}" for i in report.misconceptions)
+    ideas = ", ".join(named)
     ideas = "the starter, unchanged" if report.unchanged else ideas
     passes = report.verdict == "pass"
     return "" if passes else f"{report.verdict.upper():7} {who}  {ideas}".rstrip()

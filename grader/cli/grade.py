@@ -148,7 +148,7 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     steps = []
     form = forms.of(spec)
     if failing is not None and not (form.is_text or form.apart):  # nothing to run there
-        debug = failing.raised is not None and failing.raised.type == "BdbQuit"
+        debug = failing.raised is not None and failing.raised.type.endswith("BdbQuit")
         case = f"drill case {shlex.quote(failing.failing[0])}{choice.argument}"
         steps.append(case + " --debug" * debug)
     if graded.hints_left:

@@ -284,7 +284,7 @@ def trace(raised: Raised, filename: str, *, most: int = EVERYTHING) -> Iterator[
         return  # the sentence of the page says it
     name, message = inert(raised.type, 80), inert(" ".join(raised.message.split()), _MESSAGE_LIMIT)
     yield Paragraph(f"{name}: {message}" if message else name, indent=INDENT)
-    if raised.type == "BdbQuit":
+    if raised.type.endswith("BdbQuit"):
         text = "breakpoint() has nobody to ask here: drill case NAME --debug runs a case in pdb."
         yield Paragraph(text, indent=INDENT)
     if raised.called_with:

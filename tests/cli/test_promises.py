@@ -1,0 +1,94 @@
+"""What pages promise: no answer before its part, no idea nobody was shown, commands to paste."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Drill
+
+ROOT = Path(__file__).parents[2]
+PARTS = "mean-and-spread"
+FILE = Path(PARTS, "submission.py")
+MEAN = "def mean(x):\n    return x.sum() / x.size\n"
+
+
+@pytest.fixture
+def parts(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Drill:
+    monkeypatch.setenv("DRILL_BANK", str(ROOT / "tests" / "banks" / "parts"))
+    real("start", PARTS)
+    return real
+
+
+def test_no_page_names_an_idea_of_a_part_that_was_not_asked(parts: Drill) -> None:
+    parts("grade")  # the starter holds an idea that its page keeps back
+    pages = [parts("next").out, parts("list").out, parts("history").out]
+    FILE.write_text(MEAN)
+    assert "divides-by-nothing" in str(parts("grade", "--json").data["misconceptions"])
+    pages += [parts("next").out, parts("list").out, parts("history").out]
+    pages.append(parts("history", "--json").out)
+    assert not [idea for idea in ("sums", "divides-by-nothing") for page in pages if idea in page]
+    parts("grade")  # now it is asked, and the page names it
+    assert "last idea divides-by-nothing" in parts("next").out
+
+
+def test_one_idea_is_said_of_a_try_however_many_were_found(parts: Drill) -> None:
+    FILE.write_text(MEAN.replace("/ x.size", ""))
+    parts("grade")
+    assert parts("history", "--json").data["attempts"][0]["ideas"] == ["sums"]
+    assert len(parts("next").out.splitlines()[0]) <= 80
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_a_history_fits_and_says_what_could_not_be_read(
+    parts: Drill, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for text in ("def mean(", "import nothing_such\n", MEAN):
+        FILE.write_text(text)
+        parts("grade")
+    shown = parts("history").out
+    assert all(len(line) <= columns for line in shown.splitlines()[:-1])
+    assert "SyntaxError" not in shown
+    assert "the file cannot be read" in shown
+    assert "loading it raised Module" in shown
+
+
+def test_only_a_changed_file_is_a_try_and_the_clock_stops_with_a_pass(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    file = Path("double-trouble/submission.py")
+    for text in (file.read_text(), "", "# fail\n", "# fail\n"):
+        file.write_text(text)
+        drill("grade", "--full")
+    assert drill("list", "--json").data["questions"][0]["tries"] == 1
+    file.write_text("# pass\n")
+    assert "planned" in drill("grade").out
+    again = drill("grade").out
+    assert "planned" not in again
+    file.write_text("# fail 2\n")
+    assert "You passed every part before" in drill("grade").out
+
+
+def test_a_file_that_is_gone_says_what_brings_it_back(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    Path("double-trouble/submission.py").unlink()
+    drill("grade").refused("there is no such file any more", "Next: drill reset\n")
+    assert drill("reset").status == 0
+
+
+def test_a_misspelled_id_gives_the_command_that_was_meant(drill: Drill) -> None:
+    drill("start", "doubel-trouble").refused("Next: drill start double-trouble\n")
+    drill("grade", "troubl", "--seed", "3").refused("Next: drill grade double-trouble --seed 3\n")
+
+
+def test_a_breakpoint_says_how_to_debug(parts: Drill) -> None:
+    FILE.write_text("def mean(x):\n    breakpoint()\n    return x.mean()\n")
+    page = parts("grade").out
+    assert "drill case NAME --debug runs a case in pdb" in page
+    assert "--debug   drill hint" in page.splitlines()[-1]
+
+
+def test_plain_titles_are_whole(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert "title The sum that came out too large," in drill("list", "--plain").out
