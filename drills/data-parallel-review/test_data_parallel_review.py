@@ -79,6 +79,24 @@ def test_what_the_diff_replaces_was_right() -> None:
     assert failing(lambda *args: before(*args[:-1])) == set()
 
 
+def test_one_full_micro_batch_for_each_of_two_equal_ranks_shows_the_caller_alone() -> None:
+    """Put back one by one; a micro-batch that is not full shows the count as well."""
+    rng = np.random.default_rng(6)
+    shards = [(rng.normal(size=(4, 3)), rng.normal(size=4)) for _ in range(2)]
+    params, velocity = rng.normal(size=3), rng.normal(size=3)
+    expected = right(params, velocity, shards, 0.1, 1e9)
+
+    def shows(line: int, micro: int) -> bool:
+        given = params.copy()
+        step = step_with({n: text for n, text in REPAIRED.items() if n != line})
+        got = step(given, velocity, shards, 0.1, 1e9, micro)
+        same = all(np.allclose(a, b, rtol=1e-9) for a, b in zip(got, expected, strict=True))
+        return not same or not np.array_equal(given, params)
+
+    assert [line for line in REPAIRED if shows(line, micro=4)] == [19]
+    assert [line for line in REPAIRED if shows(line, micro=9)] == [13, 19]
+
+
 def test_repaired_the_diff_is_right() -> None:
     assert failing(step_with(REPAIRED)) == set()
 
