@@ -63,7 +63,7 @@ def train(seed):
 
 def causes():
     """Return the ids of what was wrong with the script as it came."""
-    return ["labels", "rate", "pieces", "evaluation"]
+    return ["labels", "pieces", "evaluation"]
 
 
 def _cut(x, y, which):

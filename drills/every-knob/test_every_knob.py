@@ -32,7 +32,6 @@ REPAIRS = {  # of the starter, by cause
         "    x, y = rng.permutation(x), rng.permutation(y)\n",
         "    order = rng.permutation(len(x))\n    x, y = x[order], y[order]\n",
     ),
-    "rate": ("RATE, DROP = 6.0", "RATE, DROP = 0.15"),
     "pieces": (
         "    for x, y in pieces:\n"
         "        grads = {name: np.zeros_like(p) for name, p in params.items()}\n",
@@ -45,7 +44,7 @@ REPAIRS = {  # of the starter, by cause
         '    logits = hidden @ params["w2"] + params["b2"]\n',
     ),
 }
-BREAKS = {"labels": "pairs", "rate": "rate", "pieces": "update", "evaluation": "evaluation"}
+BREAKS = {"labels": "pairs", "pieces": "update", "evaluation": "evaluation"}
 
 
 @pytest.fixture(autouse=True)
@@ -168,7 +167,7 @@ def test_each_fault_alone_breaks_its_own_property_and_no_other(
     assert all(broken(program, reference, driver, n) == {BREAKS[cause]} for n in range(20))
 
 
-def test_the_right_script_breaks_none_and_the_starter_four(reference: Any, driver: Any) -> None:
+def test_the_right_script_breaks_none_and_the_starter_three(reference: Any, driver: Any) -> None:
     assert all(not broken(with_faults(()), reference, driver, n) for n in range(20))
     assert broken(with_faults(BREAKS), reference, driver, 0) == set(BREAKS.values())
 
@@ -176,16 +175,16 @@ def test_the_right_script_breaks_none_and_the_starter_four(reference: Any, drive
 def test_faults_end_below_the_bar_and_the_right_script_above() -> None:
     right = [h["accuracy"][-1] for h in ends(with_faults(()), 20)]
     assert np.mean(right) - 3 * np.std(right) > BAR
-    worst = [h["accuracy"][-1] for h in ends(with_faults({"evaluation"}), 20)]  # of all 15
+    worst = [h["accuracy"][-1] for h in ends(with_faults({"evaluation"}), 20)]  # of all 7
     assert np.mean(worst) + 3 * np.std(worst) < BAR
     assert 0.835 < np.mean(right) < 0.855  # a follow-up says 0.84
     assert 0.735 < np.mean(worst) < 0.745
 
 
-def test_repairs_do_not_add_up() -> None:
-    both, one = (mean_accuracy(with_faults(left), 20) for left in (("rate", "pieces"), ("rate",)))
-    assert 0.53 < both < 0.58  # runs that diverge differ a little where machines round otherwise
-    assert 0.40 < one < 0.45
+def test_while_labels_are_wrong_no_other_repair_shows() -> None:
+    others = [("pieces", "evaluation"), ("pieces",), ("evaluation",), ()]
+    ends = [mean_accuracy(with_faults({"labels", *left}), 20) for left in others]
+    assert ends == pytest.approx([0.25] * 4, abs=0.02)
 
 
 # -- what the question says -------------------------------------------------------------------
@@ -196,6 +195,8 @@ def test_repairs_do_not_add_up() -> None:
     [
         ("EPOCHS = 8", "EPOCHS = 8\ntask.HIDDEN = 32"),
         ("EPOCHS = 8", "EPOCHS = 8\ntask.TRAINED = 1280"),
+        ("RATE, DROP = 0.15", "RATE, DROP = 0.015"),
+        ("RATE, DROP = 0.15", "RATE, DROP = 1.5"),
         (
             "params = task.start(rng)",
             "params = {n: p / 10 for n, p in task.start(rng).items()}",
@@ -206,7 +207,7 @@ def test_repairs_do_not_add_up() -> None:
         ),
     ],
 )
-def test_no_knob_helps_and_the_loss_rises(
+def test_no_knob_helps_and_the_loss_stays_above_that_of_guessing(
     change: tuple[str, str], monkeypatch: pytest.MonkeyPatch, task: Any
 ) -> None:
     for name in ("HIDDEN", "TRAINED"):
@@ -216,7 +217,7 @@ def test_no_knob_helps_and_the_loss_rises(
     monkeypatch.setitem(__import__("sys").modules, "task", module)
     for history in ends(with_faults(BREAKS, change), 3):
         assert history["accuracy"][-1] < 0.36
-        assert history["loss"][-1] > history["loss"][0]
+        assert history["loss"][-1] > 0.99 * np.log(4)
 
 
 def test_what_clears_the_innocent_is_so(task: Any, reference: Any) -> None:
@@ -226,6 +227,9 @@ def test_what_clears_the_innocent_is_so(task: Any, reference: Any) -> None:
         rng = np.random.default_rng(seed)
         params = task.start(rng)
         assert 1.5 < reference.step(params, [(x[:64], y[:64])], rng)[1] < 3
+        for _ in range(5):
+            params, _ = reference.step(params, [(x[:64], y[:64])], rng, drop=0.0)
+        assert reference.step(params, [(x[:64], y[:64])], rng, drop=0.0)[1] < 1
 
 
 def test_wrong_labels_are_learned_by_heart(task: Any, reference: Any) -> None:

@@ -75,11 +75,13 @@ def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
         top += [Paragraph(text, indent=6) for text in points]
         sections = [top, around.request or [*_follow_up(report)]]
     else:
+        others = [Paragraph(rest, lead, hang=INDENT) for lead, rest in words.others(report)]
         if around.before:
             top.append(Paragraph(words.BEFORE, indent=6))
         if words.keeps_back(report, explain=around.explain or around.full):
             top.append(Paragraph(words.STARTER, indent=6))
-        others = [Paragraph(rest, lead, hang=INDENT) for lead, rest in words.others(report)]
+            if any(check.kind == "causes" for check in report.checks):
+                others = []  # which properties fail is what has to be found out
         shown = words.deciding(report)
         rest = map(_line, (check for check in report.checks if check not in shown))
         about = [*(rest if around.full else others), LeftOut(around.everything)]

@@ -70,4 +70,4 @@ def train(seed):
 
 
 def causes():
-    return ("evaluation", "labels", "pieces", "rate")
+    return ("evaluation", "labels", "pieces")

@@ -82,4 +82,4 @@ def train(seed):
 
 
 def causes():
-    return ["labels", "rate", "pieces", "evaluation"]
+    return ["labels", "pieces", "evaluation"]

@@ -82,4 +82,4 @@ def train(seed):
 
 
 def causes():
-    return ["rate", "labels", "pieces", "evaluation"]
+    return ["labels", "pieces", "evaluation"]

@@ -72,4 +72,4 @@ def train(seed):
 
 
 def causes():
-    return ["pieces", "labels", "evaluation", "rate"]
+    return ["pieces", "labels", "evaluation"]

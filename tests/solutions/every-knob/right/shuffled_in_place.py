@@ -69,4 +69,4 @@ def train(seed):
 
 
 def causes():
-    return "rate", "labels", "evaluation", "pieces"
+    return "labels", "evaluation", "pieces"

@@ -68,4 +68,4 @@ def train(seed):
 
 
 def causes():
-    return ["labels", "pieces", "rate", "evaluation"]
+    return ["labels", "pieces", "evaluation"]

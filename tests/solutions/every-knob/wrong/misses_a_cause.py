@@ -68,4 +68,4 @@ def train(seed):
 
 
 def causes():
-    return ["labels", "rate", "evaluation"]
+    return ["labels", "evaluation"]

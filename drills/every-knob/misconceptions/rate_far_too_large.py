@@ -1,4 +1,4 @@
-"""The learning rate is that of the script as it came."""
+"""The learning rate is forty times as large."""
 
 right_step = step
 
