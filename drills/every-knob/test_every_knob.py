@@ -9,6 +9,7 @@ import contextlib
 import io
 import types
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ import pytest
 import torch
 
 from grader import bank
+from grader.reports.blocks import render_text
+from grader.reports.grade import Around, page
+from grader.session import GradingSession
 from tests.harness import ROOT, Program, each, load, load_text, right_solutions
 
 DRILL = Path(__file__).parent
@@ -245,3 +249,13 @@ def test_the_causes_are_the_repairs() -> None:
     (named,) = (check for check in SPEC.checks if check.kind == "causes")
     assert set(named.exactly) == set(REPAIRS)  # type: ignore[attr-defined]
     assert len(SPEC.parts[0].prompt.split()) <= 90
+
+
+def test_the_page_of_the_untouched_starter_names_a_symptom_and_no_property() -> None:
+    with GradingSession(bank.load([ROOT], "every-knob")) as session:
+        report = replace(session.grade(STARTER.encode(), seed=1), unchanged=True)
+    said, whole = (render_text(page(report, Around(explain=e))) for e in (False, True))
+    assert "trains:" in said
+    for check in ("pairs", "update", "evaluation"):
+        assert check not in said
+        assert check in whole

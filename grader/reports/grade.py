@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from grader.kinds.registry import get
 from grader.model.report import CheckResult, Grids, Raised, Report, Verdict
 from grader.reports import words
 from grader.reports.blocks import (
@@ -80,7 +81,7 @@ def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
             top.append(Paragraph(words.BEFORE, indent=6))
         if words.keeps_back(report, explain=around.explain or around.full):
             top.append(Paragraph(words.STARTER, indent=6))
-            if any(check.kind == "causes" for check in report.checks):
+            if any(get(check.kind).always_said for check in report.checks):
                 others = []  # which properties fail is what has to be found out
         shown = words.deciding(report)
         rest = map(_line, (check for check in report.checks if check not in shown))
