@@ -5,8 +5,10 @@ from __future__ import annotations
 import types
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from grader import bank
 from grader.model.report import Report, Verdict
@@ -17,9 +19,10 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 QUESTION = bank.load([Path(__file__).parents[2]], "roofline-and-ledger")
 UNITS = {
     "residual": "B", "saved": "B", "stored": "B", "state": "B", "break_even": "",
-    "product_time": "s", "gelu_time": "s", "ridge": "",
+    "product_time": "s", "swiglu_time": "s", "ridge": "",
 }  # fmt: skip
-S, H, A, L = 8192, 8192, 64, 80  # tokens, width, heads, blocks
+S, H, A, L, F = 8192, 8192, 64, 80, 28_672  # tokens, width, heads, blocks, width of the MLP
+MODEL = (H, A, 8, 128, F)
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +37,10 @@ def numbers(more: bytes = b"") -> dict[str, float]:
     exec(QUESTION.reference, vars(program))
     exec(more, vars(program))
     return {
-        **program.ledger(L, H, A, S), **program.opinions(70e9, H), **program.roofline(H, S)
-    }  # fmt: skip
+        **program.ledger(L, *MODEL, S),
+        **program.opinions(70.6e9, *MODEL),
+        **program.roofline(H, F, S),
+    }
 
 
 def graded(session: GradingSession, found: dict[str, float]) -> Report:
@@ -43,28 +48,107 @@ def graded(session: GradingSession, found: dict[str, float]) -> Report:
     return session.grade("".join(lines).encode(), seed=3, filename="answers.txt")
 
 
-def test_the_figures_are_those_of_the_paper_and_of_the_roofline() -> None:
+def kept_by_a_block(tokens: int, width: int, wide: int, kv: int) -> int:
+    """What a block of torch operations keeps for backward besides its weights, in elements."""
+    weights = [torch.nn.Linear(width, n, bias=False) for n in (width, kv, kv, width, wide, wide)]
+    q_of, k_of, v_of, out, gate, up = weights
+    down, norms = torch.nn.Linear(wide, width, bias=False), [torch.nn.Parameter(torch.ones(width))]
+    own = {w.data_ptr() for one in (*weights, down) for w in one.parameters()}
+    own |= {w.data_ptr() for w in norms}
+    kept: dict[int, int] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.untyped_storage().data_ptr() not in own:
+            kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes() // 4
+        return tensor
+
+    held = []  # storages must not be used twice
+
+    def seen(tensor: torch.Tensor) -> torch.Tensor:
+        held.append(tensor)
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        x = seen(torch.randn(tokens, width, requires_grad=True) * 1)
+        a = seen(FusedNorm.apply(x))
+        q, k, v = seen(q_of(a)), seen(k_of(a)), seen(v_of(a))
+        mixed = seen(FusedAttention.apply(q, k, v))
+        x = seen(x + out(mixed))
+        b = seen(FusedNorm.apply(x))
+        g, u = seen(gate(b)), seen(up(b))
+        s = seen(torch.nn.functional.silu(g))
+        x + down(seen(s * u))
+    return sum(kept.values())
+
+
+class FusedNorm(torch.autograd.Function):
+    """Keeps its input alone, as a fused RMSNorm does but for a number per row."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return x / (x * x).mean(-1, keepdim=True).sqrt()
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+        raise NotImplementedError
+
+
+class FusedAttention(torch.autograd.Function):
+    """Keeps queries, keys and values; its output is kept by the projection behind it."""
+
+    @staticmethod
+    def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(q, k, v)
+        return q * 2
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        raise NotImplementedError
+
+
+def test_a_block_of_torch_keeps_what_the_ledger_says() -> None:
+    tokens, width = 3, 64
+    assert kept_by_a_block(tokens, width, 224, 8) == 20.25 * tokens * width
+
+
+def test_the_figures_are_those_of_the_roofline() -> None:
     found = numbers()
     assert found["residual"] == 2 * S * H * L == 10_737_418_240
-    assert found["saved"] == 34 * S * H * L  # Korthikanti and others: s b h (34 + 5 a s / h)
-    assert found["stored"] == 5 * A * S * S * L
-    assert found["state"] == 16 * 70e9
-    assert found["break_even"] == pytest.approx(192 * H / 34)
-    assert found["product_time"] == pytest.approx(2 * S * 4 * H * H / 989e12)
-    assert found["gelu_time"] == pytest.approx(4 * S * 4 * H / 3.35e12)
+    assert found["saved"] == 40.5 * S * H * L
+    assert found["stored"] == 2 * A * S * S * L
+    assert found["state"] == pytest.approx(16 * 70.6e9)
+    # Queries and output, keys and values of 8 heads, three matrices of the MLP.
+    assert 2 * H * H + 2 * H * 8 * 128 + 3 * H * F == 12.75 * H * H
+    assert L * 12.75 * H * H + 2 * 128_256 * H == pytest.approx(70.6e9, rel=1e-3)
+    assert found["break_even"] == pytest.approx(16 * 12.75 * H / 40.5)
+    assert found["product_time"] == pytest.approx(2 * S * H * F / 989e12)
+    assert found["swiglu_time"] == pytest.approx(6 * S * F / 3.35e12)
     at = found["ridge"]
-    moved = 2 * (at * H + 4 * H * H + 4 * at * H)
-    assert 8 * at * H * H / 989e12 == pytest.approx(moved / 3.35e12)
+    moved = 2 * (at * H + H * F + at * F)
+    assert 2 * at * H * F / 989e12 == pytest.approx(moved / 3.35e12)
 
 
 def test_the_figures_that_are_quoted() -> None:
     found = numbers()
-    assert found["gelu_time"] / found["product_time"] == pytest.approx(0.072, abs=5e-4)
-    assert (found["saved"] + found["stored"]) / 1e12 == pytest.approx(1.9, abs=0.05)
-    moved = 2 * (S * H + 4 * H * H + 4 * S * H) / 3.35e12
+    assert found["swiglu_time"] / found["product_time"] == pytest.approx(0.11, abs=5e-3)
+    assert (found["saved"] + found["stored"]) / 1e9 == pytest.approx(905, abs=0.5)
+    assert round(found["break_even"]) == 41_263
+    assert found["saved"] / found["residual"] == 20.25
+    assert 2 * 2 * S * F * L / 1e9 == pytest.approx(75.2, abs=0.05)
+    moved = 2 * (S * H + H * F + S * F) / 3.35e12
     assert found["product_time"] / moved == pytest.approx(12, abs=0.5)
+    assert moved * 1e3 == pytest.approx(0.32, abs=5e-3)
     without = numbers(QUESTION.variants["result-not-written"][0])["ridge"]
-    assert 295 < 989e12 / 3.35e12 < without < 295 * 1.01
+    assert 295 < 989e12 / 3.35e12 < without < 295 * 1.015
+    # The hints: bytes per token and unit of h at the norms, in attention, in the MLP.
+    program = types.ModuleType("reference")
+    exec(QUESTION.reference, vars(program))
+    wide = program.norms(H), program.attention(H, A, 8, 128), program.mlp(H, F)
+    assert [2 * one / H for one in wide] == [4, 6.5, 30]
+    per_h = {"dropout-masks-counted": 42.5, "keys-as-wide-as-queries": 44.0}
+    for idea, width in {**per_h, "one-wide-tensor-forgotten": 33.5}.items():
+        assert numbers(QUESTION.variants[idea][0])["saved"] == width * S * H * L
 
 
 @pytest.mark.parametrize("idea", sorted(QUESTION.variants))
@@ -78,7 +162,7 @@ def test_an_idea_is_named_by_numbers_of_three_digits(idea: str, session: Grading
     "off",
     [
         {"residual": 1.5}, {"saved": 0.7}, {"stored": 3.0}, {"state": 1.3}, {"break_even": 10.0},
-        {"product_time": 1.4}, {"gelu_time": 3.0}, {"ridge": 1.3}, {"ridge": 0.1},
+        {"product_time": 1.4}, {"swiglu_time": 3.0}, {"ridge": 1.3}, {"ridge": 0.1},
         {"saved": 1.5, "state": 0.6}, {"product_time": 1000.0}, {"residual": 1 / 1024},
     ],
     ids=str,
