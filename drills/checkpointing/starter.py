@@ -1,8 +1,4 @@
-"""Backpropagation that recomputes activations: only the inputs of blocks are kept.
-
-blocks.py has the blocks. A colleague compared y, grad_x and every grad_w with a plain pass that
-keeps every ctx, for blocks without dropout: not a bit differs.
-"""
+"""Backpropagation that recomputes activations; blocks.py has the blocks."""
 
 
 def forward(blocks, x, rng, segments):
@@ -17,7 +13,7 @@ def forward(blocks, x, rng, segments):
     inputs = []
     for block in blocks:
         inputs.append(x)
-        x, _ = block.forward(x, rng)  # the ctx is dropped here
+        x, _ = block.forward(x, rng)
     return x, inputs
 
 
@@ -32,6 +28,6 @@ def backward(blocks, state, grad_y, rng):
     """
     grad = grad_y
     for block, x in zip(reversed(blocks), reversed(state), strict=True):
-        _, ctx = block.forward(x, rng)  # and made again where it is needed
+        _, ctx = block.forward(x, rng)
         grad = block.backward(grad, ctx)
     return grad

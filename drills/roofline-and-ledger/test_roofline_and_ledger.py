@@ -68,13 +68,15 @@ def kept_by_a_block(tokens: int, width: int, wide: int, kv: int) -> int:
         held.append(tensor)
         return tensor
 
+    norm: Any = FusedNorm.apply
+    attention: Any = FusedAttention.apply
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         x = seen(torch.randn(tokens, width, requires_grad=True) * 1)
-        a = seen(FusedNorm.apply(x))
+        a = seen(norm(x))
         q, k, v = seen(q_of(a)), seen(k_of(a)), seen(v_of(a))
-        mixed = seen(FusedAttention.apply(q, k, v))
+        mixed = seen(attention(q, k, v))
         x = seen(x + out(mixed))
-        b = seen(FusedNorm.apply(x))
+        b = seen(norm(x))
         g, u = seen(gate(b)), seen(up(b))
         s = seen(torch.nn.functional.silu(g))
         x + down(seen(s * u))
