@@ -3,12 +3,8 @@ r"""What counts in a class, written for other programs; every format from the sa
 Where the grader is at fault there are no points anywhere: that is no zero.  Nothing of a student's
 acts: in tables an apostrophe stands before what a spreadsheet takes for a formula (=, +, -, @, a
 tab or a carriage return at the beginning of a cell, also of one that a program with another
-separator begins; source: the page "CSV Injection" of OWASP), XML is escaped, and Gradescope is
-given plain text.
-
-JUnit XML has no official description.  What is written is what the schema of Jenkins
-(junit-4.xsd) and github.com/testmoapp/junitxml have in common.  Gradescope: docs/specs.md of
-gradescope/autograder_samples, commit af5dee4.
+separator begins; source: the page "CSV Injection" of OWASP), and Gradescope is given plain text
+(docs/specs.md of gradescope/autograder_samples, commit af5dee4).
 """
 
 from __future__ import annotations
@@ -17,24 +13,21 @@ import csv
 import io
 import json
 import re
-import xml.etree.ElementTree as ET
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from xml.sax.saxutils import quoteattr
 
 from grader.classroom.report import find
 from grader.classroom.results import Results
 from grader.classroom.student import UNSEEN, seen
 from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError, closest
-from grader.model.report import FINE, PartResult, Verdict
+from grader.model.report import PartResult, Verdict
 from grader.reports.blocks import render_text
-from grader.reports.json import to_json, withheld
+from grader.reports.json import to_json
 from grader.reports.sheet import LINE_LIMIT, harmless, inert
 from grader.reports.words import deciding
 
-FORMATS = ("csv", "jsonl", "junit", "gradescope")
+FORMATS = ("csv", "jsonl", "gradescope")
 Cell = str | int | float | None
 Json = dict[str, object]
 
@@ -69,8 +62,6 @@ def export(
         yield from rows(wide_rows(entries, terms) if wide else long_rows(entries))
     elif format == "jsonl":
         yield from (f"{line(entry)}\n" for entry in entries)
-    elif format == "junit":
-        yield from junit(entries, terms)
     else:
         yield dumped(gradescope(terms.questions, {e.question.id: e for e in entries}))
 
@@ -141,87 +132,6 @@ def line(entry: Entry) -> str:
         "report": None if report is None else to_json(report),
     }  # fmt: skip
     return json.dumps(content, allow_nan=False, separators=(",", ":"))
-
-
-# JUnit XML: what ran and is wrong is a `failure`; what raised, was stopped or could not be read is
-# an `error`, as is a grade that could not finish, with the type `not-graded`; what needs another
-# check that did not pass is `skipped`, which holds text and has no attributes.
-_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
-_TAGS = {Verdict.ERROR: "error", Verdict.LIMIT: "error", Verdict.SKIPPED: "skipped"}
-_LONGEST = 2000  # characters of a message
-
-
-def junit(entries: Iterable[Entry], terms: Terms) -> Iterator[str]:
-    """The whole document, piece by piece: a class is never in memory as a tree."""
-    title = quoteattr(_xml(terms.title or "drill"))
-    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name={title}>\n'
-    for entry in entries:
-        suite = _suite(entry)
-        ET.indent(suite)
-        yield f"{ET.tostring(suite, 'unicode')}\n"
-    yield "</testsuites>\n"
-
-
-def _suite(entry: Entry) -> ET.Element:
-    handed, report, question = entry.handed, entry.report, entry.question
-    suite = ET.Element("testsuite", name=_xml(f"{handed.student} / {question.id}"))
-    if report is not None:
-        suite.set("time", f"{report.seconds:.3f}")
-    if entry.graded_at:
-        suite.set("timestamp", entry.graded_at[:19])
-    known = ET.SubElement(suite, "properties")
-    values = [
-        ("points", "" if entry.points is None else entry.points), ("of", question.of),
-        ("verdict", entry.verdict), ("late", str(entry.late).lower()), ("sha256", handed.sha256),
-        *(("misconception", idea.id) for idea in (report.misconceptions if report else ())),
-    ]  # fmt: skip
-    for key, value in values:
-        ET.SubElement(known, "property", name=key, value=_xml(str(value)))
-    tags = Counter[str]()
-    for name, tag, kind, message in _cases(entry):
-        classname = _xml(f"{question.id}.{handed.student}")
-        case = ET.SubElement(suite, "testcase", name=_xml(name), classname=classname)
-        tags[tag] += 1
-        if tag == "skipped":
-            ET.SubElement(case, tag).text = _xml(message)
-        elif tag:
-            text = _ILLEGAL.sub("", harmless(message[: 4 * _LONGEST]))
-            ET.SubElement(case, tag, type=kind, message=_xml(message)).text = text
-    suite.set("tests", str(tags.total()))
-    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        suite.set(name, str(tags[tag]))
-    return suite
-
-
-def _cases(entry: Entry) -> Iterator[tuple[str, str, str, str]]:
-    """For every check its name, tag, kind and what is said; `program` is what is of no check."""
-    report = None if entry.report is None else withheld(entry.report)
-    if entry.handed.fault:
-        yield "program", "error", "no-program", entry.note
-        return
-    if report is None:
-        said = f"not graded, which is not the student's fault: {entry.note}"
-        yield "program", "error", "not-graded", said
-        return
-    decided = not report.checks
-    for check in report.checks:
-        tag, said = _TAGS.get(check.verdict, "failure"), check.message
-        if check.blocked_by:
-            said = f"{check.blocked_by} did not pass"
-        elif check.verdict in {Verdict.PASS, Verdict.INCONCLUSIVE}:
-            tag = ""
-        elif check.stretch:  # it is reported and decides nothing, so it must not fail a build
-            tag, said = "skipped", f"a goal beyond what is asked, missed: {check.message}"
-        decided = decided or tag in {"failure", "error"}
-        yield check.id, tag, str(check.verdict), said
-    passes = report.verdict in FINE
-    if not report.checks or not (passes or decided):
-        tag = "" if passes else _TAGS.get(report.verdict, "failure")
-        yield "program", tag, str(report.verdict), report.message
-
-
-def _xml(text: str) -> str:
-    return _ILLEGAL.sub("", inert(text, _LONGEST))
 
 
 # Gradescope: a test with a score per part; what fails is said in its text.  Nothing hidden becomes

@@ -173,7 +173,6 @@ def export(
     results: Written,
     csv: Annotated[Path | None, option("FILE", "A table for spreadsheets.")] = None,
     jsonl: Annotated[Path | None, option("FILE", "A line of JSON each, the report in it.")] = None,
-    junit: Annotated[Path | None, option("FILE", "JUnit XML.")] = None,
     gradescope: Annotated[Path | None, option("FILE", "results.json of one student.")] = None,
     student: Annotated[str | None, option("NAME", "Of this one alone.")] = None,
     wide: Annotated[bool, flag("--wide", "CSV: one row per student.")] = False,
@@ -183,7 +182,7 @@ def export(
     from grader.classroom.results import Results, write_whole
     from grader.model.errors import UsageError
 
-    wanted = {"csv": csv, "jsonl": jsonl, "junit": junit, "gradescope": gradescope}
+    wanted = {"csv": csv, "jsonl": jsonl, "gradescope": gradescope}
     files = {name: file for name, file in wanted.items() if file is not None}
     if not files:
         listed = ", ".join(f"--{name}" for name in wanted)
