@@ -32,14 +32,11 @@ def separating(failing: Sequence[Observation], right: Sequence[Observation]) -> 
     origins = len({seen.origin for seen in right})
     if origins < ORIGINS or max(len(right), origins + 1) < RIGHT:
         return ""
-    shared = every = _shared(failing)
-    known = [properties(seen) for seen in right]
-    for theirs in known:
+    shared = _shared(failing)
+    for seen in right:
+        theirs = properties(seen)
         # What cannot be asked of a right case says nothing on it.
         shared = [name for name in shared if theirs.get(name) is False]
-    if not shared and len(failing) >= 2 * FAILING and len(right) >= 2 * RIGHT:
-        both = _pairs(every, known)
-        return " while ".join(both[0]) if len(both) == 1 else ""
     if len({seen.origin for seen in failing}) == 1:
         # Cases made from one case share whatever its numbers happen to be to each other.
         shared = [name for name in shared if not any(word in name for word in COMPARING)]
@@ -59,18 +56,8 @@ def separating(failing: Sequence[Observation], right: Sequence[Observation]) -> 
 
 def possible(failing: Sequence[Observation], right: Sequence[Observation]) -> bool:
     """Whether anything tells these cases apart so far, so that more of them are worth a look."""
-    theirs, shared = [properties(seen) for seen in right], _shared(failing)
-    alone = any(not any(known.get(name) for known in theirs) for name in shared)
-    return alone or bool(len(failing) > 1 and len(right) > 1 and _pairs(shared, theirs))
-
-
-def _pairs(shared: Sequence[str], right: Sequence[Mapping[str, bool]]) -> list[tuple[str, str]]:
-    """Two properties at a time, of which every right case is known to lack one."""
-    return [
-        pair
-        for pair in itertools.combinations(shared, 2)
-        if all(any(theirs.get(name) is False for name in pair) for theirs in right)
-    ]
+    theirs = [properties(seen) for seen in right]
+    return any(not any(known.get(name) for known in theirs) for name in _shared(failing))
 
 
 def _shared(failing: Sequence[Observation]) -> list[str]:

@@ -21,6 +21,7 @@ from grader.explain.observation import Observation, everything, looked_at, obser
 from grader.explain.others import Others
 from grader.explain.rules import (
     PLACE,
+    UNUSABLE,
     WEAK,
     Rule,
     confirmed,
@@ -89,8 +90,6 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
             if values.own and worker.failure is None:
                 found.extend(values.explanations(named))  # a deadline leaves what there is
                 found[MOST - 1 :] = _before_it_raised(evaluation, failed)
-                if not found and not named:
-                    found += _which_results(evaluation, checks, values)
         both = None
         if not note and (not _is_whole(named) or diagnosis.coarse) and evaluation.question.variants:
             with _until_it_ends():
@@ -105,6 +104,9 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
             before = {idea.id: idea for idea in named}
             named = tuple(before.get(idea.id, idea) for idea in both[0])
             found.insert(0, both[1])
+        if not found and not named and values.own:
+            with _until_it_ends():
+                found += _which_results(evaluation, checks, values)
     return Explained(named, tuple(found[:MOST]), note, outputs)
 
 
@@ -247,7 +249,7 @@ class _Values:
         self._add_further(wanted, results)
         said = [s for one in every for s in statements(one, proposed[one.result])]
         known = {one.result for one in said if not one.is_weak}
-        with _until_it_ends():
+        with _until_it_ends(), contextlib.suppress(*UNUSABLE):
             more = self._of_others([one for one in every if one.result not in known])
             runs = {seen.run for one, _ in more for seen in one.failing}
             self._add_further(runs - wanted, results)

@@ -73,12 +73,3 @@ def test_numbers_of_one_case_are_not_compared() -> None:
     others = [{"stride": n, "padding": m} for n in (1, 2, 3, 4) for m in (0, 5 - n)]
     assert separating(cases(equal, "one"), cases(others, ok=True)) == ""
     assert separating(cases(equal), cases(others, ok=True)) == "stride equals padding"
-
-
-def test_two_properties_separate_together_where_neither_does_alone() -> None:
-    wrong = [{"n": n, "k": k} for n, k in ((4, 2), (6, 2), (6, 3), (8, 2), (8, 4), (9, 3))]
-    right = [{"n": n, "k": 1} for n in (2, 3, 5, 7)] + [{"n": n, "k": n} for n in (2, 3, 4, 6)]
-    made = cases(wrong), cases(right, ok=True)
-    assert separating(*made) == "k is above 1 while n is larger than k"
-    assert separating(made[0], made[1][:5]) == ""  # too few to tell
-    assert separating(made[0], [*made[1], *cases([{"n": 9, "k": 2}], ok=True)]) == ""
