@@ -26,12 +26,12 @@ def backward(grad_y, cache):
     """Return the gradients of x, W1, b1, W2 and b2."""
     x, W1, W2, z, h, act = cache
     grad_W2 = grad_y.T @ h
-    grad_b2 = grad_y.mean(axis=0)  # of the batch
+    grad_b2 = grad_y.mean(axis=0)
     grad_h = grad_y @ W2
     if act == "relu":
         slope = np.where(z > 0, 1.0, 0.0)
     else:
-        slope = sigmoid(h) * (1 - sigmoid(h))  # the derivative of the sigmoid
+        slope = sigmoid(h) * (1 - sigmoid(h))
     grad_z = grad_h * slope
     grad_W1 = grad_z.T @ x
     grad_b1 = grad_z.mean(axis=0)
