@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--turn",
         type=int,
         metavar="N",
-        help="try a fifth of the wrong solutions, which one depends on N; all without it",
+        help="try a tenth of the wrong solutions, which one depends on N; all without it",
     )
 
 

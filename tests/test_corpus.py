@@ -117,10 +117,10 @@ def test_a_right_solution_passes(
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give every wrong solution, or with `--turn` a fifth of them, another one each time."""
+    """Give every wrong solution, or with `--turn` a tenth of them, another one each time."""
     if "wrong" in metafunc.fixturenames:
         turn = metafunc.config.getoption("--turn")
-        some = WRONG if turn is None else WRONG[turn % 5 :: 5]
+        some = WRONG if turn is None else WRONG[turn % 10 :: 10]
         metafunc.parametrize("wrong", some, ids=names(some))
 
 

@@ -20,6 +20,8 @@ from tests.attacks.victims import Victims, traces
 MEMORY = 96 << 10  # kilobytes by which the judge's own peak may grow in an attack: two replies
 # What is handed in as an answer meets no wall: neither the user nor the start is anything to it.
 ANSWERS = set(catalogue.answers.ATTACKS)
+# What a worker inherits depends on how it was started; its walls are put up by the same code.
+BOTH = {*catalogue.protocol.ATTACKS, *catalogue.processes.ATTACKS, *catalogue.kernel.ATTACKS}
 ATTACKS = [
     pytest.param(
         attack,
@@ -28,7 +30,7 @@ ATTACKS = [
         marks=[pytest.mark.same_for_every_user] if attack in ANSWERS else [],
     )
     for attack in catalogue.ATTACKS
-    for cold in ((False,) if attack in ANSWERS else (True, False))
+    for cold in ((True, False) if attack in BOTH else (False,))
 ]
 
 
