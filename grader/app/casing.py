@@ -12,6 +12,7 @@ from grader.app import files
 from grader.app.context import Context, need_torch
 from grader.app.history import last_try
 from grader.app.resolve import Choice, resolve
+from grader.bank.storage import read_regular
 from grader.model.errors import BankError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def _written(
     files.refuse_link(folder)
     folder.mkdir(exist_ok=True)
     text = made.text.encode()
-    before = files.read_regular(path, _MOST_BYTES)[0] if path.exists() else text
+    before = read_regular(path, _MOST_BYTES)[0] if path.exists() else text
     if before != text:  # it may have been changed by hand
         kept = path.with_name(f"{path.stem}.before.py")
         files.replace(kept, before)

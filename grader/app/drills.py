@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.app import files
 from grader.app.context import Context, need_torch
 from grader.app.resolve import MARKER, QUESTION, Choice, Workspace, enclosing, open_folder, resolve
+from grader.bank.storage import read_regular
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.records import events, progress
@@ -114,7 +115,7 @@ def write_question(ctx: Context, folder: Path, question: Question, asked: int) -
     path = folder / QUESTION
     before = b""
     with suppress(OSError):
-        before = files.read_regular(path, _MOST_BYTES)[0]
+        before = read_regular(path, _MOST_BYTES)[0]
     ours = [question_markdown(question, parts=n).encode() for n in range(1, asked + 1)]
     try:
         if before and before not in ours:

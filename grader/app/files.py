@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
+from grader.bank.storage import read_regular
 from grader.model.errors import UsageError
 
 _ELSEWHERE = "choose a folder that you can write, with drill start ID --dir DIR"
@@ -28,31 +29,14 @@ def read_submission(path: Path) -> bytes:
                 f"{path}: expected a file, found a symbolic link, which is not followed",
                 hint="put a copy of the file in its place",
             ) from None
-        raise UsageError(f"{path}: expected a file to read: {fault.strerror}") from fault
+        what = ", found" if fault.errno == errno.EINVAL else " to read:"
+        raise UsageError(f"{path}: expected a file{what} {fault.strerror}") from fault
     if len(content) > MOST_BYTES:
         size = max(found.st_size, len(content))
         raise UsageError(
             f"{path}: expected a submission of at most {MOST_BYTES:,} bytes, found {size:,}"
         )
     return content
-
-
-def read_regular(path: Path, most: int) -> tuple[bytes, os.stat_result]:
-    """Return the first bytes of a file that may come from anybody, and what it is.
-
-    A link is refused by an OSError: it may lead to somebody else's answer, or to a file that only
-    the person who runs this may read. UsageError where it is no regular file.
-    """
-    # Without O_NONBLOCK, opening a FIFO would wait for somebody to write into it.
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-    try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            raise UsageError(f"{path}: expected a file, found {_kind(found.st_mode)}")
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            return file.read(most), found
-    finally:
-        os.close(handle)
 
 
 def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
@@ -110,8 +94,3 @@ def refuse_link(path: Path) -> None:
             f"{path}: expected a file or a folder of its own, found a symbolic link to {target}",
             hint="remove the link, or work in another folder (drill start ID --dir DIR)",
         )
-
-
-def _kind(mode: int) -> str:
-    kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
-    return kinds.get(stat.S_IFMT(mode), "a device")

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader import bank
-from grader.app import files
 from grader.app.context import Context
+from grader.bank.storage import read_regular
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.records import progress
@@ -62,7 +62,7 @@ def open_folder(folder: Path) -> Workspace | None:
     """
     marker = folder / MARKER
     try:
-        raw, found = files.read_regular(marker, _MOST_MARKER_BYTES)
+        raw, found = read_regular(marker, _MOST_MARKER_BYTES)
     except (OSError, UsageError):
         return None  # a folder closed to us holds none of ours
     if found.st_uid != os.geteuid():

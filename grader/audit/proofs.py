@@ -176,7 +176,7 @@ def _read(path: Path) -> Proof | str:
     if not os.path.lexists(path):
         return "no proof"
     try:
-        content = read_regular(path, MOST_BYTES + 1)
+        content = read_regular(path, MOST_BYTES + 1)[0]
         if len(content) > MOST_BYTES:
             return f"no proof: expected at most {MOST_BYTES:,} bytes in {path.name}, found more"
         return Proof.model_validate_json(content)

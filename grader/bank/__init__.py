@@ -65,7 +65,7 @@ def config_lines() -> list[str]:
         OSError: it cannot be read, or is a pipe, or longer than any such list.
         UnicodeDecodeError: it is no text.
     """
-    data = read_regular(resolved(config_file()), MAX_SOURCE + 1)
+    data = read_regular(resolved(config_file()), MAX_SOURCE + 1)[0]
     if len(data) > MAX_SOURCE:
         raise OSError(errno.EFBIG, f"more than {MAX_SOURCE:,} bytes")
     return data.decode("utf-8").splitlines()

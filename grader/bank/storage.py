@@ -83,10 +83,10 @@ class BankFiles:
             OSError: there is no such file, it lies outside the bank, or it cannot be read.
         """
         if not self.is_one_file:
-            return read_regular(self._inside(name), most)
+            return read_regular(self._inside(name), most)[0]
         if name != self.path.name:
             raise FileNotFoundError(errno.ENOENT, "a bank of one file holds no other")
-        return read_regular(self.path.resolve(), most)
+        return read_regular(self.path.resolve(), most)[0]
 
     def shown(self, name: str) -> Path:
         """What messages call a file or folder."""
@@ -114,8 +114,10 @@ def files_of(question: Question) -> dict[str, bytes]:
     return found
 
 
-def read_regular(path: Path, most: int) -> bytes:
-    """The first bytes of a file that is one, and no link.
+def read_regular(path: Path, most: int) -> tuple[bytes, os.stat_result]:
+    """The first bytes of a file that may come from anybody, and what it is.
+
+    A link is refused: it may lead to a file that only the person who runs this may read.
 
     Raises:
         OSError: it cannot be read, or is a folder, a pipe, a socket or a device.
@@ -123,10 +125,12 @@ def read_regular(path: Path, most: int) -> bytes:
     # Without O_NONBLOCK, opening a pipe would wait until something writes into it.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "something that is no regular file")
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+            raise OSError(errno.EINVAL, kinds.get(stat.S_IFMT(found.st_mode), "a device"))
         with os.fdopen(handle, "rb", closefd=False) as file:
-            return file.read(most)
+            return file.read(most), found
     finally:
         os.close(handle)
 

@@ -184,7 +184,7 @@ def test_what_is_no_file_is_no_proof(question: Question, tmp_path: Path) -> None
     path.unlink()
     os.mkfifo(path)
     said = standing(question, PLAN).text
-    assert said.endswith("gate.proof.json, found something that is no regular file")
+    assert said.endswith("gate.proof.json, found a pipe")
     path.unlink()
     path.mkdir()
     assert standing(question, PLAN).state is State.NONE

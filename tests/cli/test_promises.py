@@ -85,7 +85,7 @@ def test_a_misspelled_id_gives_the_command_that_was_meant(drill: Drill) -> None:
 def test_a_breakpoint_says_how_to_debug(parts: Drill) -> None:
     FILE.write_text("def mean(x):\n    breakpoint()\n    return x.mean()\n")
     page = parts("grade").out
-    assert "drill case NAME --debug runs a case in pdb" in page
+    assert "drill case NAME --debug runs a case in pdb" in " ".join(page.split())
     assert "--debug   drill hint" in page.splitlines()[-1]
 
 
