@@ -12,9 +12,10 @@ dtypes and layouts; with other numbers, out of what the cases give each name.  W
 itself does not take is left out.  They are tried from the smallest on, so that a counterexample can
 be read.
 
-A number that the contract names has to have cases at it and on both sides.  Where the reference or
-an accepted solution compares something with one, that bound is moved, and has to be killed or
-explained: the search, which draws small inputs and measures no memory, is no excuse.
+A bound needs cases at it and on both sides.  So `<` in place of `<=` in the reference has to be
+killed or explained, and whatever moves a number that the contract names, where the reference or an
+accepted solution compares with it: the search, which hardly ever draws two numbers that are equal,
+and measures no memory, is no excuse.
 """
 
 from __future__ import annotations
@@ -233,15 +234,15 @@ class _Trying:
                 passing.clear()
                 break
         because = self.explained.get(mutant.key) if passing else None
-        if not killers and because is None and mutant.rule != BOUND:
+        if not killers and because is None:
             # An input that is not the question's may take long, on a busy machine longer yet.
             evaluation.submission.call_seconds = LOOKING * self.call_seconds
-            found = self.search.difference(evaluation.submission)
-            fate = Fate.EQUIVALENT if found is None else Fate.SURVIVED
+            found = None if name else self.search.difference(evaluation.submission)
+            alive = found is not None or mutant.rule == BOUND
+            fate = Fate.SURVIVED if alive else Fate.EQUIVALENT
             return Trial(mutant, fate, counterexample=found)
         if not killers:
-            fate = Fate.SURVIVED if because is None else Fate.EXPLAINED
-            return Trial(mutant, fate, because=because)
+            return Trial(mutant, Fate.EXPLAINED, because=because)
         on, killer = next(iter(killers.items()))
         self.kills[killer] += 1
         fate = Fate.KILLED if not passing else Fate.FLAKY if because is None else Fate.EXPLAINED

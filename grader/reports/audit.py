@@ -176,7 +176,7 @@ def _alive(trial: Trial, seeds: int) -> Iterator[Block]:
         stopped = seeds - len(trial.passing_seeds)
         yield Paragraph(f"stopped on {stopped} of {seeds} seeds, by {trial.killed_by}", indent=4)
     if found is None and trial.fate is Fate.SURVIVED:
-        text = "give it cases at this number of the contract and on both sides"
+        text = "give it cases at this bound and on both sides"
         yield Paragraph(text, f"{'to do':11}", "", indent=4, hang=12)
     if found is not None:
         run = "" if found.run == "main" else f", run {found.run}"

@@ -84,7 +84,7 @@ def test_a_hole_is_found_with_the_smallest_input_that_shows_it(tmp_path: Path) -
     assert sum(report.count(fate) for fate in Fate) == report.derived == len(report.trials)
     page = shown(report)
     for text in (
-        "SURVIVES gate_backward, line 6: another comparison",
+        "SURVIVES gate_backward, line 6: another bound",
         f"- {AT_ZERO['was']}",
         f"+ {HOLE}",
         "differs on  the case with small whole numbers: signs, seed 700",
@@ -122,7 +122,7 @@ def test_a_mutant_that_some_seeds_let_through_is_flaky_and_a_fault(
     )
     assert f"is stopped on {share}, and passes every check on seed" in problem
     page = shown(report)
-    assert "FLAKY gate_backward, line 6: another comparison" in page
+    assert "FLAKY gate_backward, line 6: another bound" in page
     assert f"stopped on {share}, by gate" in page
     assert (report.score, mutation_to_json(report)["flaky"]) == (0.0, 1)
     explained = mutate(gate(tmp_path / "b", AT_ZERO, compared=ALL, zeros=RARE), seeds=range(10))
@@ -166,7 +166,7 @@ def test_a_number_of_the_contract_needs_cases_at_it_and_on_both_sides(tmp_path: 
           for one in ("<= 999", "<= 1001", "<= 500", "<= 2000", "< 1000")),
     }  # fmt: skip
     assert "SURVIVES accepted/branches.total, line" in shown(bare)
-    assert "give it cases at this number of the contract and on both sides" in shown(bare)
+    assert "give it cases at this bound and on both sides" in shown(bare)
     assert totals(tmp_path / "b", SIZES | AT).ok
     left = {
         "in": "accepted/branches.total", "was": "if len(x) <= 1000:",

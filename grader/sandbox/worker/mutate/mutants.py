@@ -264,8 +264,8 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Chang
         case ast.Compare(left=left, ops=ops, comparators=right):
             for index, op in enumerate(ops):
                 for other in OPERATORS[type(op)]:
-                    changed = _without(ops, index, other())
-                    yield "another comparison", ast.Compare(left, changed, right)
+                    rule = BOUND if _AT.get(type(op)) is other else "another comparison"
+                    yield rule, ast.Compare(left, _without(ops, index, other()), right)
         case ast.BoolOp(op=op, values=values):
             yield "and/or", ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), values)
             for index in range(len(values)):
