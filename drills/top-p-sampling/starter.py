@@ -1,10 +1,10 @@
-"""Token sampling: temperature, top-k, nucleus (top-p), and a draw from what is left."""
+"""Token sampling: temperature, top-k, nucleus (top-p), and a draw."""
 
 import numpy as np
 
 
 def probs(logits, temperature=1.0, top_k=0, top_p=1.0):
-    """Return the distribution that is drawn from, in the order of the vocabulary."""
+    """Return the distribution, in the order of the vocabulary."""
     z = logits / temperature
     if top_k:
         kth = np.sort(z, axis=1)[:, -min(top_k, z.shape[1])]
@@ -14,8 +14,8 @@ def probs(logits, temperature=1.0, top_k=0, top_p=1.0):
     if top_p < 1:
         order = np.argsort(-p, axis=1, kind="stable")
         total = np.cumsum(np.take_along_axis(p, order, axis=1), axis=1)
-        keep = total <= top_p  # the tokens that add up to top_p
-        keep[:, 0] = True  # never an empty row
+        keep = total <= top_p
+        keep[:, 0] = True
         mask = np.zeros_like(keep)
         np.put_along_axis(mask, order, keep, axis=1)
         p = np.where(mask, p, 0)
@@ -26,4 +26,5 @@ def probs(logits, temperature=1.0, top_k=0, top_p=1.0):
 def sample(logits, u, temperature=1.0, top_k=0, top_p=1.0):
     """Return a token for each row, drawn with that row's u."""
     p = probs(logits, temperature, top_k, top_p)
-    return np.array([np.searchsorted(np.cumsum(row), x) for row, x in zip(p, u)])
+    total = np.cumsum(p, axis=1)
+    return np.array([np.searchsorted(row, x) for row, x in zip(total, u)])

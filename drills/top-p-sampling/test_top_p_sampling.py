@@ -140,18 +140,18 @@ def test_every_right_solution_ends_with_a_token_that_has_weight(
     assert any(0 < token < 8 for token in expected)
 
 
-def test_the_starter_passes_the_three_tests_of_the_prompt(
-    starter: Program,
-) -> None:
+def test_the_starter_passes_the_tests_of_the_prompt(starter: Program) -> None:
     logits = np.random.default_rng(3).standard_normal((200, 20)) * 2
-    plain = starter.probs(logits)
-    for top_p in (0.2, 0.5, 0.9):
-        p = starter.probs(logits, top_p=top_p)
-        kept = p > 0
-        assert kept.any(axis=1).all()
+
+    def kept(**settings: float) -> Array:
+        p = starter.probs(logits, **settings)
         assert np.allclose(p.sum(axis=1), 1)
-        mass = np.where(kept, plain, 0).sum(axis=1)
-        assert ((mass <= top_p) | (kept.sum(axis=1) == 1)).all()
+        return (p > 0).sum(axis=1)
+
+    assert (kept(top_k=7) == 7).all()
+    assert kept(top_p=0.01).min() == 1
+    assert (kept(top_p=0.5) <= kept(top_p=0.6)).all()
+    assert (kept(top_p=0.6, temperature=0.8) <= kept(top_p=0.6, temperature=1.2)).all()
 
 
 def test_the_starter_is_right_but_for_top_p(starter: Program) -> None:
