@@ -146,7 +146,7 @@ def test_the_starter_passes_the_tests_of_the_prompt(starter: Program) -> None:
     def kept(**settings: float) -> Array:
         p = starter.probs(logits, **settings)
         assert np.allclose(p.sum(axis=1), 1)
-        return (p > 0).sum(axis=1)
+        return np.asarray((p > 0).sum(axis=1))
 
     assert (kept(top_k=7) == 7).all()
     assert kept(top_p=0.01).min() == 1
