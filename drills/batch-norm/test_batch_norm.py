@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 import torch
 
+from grader import open_question
+from grader.session import GradingSession
 from tests.harness import Array, Program, assert_close, each, load_layered
 
 DRILL = Path(__file__).parent
@@ -238,3 +240,19 @@ def test_columns_of_the_gradient_sum_to_0_in_training_only(reference: Program) -
         layer.forward(x)
         sums = np.abs(layer.backward(grad_y)[0].sum(axis=0))
         assert sums.max() < 1e-13 if training else sums.min() > 1e-3
+
+
+@pytest.mark.usefixtures("one_zygote")
+def test_an_evaluation_without_eps_is_named() -> None:
+    root = DRILL.parents[1]
+    path = (
+        root
+        / "tests"
+        / "solutions"
+        / "batch-norm"
+        / "wrong"
+        / "evaluation_divides_by_the_deviation.py"
+    )
+    with GradingSession(open_question("batch-norm", root)) as session:
+        report = session.grade(path.read_bytes(), seed=3, filename=path.name)
+    assert [(one.id, one.exact) for one in report.misconceptions] == [("eps-in-evaluation", True)]

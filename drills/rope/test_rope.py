@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 import torch
 
+from grader import open_question
+from grader.session import GradingSession
 from tests.harness import Array, Program, each, load, variants
 
 DRILL = Path(__file__).parent
@@ -316,3 +318,13 @@ def test_conversions_are_the_same_where_feedback_says(reference: Program) -> Non
     new = reference.rotate(*[split(x @ back, 1)] * 3, up)[0]
     old = by_torch(split(x @ eight, 1), -up)
     np.testing.assert_allclose(new @ new.swapaxes(2, 3), old @ old.swapaxes(2, 3), atol=1e-13)
+
+
+@pytest.mark.usefixtures("one_zygote")
+def test_neighbors_are_named_though_tables_are_float32() -> None:
+    root = DRILL.parents[1]
+    wrong = root / "tests" / "solutions" / "rope" / "wrong"
+    path = wrong / "neighbors_by_float32_tables.py"
+    with GradingSession(open_question("rope", root)) as session:
+        report = session.grade(path.read_bytes(), seed=3, filename=path.name)
+    assert [(one.id, one.exact) for one in report.misconceptions] == [("interleaved", True)]
