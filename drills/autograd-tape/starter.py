@@ -18,7 +18,7 @@ class Tensor:
         if grad is None:
             grad = np.ones_like(self.data)
         grads, reached = {self: grad}, [self]
-        for tensor in reached:  # grows on the way: each is visited once
+        for tensor in reached:  # grows on the way
             for operand, way in tensor.operands:
                 if not operand.requires_grad:
                     continue
