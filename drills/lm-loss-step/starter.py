@@ -1,6 +1,6 @@
 """A language model of two matrices and its training step.
 
-The model knows the last token only: the logits of the token after x are E[x] @ U.
+The model knows the last token only: the logits of what follows x are E[x] @ U.
 """
 
 import numpy as np
@@ -37,12 +37,12 @@ def rank_gradient(E, U, tokens, counts, pad=0):
 
 
 def next_tokens(tokens):
-    """Inputs and labels of a batch: the label of a token is the one that follows."""
+    """Inputs and labels of a batch: a label is the token that follows."""
     return tokens[:, :-1], tokens[:, 1:]
 
 
 def language_loss(E, U, inputs, labels, pad):
-    """Sum of -log p(next token), its gradients, and how many predictions count."""
+    """Sum of -log p(next token), its gradients, how many predictions count."""
     # as in the library: the logits of position t belong to the token after it
     inputs, labels = inputs[:, :-1], labels[:, 1:]
     counted = labels != pad

@@ -5,7 +5,7 @@ import numpy as np
 
 # why 2: A mask says which keys a query may look at.
 def attend(q, k, v, block, mask=None):
-    """The output, softmax(q k^T / sqrt(d)) v, and the log of each row's divisor."""
+    """The output, softmax(q k^T / sqrt(d)) v, and each row's log-sum-exp."""
     top = np.full(len(q), -np.inf)  # the largest score so far
     total = np.zeros(len(q))
     o = np.zeros((len(q), v.shape[1]))

@@ -1,4 +1,4 @@
-"""Cross-entropy of logits: one function per line of the derivation, then what training calls."""
+"""Cross-entropy of logits: one function per line, then what training calls."""
 
 import numpy as np
 
