@@ -199,7 +199,7 @@ def _which_results(
     right = [name for name in dict.fromkeys(tried) if name in beside and name not in wrong]
     if wrong and right:
         are = "is" if len(right) == 1 else "are"
-        text = f"Of the results {listed(wrong)} alone {'is' if len(wrong) == 1 else 'are'} wrong; "
+        text = f"Of the results, {listed(wrong)} alone {'is' if len(wrong) == 1 else 'are'} wrong; "
         text += f"{listed(right)} {are} right in every case that was tried."
         yield Explanation("results", text, tuple(dict.fromkeys(seen.case for seen in failing)))
 

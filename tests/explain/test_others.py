@@ -102,6 +102,7 @@ def test_where_nothing_else_is_known_the_right_results_are_told_from_the_wrong_o
     session: GradingSession,
 ) -> None:
     said = (
-        "Of the results grad_x and grad_w alone are wrong; y is right in every case that was tried."
+        "Of the results, grad_x and grad_w alone are wrong; y is right in every case that "
+        "was tried."
     )
     assert texts(graded(session, RANDOM_SLOPES)) == [("results", said)]
