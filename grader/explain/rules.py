@@ -383,7 +383,7 @@ def _places(seen: Observation) -> dict[str, Array]:
             found |= {
                 f"where {name} is negative": x < 0,
                 f"where {name} is positive": x > 0,
-                f"where {name} is 0": x == 0,
+                **({f"where {name} is 0": x == 0} if x is not b else {}),  # of b it says nothing
             }
     found["where the right one is above 1 or below -1"] = np.abs(b) > 1
     for name, value in seen.given.items():

@@ -101,6 +101,13 @@ def test_where_the_wrong_entries_are_is_said_where_all_others_are_right() -> Non
     assert text not in said([*later(1, shapes[:1]), *later(2, shapes[1:])])
 
 
+def test_that_zeros_are_wrong_says_nothing() -> None:
+    zeros = failing(lambda b: np.where(b > 0, b, 0.0))
+    for one in zeros:
+        one.right, one.returned = one.returned, np.where(one.returned > 0, one.returned, 0.5)
+    assert not any("is 0" in text or "0 is expected" in text for text in said(zeros))
+
+
 def test_a_size_is_named_only_where_it_varies() -> None:
     half = [seen(b / 2, b, x=np.zeros((2, n))) for n, b in enumerate(map(drawn, SHAPES), 1)]
     assert said(half)[0] == "is half the right one"
