@@ -1,16 +1,16 @@
-"""Training in float16: a scaled loss, and float32 weights that the updates go to."""
+"""Training in float16: a scaled loss, and updates of float32 weights."""
 
 import numpy as np
 
 
 def step(master, grads, scale, lr):
-    """Return the weights after a step, and the float16 copies that the model computes with."""
+    """Return the weights after a step, and float16 copies of them."""
     new = []
     for p, g in zip(master, grads):
-        if not np.isfinite(g).all():  # an overflow: leave it as it is
+        if not np.isfinite(g).all():
             new.append(p.copy())
             continue
-        g = (g / scale).astype(np.float32)  # unscale, then on in single precision
+        g = (g / scale).astype(np.float32)
         new.append(p - lr * g)
     return new, [w.astype(np.float16) for w in new]
 
@@ -32,7 +32,7 @@ def loss_scale(state):
 
 
 def train_step(master, grads, state, lr):
-    """Return the weights after a step, their float16 copies, and the new state."""
+    """Return the weights after a step, float16 copies, and the new state."""
     new, half = step(master, grads, state["scale"], lr)
     state["steps"] += 1
     if not all(np.isfinite(g).all() for g in grads):
@@ -43,7 +43,7 @@ def train_step(master, grads, state, lr):
 
 
 def big_step(master, batches, state, lr, max_norm):
-    """Return the same after one step for several micro-batches, its gradient clipped."""
+    """Return the same after one step for several micro-batches, clipped."""
     grads = [sum(parts) / len(batches) for parts in zip(*batches)]
     norm = np.sqrt(sum(np.square(g, dtype=np.float64).sum() for g in grads))
     if norm > max_norm:

@@ -246,6 +246,14 @@ def test_the_next_scale_makes_a_step_too_short_by_growth(reference: Program) -> 
     assert right[0][0] / wrong[0][0] == pytest.approx(4)
 
 
+def test_half_a_unit_of_float16_and_where_fp8_ends() -> None:
+    one = np.float16(1)
+    assert one + np.float16(4.8e-4) == one < one + np.float16(5e-4)
+    assert one - np.float16(2.4e-4) == one > one - np.float16(2.5e-4)
+    assert torch.finfo(torch.float8_e4m3fn).max == 448
+    assert torch.finfo(torch.float8_e5m2).max == 57_344
+
+
 def test_bfloat16_has_the_range_and_not_the_digits() -> None:
     assert torch.finfo(torch.bfloat16).smallest_normal == pytest.approx(1e-38, rel=0.2)
     assert 1 - np.log2(torch.finfo(torch.bfloat16).eps) == 8

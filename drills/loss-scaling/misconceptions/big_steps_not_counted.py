@@ -1,0 +1,10 @@
+"""The scale stays as it is in big steps."""
+
+
+def big_step(master, batches, state, lr, max_norm):
+    mean = _mean(batches)
+    finite = _finite(mean)
+    scale = loss_scale(state)
+    factor = _clip_factor(mean, scale, max_norm) if finite else 1.0
+    new, half = step(master, [g * factor for g in mean], scale, lr)
+    return new, half, state
