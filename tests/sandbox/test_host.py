@@ -279,12 +279,9 @@ def test_a_host_that_is_killed_leaves_nothing_though_a_fork_of_it_lives(tmp_path
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root has what is taken from it")
-@pytest.mark.parametrize(
-    "lost", ["CAP_CHOWN 0", "CAP_DAC_OVERRIDE 1", "CAP_KILL 5", "CAP_SETGID 6", "CAP_SETUID 7"]
-)
-def test_root_without_its_powers_is_not_called_strong(lost: str, tmp_path: Path) -> None:
-    name, number = lost.split()
-    by = (sys.executable, "-I", "-S", "-c", WITHOUT, number)
+@pytest.mark.parametrize("lost", [1, 7], ids=["CAP_DAC_OVERRIDE", "CAP_SETUID"])
+def test_root_without_its_powers_is_not_called_strong(lost: int, tmp_path: Path) -> None:
+    by = (sys.executable, "-I", "-S", "-c", WITHOUT, str(lost))
     source = """
     with WorkerClient(torch=False) as worker:
         print(right(), worker.isolation.level, worker.isolation.acts["root"])
@@ -293,4 +290,5 @@ def test_root_without_its_powers_is_not_called_strong(lost: str, tmp_path: Path)
     (strong,) = [
         line for line in (ROOT / "README.md").read_text().splitlines() if "| `strong`" in line
     ]
-    assert f"`{name}`" in strong
+    for name in ("CHOWN", "DAC_OVERRIDE", "KILL", "SETGID", "SETUID"):
+        assert f"`CAP_{name}`" in strong

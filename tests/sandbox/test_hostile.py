@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import struct
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,6 @@ import pytest
 from grader.sandbox.client import (
     LIMITED,
     Died,
-    Garbled,
     Overran,
     WorkerClient,
     WorkerError,
@@ -29,9 +27,6 @@ from tests.harness import Lend
 from tests.sandbox.running import load, run, started
 
 DEF = "def f(x):\n    "
-ALL_CHANNELS = (
-    "for fd in range(3, 64):\n        try: os.write(fd, DATA)\n        except OSError: pass"
-)
 
 
 def fate(
@@ -62,8 +57,8 @@ def fate(
         (f"import os\n{DEF}os.closerange(3, 64)\n    return 1", "exit status 70"),
     ],
 )
-def test_a_process_that_ends_says_how(source: str, how: str) -> None:
-    told = fate(source)
+def test_a_process_that_ends_says_how(source: str, how: str, lend: Lend) -> None:
+    told = fate(source, zygote=lend(torch=False))
     assert type(told) is Died
     assert str(told) == f"ended its process ({how}) before it answered"
 
@@ -91,38 +86,15 @@ def test_odd_manners_do_no_harm(source: str, lend: Lend) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"hello, judge, all is well", "broke the protocol: not a reply"),
-        (struct.pack("<4sIQ", b"drl1", 16, 1 << 60), "returned far too much data"),
-        (struct.pack("<4sIQ", b"drl1", 0xFFFFFFFF, 0), "returned far too much data"),
-        (struct.pack("<4sIQ", b"drl1", 1, 0) + b"\xff", "broke the protocol: no JSON"),
-        (struct.pack("<4sIQ", b"drl1", 0, 0), "broke the protocol: no JSON"),
-        (struct.pack("<4sIQ", b"drl1", 1, 0) + b"3", "broke the protocol: not a reply"),
-    ],
-    ids=["words", "payload", "structure", "bytes", "nothing", "number"],
-)
-def test_bytes_of_its_own_on_the_channel_are_no_answer(
-    data: bytes, message: str, lend: Lend
-) -> None:
-    source = f"import os\nDATA = {data!r}\n{DEF}{ALL_CHANNELS}\n    return x"
-    told = fate(source, zygote=lend(torch=False))
-    assert type(told) is Garbled
-    assert str(told).startswith(message)
-
-
-@pytest.mark.parametrize(
     "source",
     [
         f"import numpy as np\n{DEF}return np.ones(1 << 30)",
-        f"{DEF}return bytearray(3 << 30)",
         f"{DEF}return [[0] * (1 << 28) for _ in range(9)]",
-        f"{DEF}return 'x' * (3 << 30)",
     ],
-    ids=["array", "bytes", "lists", "text"],
+    ids=["array", "lists"],
 )
-def test_too_much_memory_is_said_to_be_that(source: str) -> None:
-    told = fate(source)
+def test_too_much_memory_is_said_to_be_that(source: str, lend: Lend) -> None:
+    told = fate(source, zygote=lend(torch=False))
     assert isinstance(told, ProgramError)
     assert told.out_of_memory
     assert told.raised is not None
@@ -212,23 +184,3 @@ import os
         where, files = run(load(worker, source)).values["y"]
         assert Path(where) == Path(worker.scratch).resolve()
         assert files == ["deep"]
-
-
-def test_a_worker_sees_nothing_of_the_judges_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SECRET_OF_THE_JUDGE", "seed")
-    source = f"import os, sys\n{DEF}return [sorted(os.environ), sys.argv, sorted(os.listdir('.'))]"
-    with started() as worker:
-        names, arguments, files = run(load(worker, source)).values["y"]
-    assert "SECRET_OF_THE_JUDGE" not in names
-    assert set(names) <= {"PATH", "LANG", "HOME", "TMPDIR", "LC_CTYPE", "MALLOC_ARENA_MAX"} | {
-        n for n in names if n.endswith("_NUM_THREADS")
-    }
-    assert (arguments, files) == (["worker"], [])
-
-
-@pytest.mark.parametrize("module", ["grader", "yaml", "pytest", "hypothesis", "torch"])
-def test_a_numpy_program_is_offered_the_standard_library_and_numpy_only(module: str) -> None:
-    told = fate(f"{DEF}import {module}")
-    assert isinstance(told, ProgramError)
-    assert told.raised is not None
-    assert told.raised.type == "ModuleNotFoundError"
