@@ -184,6 +184,28 @@ def test_who_is_wrong_whether_measured_or_not_is_not_flagged(desk: Desk, zygote:
         assert found.verdict is Verdict.PASS
 
 
+SHY = """
+import sys
+honest, once = centre, [1]
+def centre(x, w):
+    frame = sys._getframe()
+    while once and frame:
+        if frame.f_code.co_name == "do":
+            once.pop()
+            raise ValueError("not while it is looked at")
+        frame = frame.f_back
+    return honest(x, w)
+"""
+
+
+def test_who_raises_only_where_it_is_looked_at_does_not_pass(desk: Desk, zygote: Zygote) -> None:
+    found = kept(desk, zygote, SHY)
+    assert (found.verdict, found.message) == (
+        Verdict.ERROR,
+        "your centre raised ValueError in case big",
+    )
+
+
 BURN = """
 import threading
 def burn():

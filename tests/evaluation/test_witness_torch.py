@@ -52,7 +52,6 @@ OF_BYTES = "np.frombuffer({}).copy()"
 PLACES = {
     "an attribute of ctx": ("", "ctx.h = h", "ctx.h.double()"),
     "a global by id(ctx)": ("kept = {}", "kept[id(ctx)] = h", "kept[id(ctx)].double()"),
-    "a closure": ("", "ctx.again = lambda: h", "ctx.again().double()"),
     "mmap": (
         "import mmap\nkept = {}",
         f"data = {DATA}.tobytes(); kept[key] = mmap.mmap(-1, len(data)); kept[key][:] = data",
@@ -62,11 +61,6 @@ PLACES = {
         "",
         "setattr(torch, f'k{key}', h)",
         "getattr(torch, f'k{key}').double()",
-    ),
-    "an object that comes back from the dead": (
-        "graves = {}\nclass Box:\n    def __del__(self): graves[self.key] = self",
-        "box = Box(); box.key, box.h = key, h; del box",
-        "graves[key].h.double()",
     ),
 }  # fmt: skip
 ROWS = {"about": "8,192 rows", "dtype": "float32", "x": {"normal": [8192, 64]},
