@@ -590,7 +590,7 @@ def test_a_hole_is_shown_and_ends_with_3(tmp_path: Path, real: Drill) -> None:
     question = gate(tmp_path / "bank")
     ended = real(*words, "--mutants")
     assert ended.status == 3
-    assert "SURVIVES gate_backward, line 6: another comparison" in ended.out
+    assert "SURVIVES gate_backward, line 6: another bound" in ended.out
     assert "+ return np.where(x >= 0, grad_y, 0).astype(x.dtype)" in ended.out
     assert real(*words).status == 0
     gate(tmp_path / "bank", AT_ZERO)
