@@ -1,4 +1,4 @@
-"""One layer of causal attention for our decoder, with a cache of keys and values."""
+"""One layer of causal attention for our decoder, with a key and value cache."""
 
 import numpy as np
 from rotary import rope

@@ -1,4 +1,4 @@
-"""A network of two layers by hand: x -> z -> h -> y, and half the squared error."""
+"""A network of two layers by hand: x -> z -> h -> y, half the squared error."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ def sigmoid(z):
 
 
 def forward(x, W1, b1, W2, b2, act):
-    """Return y (B, o) and what the backward pass needs; act is "relu" or "sigmoid"."""
+    """Return y (B, o) and what backward needs; act is "relu" or "sigmoid"."""
     z = x @ W1.T + b1
     h = np.maximum(z, 0) if act == "relu" else sigmoid(z)
     y = h @ W2.T + b2
