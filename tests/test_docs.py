@@ -177,7 +177,7 @@ def timeless(text: str) -> str:
 def test_the_ten_minutes_of_authoring_are_what_happens(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "authoring.md").read_text(encoding="utf-8")
     (minutes,) = re.findall(r"^## Ten minutes\n.*?(?=^## )", text, re.MULTILINE | re.DOTALL)
-    (seed,) = set(re.findall(r", seed (\d+)$", minutes, re.MULTILINE))
+    (seed,) = set(re.findall(r" seed (\d+)$", minutes, re.MULTILINE))
     told = re.findall(
         r"^`([\w/.-]+)`\n\n```\w+\n(.*?)^```|^```console\n(.*?)^```", minutes, re.M | re.S
     )
