@@ -11,9 +11,12 @@ EPS = 1e-8
 
 
 def trajectory(program, params, grads, settings):
-    """Return the weights after each step for S lists of gradients and S dicts of settings."""
-    state = program.init(list(params))
-    after = []
+    """Return the weights after each step for S lists of gradients and S dicts of settings.
+
+    Copies are handed out: whether a step leaves a caller's weights alone is asked elsewhere.
+    """
+    params = [np.array(p) for p in params]
+    state, after = program.init(list(params)), []
     for now, given in zip(grads, settings, strict=True):
         new, state = program.step(list(params), list(now), state, **given)
         params = list(new)
@@ -66,7 +69,8 @@ def copies(program, layers):  # noqa: ARG001
 
 def changing(program, p, q, r, grads_p, grads_q, grads_r, lrs, decays, beta1, beta2):
     """Return the weights after each step, with a rate and a decay for each, given by position."""
-    state, params, after = program.init([p, q, r]), [p, q, r], []
+    params = [np.array(w) for w in (p, q, r)]
+    state, after = program.init(list(params)), []
     every = zip(grads_p, grads_q, grads_r, lrs, decays, strict=True)
     for *grads, lr, decay in every:
         new, state = program.step(params, grads, state, float(lr), beta1, beta2, 1e-6, float(decay))
