@@ -79,7 +79,7 @@ def test_one_fault_is_one_sentence_with_its_place(tmp_path: Path, row: tuple[str
         ("starter_holds: [sums]", "starter: [sums]", "48:1: starter: found an unknown key; did you mean 'starter_holds'?"),
         ("m, cases: nothing", "m, clause: 3, cases: nothing", "25:45: parts[1].checks[0].clause: expected the number of a clause up to 2, found 3"),
         ("m, cases: nothing", "m, clause: 0, cases: nothing", "25:45: parts[1].checks[0].clause: expected a number above 0, found the number 0"),
-        ("killed_by: far", "killed_by: fra", "79:5: misconceptions.cancels.killed_by: expected the id of a check, found 'fra'; did you mean 'far'?"),
+        ("killed_by: far", "killed_by: fra", "80:5: misconceptions.cancels.killed_by: expected the id of a check, found 'fra'; did you mean 'far'?"),
         (CONTRACT, "", "m, cases: [few, many]", "m, clause: 1, cases: [few, many]", "16:42: parts[0].checks[0].clause: expected the number of a clause of a contract, and there is none, found 1"),
         ("cases: [few, many]}\n      - {id: far, run: spread, kind: outputs, of: s, cases: far, needs: spread}", "cases: [few, many], stretch: true}", "killed_by: far", "killed_by: spread", "  far: {x: {normal: [5], shift: 1.0e+8}}\n", "", "37:5: parts[2].checks: expected a check that decides, found none: no submission could fail this part"),
         (ALL_PARTS, "parts: []\n", "6:1: parts: expected at least one entry, found a list of 0"),

@@ -149,7 +149,7 @@ def test_who_does_not_reads_the_smallest_case_and_the_idea() -> None:
     assert "Idea: adds-it. It gives exactly your numbers" in text
     assert "You add. Use x * y: x * y" in text
     assert "Rule: y is twice the right one." in text
-    assert "Not to blame: forward passes." in text
+    assert "Right: forward." in text
     html = to_html(feedback(TERMS, [entry(report)]))
     assert "<code>x * y</code>" in html
     assert re.search(r"<pre>\s*x \* y\s*</pre>", html)
