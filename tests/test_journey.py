@@ -104,7 +104,7 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
     started = person.drill("start", "maxpool-routing")
     assert (started.status, started.err) == (0, "")
     assert "Worse than the framework" in started.out
-    assert started.out.endswith("Next: cd maxpool-routing   drill grade\n")
+    assert started.out.endswith("Next: cd maxpool-routing && drill grade\n")
     assert "def maxpool2d_backward" in (person.folder / SUBMISSION).read_text()
     assert "## Contract" in (person.folder / "maxpool-routing" / "QUESTION.md").read_text()
 
