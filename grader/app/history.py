@@ -82,12 +82,13 @@ def history(
 
 
 def last_try(ctx: Context, question_id: str, most: int = 100) -> Row | None:
-    """Return the last try at a question among its latest versions, None where none is known."""
+    """Return the last grade at which checks were tried, None where none is known."""
     try:
         rows = history(ctx, question_id, most=most)[0]
     except DrillError:  # the records cannot be read
         return None
-    return next((row for row in reversed(rows) if row.attempt.is_try), None)
+    # The starter is no try, but its page too has a case to look at.
+    return next((r for r in reversed(rows) if r.attempt.is_try or r.unchanged), None)
 
 
 def _row(db: sqlite3.Connection, attempt: Attempt, best: dict[tuple[str, str], int]) -> Row:

@@ -254,7 +254,7 @@ def test_commands_that_are_suggested_keep_the_bank(
 
     assert f"drill bank new bad-id {option}" in said("bank", "new", "Bad Id")
     assert said("show", "scaled-copy").endswith(f"Next: drill start scaled-copy {option}")
-    assert f"Next: drill start scaled-copy {option} drill grade" in said("grade", "scaled-copy")
+    assert f"Next: drill start scaled-copy {option}" in said("grade", "scaled-copy")
     assert f"drill solution scaled-copy {option} --give-up" in said("hint", "scaled-copy")
     assert f"Next: drill hint scaled-copy {option} drill" in said("solution", "scaled-copy")
     Path("mine.py").touch()

@@ -50,7 +50,7 @@ def test_every_command_has_help_that_fits(drill: Drill) -> None:
         ("doctor --jsn", "no such option: --jsn; did you mean --json?"),
         ("grade --seed x", "'--seed': expected a valid integer"),
         ("grade --seed -1", "'--seed': expected a number greater than or equal to 0"),
-        ("show", "missing argument 'ID'"),
+        ("start", "missing argument 'ID'"),
         ("show a b", "unexpected extra argument"),
         ("history restore", "missing argument 'NUMBER'"),
         ("list --track", "requires an argument"),
