@@ -46,11 +46,13 @@ def sources(question: Question) -> Iterator[tuple[str, bytes]]:
     if forms.of(spec).is_text:
         return
     for number in range(1, len(spec.parts) + 1):
-        name = next(
+        own = (
             name
             for name, idea in spec.misconceptions.items()
             if spec.part_of(idea.killed_by[0]) == number and name not in spec.starter_holds
         )
+        if (name := next(own, None)) is None:  # what its checks stop is held by the starter
+            continue
         text = question.reference + b"\n\n" + question.variants[name][0].lstrip(b"\n")
         yield f"part {number}: {name}", text
         if number > 1 and question.id in AGAIN:
