@@ -72,7 +72,9 @@ def closest(word: str, words: Iterable[str], *, parts: bool = True) -> str | Non
     found += difflib.get_close_matches(word, known, 1, CUTOFF if len(word) > LEAST else OF_SHORT)
     found += [w for w in known if parts and lower in w.lower()]
     if parts and len(word) > LEAST:  # `learnin` for `learning-rate`
-        found += [w for w in known if difflib.get_close_matches(lower, w.lower().split("-"), 1, CUTOFF)]
+        found += [
+            w for w in known if difflib.get_close_matches(lower, w.lower().split("-"), 1, CUTOFF)
+        ]
     return found[0] if found else None
 
 
