@@ -118,7 +118,7 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
 
     refused = person.drill("solution")
     assert refused.status == 2
-    assert "is shown after a pass" in refused.err
+    assert "is shown when all parts pass" in refused.err
     for number in (1, 2, 3):
         assert f"hint {number} of 3" in person.drill("hint").out
 

@@ -54,6 +54,8 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     starts = ctx.read(progress.starts, ())
     here = ctx.here()
     around = None if parent else enclosing(here)
+    if around is not None:  # in another drill's folder: beside it
+        here = around.folder.parent
     inside = around is not None and around.question == question.id
     folder = around.folder if around and inside else here / (parent or "") / question.id
     folder = folder.expanduser()
@@ -226,7 +228,7 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
     over = form.one_try and yours.tries > 0  # it cannot be passed any more
     if not (yours.passed or yours.given_up or give_up or over):
         raise UsageError(
-            f"the solution of {question.id} is shown after a pass",
+            f"the solution of {question.id} is shown when all parts pass",
             hint=f"Next: drill hint{choice.argument}   drill solution{choice.argument} --give-up",
         )
     ctx.add(ctx.event("solution", question))

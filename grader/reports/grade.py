@@ -84,7 +84,8 @@ def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
             if any(get(check.kind).always_said for check in report.checks):
                 others = []  # which properties fail is what has to be found out
         shown = words.deciding(report)
-        rest = map(_line, (check for check in report.checks if check not in shown))
+        asked = report.parts_passed + 1
+        rest = (_line(c) for c in report.checks if c not in shown and c.part <= asked)
         about = [*(rest if around.full else others), LeftOut(around.everything)]
         sections = [top, *_fault(report, around), about]
     ending: list[Block] = []

@@ -83,7 +83,7 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(tmp_path: Path, bank:
     beside = student.rename(made.workspace.folder / "student.py")
     assert grading.grade(ctx, str(beside)).report.verdict == "pass"
     assert known(ctx, bank) == progress.Progress(started=True)
-    with pytest.raises(UsageError, match="is shown after a pass"):
+    with pytest.raises(UsageError, match="is shown when all parts pass"):
         drills.solution(ctx, NAME)
     made.workspace.submission.write_bytes(RIGHT)
     assert grading.grade(ctx, file=made.workspace.submission).tries == 0
@@ -203,7 +203,7 @@ def test_what_was_done_belongs_to_a_bank_and_goes_with_it(tmp_path: Path, bank: 
     assert [(one.state, one.tries) for _, one in catalog.questions(ctx)] == [("passed", 1)]
     assert [(one.state, one.tries) for _, one in catalog.questions(other)] == [("new", 0)]
     assert not drills.hint(other, NAME).all
-    with pytest.raises(UsageError, match="is shown after a pass"):
+    with pytest.raises(UsageError, match="is shown when all parts pass"):
         drills.solution(other, NAME)
     _, second = drills.start(other, NAME, parent=tmp_path)
     at_second = Context(second.workspace.folder, ctx.data, ctx.now, other.bank)

@@ -107,6 +107,18 @@ def test_reset_does_not_follow_a_symbolic_link(drill: Drill) -> None:
     assert Path("mine.py").read_text() == "mine"
 
 
+def test_a_drill_that_is_started_inside_another_is_made_beside_it(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drill("start", "double-trouble")
+    top = Path.cwd()
+    monkeypatch.chdir(FOLDER)
+    drill("start", "halve-well")
+    assert (top / "halve-well" / "submission.py").is_file()
+    assert not Path("halve-well").exists()
+    assert "it is yours and was left as it is" in drill("start", "halve-well").out
+
+
 def test_hints_come_one_at_a_time_and_say_how_many_are_left(drill: Drill) -> None:
     drill("start", "double-trouble")
     first, second, third, again = (drill("hint").out for _ in range(4))
