@@ -17,9 +17,8 @@ from grader.bank import holds
 if TYPE_CHECKING:
     import sqlite3
 
-NO_TRY = (
-    "unread"  # in `parts` of a grade: nobody tried, the file is empty, unreadable or the starter
-)
+# In `parts` of a grade: the file is empty, unreadable or the starter, so nobody tried.
+NO_TRY = "unread"
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,9 +129,8 @@ def withheld(report: Report) -> Report:
     checks = tuple(_without(c) if c.id in wrong else c for c in report.checks)
     told = report.explanations
     if any(c.id in wrong and not c.stretch for c in report.checks):
-        told = tuple(
-            e for e in told if e.kind not in {"rule", "before", "remains"}
-        )  # how far off a number is
+        # These say how far off a number is.
+        told = tuple(e for e in told if e.kind not in {"rule", "before", "remains"})
     return replace(report, checks=checks, explanations=told)
 
 
