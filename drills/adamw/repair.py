@@ -21,10 +21,11 @@ def step(
     params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01
 ):
     """Return the new parameters and the new state."""
-    # why 2: A missing gradient is not one of zeros: the parameter is passed
-    #      over, and so are its moments and its count.
+    # why 2: Each parameter counts its own steps, in the loop.
     new = []
     for i, (p, g) in enumerate(zip(params, grads)):
+        # why 2: A missing gradient is not one of zeros: the parameter is passed
+        #      over, and so are its moments and its count.
         if g is None:
             new.append(p.copy())
             continue

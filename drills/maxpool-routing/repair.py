@@ -24,7 +24,7 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
 
 def maxpool2d_backward(grad_y, ctx):
     """Return grad_x (N, C, H, W): each gradient goes to its window's winner."""
-    # why: Windows start a stride apart, so backward needs the stride as well.
+    # why: What forward saved, in the same order.
     winner, (n, c, height, width), kernel, stride, padding = ctx
     down, across = winner.shape[2:]
     # why: Window (i, j) starts at (i * stride, j * stride) of the padded plane;

@@ -35,7 +35,9 @@ def rotate(q, k, v, positions, base=10000.0, width=None):
     q = q * cos + rotate_half(q) * sin
     k = k * cos + rotate_half(k) * sin
     # why 2: What is not rotated stays as it is.
-    return np.concatenate([q, q_rest], axis=-1), np.concatenate([k, k_rest], axis=-1), v
+    q = np.concatenate([q, q_rest], axis=-1)
+    k = np.concatenate([k, k_rest], axis=-1)
+    return q, k, v
 
 
 def convert(w, heads):
