@@ -141,6 +141,24 @@ def test_adamw_gives_a_bf16_module_bf16_moments() -> None:
     assert {state["exp_avg"].dtype, state["exp_avg_sq"].dtype} == {torch.bfloat16}
 
 
+def test_muon_keeps_one_momentum_for_each_matrix_of_a_layer() -> None:
+    # The first three are embeddings, output head and last norm.
+    layers = [nn.Parameter(p.detach().float()) for p in llama_7b(torch.bfloat16)[3:] if p.ndim == 2]
+    whole, saved = 16 * LLAMA_7B, 4 * sum(p.numel() for p in layers)
+    assert round(whole / 1e9, 1) == 107.8
+    assert round((whole - saved) / 1e9, 1) == 81.9
+    assert round((whole - saved) / LLAMA_7B, 1) == 12.2
+    if hasattr(torch.optim, "Muon"):  # torch 2.9 and later
+        block = layers[:7]
+        optimizer = torch.optim.Muon(block)
+        gradients(block)
+        optimizer.step()
+        assert [set(optimizer.state[p]) for p in block] == 7 * [{"momentum_buffer"}]
+        assert nbytes(optimizer.state[p]["momentum_buffer"] for p in block) == nbytes(block)
+        with pytest.raises(ValueError, match="2D"):
+            torch.optim.Muon([nn.Parameter(torch.ones(4096))])
+
+
 def test_a_small_update_is_lost_in_bf16_and_kept_in_an_fp32_copy() -> None:
     weight = torch.ones((), dtype=torch.bfloat16)
     assert (weight - 0.001).item() == 1.0
