@@ -150,7 +150,7 @@ def test_muon_keeps_one_momentum_for_each_matrix_of_a_layer() -> None:
     assert round((whole - saved) / LLAMA_7B, 1) == 12.2
     if hasattr(torch.optim, "Muon"):  # torch 2.9 and later
         block = layers[:7]
-        optimizer = torch.optim.Muon(block)
+        optimizer: torch.optim.Optimizer = torch.optim.Muon(block)
         gradients(block)
         optimizer.step()
         assert [set(optimizer.state[p]) for p in block] == 7 * [{"momentum_buffer"}]
