@@ -32,15 +32,16 @@ def requested(question: Question, number: int) -> tuple[Block, ...]:
     """What the interviewer asks in one part, as the page of the grade before it says it."""
     part, many = question.spec.parts[number - 1], len(question.spec.parts)
     time, points = quantity(part.minutes, "minute"), quantity(part.points, "point")
-    holds = f"part {number}"
+    see = "see QUESTION.md"
     if choices := sum(len(list(check.asks())) for check in part.checks):
-        holds += f" and {quantity(choices, 'question')} to choose an answer to"
-    before = f"Parts 1 to {number - 1} stay" if number > 2 else "Part 1 stays"
+        see += f", also for {quantity(choices, 'question')} to choose an answer to"
+    before = f"parts 1-{number - 1} stay" if number > 2 else "part 1 stays"
+    file = forms.of(question.spec).file
     return (
         Paragraph(f"Part {number} of {many}, {time}, {points}. The interviewer:"),
         *from_markdown(part.prompt, indent=4, gap=GAP),
         _clauses(question, number),
-        Paragraph(f"{before} in force. QUESTION.md now holds {holds}."),
+        Paragraph(f"First solve part {number} in {file} ({see}); {before} in force."),
     )
 
 

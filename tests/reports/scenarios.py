@@ -378,7 +378,9 @@ REQUEST = (
     Item("Padding never wins. A window of nothing but minus infinity gives its gradient to its "
          "first entry that is not padding.", "  7"),
     Item("The dtype given is the dtype returned. N may be 0.", "  8"),
-    Paragraph("Part 1 stays in force. QUESTION.md now holds part 2."),
+    Paragraph(
+        "First solve part 2 in submission.py (see QUESTION.md); part 1 stays in force."
+    ),
 )  # fmt: skip
 
 _OPEN = Frame(12, "", "    windows = sliding_window_view(x, (kernel, kernel)")

@@ -114,4 +114,4 @@ def test_what_is_answered_by_choosing_is_asked_with_all_answers(tmp_path: Path) 
     assert "## Questions\n\n**fell:** Why did it fall?\n\n- `a` By luck.\n- `b` The inner" in file
     assert file.index("**fell:**") < file.index("**sum:**")
     request = render_text(asks.requested(choices, 1))
-    assert request.endswith("and 2 questions to choose an answer to.\n")
+    assert "(see QUESTION.md, also for 2 questions to choose an answer to); " in request
