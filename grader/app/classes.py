@@ -22,10 +22,10 @@ from grader.app.context import Context, cores, need_torch
 from grader.bank import document
 from grader.bank.document import Document, Fault
 from grader.bank.faults import faults as faults_of
-from grader.bank.storage import files_of
+from grader.bank.storage import MAX_SOURCE, files_of, read_regular
 from grader.classroom.hand_in import SHOWN, HandIns
 from grader.classroom.report import ClassFindings, class_page, find
-from grader.classroom.results import Results, content, write_whole
+from grader.classroom.results import Results, write_whole
 from grader.classroom.run import LEVELS, DaskPool, Job, LocalPool, grade_all, versions
 from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import BankError, UsageError, did_you_mean
@@ -36,7 +36,6 @@ from grader.reports.sheet import inert
 from grader.sandbox.client import WorkerClient
 from grader.session.session import MAX_SEED
 
-_MOST = 1_000_000  # bytes of a class.yaml
 _MOST_QUESTIONS = 100
 
 
@@ -157,7 +156,7 @@ def read_class(
 
 def _read(path: Path) -> tuple[ClassFile, Document]:
     try:
-        written = document.parse(content(path.resolve(), _MOST), path)
+        written = document.parse(read_regular(path.resolve(), MAX_SOURCE + 1)[0], path)
     except OSError as fault:
         raise UsageError(f"{path}: expected a class.yaml to read: {fault.strerror}") from fault
     except BankError as error:

@@ -18,7 +18,8 @@ from grader.app.auditing import Audited, audit, banks_for
 from grader.app.context import Context, need_torch
 from grader.audit.audit import Plan
 from grader.bank.storage import is_id
-from grader.classroom.results import EqualAnswers, Results
+from grader.classroom.results import Results
+from grader.model.classroom import HandIn
 from grader.model.errors import UsageError, did_you_mean
 from grader.model.numerals import quantity
 from grader.model.question import Question
@@ -115,9 +116,10 @@ def new_idea(
         text = f"expected a group of 4 hexadecimal digits or more, found {group!r}"
         raise UsageError(text, hint="drill class report shows them")
     with Results(results) as read:
-        equal = read.equal_answers(question.id, group)
-    text, report = _shortest(question, equal)
-    checks, count = _stopping(report), len(equal.answers)
+        outputs, answers = read.equal_answers(question.id, group)
+        seed = read.terms.seed
+    text, report = _shortest(question, outputs, answers, seed)
+    checks, count = _stopping(report), len(answers)
     folder = question.bank / "drills" / question.id / "misconceptions"
     program, spec = folder / f"{name.replace('-', '_')}.py", question.spec_path
     before = spec.read_bytes()
@@ -139,27 +141,29 @@ def new_idea(
             raise audited.fault
         undo.pop_all()
     known = tuple(idea.id for idea in report.misconceptions)
-    return NewIdea(equal.outputs, count, text, checks, known, program, spec, line, audited)
+    return NewIdea(outputs, count, text, checks, known, program, spec, line, audited)
 
 
-def _shortest(question: Question, equal: EqualAnswers) -> tuple[str, Report]:
+def _shortest(
+    question: Question, outputs: str, answers: Sequence[tuple[HandIn, bytes]], seed: int
+) -> tuple[str, Report]:
     """Return the shortest program that names nobody, and what a grade says of it."""
-    said = (f"{one.student} {one.name} {one.email}" for one, _ in equal.answers)
+    said = (f"{one.student} {one.name} {one.email}" for one, _ in answers)
     names = {w.casefold() for w in _WORD.findall(" ".join(said)) if len(w) >= LEAST_LETTERS}
-    programs = {program.decode("utf-8-sig", "replace") for _, program in equal.answers}
+    programs = {program.decode("utf-8-sig", "replace") for _, program in answers}
     with GradingSession(question) as session:
         for source in sorted(programs, key=lambda text: (len(text), text)):
-            report = session.grade(source.encode(), seed=equal.seed)
+            report = session.grade(source.encode(), seed=seed)
             if not _stopping(report) or not report.outputs:
                 continue
             reference = question.reference.decode()
             own = _own_part(source, reference)
-            layered = session.grade(f"{reference}\n\n\n{own}".encode(), seed=equal.seed)
+            layered = session.grade(f"{reference}\n\n\n{own}".encode(), seed=seed)
             text = own if layered.outputs == report.outputs else source
             if names.isdisjoint(word.casefold() for word in _WORD.findall(text)):
                 return text, report
     raise UsageError(
-        f"no program of the group {equal.outputs} can be used: each passes by now, or has the name "
+        f"no program of the group {outputs} can be used: each passes by now, or has the name "
         "of a student in it",
         hint="write one by hand, in drills/ID/misconceptions",
     )

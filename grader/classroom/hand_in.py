@@ -22,10 +22,12 @@ import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
+from grader.bank.storage import read_regular
 from grader.classroom.layout import (
     ARCHIVE,
     LAYOUTS,
@@ -41,7 +43,6 @@ from grader.classroom.layout import (
     submitters,
     suffix,
 )
-from grader.classroom.results import regular
 from grader.model.classroom import HandIn
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
@@ -49,20 +50,16 @@ from grader.reports.sheet import inert
 from grader.sandbox import Closing
 
 MOST_BYTES = 1_000_000  # of a program: a thousand times an honest one
-MOST_NOTEBOOK = 16_000_000  # bytes of a notebook, with the pictures that cells have shown
+# Of other files: a notebook with the pictures that cells have shown, a zip file that is handed in
+# (and all that is unpacked of it), what Gradescope says with all that programs printed.
+MOST = {".ipynb": 16_000_000, ARCHIVE: 64_000_000, ".yml": 64_000_000}
 MOST_VALUES = 400_000  # lists and objects in a notebook
-MOST_METADATA = 64_000_000  # bytes of what Gradescope says, with all that programs printed
 MOST_FILES = 20  # that one student may hand in for one question
-MOST_ARCHIVE = 64_000_000  # bytes of a zip file that is handed in, and of all that is in it
-MOST_ENTRIES = 20_000  # files in one that is handed in
-MOST_CLASS = 4_000_000_000  # bytes that are unpacked of a whole class
+MOST_ENTRIES = 20_000  # files in a zip file that is handed in, and in those in it
 DEEPEST_ARCHIVE = 3  # zip files in each other, from the one that was handed in
 LONGEST = 1000  # characters of a path
 SHOWN = 5  # files that are named
-EMPTY = "a zip file with nothing in it"
 _NOT_THEIRS = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"})  # of programs
-_LINK = "a link, which is not followed"
-_PIPE = "a device or a pipe, and no file"
 _ENTRY = b"PK\x01\x02"  # with which each entry of the list at the end of a zip file begins
 _ENCRYPTED, _UTF8 = 0x1, 0x800
 # What the module zipfile raises on a file that is no archive, or a damaged one.
@@ -84,7 +81,7 @@ class FoundFile:
 
     def unreadable(self, fault: OSError) -> FoundFile:
         """Return it as one that this machine cannot read."""
-        return replace(self, fault=f"cannot be read: {fault.strerror}", stray=True)
+        return replace(self, fault=f"cannot be read: {fault.strerror or fault}", stray=True)
 
 
 class HandIns(Closing):
@@ -123,7 +120,8 @@ class HandIns(Closing):
         self.lacking: list[str] = []  # students without an answer, once for each question
         self._root, self._ends = Path(os.path.realpath(root)), names.ends
         self._temporary = tempfile.TemporaryDirectory("", "drill-hand-ins-", None, True)
-        self._left = MOST_CLASS  # bytes that may still be unpacked
+        self._folder, self._numbers = Path(os.path.realpath(self._temporary.name)), count()
+        self._bytes_left = self._entries_left = 0  # of the zip file that a student handed in
         try:
             self.files = sorted(self._found(), key=lambda one: one.path.split("/"))
             self.layout: Layout | Pattern = described or self._detected(layout, names)
@@ -135,47 +133,47 @@ class HandIns(Closing):
         self._temporary.cleanup()
 
     def _detected(self, name: str, names: AnswerNames) -> Layout:
-        found, around = detected([one.path for one in self.files], names, name)
-        people = {}
-        if found == "gradescope":
-            at = f"{around}/{METADATA}" if around else METADATA
-            for file in (one for one in self.files if one.path == at):
-                people = submitters(_bytes(file, MOST_METADATA))
-        return Layout(found, names, around, people)
+        found = detected([one.path for one in self.files], names, name)
+        at = f"{found.around}/{METADATA}" if found.around else METADATA
+        for file in self.files:
+            if found.name == "gradescope" and file.path == at:
+                if file.fault:
+                    raise UsageError(f"{at}: {file.fault}")
+                found = replace(found, people=submitters(_content(file)))
+        return found
 
     def __iter__(self) -> Iterator[tuple[HandIn, bytes]]:
         """Give every file that is somebody's answer, with its program, the last one last.
 
         Where there is no program in it, there is a `fault` in the one and nothing in the other.
         """
-        claimed: dict[str, dict[str, list[tuple[Claim, FoundFile]]]] = {}
-        why = {}  # a file is not used, by its path
+        claimed: dict[tuple[str, str], list[tuple[Claim, FoundFile]]] = {}
+        answering = set[str]()  # students
+        why = {one.path: self._why(one) for one in self.files}  # a file is not used
         for file in self.files:
-            claims = [] if file.stray else self.layout.claims(file.path)
-            sure = any(one.rank[0] != NONE for one in claims)
-            why[file.path] = "another file is more likely the answer" if sure else self._why(file)
-            for one in claims:
-                theirs = claimed.setdefault(one.student, {})
-                theirs.setdefault(one.question, []).append((one, file))
+            for claim in [] if file.stray else self.layout.claims(file.path):
+                dated = replace(claim, at=file.at) if claim.at is None else claim
+                claimed.setdefault((claim.student, claim.question), []).append((dated, file))
+                if claim.rank[0] != NONE:
+                    answering.add(claim.student)
+                    why[file.path] = "another file is more likely the answer"
         self.lacking = []
-        for student, theirs in claimed.items():
-            answers = any(one.rank[0] != NONE for found in theirs.values() for one, _ in found)
-            for found in theirs.values():
-                best = min(one.rank for one, _ in found)
-                likely = sorted((one for one in found if one[0].rank == best), key=_in_time)
-                if best[0] != NONE:
-                    for claim, file in likely[-MOST_FILES:]:
-                        why[file.path] = ""
-                        try:
-                            yield _handed(file, claim)
-                        except OSError as error:  # of this machine, and not the student's
-                            why[file.path] = f"cannot be read: {error.strerror or error}"
-                elif not answers:  # the likeliest file says why
-                    claim, file = max(likely, key=lambda one: self._why(one[1]))
-                    name, kinds = file.path.rpartition("/")[2], " or ".join(self._ends)
-                    fault = self._why(file) or f"expected a {kinds} file, found {name}"
-                    self.lacking.append(student)
-                    yield _handed(replace(file, fault=fault), claim)
+        for (student, _), found in claimed.items():
+            best = min(claim.rank for claim, _ in found)
+            likely = sorted((one for one in found if one[0].rank == best), key=_in_time)
+            if best[0] != NONE:
+                for claim, file in likely[-MOST_FILES:]:
+                    why[file.path] = ""
+                    try:
+                        yield _handed(file, claim)
+                    except OSError as error:  # of this machine, and not the student's
+                        why[file.path] = file.unreadable(error).fault
+            elif student not in answering:  # the likeliest file says why
+                claim, file = max(likely, key=lambda one: self._why(one[1]))
+                name, kinds = file.path.rpartition("/")[2], " or ".join(self._ends)
+                fault = self._why(file) or f"expected a {kinds} file, found {name}"
+                self.lacking.append(student)
+                yield _handed(replace(file, fault=fault), claim)
         self.unused = [(path, said) for path, said in why.items() if said]
 
     def _why(self, file: FoundFile) -> str:
@@ -195,22 +193,22 @@ class HandIns(Closing):
     # Looking for files.
 
     def _found(self) -> Iterator[FoundFile]:
+        folders = [self._root]
         try:
             if not self._root.is_dir():
-                yield from self._unpacked(self._root, "", None, 0, _Budget())
+                yield from self._unpacked(self._root)
                 return
-            folders = [""]
             for folder in folders:  # which grows
                 try:
-                    names = os.listdir(self._root / folder)  # noqa: PTH208 - names alone are small
+                    places = [one for one in folder.iterdir() if not _ignored(one.name)]
                 except OSError as fault:
-                    if not folder:
+                    if folder == self._root:
                         raise
-                    yield FoundFile(folder).unreadable(fault)
+                    yield FoundFile(folder.relative_to(self._root).as_posix()).unreadable(fault)
                     continue
-                for path in (os.path.join(folder, one) for one in names if not _ignored(one)):
-                    inside = self._at(path)
-                    folders += [path] if inside is None else []
+                for place in places:
+                    inside = self._at(place)
+                    folders += [place] if inside is None else []
                     yield from inside or ()
         except UsageError as fault:
             text = f"{self._root}: expected a folder or a zip file: {fault.message}"
@@ -218,25 +216,20 @@ class HandIns(Closing):
         except OSError as fault:
             raise UsageError(f"{self._root}: cannot be read: {fault.strerror}") from fault
 
-    def _at(self, path: str) -> list[FoundFile] | None:
-        """Return what is at a path, those in a zip file included; None for a folder."""
-        place, file = self._root / path, FoundFile(path)
+    def _at(self, place: Path) -> list[FoundFile] | None:
+        """Return what is at a place, those in a zip file included; None for a folder."""
+        file = FoundFile(place.relative_to(self._root).as_posix(), bytes_at=place)
         try:
             found = place.lstat()
-            if _unusable(path):
-                return [replace(file, fault=_unusable(path))]
-            if stat.S_ISDIR(found.st_mode):
-                return None
-            file = replace(file, bytes_at=place)
             with suppress(OverflowError, ValueError):
                 moment = datetime.fromtimestamp(found.st_mtime, UTC)
                 file = replace(file, at=moment.isoformat(timespec="seconds"))
-            if not stat.S_ISREG(found.st_mode):
-                return [replace(file, fault=_LINK if stat.S_ISLNK(found.st_mode) else _PIPE)]
-            if not os.access(place, os.R_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-            if suffix(path) == ARCHIVE:
-                return self._unpacked(place, f"{path}/", file.at, 1, _Budget())
+            file = _usable(file, found.st_mode)
+            if stat.S_ISDIR(found.st_mode) and not file.fault:
+                return None
+            if suffix(file.path) == ARCHIVE and not file.fault:
+                _fits(file.path, found.st_size)
+                return self._unpacked(place, file, 1)
         except OSError as fault:
             return [file.unreadable(fault)]
         except UsageError as fault:
@@ -244,16 +237,14 @@ class HandIns(Closing):
         return [file]
 
     def _unpacked(
-        self, archive: Path, where: str, at: str | None, depth: int, budget: _Budget
+        self, archive: Path, of: FoundFile | None = None, depth: int = 0
     ) -> list[FoundFile]:
         """Return what is in a zip file, those in it included.
 
         Args:
-            archive: One that a student handed in, or that of a whole class.
-            where: Its path with a `/`; empty for that of a class.
-            at: When it was handed in; None to believe the zip file.
+            archive: Where its bytes are.
+            of: What is handed in there; None for the zip file of a whole class.
             depth: 0 for that of a class, 1 for one that a student handed in, more for those in it.
-            budget: What its student may still hand in.
 
         Raises:
             UsageError: It is none, it is damaged, or it holds more than any honest one.
@@ -262,56 +253,56 @@ class HandIns(Closing):
         if depth > DEEPEST_ARCHIVE:
             text = f"expected at most {DEEPEST_ARCHIVE} zip files in each other, found more"
             raise UsageError(text)
+        if depth == 1:
+            self._bytes_left, self._entries_left = MOST[ARCHIVE], MOST_ENTRIES
         if depth:
-            if archive.stat().st_size > MOST_ARCHIVE:
-                text = f"expected a zip file of at most {MOST_ARCHIVE:,} bytes, found more"
-                raise UsageError(text)
             # Counted before zipfile makes an object of each; what the end record says may be a lie.
-            budget.take(entries=archive.read_bytes().count(_ENTRY))
+            self._entries_left -= archive.read_bytes().count(_ENTRY)
+            if self._entries_left < 0:
+                raise UsageError(f"its zip files hold more than {MOST_ENTRIES:,} files")
         found: list[FoundFile] = []
-        with _explained():
-            opened = zipfile.ZipFile(archive)
-        with opened:
+        with _explained(), zipfile.ZipFile(archive) as opened:
             for info in opened.infolist():
                 path = _path(info, depth)
                 if not path.endswith("/") and not any(map(_ignored, path.split("/"))):
-                    file = _entry(f"{where}{path[:LONGEST]}", path, info, at)
-                    found += self._looked_into(opened, file, info, depth, budget)
-        return found or ([FoundFile(where.rstrip("/"), at or "", EMPTY)] if where else [])
+                    found += self._entry(opened, info, path, of, depth)
+        return found or ([replace(of, fault="a zip file with nothing in it")] if of else [])
 
-    def _looked_into(
+    def _entry(
         self,
         opened: zipfile.ZipFile,
-        file: FoundFile,
         info: zipfile.ZipInfo,
+        path: str,
+        of: FoundFile | None,
         depth: int,
-        budget: _Budget,
     ) -> list[FoundFile]:
-        kind = suffix(file.path)
-        says_whose = depth == 0 and file.path.rpartition("/")[2] == METADATA
-        if file.fault or not (says_whose or kind in {*self._ends, ARCHIVE}):
+        """Return what is at a path of a zip file, its bytes unpacked where it may be an answer."""
+        at = of.at if of else ""
+        if of is None:
+            with suppress(ValueError):  # a zip file does not know its own zone
+                at = datetime(*info.date_time, tzinfo=UTC).isoformat(timespec="seconds")
+        file = _usable(FoundFile(f"{of.path}/{path}" if of else path, at), info.external_attr >> 16)
+        if path[1:2] == ":" or {"", ".", ".."} & {*path.split("/")}:
+            file = replace(file, fault="its path leads out of the zip file", stray=True)
+        elif info.flag_bits & _ENCRYPTED:
+            file = replace(file, fault="it is encrypted")
+        elif info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+            fault = "it is packed in a way that is not read: pack it as a plain zip file"
+            file = replace(file, fault=fault)
+        says_whose = of is None and path.rpartition("/")[2] == METADATA
+        if file.fault or not (says_whose or suffix(path) in {*self._ends, ARCHIVE}):
             return [file]
-        left = {ARCHIVE: MOST_ARCHIVE, ".ipynb": MOST_NOTEBOOK}.get(kind, MOST_BYTES) + 1
-        left = MOST_METADATA if says_whose else left
-        folder = os.path.realpath(self._temporary.name)
         try:
-            with (
-                _explained(),
-                opened.open(info) as source,
-                tempfile.NamedTemporaryFile(dir=folder, delete=False) as target,
-            ):
-                while left > 0 and (block := source.read(min(left, 1 << 20))):
-                    left -= len(block)
-                    self._left -= len(block)
-                    if depth:
-                        budget.take(size=len(block))
-                    if self._left < 0:
-                        raise OSError(errno.EFBIG, f"it holds more than {MOST_CLASS:,} bytes")
-                    target.write(block)
-            place = Path(target.name)
-            if kind == ARCHIVE:
-                inner = budget if depth else _Budget()
-                return self._unpacked(place, f"{file.path}/", file.at, depth + 1, inner)
+            _fits(path, info.file_size)  # of which zipfile reads no more
+            self._bytes_left -= info.file_size
+            if depth and self._bytes_left < 0:
+                raise UsageError(f"its zip files hold more than {MOST[ARCHIVE]:,} bytes")
+            with _explained():
+                content = opened.read(info)
+            place = self._folder / str(next(self._numbers))
+            place.write_bytes(content)
+            if suffix(path) == ARCHIVE:
+                return self._unpacked(place, file, depth + 1)
         except UsageError as fault:
             return [replace(file, fault=fault.message)]
         except OSError as fault:  # of this machine
@@ -319,30 +310,11 @@ class HandIns(Closing):
         return [replace(file, bytes_at=place)]
 
 
-@dataclass(slots=True)
-class _Budget:
-    """How much may still be unpacked of a zip file that was handed in, those in it included."""
-
-    bytes: int = field(default_factory=lambda: MOST_ARCHIVE)
-    entries: int = field(default_factory=lambda: MOST_ENTRIES)
-
-    def take(self, size: int = 0, entries: int = 0) -> None:
-        """Count bytes or files before they are kept, and refuse what no honest one holds."""
-        self.bytes -= size
-        self.entries -= entries
-        if self.bytes < 0:
-            raise UsageError(f"its zip files hold more than {MOST_ARCHIVE:,} bytes")
-        if self.entries < 0:
-            raise UsageError(f"its zip files hold more than {MOST_ENTRIES:,} files")
-
-
 @contextmanager
 def _explained() -> Iterator[None]:
     try:
         yield
     except _DAMAGE as error:
-        if isinstance(error, UsageError):
-            raise
         if isinstance(error, OSError) and error.errno != errno.EINVAL:
             raise  # of this machine; a damaged file has it seek what is not there
         said = inert(" ".join(str(error).split()), 120) or type(error).__name__
@@ -361,34 +333,30 @@ def _path(info: zipfile.ZipInfo, depth: int) -> str:
     return (name.replace("\\", "/") if depth else name).removeprefix("./")
 
 
-def _entry(where: str, path: str, info: zipfile.ZipInfo, at: str | None) -> FoundFile:
-    if at is None:
-        at = ""
-        with suppress(ValueError):  # a zip file does not know its own zone
-            at = datetime(*info.date_time, tzinfo=UTC).isoformat(timespec="seconds")
-    if path[1:2] == ":" or any(part in {"", ".", ".."} for part in path.split("/")):
-        return FoundFile(where, at, "its path leads out of the zip file", stray=True)
-    if len(path) > LONGEST:
-        return FoundFile(where, at, f"its path has more than {LONGEST} characters", stray=True)
-    mode = stat.S_IFMT(info.external_attr >> 16)
-    fault = _unusable(where)
-    if mode not in {0, stat.S_IFREG, stat.S_IFDIR}:
-        fault = _LINK if mode == stat.S_IFLNK else _PIPE
-    elif info.flag_bits & _ENCRYPTED:
-        fault = "it is encrypted"
-    elif info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-        fault = "it is packed in a way that is not read: pack it as a plain zip file"
-    return FoundFile(where, at, fault)
-
-
 def _ignored(name: str) -> bool:
     return (name.startswith(".") and name not in {".", ".."}) or name in _NOT_THEIRS
 
 
-def _unusable(path: str) -> str:
-    if acts(path):
-        return "its name has characters that cannot be shown"
-    return f"its path has more than {LONGEST} characters" if len(path) > LONGEST else ""
+def _usable(file: FoundFile, mode: int) -> FoundFile:
+    """Return it with why it is not read, where its path or mode (0: not known) says so."""
+    kind, fault = stat.S_IFMT(mode), ""
+    if len(file.path) > LONGEST:
+        fault = f"its path has more than {LONGEST} characters"
+        return replace(file, path=file.path[:LONGEST], fault=fault, stray=True)
+    if acts(file.path):
+        fault = "its name has characters that cannot be shown"
+    elif kind == stat.S_IFLNK:
+        fault = "a link, which is not followed"
+    elif kind not in {0, stat.S_IFREG, stat.S_IFDIR}:
+        fault = "a device or a pipe, and no file"
+    return replace(file, fault=fault)
+
+
+def _fits(path: str, size: int) -> None:
+    """Refuse what is larger than any honest file of its kind."""
+    if size > (most := MOST.get(suffix(path), MOST_BYTES)):
+        kind = {ARCHIVE: "a zip file of ", ".ipynb": "a notebook of "}.get(suffix(path), "")
+        raise UsageError(f"expected {kind}at most {most:,} bytes, found more")
 
 
 def _in_time(one: tuple[Claim, FoundFile]) -> tuple[object, ...]:
@@ -396,7 +364,7 @@ def _in_time(one: tuple[Claim, FoundFile]) -> tuple[object, ...]:
     claim, file = one
     pieces = enumerate(re.split("([0-9]+)", file.path))
     named = [(0, int(p), p) if n % 2 and p.isdecimal() else (1, 0, p) for n, p in pieces]
-    return file.at if claim.at is None else claim.at, copy_number(file.path), named
+    return claim.at, copy_number(file.path), named
 
 
 # Programs.
@@ -410,10 +378,9 @@ def _handed(file: FoundFile, claim: Claim) -> tuple[HandIn, bytes]:
             sha256 = hashlib.sha256(content).hexdigest()
         except UsageError as error:
             fault = error.message
-    at = file.at if claim.at is None else claim.at
     found = HandIn(
-        claim.student, claim.question, file.path, sha256, at, fault, claim.name, claim.email,
-        claim.late,
+        claim.student, claim.question, file.path, sha256, claim.at or "", fault, claim.name,
+        claim.email, claim.late,
     )  # fmt: skip
     return found, content
 
@@ -425,21 +392,17 @@ def program(file: FoundFile) -> bytes:
         OSError: This machine cannot read it.
         UsageError: There is none.
     """
-    if suffix(file.path) == ".ipynb":
-        return code_of(_bytes(file, MOST_NOTEBOOK, "a notebook of "))
-    return _bytes(file, MOST_BYTES)
+    content = _content(file)
+    return code_of(content) if suffix(file.path) == ".ipynb" else content
 
 
-def _bytes(file: FoundFile, most: int, kind: str = "") -> bytes:
+def _content(file: FoundFile) -> bytes:
     """Return the bytes of a file; no part of its path may have become a link meanwhile."""
     assert file.bytes_at is not None
-    place = file.bytes_at
-    with open(place, "rb", opener=regular) as opened:
-        if os.path.realpath(place) != str(place):
-            raise UsageError("expected a file, found something else in its place")
-        content = opened.read(most + 1)
-    if len(content) > most:
-        raise UsageError(f"expected {kind}at most {most:,} bytes, found more")
+    content, found = read_regular(file.bytes_at, MOST.get(suffix(file.path), MOST_BYTES) + 1)
+    if os.path.realpath(file.bytes_at) != str(file.bytes_at):
+        raise UsageError("expected a file, found something else in its place")
+    _fits(file.path, max(found.st_size, len(content)))
     return content
 
 

@@ -38,38 +38,30 @@ _COPY = r"(?: ?\([0-9]{1,3}\)|-[0-9]{1,3})+"  # what browsers and Canvas add to 
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _OWN = r"(?P<own>[^/]+\.(?i:zip)/.+|[^/]+)"  # a file, or what is in a zip file
 _MOODLE = r"(?P<name>[^_/]+)(?:_(?P<number>[0-9]+))?_assignsubmission_file_"  # a team has no number
-# Each layout: what it looks like, and the forms of a path; `own` is the part that the student made.
-LAYOUTS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "files": (
-        "STUDENT.py",
-        (r"(?P<student>[^/]+)\.(?i:zip)/(?P<own>.+)", r"(?P<student>[^/]+)(?P<end>\.[^./]+)"),
-    ),
+_ZIP = r"(?P<student>[^/]+)\.(?i:zip)/(?P<own>.+)"
+LAYOUTS = {  # and what they look like
+    "files": "STUDENT.py",
+    "folders": "STUDENT/QUESTION.py",
+    "gradescope": "an export of Gradescope",
+    "moodle": "an export of Moodle",
+    "canvas": "an export of Canvas",
+}
+_PLATFORMS = ("gradescope", "moodle", "canvas")
+# The forms of a path; `own` is the part that the student made.  Canvas removes from names what
+# would look like `_12_`; the first two numbers are the person's and the file's, as Canvas itself
+# has it when grades come back.
+_FORMS = {
+    "files": (_ZIP, r"(?P<student>[^/]+)(?P<end>\.[^./]+)"),
     "folders": (
-        "STUDENT/QUESTION.py",
-        (
-            r"(?P<student>[^/]+)\.(?i:zip)/(?P<own>.+)", r"(?P<student>[^/]+)/(?P<own>.+)",
-            r"(?P<student>[^/]+)(?P<end>\.(?i:zip))",
-        ),
+        _ZIP, r"(?P<student>[^/]+)/(?P<own>.+)", r"(?P<student>[^/]+)(?P<end>\.(?i:zip))",
     ),
-    "gradescope": (
-        "an export of Gradescope", (r"(?P<student>submission_[0-9]+)/(?P<own>.+)",)
-    ),
-    "moodle": ("an export of Moodle", (rf"{_MOODLE}?/(?P<own>.+)", _MOODLE + _OWN)),
-    # Canvas removes from names what would look like `_12_`; the first two numbers are the person's
-    # and the file's, as Canvas itself has it when grades come back.
+    "gradescope": (r"(?P<student>submission_[0-9]+)/(?P<own>.+)",),
+    "moodle": (rf"{_MOODLE}?/(?P<own>.+)", _MOODLE + _OWN),
     "canvas": (
-        "an export of Canvas",
-        (
-            rf"(?:(?P<late>LATE|late)_)?(?P<student>anon_[0-9A-Za-z]+)_[0-9]+_{_OWN}",
-            rf"(?P<name>[^/]+?)(?:_(?P<late>LATE|late))?_(?P<number>[0-9]+)_[0-9]+_{_OWN}",
-        ),
+        rf"(?:(?P<late>LATE|late)_)?(?P<student>anon_[0-9A-Za-z]+)_[0-9]+_{_OWN}",
+        rf"(?P<name>[^/]+?)(?:_(?P<late>LATE|late))?_(?P<number>[0-9]+)_[0-9]+_{_OWN}",
     ),
 }  # fmt: skip
-_PLATFORMS = ("gradescope", "moodle", "canvas")
-_FORMS = {
-    name: tuple(re.compile(form, re.DOTALL) for form in forms)
-    for name, (_, forms) in LAYOUTS.items()
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,28 +162,27 @@ class Layout:
 
     @property
     def looks_like(self) -> str:
-        return LAYOUTS[self.name][0]
+        return LAYOUTS[self.name]
 
     def claims(self, path: str) -> list[Claim]:
         """Return whose a file is and what it answers; that is nothing where the rank is `NONE`."""
-        rest = path.removeprefix(f"{self.around}/") if self.around else path
-        found = next((m for form in _FORMS[self.name] if (m := form.fullmatch(rest))), None)
+        found = _matched(self.name, path.removeprefix(f"{self.around}/" if self.around else ""))
         if found is None:
             return []
-        said = {key: value or "" for key, value in found.groupdict().items()}
-        name, student, own = said.get("name", ""), said.get("student", ""), said.get("own", "")
-        number = said.get("number", "")
+        said = dict.fromkeys(("name", "student", "own", "number", "end", "late"), "")
+        said |= found.groupdict("")
+        name, student, own, number = said["name"], said["student"], said["own"], said["number"]
         if self.name == "moodle":  # nobody is told apart by a name like a number
             student = number or ("" if name.strip().isdigit() else name)
         elif number:
             student = f"{name}_{number}"
-        if end := said.get("end", ""):  # its name says whose it is, and no more
+        if end := said["end"]:  # its name says whose it is, and no more
             if self.asked.named(student) or student == "submission":
                 return []
             own = f" {end}"
         # Files and folders have times; a platform says when, or nobody knows.
         at = None if self.name in {"files", "folders"} else ""
-        person = Claim(student, at=at, name=normal(name), late=bool(said.get("late")))
+        person = Claim(student, at=at, name=normal(name), late=bool(said["late"]))
         return [
             replace(one, student=called, question=question, rank=rank)
             for one in (self.people or {}).get(student) or [person]
@@ -262,8 +253,13 @@ def _form(pieces: Sequence[tuple[str, ...]], question: str) -> str:
     return form
 
 
-def detected(paths: Sequence[str], asked: AnswerNames, name: str = "") -> tuple[str, str]:
-    """Return the layout that every answer fits, and the folder that all of it lies in, if one does.
+def _matched(layout: str, path: str) -> re.Match[str] | None:
+    found = (re.fullmatch(form, path, re.DOTALL) for form in _FORMS[layout])
+    return next(filter(None, found), None)
+
+
+def detected(paths: Sequence[str], asked: AnswerNames, name: str = "") -> Layout:
+    """Return the layout that every answer fits, in the folder that all of it lies in, if one does.
 
     Raises:
         UsageError: It can be more than one, and is not named.
@@ -288,10 +284,10 @@ def detected(paths: Sequence[str], asked: AnswerNames, name: str = "") -> tuple[
         seen = inner if around else seen
     ways = [one for one in seen if one] or (["files"] if seen else ["folders"])
     if name or len(ways) == 1:
-        return name or ways[0], around
+        return Layout(name or ways[0], asked, around)
     raise UsageError(
         "expected submissions in one layout, found "
-        + "; ".join(f"{seen[one]:,} like {LAYOUTS[one][0]}" for one in ways),
+        + "; ".join(f"{seen[one]:,} like {LAYOUTS[one]}" for one in ways),
         hint=f"--layout {' or '.join(sorted(ways))} says which; --pattern describes another",
     )
 
@@ -303,7 +299,7 @@ def _shapes(answers: Iterable[str], asked: AnswerNames) -> tuple[Counter[str], s
     """
     shapes, students, direct = Counter[str](), set[str](), False
     for path in answers:
-        matching = (n for n in _PLATFORMS if any(form.fullmatch(path) for form in _FORMS[n]))
+        matching = (name for name in _PLATFORMS if _matched(name, path))
         shape = "folders" if "/" in path else "files"
         shape = next(matching, "" if suffix(path.split("/")[0]) == ARCHIVE else shape)
         claims = Layout(shape or "files", asked).claims(path)

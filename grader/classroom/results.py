@@ -4,13 +4,12 @@ A row is a file that a student handed in for a question, with its program, and w
 it.  A verdict is committed before anybody is shown it, so that killing the command at any moment
 loses nothing; rows are never removed, so that nothing is graded twice.
 
-At the end of the file: reading and writing in a folder that others may write to.  A name there that
-can be guessed may be a link by then, to a file of whoever runs this.
+Others may write to the folder, too: a name there that can be guessed may be a link by then, to a
+file of whoever runs this.
 """
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import functools
 import hashlib
@@ -19,13 +18,16 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from grader.bank.storage import read_regular
 from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, Graded, HandIn, Terms
 from grader.model.errors import UsageError
 from grader.model.report import Report
@@ -51,6 +53,8 @@ CREATE INDEX IF NOT EXISTS grade_by_key ON grade (key, state);
 CREATE INDEX IF NOT EXISTS grade_by_place ON grade (question, place);
 """
 _HAND_IN = "student, question, path, sha256, at, fault, name, email, late"
+_NEVER = "9999-12-31T23:59:59.999999+00:00"
+_adapter = functools.cache(TypeAdapter[Any])
 
 
 def key_of(terms: Terms, question: AssignedQuestion, sha256: str) -> str:
@@ -60,15 +64,6 @@ def key_of(terms: Terms, question: AssignedQuestion, sha256: str) -> str:
         sorted(question.libraries.items()),
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32]
-
-
-@dataclass(frozen=True, slots=True)
-class EqualAnswers:
-    """The hand-ins of a class for a question that are wrong in exactly the same way."""
-
-    outputs: str  # the digest that their reports share
-    seed: int  # with which they were graded
-    answers: tuple[tuple[HandIn, bytes], ...]  # each with its program, in the order of students
 
 
 class Results(Closing):
@@ -85,10 +80,10 @@ class Results(Closing):
         Raises:
             UsageError: They cannot be read or written, or another process is writing them.
         """
-        self.folder = folder
-        self._lock: int | None = None if write is None else _locked(folder)
-        try:
+        self.folder, self._writes = folder, write is not None
+        with ExitStack() as opened:
             if write is not None:
+                opened.enter_context(_locked(folder))
                 if drawn and (folder / TERMS).exists():
                     write = replace(write, seed=read_terms(folder).seed)
                 write_whole(folder / TERMS, [json.dumps(asdict(write), indent=2), "\n"])
@@ -98,25 +93,21 @@ class Results(Closing):
                 raise UsageError(f"{path}: expected a file, found something else in its place")
             with _explained(path):
                 uri = f"{path.absolute().as_uri()}?mode={'ro' if write is None else 'rwc'}"
-                self._db = sqlite3.connect(uri, uri=True, isolation_level=None)
+                # What changes anything begins a transaction; `with self._db` ends it.
+                db = sqlite3.connect(uri, uri=True, isolation_level="IMMEDIATE")
+                self._db = opened.enter_context(closing(db))
                 if write is not None:
                     self._db.execute("PRAGMA journal_mode = WAL")  # others may read meanwhile
                     self._db.execute("PRAGMA synchronous = FULL")  # a commit is on the disk
                     self._db.executescript(_SCHEMA)
-        except BaseException:
-            if self._lock is not None:
-                os.close(self._lock)
-            raise
+            self._opened = opened.pop_all()
 
     def close(self) -> None:
         """Let another process write; what is left is one plain file."""
-        if self._lock is not None:
+        if self._writes:
             with suppress(sqlite3.Error):  # somebody is reading it
                 self._db.execute("PRAGMA journal_mode = DELETE")
-        self._db.close()
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        self._opened.close()
 
     # Writing.
 
@@ -124,7 +115,7 @@ class Results(Closing):
         """Keep what is handed in now, all of it or nothing; return how many files that are."""
         count = 0
         questions = {one.id: one for one in self.terms.questions}
-        with self._transaction() as db:
+        with _explained(self.folder / TABLE), self._db as db:
             db.execute("UPDATE grade SET place = -1")
             for one, program in handed:
                 key, state = "", "none"
@@ -149,24 +140,12 @@ class Results(Closing):
             whole = to_json(graded.report, whole=True)
             report = json.dumps(whole, allow_nan=False, separators=(",", ":"))
         state = "graded" if graded.settled else "fault"
-        with self._transaction() as db:
+        with _explained(self.folder / TABLE), self._db as db:
             db.execute(
                 "UPDATE grade SET state = ?, said = ?, report = ?, graded_at = ? "
                 "WHERE key = ? AND state != 'graded'",
                 [state, graded.fault, report, at, graded.key],
             )
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with _explained(self.folder / TABLE):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
 
     # Reading.
 
@@ -210,6 +189,7 @@ class Results(Closing):
 
     def _entries(self, where: str, *values: object, order: str = "place") -> Iterator[Entry]:
         questions = {one.id: one for one in self.terms.questions}
+        deadline = datetime.fromisoformat(self.terms.deadline or _NEVER)
         sql = (
             f"SELECT {_HAND_IN}, said, report, state, graded_at FROM grade "
             f"WHERE place >= 0 AND {where} ORDER BY {order}"
@@ -218,7 +198,7 @@ class Results(Closing):
             one, (said, report, state, graded_at) = HandIn(*row[:9]), row[9:]
             if one.question not in questions:
                 continue
-            late = bool(one.late) or is_late(one.at, self.terms.deadline)
+            late = bool(one.late or (one.at and datetime.fromisoformat(one.at) > deadline))
             try:
                 read = _adapter(Report).validate_json(report) if state == "graded" else None
             except ValueError as fault:
@@ -232,8 +212,12 @@ class Results(Closing):
             for row in self._db.execute(sql, values):  # noqa: UP028 - who stops early closes nothing
                 yield row
 
-    def equal_answers(self, question_id: str, digits: str) -> EqualAnswers:
-        """Return the equal wrong answers whose digest begins with some digits, with their programs.
+    def equal_answers(
+        self, question_id: str, digits: str
+    ) -> tuple[str, list[tuple[HandIn, bytes]]]:
+        """Return the equal wrong answers to a question whose digest begins with some digits.
+
+        They come after the whole digest, each with its program, in the order of students.
 
         Raises:
             UsageError: No group begins so, or several do.
@@ -254,15 +238,14 @@ class Results(Closing):
                 f"found {listed}",
                 hint=f"drill class report {self.folder} shows them",
             )
-        ((outputs, answers),) = found.items()
-        return EqualAnswers(outputs, self.terms.seed, tuple(answers))
+        return found.popitem()
 
 
 def read_terms(folder: Path) -> Terms:
     """Return what all grades of a class share, as its folder of results has it."""
     path = folder / TERMS
     try:
-        read = json.loads(content(path, _MOST_TERMS))
+        read = json.loads(read_regular(path, _MOST_TERMS)[0])
         if read.get("format") != RESULTS_FORMAT:
             text = f"{path}: expected format {RESULTS_FORMAT}, found {read.get('format')}"
             raise UsageError(text, hint="another version of drill wrote it")
@@ -280,25 +263,9 @@ def read_terms(folder: Path) -> Terms:
     return terms
 
 
-def is_late(at: str, deadline: str) -> bool:
-    """Return whether a time is after a deadline, if there is one."""
-    if not (at and deadline):
-        return False
-    try:
-        return datetime.fromisoformat(at) > datetime.fromisoformat(deadline)
-    except (OverflowError, ValueError, TypeError):  # the year 1 or 9999, in another zone
-        return at > deadline
-
-
-@functools.cache
-def _adapter(kind: type) -> Any:  # noqa: ANN401 - pydantic's class is generic in what it adapts
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kind)
-
-
-def _locked(folder: Path) -> int:
-    """Make a folder, and open it so that no other process can until it is closed."""
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Make a folder, and keep other processes from writing results to it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
@@ -306,14 +273,16 @@ def _locked(folder: Path) -> int:
         raise UsageError(text) from fault
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(
+                f"{folder}: another drill class grade is writing its results",
+                hint="wait for it to end, or stop it: this one goes on where it was",
+            ) from None
+        yield
+    finally:
         os.close(handle)
-        raise UsageError(
-            f"{folder}: another drill class grade is writing its results",
-            hint="wait for it to end, or stop it: this one goes on where it was",
-        ) from None
-    return handle
 
 
 @contextmanager
@@ -325,25 +294,6 @@ def _explained(path: Path) -> Iterator[None]:
             f"{path}: the verdicts cannot be read or written: {fault}",
             hint="make room on the disk and start again: what was graded is kept",
         ) from fault
-
-
-def regular(path: str, flags: int) -> int:
-    """Open a regular file, no link, pipe or device, for `open(..., opener=regular)`."""
-    # Without O_NONBLOCK, opening a FIFO would wait for somebody at its other end.
-    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
-    if stat.S_ISREG(os.fstat(handle).st_mode):
-        return handle
-    os.close(handle)
-    raise OSError(errno.EINVAL, "it is no regular file")
-
-
-def content(path: Path, most: int) -> bytes:
-    """Return what is in a regular file of at most so many bytes."""
-    with open(path, "rb", opener=regular) as file:
-        found = file.read(most + 1)
-    if len(found) > most:
-        raise UsageError(f"{path}: expected at most {most:,} bytes, found more")
-    return found
 
 
 def write_whole(file: Path, pieces: Iterable[str | bytes]) -> None:

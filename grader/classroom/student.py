@@ -21,8 +21,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
+from grader.bank.storage import read_regular
 from grader.classroom.report import framed, points_text
-from grader.classroom.results import Results, content, write_whole
+from grader.classroom.results import Results, write_whole
 from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
@@ -245,8 +246,8 @@ def write_feedback(results: Results, folder: Path) -> tuple[int, int]:
         for ending, text in ((".md", render_markdown(said)), (".html", to_html(said))):
             written = text.encode("utf-8", "backslashreplace")
             path = folder / f"{stem(student)}{ending}"
-            with suppress(OSError, UsageError):
-                if content(path, len(written)) == written:
+            with suppress(OSError):
+                if read_regular(path, len(written) + 1)[0] == written:
                     continue
             write_whole(path, [written])
             changed += 1

@@ -471,9 +471,9 @@ def test_what_a_student_chooses_does_not_change_whose_it_is(one: str, two: str) 
 @given(st.lists(PATHS, max_size=6), st.sampled_from(["", *LAYOUTS]))
 def test_any_class_has_a_layout_or_is_refused(paths: list[str], name: str) -> None:
     with suppress(UsageError):
-        found, around = detected(paths, AnswerNames(ASKED), name)
-        assert found in LAYOUTS
-        assert "/" not in around
+        found = detected(paths, AnswerNames(ASKED), name)
+        assert found.name in LAYOUTS
+        assert "/" not in found.around
 
 
 @given(st.lists(st.sampled_from(
