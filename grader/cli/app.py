@@ -10,12 +10,13 @@ import gc
 import os
 import sys
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from grader import sandbox
 from grader.cli import entrypoint, output
@@ -102,55 +103,41 @@ for _group, _paths in _COMMANDS.items():
         _group.command(_name.rstrip("_").replace("_", "-"))(_function)
 
 
-def _spare(command: Any) -> None:  # noqa: ANN401 - typer keeps the class of a parameter to itself
-    """Make a command and those below it skip needless conversions.
+def _spare(convert: Any) -> Any:  # noqa: ANN401 - typer keeps the class of a parameter to itself
+    """Convert None, a bool, a text and a path without pydantic, all else by typer's own method.
 
-    Typer converts every value of a command line through pydantic, also the None of an option that
-    was not given, and importing pydantic takes longer than the rest of a start-up together.  `drill
-    grade` needs it, but only once its workers are starting.  Only `get_params`, `process_value` and
-    `type_descriptor` are relied on; pyproject.toml bounds the version of typer.
+    Importing pydantic takes longer than the rest of a start-up together.  `drill grade` needs it,
+    but only once its workers are starting.  Only `process_value` and `type_descriptor` are relied
+    on; pyproject.toml bounds the version of typer.
     """
-    get_params = command.get_params
 
-    def get_spared(ctx: object) -> object:
-        found = get_params(ctx)  # with the one of --help, which is made at the first call
-        for parameter in found:
-            if "process_value" not in vars(parameter):
-                _spare_one(parameter)
-        return found
-
-    command.get_params = get_spared
-    for below in getattr(command, "commands", {}).values():
-        _spare(below)
-
-
-def _spare_one(parameter: Any) -> None:  # noqa: ANN401 - as above
-    convert = parameter.process_value
-    several = parameter.nargs != 1 or getattr(parameter, "multiple", False)
-    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
-
-    def process_value(ctx: object, value: Any) -> object:  # noqa: ANN401 - as above
-        if several or (parameter.required and value is None):
-            return convert(ctx, value)
-        if kind in {str, Path} and value is not None:
-            value = kind(value)
-        elif value is not None and not isinstance(value, bool):
-            return convert(ctx, value)
+    def process_value(parameter: Any, ctx: object, value: Any) -> object:  # noqa: ANN401 - as above
+        kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+        several = parameter.nargs != 1 or getattr(parameter, "multiple", False)
+        simple = isinstance(value, bool) or kind in {str, Path}
+        if several or not (simple if value is not None else not parameter.required):
+            return convert(parameter, ctx, value)
+        if kind is Path and value is not None:
+            value = Path(value)
         return value if parameter.callback is None else parameter.callback(ctx, parameter, value)
 
-    parameter.process_value = process_value
+    return process_value
+
+
+for _kind in (TyperArgument, TyperOption):
+    _kind.process_value = _spare(_kind.process_value)  # type: ignore[method-assign]
+
+
+_command = cache(lambda: typer.main.get_command(app))
 
 
 def run(arguments: list[str]) -> int:
     """Carry a command out and return its exit status."""
-    return entrypoint.run(_carried_out, arguments)
 
+    def carried_out(words: list[str]) -> object:  # building the commands may be interrupted, too
+        return _command().main(words, prog_name="drill", standalone_mode=False)
 
-def _carried_out(arguments: list[str]) -> object:
-    """Build the commands, and carry one out; both may be interrupted."""
-    command = typer.main.get_command(app)
-    _spare(command)
-    return command.main(arguments, prog_name="drill", standalone_mode=False)
+    return entrypoint.run(carried_out, arguments)
 
 
 def main() -> NoReturn:

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
-from pathlib import Path
 from traceback import format_exception, walk_tb
 from typing import TYPE_CHECKING
 
@@ -47,9 +46,15 @@ def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int
     """Carry a command out and return its exit status; no exception gets past this."""
     try:
         try:
-            status = _carried_out(command, bank_first(arguments))
-        except DrillError as fault:
-            return _explain(fault, arguments)
+            output.prepare()
+            status = command(bank_first(arguments))
+            output.flush()
+        except SystemExit as ended:
+            status = _left(ended, arguments)
+        except (output.PipeClosedError, typer.Abort):
+            raise
+        except Exception as fault:  # noqa: BLE001 - whoever is at fault, it is said
+            return _explain(_error(fault), arguments)
     except (KeyboardInterrupt, typer.Abort):  # Abort: end of input at a prompt
         status = EXIT_INTERRUPTED
     except output.PipeClosedError:
@@ -60,23 +65,6 @@ def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int
     if status == EXIT_INTERRUPTED:
         output.info("interrupted")
     return status if isinstance(status, int) else 0
-
-
-def _carried_out(command: Callable[[list[str]], object], arguments: list[str]) -> object:
-    """Return what a command does; DrillError, whoever is at fault."""
-    try:
-        output.prepare()
-        status = command(arguments)
-        output.flush()
-    except (DrillError, output.PipeClosedError, typer.Abort):
-        raise
-    except typer.TyperException as fault:
-        raise _usage(fault) from fault
-    except SystemExit as fault:
-        return _left(fault)
-    except Exception as fault:
-        raise _grader_fault(fault) from fault
-    return status
 
 
 _WITH_VALUE = ("--bank", "--color")  # options of the program, which may be typed anywhere
@@ -90,11 +78,9 @@ def bank_first(arguments: Sequence[str]) -> list[str]:
     rest: list[str] = []
     words = iter(options)
     for word in words:
-        if word in _WITH_VALUE:
-            first += [word, *islice(words, 1)]
-        else:
-            ours = word in _ALONE or word.startswith(tuple(f"{name}=" for name in _WITH_VALUE))
-            (first if ours else rest).append(word)
+        ours = word.partition("=")[0] in (*_WITH_VALUE, *_ALONE)
+        (first if ours else rest).append(word)
+        first += islice(words, word in _WITH_VALUE)
     return [*first, *rest, *arguments[len(options) :]]
 
 
@@ -103,21 +89,21 @@ def _options(arguments: Sequence[str]) -> list[str]:
     return list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
 
 
-def _left(fault: SystemExit) -> int:
+def _left(ended: SystemExit, arguments: Sequence[str]) -> object:
     """Return the status of a command that typer ended.
 
     It ends one on its own business (completion), and whenever a pipe is broken: its own to our
     reader, which is no fault, or any pipe of the grader's, which must not look like a verdict.
     """
-    cause, code = fault.__context__, fault.code
-    if isinstance(cause, OSError):
-        *_, (frame, _) = walk_tb(cause.__traceback__)
-        if not str(frame.f_globals.get("__name__")).startswith("typer."):
-            raise _grader_fault(cause) from cause
-        if sys.__stdout__ is not None:  # typer has put something of its own in its place
-            output.discard(sys.__stdout__)
-        return output.EXIT_PIPE_CLOSED
-    return code if isinstance(code, int) else int(code is not None)
+    cause = ended.__context__
+    if not isinstance(cause, OSError):
+        return ended.code
+    *_, (frame, _) = walk_tb(cause.__traceback__)
+    if not str(frame.f_globals.get("__name__")).startswith("typer."):
+        return _explain(_error(cause), arguments)
+    if sys.__stdout__ is not None:  # typer has put something of its own in its place
+        output.discard(sys.__stdout__)
+    return output.EXIT_PIPE_CLOSED
 
 
 def _explain(fault: DrillError, arguments: Sequence[str]) -> int:
@@ -140,45 +126,31 @@ def _explain(fault: DrillError, arguments: Sequence[str]) -> int:
     return status
 
 
-def _usage(fault: typer.TyperException) -> UsageError:
-    """Put typer's complaint about the command line into our form."""
-    message = fault.format_message()
-    for words, better in _WORDS.items():
-        message = message.replace(words, better)
-    if message.endswith(")") and "; did you mean " in message:
-        message = message.removesuffix(")") + "?"
-    # What the parser itself raises carries no context: the innermost one is of the command.
-    contexts = [frame.f_locals.get("ctx") for frame, _ in walk_tb(fault.__traceback__)]
-    path = ["drill", *filter(None, (getattr(ctx, "command_path", "") for ctx in contexts))][-1]
-    message = message.removesuffix(".")
-    return UsageError(message[:1].lower() + message[1:], f"{path} --help shows what it takes")
-
-
-def _grader_fault(fault: Exception) -> GraderError:
-    """Return what is said of a fault of the program itself: where the traceback is."""
+def _error(fault: Exception) -> DrillError:
+    """Return what is said of a fault: ours, typer's complaint in our form, or the program's own."""
+    if isinstance(fault, DrillError):
+        return fault
+    if isinstance(fault, typer.TyperException):
+        message = fault.format_message().removesuffix(".")
+        for words, better in _WORDS.items():
+            message = message.replace(words, better)
+        if message.endswith(")") and "; did you mean " in message:
+            message = message.removesuffix(")") + "?"
+        # What the parser itself raises carries no context: the innermost one is of the command.
+        contexts = [frame.f_locals.get("ctx") for frame, _ in walk_tb(fault.__traceback__)]
+        path = ["drill", *filter(None, (getattr(ctx, "command_path", "") for ctx in contexts))][-1]
+        return UsageError(message[:1].lower() + message[1:], f"{path} --help shows what it takes")
     text = "".join(format_exception(fault))
-    summary = f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
-    message = f"the grader is at fault ({summary})"
+    message = f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
+    message = f"the grader is at fault ({message})"
     if os.environ.get("DRILL_DEBUG", "") not in {"", "0"}:
         sys.stderr.write(harmless(text))
         return GraderError(message)
-    kept = _keep(text)
-    where = f"the traceback is in {kept}" if kept else "DRILL_DEBUG=1 shows the traceback"
+    where = "DRILL_DEBUG=1 shows the traceback"
+    with suppress(OSError):
+        folder = data_folder() / "tracebacks"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kept = folder / f"drill-{now().replace(':', '')}-{os.getpid()}.txt"
+        kept.write_text(text, encoding="utf-8", errors="backslashreplace")
+        where = f"the traceback is in {kept}"
     return GraderError(f"{message}; {where}", hint="please report it")
-
-
-def _keep(text: str) -> Path | None:
-    """Write a traceback to the folder of the records, else to that of temporary files."""
-    import tempfile
-
-    prefix = f"drill-{now().replace(':', '').split('.')[0]}-"
-    for folder in (data_folder() / "tracebacks", None):
-        with suppress(OSError):
-            if folder is not None:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                prefix=prefix, suffix=".txt", dir=folder, delete=False
-            ) as file:
-                file.write(text.encode(errors="backslashreplace"))
-            return Path(file.name)
-    return None
