@@ -21,6 +21,7 @@ RIGHT = 4  # cases at least,
 ORIGINS = 2  # made from so many cases of the question; or one less, each from its own
 MOST = 2  # properties that are named together
 SEVERAL, ONE_HOT = " has several entries that are not 0", " is not one-hot"
+NOT_ONE = " is not 1"
 COMPARING = (" is larger than ", " is smaller than ", " equals ")
 UNTOLD = " (these cases do not tell which of both matters)"
 
@@ -40,8 +41,10 @@ def separating(failing: Sequence[Observation], right: Sequence[Observation]) -> 
     if len({seen.origin for seen in failing}) == 1:
         # Cases made from one case share whatever its numbers happen to be to each other.
         shared = [name for name in shared if not any(word in name for word in COMPARING)]
-    # What has several is not one-hot anyway.
+    # What has several is not one-hot anyway; what is not 0 or above 1 need not be called not 1.
     also = {n for n in shared if ONE_HOT in n and n.replace(ONE_HOT, SEVERAL) in shared}
+    for name in (n.removesuffix(NOT_ONE) for n in shared if n.endswith(NOT_ONE)):
+        also |= {name + NOT_ONE} if sum(n.startswith(f"{name} is ") for n in shared) > 1 else set()
     found = sorted(set(shared) - also, key=lambda name: (len(name), shared.index(name)))
     # An input that is no array, and never varies where it is right, may be the cause as well.
     pinned = set()
@@ -103,7 +106,7 @@ def _of_number(number: float) -> Iterator[tuple[str, bool]]:
     if number > 0:
         yield from (("is 1", number == 1), ("is above 1", number > 1))
     if isinstance(number, float):
-        yield "is no whole number", not number.is_integer()
+        yield NOT_ONE.strip(), number != 1
 
 
 def _of_array(name: str, value: Value) -> Iterator[tuple[str, bool]]:
@@ -125,6 +128,7 @@ def _of_array(name: str, value: Value) -> Iterator[tuple[str, bool]]:
         yield f"{name} is 0 throughout", not array.any()
         if array.ndim == 1:
             several = int(np.count_nonzero(array)) > 1
-            yield f"{name}{SEVERAL}", several
+            if array.size > 1:  # else it can hardly have them
+                yield f"{name}{SEVERAL}", several
             yield f"{name} does not add up to 1", abs(float(finite.sum()) - 1) > 1e-6
             yield f"{name}{ONE_HOT}", several or bool(array.max(initial=0.0) != 1)
