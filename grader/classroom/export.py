@@ -10,11 +10,11 @@ separator begins; source: the page "CSV Injection" of OWASP), and Gradescope is 
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from types import SimpleNamespace
 
 from grader.classroom.report import find
 from grader.classroom.results import Results
@@ -27,7 +27,6 @@ from grader.reports.json import to_json
 from grader.reports.sheet import LINE_LIMIT, harmless, inert
 from grader.reports.words import deciding
 
-FORMATS = ("csv", "jsonl", "gradescope")
 Cell = str | int | float | None
 Json = dict[str, object]
 
@@ -35,13 +34,10 @@ Json = dict[str, object]
 def export(
     results: Results, format: str, *, student: str | None = None, wide: bool = False
 ) -> Iterator[str]:
-    """Give what counts in a class in one of FORMATS, in pieces of text.
+    """Give what counts in a class, or of one student of it, in pieces of text.
 
-    Args:
-        results: of `drill class grade`.
-        format: of which Gradescope's is of one student.
-        student: whose alone.
-        wide: of csv: a row per student, rather than per student and question.
+    The format is csv (`wide`: a row per student, not per student and question), jsonl, or
+    gradescope, which is of one student.
 
     Raises:
         UsageError: There is no such student, or it is not clear who is meant.
@@ -80,11 +76,10 @@ _MOST = 40 * LINE_LIMIT  # characters of a cell: half of what a spreadsheet take
 
 def rows(table: Iterable[Sequence[Cell]]) -> Iterator[str]:
     """Each row as one line of CSV, all text in quotes, None as an empty cell."""
+    echo = SimpleNamespace(write=str)  # writerow returns what this does
+    writer = csv.writer(echo, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     for row in table:
-        text = io.StringIO()
-        writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        writer.writerow(["" if c is None else no_formula(c) for c in row])
-        yield text.getvalue()
+        yield writer.writerow(["" if c is None else no_formula(c) for c in row])
 
 
 def no_formula(value: Cell) -> Cell:

@@ -264,7 +264,7 @@ GROUPS = (
     "mistake by themselves."
 )
 _BAR = 24  # cells of the longest bar
-_NAME = 120  # characters of a name
+_LONGEST = 120  # characters of a name
 
 
 def points_text(value: float) -> str:
@@ -307,7 +307,7 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> It
     head = ("student", "name", *(one.question.id for one in found.questions), "points")
     of = points_text(found.of)
     rows = (
-        (_cut(one.id), _cut(one.name), *map(_said, one.results),
+        (inert(one.id, _LONGEST), inert(one.name, _LONGEST), *map(_said, one.results),
          f"{points_text(one.so_far)} of {of}{' so far' * (one.points is None)}")
         for one in found.students
     )  # fmt: skip
@@ -369,13 +369,9 @@ def _question(asked: QuestionFindings, results: str, most: int | None) -> Iterat
 
 def _people(students: Sequence[str], most: int | None) -> str:
     """How many, and the first of them."""
-    named = ", ".join(map(_cut, students[:most]))
+    named = ", ".join(inert(one, _LONGEST) for one in students[:most])
     more = ", ..." if most is not None and len(students) > most else ""
     return f"{quantity(len(students), 'student')}: {named}{more}"
-
-
-def _cut(name: str) -> str:
-    return inert(name[:_NAME]) + ("..." if len(name) > _NAME else "")
 
 
 def _bars(counts: Mapping[str, int]) -> Figure:
@@ -393,22 +389,18 @@ def _bars(counts: Mapping[str, int]) -> Figure:
 # In HTML.
 
 CSS = """\
-:root { color-scheme: light dark; --page: #fdfdfc; --ink: #1d1f21; --soft: #5a5f66;
-  --line: #d9dbde; --band: #f3f4f5; }
-@media (prefers-color-scheme: dark) { :root { --page: #17191c; --ink: #e4e6e8; --soft: #a3a9b0;
-  --line: #383c42; --band: #202327; } }
-body { margin: 0 auto; padding: 1.5rem 1.25rem 4rem; max-width: 52rem; background: var(--page);
-  color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+:root { color-scheme: light dark; }
+body { margin: 0 auto; padding: 1.5rem 1.25rem 4rem; max-width: 52rem;
+  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .25rem; }
-h2 { font-size: 1.2rem; margin: 2.5rem 0 .25rem; padding-top: .75rem;
-  border-top: 1px solid var(--line); }
+h2 { font-size: 1.2rem; margin: 2.5rem 0 .25rem; padding-top: .75rem; border-top: 1px solid #8885; }
 h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
 p, ul { margin: .5rem 0; }
 code, pre { font-family: ui-monospace, monospace; font-size: .9em; }
-pre { padding: .6rem .75rem; background: var(--band); overflow-x: auto; line-height: 1.35; }
+pre { padding: .6rem .75rem; background: #8882; overflow-x: auto; line-height: 1.35; }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
-th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); }
-.soft { color: var(--soft); }
+th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid #8885; }
+.soft { opacity: .75; }
 @media print { body { max-width: none; padding: 0; } pre { white-space: pre-wrap; } }
 """
 
@@ -436,8 +428,8 @@ def class_page(found: ClassFindings, entries: Iterable[Entry], results: str) -> 
         known = {one.id: one for one in found.students}
         for student, theirs in groupby(entries, key=lambda one: one.handed.student):
             if one := known.get(student):  # else it was handed in since
-                name = _cut(one.id) + (f" ({_cut(one.name)})" if one.name else "")
-                shown = escape(inert(name.replace("\xa0", " "), 1000))
+                name = f"{one.id} ({one.name})" if one.name else one.id
+                shown = escape(inert(name, 2 * _LONGEST).replace("\xa0", " "))
                 yield f"<details><summary>{shown}</summary>\n"
                 yield render_html(_student(one, {e.question.id: e for e in theirs}))
                 yield "</details>\n"

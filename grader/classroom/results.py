@@ -152,10 +152,10 @@ class Results(Closing):
     def waiting(self, question: AssignedQuestion) -> Iterator[tuple[str, bytes]]:
         """Give every different program that is to be graded for a question, with its key."""
         sql = (
-            "SELECT key, program, min(place) FROM grade WHERE question = ? AND place >= 0 "
+            "SELECT key, program FROM grade WHERE question = ? AND place >= 0 "
             "AND state IN ('waiting', 'fault') GROUP BY key ORDER BY min(place)"
         )
-        yield from ((key, program) for key, program, _ in self._rows(sql, question.id))
+        return self._rows(sql, question.id)
 
     def with_key(self, key: str) -> list[Entry]:
         """Return the files with one program, as far as they are handed in now."""

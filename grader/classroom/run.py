@@ -21,7 +21,6 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import SimpleQueue
-from time import monotonic
 from typing import Any
 
 from grader import __version__, forms
@@ -36,7 +35,6 @@ TRIES = 3  # of a grade that is the grader's fault, before it is left for anothe
 AHEAD = 2  # jobs for each process: one that it works on, and the next
 LEVELS = ("process", "limited", "strong")
 PATIENCE = 900.0  # seconds for one grade: several times the longest deadline
-_KEPT = 4  # sessions that wait in a process for the next submission of their question
 _LOOK = 5.0  # seconds after which a pool is looked at again: it may have grown
 _CONNECTING = 10.0  # seconds for a Dask scheduler to answer
 _MOST_AT_ONCE = 1000
@@ -57,20 +55,20 @@ class Job:
 
 # In the process that grades.
 
-# Sessions that wait for the next submission, with what they are of; Dask may have several threads.
-_idle: list[tuple[tuple[str, tuple[int, ...]], GradingSession]] = []
+# Sessions that wait for the next program, as jobs come question by question: one for each thread,
+# of which Dask may have several.
+_idle: list[tuple[AssignedQuestion, GradingSession]] = []
 
 
 def grade_one(job: Job) -> Graded:
     """Grade one program: what it does becomes a verdict, whatever else goes wrong a `fault`."""
-    of = (job.question.digest, job.question.parts)
+    session: GradingSession | None = None
     try:
-        session = None
-        for one in [one for one in _idle if one[0] == of]:
-            with suppress(ValueError):  # another thread has just taken it
-                _idle.remove(one)
-                session = one[1]
-                break
+        with suppress(IndexError):  # none waits
+            asked, session = _idle.pop()
+            if asked != job.question:
+                session.close()
+                session = None
         session = session or GradingSession(_loaded(job), parts=job.question.parts)
         file = forms.of(session.question.spec).file
         try:
@@ -78,10 +76,7 @@ def grade_one(job: Job) -> Graded:
         except BaseException:
             session.close()  # its state is unknown
             raise
-        _idle.append((of, session))
-        close_sessions(_KEPT)
-    except DrillError as error:
-        return Graded(job.key, fault=error.message)
+        _idle.append((job.question, session))
     except Exception as error:  # noqa: BLE001 - a bug of ours must not cost anybody a grade
         return Graded(job.key, fault=_words(error))
     if report.verdict is Verdict.INVALID:
@@ -90,12 +85,6 @@ def grade_one(job: Job) -> Graded:
         text = f"isolation: expected {job.level}, found {report.isolation}"
         return Graded(job.key, report, f"{text}; drill doctor shows what this machine lacks")
     return Graded(job.key, report)
-
-
-def close_sessions(kept: int = 0) -> None:
-    """End the sessions that wait in this process, but for the last so many."""
-    while len(_idle) > kept:
-        _idle.pop(0)[1].close()
 
 
 def _loaded(job: Job) -> Question:
@@ -120,13 +109,11 @@ def _loaded(job: Job) -> Question:
 
 def versions(names: Iterable[str]) -> dict[str, str]:
     """Return the versions of Python, drill and libraries in this process, "none" of others."""
-    found = {}
+    found = {"python": platform.python_version(), "drill": __version__}
     for name in names:
-        found[name] = {"python": platform.python_version(), "drill": __version__}.get(name, "none")
         with suppress(metadata.PackageNotFoundError):
-            if name not in {"python", "drill"}:
-                found[name] = metadata.version(name)
-    return found
+            found[name] = found.get(name) or metadata.version(name)
+    return {name: found.get(name, "none") for name in names}
 
 
 # In the process that has them graded.
@@ -170,7 +157,7 @@ def grade_all(jobs: Iterable[Job], pool: LocalPool | DaskPool) -> Generator[Grad
 
 
 def _tried(job: Job, pool: LocalPool | DaskPool) -> Graded:
-    for left in reversed(range(TRIES)):
+    for _ in range(TRIES):
         try:
             graded = pool.grade(job)
         except EOFError:
@@ -179,7 +166,7 @@ def _tried(job: Job, pool: LocalPool | DaskPool) -> Graded:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a cluster raises
             graded = Graded(job.key, fault=_words(error))
-        if graded.settled or not left or pool.size == 0:
+        if graded.settled or pool.size == 0:
             break
     return graded
 
@@ -201,14 +188,13 @@ class LocalPool:
     def grade(self, job: Job) -> Graded:
         one = self._free.get()
         try:
-            if one is None and self.size:
-                one = self._start()
-            if one is None or not self.size:  # closed meanwhile
+            if not self.size:  # closed meanwhile
                 raise EOFError
-            one[0].send(job)
-            if not one[0].poll(PATIENCE):
+            pipe, _ = one = one or self._start()
+            pipe.send(job)
+            if not pipe.poll(PATIENCE):
                 raise EOFError
-            found: Graded = one[0].recv()
+            found: Graded = pipe.recv()
         except (EOFError, OSError) as error:
             if one is not None:
                 _end(one[1])
@@ -246,7 +232,8 @@ def _serve(pipe: Connection) -> None:
     with suppress(EOFError, OSError):
         while True:
             pipe.send(grade_one(pipe.recv()))
-    close_sessions()
+    for _, session in _idle:
+        session.close()
 
 
 def _end_with_parent() -> None:
@@ -272,7 +259,6 @@ class DaskPool:
             text = "--scheduler needs distributed, which is not installed"
             raise UsageError(text, hint=hint) from error
         self._address, self._files, self._closed = address, files, False
-        self._size, self._counted = 1, -_LOOK
         untyped: Any = distributed
         try:
             self._client = untyped.Client(address, timeout=_CONNECTING, set_as_default=False)
@@ -284,11 +270,12 @@ class DaskPool:
     @property
     def size(self) -> int:
         """Threads of all workers; 1 where there is none yet: a job then waits for the first."""
-        if monotonic() - self._counted >= _LOOK and not self._closed:
-            self._counted = monotonic()
-            with suppress(Exception):  # what is wrong shows where a job is submitted
-                self._size = max(1, sum(self._client.nthreads().values()))
-        return 0 if self._closed else self._size
+        if self._closed:
+            return 0
+        threads = 1
+        with suppress(Exception):  # what is wrong shows where a job is submitted
+            threads = max(1, sum(self._client.nthreads().values()))
+        return threads
 
     def grade(self, job: Job) -> Graded:
         """Grade one program on a worker; Dask itself tries again where one ends."""
@@ -313,5 +300,7 @@ class DaskPool:
             self._client.close(timeout=_CONNECTING)
 
 
-def _words(error: BaseException) -> str:
+def _words(error: Exception) -> str:
+    if isinstance(error, DrillError):
+        return error.message
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"

@@ -15,14 +15,14 @@ from __future__ import annotations
 import builtins
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
 from grader.bank.storage import read_regular
-from grader.classroom.report import framed, points_text
+from grader.classroom.report import find, framed, points_text
 from grader.classroom.results import Results, write_whole
 from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError
@@ -168,23 +168,17 @@ UNSEEN = "A hidden check does not pass."
 def feedback(terms: Terms, entries: Sequence[Entry]) -> tuple[Block, ...]:
     """Say what came of what one student handed in: what counts of each question, at least one."""
     found = {entry.question.id: entry for entry in entries}
-    handed = entries[0].handed
-    blocks: list[Block] = [Heading(handed.name or handed.student, level=1)]
+    (student,) = find(terms, entries).students
+    blocks: list[Block] = [Heading(student.name or student.id, level=1)]
     blocks += [Paragraph(terms.title)] if terms.title else []
-    blocks.append(Paragraph(_total(terms, found), "Total:"))
+    total = f"{points_text(student.so_far)} of {points_text(terms.of)} points"
+    if waiting := sum(one.points is None for one in student.results):
+        total += f" so far: {quantity(waiting, 'question')} not graded yet"
+    blocks.append(Paragraph(total, "Total:"))
     for question in terms.questions:
         blocks.append(Heading(question.title, question.id))
         blocks += _answer(terms, question, found.get(question.id))
     return tuple(blocks)
-
-
-def _total(terms: Terms, found: Mapping[str, Entry]) -> str:
-    """The weighted points of all questions."""
-    points = [(q, found[q.id].points if q.id in found else 0) for q in terms.questions]
-    earned = points_text(sum(question.weighted(one or 0) for question, one in points))
-    waiting = sum(one is None for _, one in points)
-    text = f"{earned} of {points_text(terms.of)} points"
-    return f"{text} so far: {quantity(waiting, 'question')} not graded yet" if waiting else text
 
 
 def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> Iterator[Block]:

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.classroom.export import (
-    FORMATS,
     Cell,
     gradescope,
     line,
@@ -254,7 +253,7 @@ def drill(
 
 
 def test_every_format_in_one_go_and_a_pipe(drill: Drill, tmp_path: Path) -> None:
-    files = {name: tmp_path / f"out.{name}" for name in FORMATS}
+    files = {name: tmp_path / f"out.{name}" for name in ("csv", "jsonl", "gradescope")}
     options = [word for name, file in files.items() for word in (f"--{name}", str(file))]
     status, out, err = drill("results", *options, "--student", "ada")
     assert (status, out) == (0, "")
