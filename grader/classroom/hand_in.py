@@ -97,12 +97,8 @@ class HandIns(Closing):
     ) -> None:
         """Look for every file in a folder or zip file, and how they are laid out.
 
-        Args:
-            root: A folder or a zip file.
-            asked: The questions' ids.
-            layout: One of `LAYOUTS`; the one that fits where it is not given.
-            pattern: The paths of answers, with named fields.
-            texts: The ids of those that are answered by a text.
+        The questions that are `asked` have ids; `texts` are those that are answered by a text.
+        Where neither one of `LAYOUTS` nor a pattern is given, the layout is taken that fits.
 
         Raises:
             UsageError: It cannot be read, or it is not clear how it is laid out.
@@ -362,38 +358,29 @@ def _fits(path: str, size: int) -> None:
 def _in_time(one: tuple[Claim, FoundFile]) -> tuple[object, ...]:
     """Return a key by which files are in the order of time, then number; 10 comes after 9."""
     claim, file = one
-    pieces = enumerate(re.split("([0-9]+)", file.path))
-    named = [(0, int(p), p) if n % 2 and p.isdecimal() else (1, 0, p) for n, p in pieces]
-    return claim.at, copy_number(file.path), named
+    pieces = enumerate(re.split("([0-9]+)", file.path))  # every second one is a number
+    return claim.at, copy_number(file.path), [int(p) if n % 2 else p for n, p in pieces]
 
 
 # Programs.
 
 
 def _handed(file: FoundFile, claim: Claim) -> tuple[HandIn, bytes]:
-    content, fault, sha256 = b"", file.fault, ""
+    """Return what a student handed in, and its program; OSError if it cannot be read here."""
+    program, fault, sha256 = b"", file.fault, ""
     if not fault:
         try:
-            content = program(file)
-            sha256 = hashlib.sha256(content).hexdigest()
+            program = _content(file)
+            if suffix(file.path) == ".ipynb":
+                program = code_of(program)
+            sha256 = hashlib.sha256(program).hexdigest()
         except UsageError as error:
-            fault = error.message
+            program, fault = b"", error.message
     found = HandIn(
         claim.student, claim.question, file.path, sha256, claim.at or "", fault, claim.name,
         claim.email, claim.late,
     )  # fmt: skip
-    return found, content
-
-
-def program(file: FoundFile) -> bytes:
-    """Return the program in a file.
-
-    Raises:
-        OSError: This machine cannot read it.
-        UsageError: There is none.
-    """
-    content = _content(file)
-    return code_of(content) if suffix(file.path) == ".ipynb" else content
+    return found, program
 
 
 def _content(file: FoundFile) -> bytes:

@@ -16,7 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
@@ -156,7 +156,7 @@ class Layout:
     name: str
     asked: AnswerNames
     around: str = ""  # the folder in which all of it lies
-    people: Mapping[str, Sequence[Claim]] | None = None  # of each folder, as Gradescope says
+    people: Mapping[str, Sequence[Claim]] = field(default_factory=dict)  # by folder, on Gradescope
 
     misfit = "its name matches no question of the class"  # why a program is no student's answer
 
@@ -185,7 +185,7 @@ class Layout:
         person = Claim(student, at=at, name=normal(name), late=bool(said["late"]))
         return [
             replace(one, student=called, question=question, rank=rank)
-            for one in (self.people or {}).get(student) or [person]
+            for one in self.people.get(student) or [person]
             if (called := student_id(one.student))
             for question, rank in self.asked.answers(own.split("/"))
             if not end or rank[0] != NONE
@@ -206,19 +206,21 @@ class Pattern:
     def __init__(self, text: str, asked: AnswerNames) -> None:
         self.looks_like, self._asked = text, asked
         pieces = [m.groups("") for m in re.finditer(r"\{([^{}]*)\}|([^{}]+|[{}])", text)]
-        fields = [field for field, _ in pieces if field]
-        known = ", ".join(f"{{{one}}}" for one in FIELDS)
-        wrong = ""
-        if any(between in {"{", "}"} for _, between in pieces) or {*fields} - {*FIELDS}:
-            wrong = f"texts and the fields {known}"
-        elif "student" not in fields or any(fields.count(f) > 1 for f in fields if f != "_"):
-            wrong = "the field {student}, and each field once"
-        elif any(one[0] and two[0] for one, two in pairwise(pieces)):
-            wrong = "something between two fields"
-        if wrong:
-            hint = "for example --pattern '{student}/{question}.py'; {_} is anything"
-            raise UsageError(f"--pattern {text}: expected {wrong}", hint=hint)
-        names = asked.ids if "question" in fields else [""]
+        named = [name for name, _ in pieces if name not in {"", "_"}]
+        if (
+            "student" not in named
+            or not {*named} <= {*FIELDS}
+            or len(named) > len({*named})
+            or any(between in {"{", "}"} for _, between in pieces)
+            or any(one[0] and two[0] for one, two in pairwise(pieces))
+        ):
+            known = ", ".join(f"{{{one}}}" for one in FIELDS)
+            raise UsageError(
+                f"--pattern {text}: expected the fields {known}, each once at most, {{student}} "
+                "among them, and something between two fields",
+                hint="for example --pattern '{student}/{question}.py'; {_} is anything",
+            )
+        names = asked.ids if "question" in named else [""]
         self._forms = {one: re.compile(_form(pieces, one), re.DOTALL) for one in names}
 
     def claims(self, path: str) -> list[Claim]:
@@ -240,16 +242,16 @@ class Pattern:
 
 def _form(pieces: Sequence[tuple[str, ...]], question: str) -> str:
     form = ""
-    for at, (field, text) in enumerate(pieces):
+    for at, (name, text) in enumerate(pieces):
         last = at + 2 >= len(pieces)  # what follows ends the path
         free = "[^/]+" if last else rf"(?>[^/](?:(?!{re.escape(pieces[at + 1][1])})[^/])*)"
-        if not field:
+        if not name:
             form += re.escape(text)
-        elif field == "question":
-            name = re.escape(question).replace(r"\-", "[-_]")
-            form += rf"(?i:{name})" + (rf"(?:{_COPY})?" if "<student>" in form else "")
+        elif name == "question":
+            called = re.escape(question).replace(r"\-", "[-_]")
+            form += rf"(?i:{called})" + (rf"(?:{_COPY})?" if "<student>" in form else "")
         else:
-            form += f"(?:{free})" if field == "_" else f"(?P<{field}>{free})"
+            form += f"(?:{free})" if name == "_" else f"(?P<{name}>{free})"
     return form
 
 
