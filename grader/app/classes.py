@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -256,12 +256,8 @@ class ClassProgress:
     known: bool = False  # whether there was nothing to grade
 
 
-def grade_class(
-    ctx: Context, plan: ClassPlan, begin: Callable[[int, int], None] = lambda _done, _of: None
-) -> Iterator[ClassProgress]:
-    """Grade what was not graded before, and give every submission when it is done with.
-
-    Before the first grade `begin` is called with how many are done with, and of how many.
+def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
+    """Give every submission of a class when it is done with: first what was graded before.
 
     Raises:
         UsageError: It is not clear what is meant, or this machine is not isolated as it has to be.
@@ -300,7 +296,6 @@ def grade_class(
         for entry in results.settled():
             done += 1
             yield ClassProgress(done, count, entry, known=True)
-        begin(done, count)
         if done == count:
             return
         with closing(grade_all(_jobs(results), _pool(plan, questions))) as outcomes:

@@ -48,10 +48,8 @@ def case(
         if json:
             output.document(question=choice.question.id, cases=[asdict(one) for one in found])
             return
-        room = output.measure() - max(len(one.case) for one in found) - 12
-        table = [(one.case, "fails" * one.failing, sheet.cut(one.about, room)) for one in found]
-        head = ("case", "last try", "about")
-        output.lines(sheet.columns(head, table, plain=output.style.plain), paged=True)
+        rows = [(one.case, "fails" * one.failing, one.about) for one in found]
+        output.table(("case", "last try", "about"), rows, long="about")
         return
     made = casing.case(here, name, question, run=run, seed=seed)
     if json:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import ExitStack
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,7 +45,7 @@ def grade(
 ) -> int:
     """Grade a class; begun again, it goes on where it was."""
     from grader.app.classes import ClassPlan, grade_class
-    from grader.model.numerals import quantity
+    from grader.model.numerals import quantity, span
 
     if scheduler:
         import logging
@@ -56,31 +56,29 @@ def grade(
         layout=layout, pattern=pattern, file=file, scheduler=scheduler,
     )  # fmt: skip
     verdicts, faults, known, total = Counter[str](), Counter[str](), 0, 0
-    step: output.Step = lambda _done, _line: None  # noqa: E731 - the bar's, as soon as there is one
-    with ExitStack() as stack:
-
-        def begin(done: int, of: int) -> None:
-            """Draw the bar: how far it is, and above it who did not pass."""
-            nonlocal step, total
-            total = of
-            step = stack.enter_context(output.bar(of, already=done))
-
-        try:
-            for one in grade_class(context(ctx), plan, begin):
-                entry = one.entry
+    try:
+        with output.waiting() as doing:
+            begun, before = monotonic(), 0
+            for one in grade_class(context(ctx), plan):
+                entry, total = one.entry, one.of
                 known += one.known and not entry.handed.fault
                 if entry.points is None:
                     faults[entry.note] += 1
                 else:
                     verdicts[entry.verdict] += 1
-                step(one.done, _line(one))
+                how_far = f"{one.done} of {total}"
+                if one.known:  # which says nothing of the rate
+                    begun, before = monotonic(), one.done
+                else:
+                    took = (monotonic() - begun) / (one.done - before)
+                    how_far += f", {span(took * (total - one.done) / 60)} left"
+                doing(how_far, _line(one))
                 if json:
                     _write_line(one)
-        except KeyboardInterrupt:
-            stack.close()
-            done = verdicts.total() + faults.total()
-            output.info(f"{done} of {total} are kept; begun again, it goes on from there")
-            raise
+    except KeyboardInterrupt:
+        done = verdicts.total() + faults.total()
+        output.info(f"{done} of {total} are kept; begun again, it goes on from there")
+        raise
     if json:
         return entrypoint.EXIT_GRADER_FAULT if faults else 0
     counts = [f"{count} {name}" for name, count in verdicts.most_common()]
@@ -143,7 +141,6 @@ def report(
     from grader.classroom.results import Results
     from grader.classroom.student import write_feedback
     from grader.model.numerals import quantity
-    from grader.reports.blocks import render_terminal, render_text
     from grader.reports.json import plain
 
     if feedback is not None:
@@ -162,11 +159,8 @@ def report(
     elif html is not None:
         output.write(summary(found))
         output.write(f"the page is in {html}")
-    elif output.style.plain:
-        output.write(render_text(class_blocks(found, str(results)), aloud=True).rstrip("\n"))
     else:
-        blocks = list(class_blocks(found, str(results)))
-        output.lines(render_terminal(blocks, output.width()), paged=True)
+        output.show(class_blocks(found, str(results)), paged=True)
 
 
 def export(
@@ -195,7 +189,8 @@ def export(
         for name, file in files.items():
             pieces = export(found, name, student=student, wide=wide)
             if str(file) == "-":
-                output.pieces(pieces)
+                for piece in pieces:
+                    output.write(piece, end="")
             else:
                 write_whole(file, pieces)
                 output.info(f"{file}: written")

@@ -12,13 +12,13 @@ import typer
 from grader.cli import output
 from grader.cli.context import Json, argument, context, flag, ids, option
 from grader.model.numerals import quantity
-from grader.reports import sheet
 
 if TYPE_CHECKING:
     from grader.app.history import Row
 
 LATEST = 100  # rows, unless all are wanted
-_HEAD = ("no.", "question", "when", "part", "verdict", "idea, or what failed first", "hints")
+_LONG = "idea, or what failed first"
+_HEAD = ("no.", "question", "when", "part", "verdict", _LONG, "hints")
 
 
 def list_(
@@ -50,28 +50,15 @@ def list_(
         return
     shown = [row for row, before in zip(found, (None, *found), strict=False)
              if all_ or row is found[-1] or before is None or not row.repeats(before)]  # fmt: skip
-    columns = [n for n, _ in enumerate(_HEAD) if not (question and _HEAD[n] == "question")]
-    for spare in (None, 6, 2, 3):  # left out in turn until the rest fits
-        columns = [n for n in columns if n != spare]
-        head, *table = ([row[n] for n in columns] for row in (_HEAD, *map(_cells, shown)))
-        lines = sheet.columns(head, table, right=("no.",), plain=output.style.plain)
-        widest = max(sheet.cells(line if isinstance(line, str) else line[0][0]) for line in lines)
-        if output.style.plain or widest <= output.measure():
-            break
-    output.lines(lines if output.style.plain else (_cut(line) for line in lines), paged=True)
+    first = 2 if question else 1  # which needs no column for itself
+    head, *table = ((cells[0], *cells[first:]) for cells in (_HEAD, *map(_cells, shown)))
+    output.table(head, table, long=_LONG, least=38, spare=("hints", "when", "part"), right=("no.",))
     restore, of = f"drill history restore {shown[-1].attempt.id}", len(found) + earlier
     if len(shown) == of:
         output.steps(restore)
     else:
         whole = f"drill history{which}{here.option} --all"
         output.steps(whole, restore, after=f"{len(shown):,} of {of:,} tries")
-
-
-def _cut(line: sheet.Line) -> sheet.Line:
-    """A line that fits, where an id or an idea is very long."""
-    if isinstance(line, str):
-        return sheet.cut(line, output.measure())
-    return tuple((sheet.cut(text, output.measure()), style) for text, style in line)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -83,7 +70,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         _local_time(attempt.created_at),
         f"{row.part} of {row.of}" if row.of > 1 else "",
         f"{state} (a file)" if attempt.kind == "review" else state,
-        sheet.cut(row.believed, 38),
+        row.believed,
         str(row.hints or ""),
     )
 

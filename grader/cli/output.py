@@ -29,8 +29,6 @@ MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not
 EXIT_PIPE_CLOSED = 141
 ERASE = "\r\x1b[K"  # takes a line back
 
-Step = Callable[[int, str], None]  # how many are done with, and a line to leave above the bar
-
 
 @dataclass(slots=True)
 class Style:
@@ -109,15 +107,9 @@ def confirm(question: str) -> bool:
     return bool(typer.confirm(question, default=False, err=True))
 
 
-def write(text: str = "") -> None:
+def write(text: str = "", end: str = "\n") -> None:
     """Write a line, or several, in which nothing acts on the terminal."""
-    _put(sys.stdout, harmless(text) + "\n")
-
-
-def pieces(content: Iterable[str]) -> None:
-    """Write a text that comes in pieces, line breaks included."""
-    for piece in content:
-        _put(sys.stdout, harmless(piece))
+    _put(sys.stdout, harmless(text) + end)
 
 
 def show(blocks: Iterable[Block], *, rows: int | None = None, paged: bool = False) -> None:
@@ -139,6 +131,42 @@ def lines(content: Iterable[sheet.Line], *, paged: bool = False) -> None:
     text = "".join(f"{_styled(line, styled=styled).rstrip(' ')}\n" for line in content)
     if not (paged and _paged(text)):
         _put(sys.stdout, text)
+
+
+def table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    long: str,
+    least: int = 8,
+    spare: Sequence[str] = (),
+    right: Sequence[str] = (),
+) -> None:
+    """Write a table that fits the window: the cells of its `long` column are cut.
+
+    Columns of `spare` are left out in turn, until that column has `least` cells or all it needs.
+    """
+    rows, at, dropped = list(rows), head.index(long), set[str]()
+    if style.plain:
+        lines(sheet.columns(head, rows, plain=True))
+        return
+
+    def laid(room: int) -> list[sheet.Line]:
+        kept = [
+            [sheet.cut(cell, room) if n == at else cell for n, cell in enumerate(row)
+             if head[n] not in dropped]
+            for row in (head, *rows)
+        ]  # fmt: skip
+        return sheet.columns(kept[0], kept[1:], right=right)
+
+    need = max(sheet.cells(row[at]) for row in (head, *rows) if len(row) > at)
+    for name in ("", *spare):
+        dropped.add(name)
+        widest = max(sheet.cells(sheet.plain(line)) for line in laid(need))
+        room = need + max(width(), sheet.NARROWEST) - widest
+        if room >= min(need, least):
+            break
+    lines(laid(max(min(room, need), 8)), paged=True)
 
 
 def _styled(line: sheet.Line, *, styled: bool) -> str:
@@ -221,11 +249,11 @@ def info(text: str) -> None:
 
 
 @contextmanager
-def waiting() -> Iterator[Callable[[str], None]]:
-    """Give what shows a step of a long command on a line of a terminal, erased afterwards."""
+def waiting() -> Iterator[Callable[..., None]]:
+    """Give `draw_status`, for the steps of a long command; silent where nobody looks."""
     erasable = os.environ.get("TERM", "") not in {"dumb", "unknown", ""}
     if not (erasable and _is_terminal(sys.stderr)):
-        yield lambda _: None
+        yield lambda *_: None
         return
     try:
         yield draw_status
@@ -233,40 +261,15 @@ def waiting() -> Iterator[Callable[[str], None]]:
         draw_status("")
 
 
-def draw_status(text: str) -> None:
-    """Put a text in the place of the status line; a terminal that is gone is no fault."""
-    style.has_status = bool(text)
-    with suppress(PipeClosedError, UsageError):
-        _put(sys.stderr, f"{ERASE}{harmless(text)[: width() - 1]}")
+def draw_status(text: str, above: str = "") -> None:
+    """Put a text in the place of the status line, below one that stays.
 
-
-@contextmanager
-def bar(of: int, already: int) -> Iterator[Step]:
-    """Draw how far a long command is, a rate and what is left, gone again afterwards.
-
-    What was done `already` says nothing of the rate.  Where nobody looks it is silent.
+    A terminal that is gone is no fault.
     """
-    if not _is_terminal(sys.stderr):
-        yield lambda _done, _line: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-    from rich.text import Text
-
-    no_color = style.color == "never" or None  # None: as the environment says
-    console = Console(stderr=True, no_color=no_color, highlight=False, soft_wrap=True)
-    columns = (BarColumn(), MofNCompleteColumn(), "{task.fields[rate]}", TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=of, completed=already, rate="")
-
-        def step(done: int, line: str) -> None:
-            if line:
-                console.print(Text(harmless(line)))
-            speed = progress.tasks[task].speed
-            rate = f"{speed:.1f} per second, left" if speed else "left"
-            progress.update(task, completed=done, rate=rate)
-
-        yield step
+    style.has_status = bool(text)
+    stays = f"{harmless(above)}\n" if above else ""
+    with suppress(PipeClosedError, UsageError):
+        _put(sys.stderr, f"{ERASE}{stays}{harmless(text)[: width() - 1]}")
 
 
 def flush() -> None:

@@ -9,16 +9,12 @@ import typer
 from grader.cli import output
 from grader.cli.context import Json, SomeId, context, flag, option, tracks
 from grader.model.numerals import quantity
-from grader.reports import sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from grader.model.question import Header, Question
     from grader.model.spec import Check
     from grader.records.progress import Progress
 
-_LEVEL_FROM = 90  # columns of a window from which on there is room for it
 _HEAD = ("question", "title", "level", "parts", "min", "you")
 
 
@@ -45,34 +41,18 @@ def list_(
         output.document(questions=rows)
     elif found:
         passed = sum(yours.passed for _, yours in found)
-        output.lines(_table(found), paged=True)  # the summary last: it stays in sight
+        table: list[tuple[str, ...]] = []
+        for at, (header, yours) in enumerate(found):
+            if not at or header.track != found[at - 1][0].track:
+                table.append((header.track,))
+            table.append(_cells(header, yours))
+        output.table(_HEAD, table, long="title", least=30, spare=("level", "min"), right=("min",))
+        # The summary last: it stays in sight.
         output.steps(f"drill next{here.option}", after=f"{passed} of {len(found)} passed")
     elif track or level or new:
         output.steps(f"drill list{here.option}", after="no such questions")
     else:
         output.write("no questions: the banks that were found hold none")
-
-
-def _table(found: Sequence[tuple[Header, Progress]]) -> list[sheet.Line]:
-    """The questions as a table, a heading for each track."""
-    wide = output.width() >= _LEVEL_FROM
-    width = _LEVEL_FROM if wide else output.measure()
-    dropped = set() if wide else {"level"}
-    dropped |= {"min"} if width < sheet.WIDEST else set()
-    kept = [n for n, name in enumerate(_HEAD) if name not in dropped]
-    every = [_HEAD, *(_cells(header, yours) for header, yours in found)]
-    taken = sum(max(sheet.cells(row[n]) for row in every) + 2 for n in kept if n != 1)
-    rows: list[list[str]] = []
-    track = None
-    for (header, _), (called, title, *cells) in zip(found, every[1:], strict=True):
-        if header.track != track:
-            track = header.track
-            rows.append([track])
-        short = title if output.style.plain else sheet.cut(title, max(width - taken, 8))
-        row = [called, short, *cells]
-        rows.append([row[n] for n in kept])
-    head = [_HEAD[n] for n in kept]
-    return sheet.columns(head, rows, right=("min",), plain=output.style.plain)
 
 
 def _cells(header: Header, yours: Progress) -> tuple[str, ...]:

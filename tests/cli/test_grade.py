@@ -416,6 +416,7 @@ def test_from_the_first_part_to_the_last(parts: Drill) -> None:
     assert "One worker now sends nothing at all." in first.out
     assert "2 The mean of no entries is 0." in first.out
     assert "NaN" not in first.out
+    assert "First solve part 2 in submission.py (see QUESTION.md)" in first.out
     assert "One worker now sends nothing at all." in question()
     assert "how far the entries are" not in question()
 

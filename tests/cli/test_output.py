@@ -276,8 +276,9 @@ def test_a_status_line_is_cut_and_erased_before_a_warning_and_at_the_end(
     with output.waiting() as step:
         step("grading, 2 of 9 checks, of which one is long")
         output.warn("a note")
+        step("2 of 9", "FAIL  anna")
     assert screen.getvalue().split(output.ERASE) == [
-        "", "grading, 2 of 9 checks, of wh", "drill: a note\n", "",
+        "", "grading, 2 of 9 checks, of wh", "drill: a note\n", "FAIL  anna\n2 of 9", "",
     ]  # fmt: skip
     before = screen.getvalue()
     for term in ("dumb", ""):  # which cannot erase
