@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.app import files
 from grader.app.context import Context, need_torch
-from grader.app.history import last_try
+from grader.app.history import tried
 from grader.app.resolve import Choice, resolve
 from grader.bank.storage import read_regular
 from grader.model.errors import BankError, UsageError, did_you_mean
@@ -74,7 +74,7 @@ class _Known:
             for name, recipe in bank_programs.cases(question).items()
             if (uses := bank_programs.uses(question, name, asked))
         }
-        last = last_try(ctx, choice.called)
+        last = next(reversed(tried(ctx, choice.called)), None)
         self.seed = last.attempt.seed if last else None
         # None fail in a try that went on to a new part: what fails there was not asked yet.
         self.failing = last.failing if last and not last.on else frozenset()

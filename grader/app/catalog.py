@@ -1,8 +1,8 @@
 """The questions there are, how far a person is with each, and which to do next.
 
-First what was begun and not passed, the one worked on last before the others; then what is new:
+Next is what was begun and not passed, the one worked on last before the others; then what is new:
 what asks for nothing that is still to be passed, the easiest level first and in it the shortest;
-then what was given up, without the solution this time.
+last what was given up, without the solution this time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from grader import bank
 from grader.app.context import Context, torch_installed
-from grader.app.history import last_try
+from grader.app.history import tried
 from grader.app.resolve import open_quietly
 from grader.model.errors import UsageError, did_you_mean
 from grader.model.numerals import quantity
@@ -57,49 +57,66 @@ def _known(option: str, word: str | None, words: Sequence[str]) -> None:
         )
 
 
-def suggestions(ctx: Context) -> list[Suggested]:
-    """Return the questions that are left, the one to do next first."""
-    known = questions(ctx)
-    starts = ctx.read(progress.starts, ())
-    order = [*dict.fromkeys(ctx.read(progress.latest, ()))]
+def suggestion(ctx: Context) -> Suggested | None:
+    """Return the question to do next; None where each is passed."""
+    order = ctx.read(progress.latest, ())
     able = torch_installed()
     # A prediction counts once, right or wrong.
-    left = [(h, y) for h, y in known if not (y.passed or (h.form == "predict" and y.tries))]
+    left = [
+        (header, yours)
+        for header, yours in questions(ctx)
+        if not (yours.passed or (header.form == "predict" and yours.tries))
+    ]
     undone = {(header.bank, header.id) for header, _ in left}
-    found: list[tuple[tuple[int, ...], Suggested]] = []
-    for header, yours in left:
-        rank: tuple[int, ...]
+
+    def before(header: Header) -> list[str]:
+        return sorted(n for n in header.prerequisites if (header.bank, n) in undone)
+
+    def rank(one: tuple[Header, Progress]) -> tuple[int, ...]:
+        header, yours = one
         if yours.given_up:
-            rank, reason = (2,), "given up: try it again without the solution"
-        elif yours.state == "new":
-            lacks = header.torch and not able
-            first = sorted(n for n in header.prerequisites if (header.bank, n) in undone)
-            level = [*LEVELS, header.level].index(header.level)
-            rank = (1, lacks, bool(first), level, header.minutes)
-            reason = f"new, {header.level}, {header.minutes} min"
-            reason += "; it needs torch, which is not installed" if lacks else ""
-            reason += f"; better after {' and '.join(first)}" if first else ""
-        else:
-            rank = (0, order.index(header.id) if header.id in order else len(order))
-            part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)
-            reason = f"{part}begun: {_begun(ctx, header, yours)}"
-        found.append((rank, Suggested(header, reason, _folder(header, starts))))
-    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+            return (2,)
+        if yours.state != "new":
+            return (0, [*order, header.id].index(header.id))
+        level = [*LEVELS, header.level].index(header.level)
+        return (1, header.torch and not able, bool(before(header)), level, header.minutes)
+
+    if not left:
+        return None
+    header, yours = min(left, key=rank)
+    if yours.given_up:
+        reason = "given up: try it again without the solution"
+    elif yours.state == "new":
+        reason = f"new, {header.level}, {header.minutes} min: the easiest come first"
+        if header.torch and not able:
+            reason += "; it needs torch, which is not installed"
+        if first := before(header):
+            reason += f"; better after {' and '.join(first)}"
+    else:
+        part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)
+        reason = f"{part}begun: {_begun(ctx, header)}"
+    for other, theirs in left:
+        if theirs.given_up and order[:1] == (other.id,) != (header.id,):
+            reason += f"; {other.called} comes again last, as its solution was shown"
+    return Suggested(header, reason, _folder(ctx, header))
 
 
-def _folder(header: Header, starts: Sequence[progress.Start]) -> Path | None:
+def _folder(ctx: Context, header: Header) -> Path | None:
     """Where a question was started last, if that is a drill still."""
-    for start in starts:
+    for start in ctx.read(progress.starts, ()):
         if start.question == header.id and progress.counts(start.bank, str(header.bank), header.id):
             folder = Path(start.folder)
             return folder if open_quietly(folder) is not None else None
     return None
 
 
-def _begun(ctx: Context, header: Header, yours: Progress) -> str:
-    """How far it is: tries, and the last idea that was shown."""
-    if not yours.tries:
-        return "not graded yet"
-    last = last_try(ctx, header.called, most=20)
-    idea = f"; last idea {last.ideas[0]}" if last is not None and last.ideas else ""
-    return quantity(yours.tries, "try", "tries") + idea
+def _begun(ctx: Context, header: Header) -> str:
+    """What was tried of the part that is asked now, and the last idea that was shown."""
+    rows = tried(ctx, header.called)
+    while any(row.on for row in rows):  # of parts before it
+        rows.pop(0)
+    tries = {row.attempt.sha256 for row in rows if row.attempt.is_try and row.attempt.verdict}
+    if not tries:
+        return "only the starter was graded" if rows and rows[-1].unchanged else "no try at it yet"
+    idea = f"; last idea {rows[-1].ideas[0]}" if rows[-1].ideas else ""
+    return quantity(len(tries), "try", "tries") + idea

@@ -12,6 +12,7 @@ from grader.app.context import Context
 from grader.app.drills import put_back
 from grader.app.resolve import find_workspace
 from grader.model.errors import DrillError, UsageError
+from grader.model.report import UNREADABLE
 from grader.records import events, progress
 from grader.records.events import Attempt, Event
 
@@ -81,22 +82,21 @@ def history(
     return found, earlier
 
 
-def last_try(ctx: Context, question_id: str, most: int = 100) -> Row | None:
-    """Return the last grade at which checks were tried, None where none is known."""
+def tried(ctx: Context, question_id: str) -> list[Row]:
+    """Return the latest grades at which checks were tried, the last one last."""
     try:
-        rows = history(ctx, question_id, most=most)[0]
+        rows = history(ctx, question_id, most=100)[0]
     except DrillError:  # the records cannot be read
-        return None
+        return []
     # The starter is no try, but its page too has a case to look at.
-    return next((r for r in reversed(rows) if r.attempt.is_try or r.unchanged), None)
+    return [row for row in rows if row.attempt.is_try or row.unchanged]
 
 
 def _row(db: sqlite3.Connection, attempt: Attempt, best: dict[tuple[str, str], int]) -> Row:
     """What is known of an attempt; `best` has how many parts those before it passed."""
     import json  # which a list of questions does without
 
-    verdicts = (attempt.parts or "").split()
-    passed, of = [*(verdict == "pass" for verdict in verdicts), False].index(False), len(verdicts)
+    passed, of = progress.parts_passed(attempt.parts), len((attempt.parts or "").split())
     mine = (attempt.question, attempt.bank)
     before = best.get(mine, 0)
     if attempt.kind == "grade":
@@ -111,8 +111,9 @@ def _row(db: sqlite3.Connection, attempt: Attempt, best: dict[tuple[str, str], i
         raised = report.get("raised") or {}  # the file could not be loaded
         if raised:
             kind = str(raised["type"])
-            unread = attempt.parts == progress.NO_TRY
-            failed = ["the file cannot be read" if unread else f"loading it raised {kind}"]
+            failed = [f"loading it raised {kind}"]
+            if attempt.parts == progress.NO_TRY:
+                failed = ["no answers that can be read" if kind == UNREADABLE else "a syntax error"]
         unchanged = report.get("unchanged") is True
         ideas = [str(idea["id"]) for idea in report.get("misconceptions", [])]
         return Row(

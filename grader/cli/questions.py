@@ -127,32 +127,25 @@ def _check(check: Check) -> dict[str, object]:
 
 def next_(ctx: typer.Context, json: Json = False) -> None:
     """Say what to do next, and why."""
-    from grader.app.catalog import suggestions
+    from grader.app.catalog import suggestion
 
     here = context(ctx)
-    found = suggestions(here)[:2]
+    found = suggestion(here)
     if json:
-        rows = [
-            {"question": one.header.called, "reason": one.reason, "folder": one.folder}
-            for one in found
-        ]
-        following, after, *_ = [*rows, None, None]
-        output.document(next=following, then=after)
+        row = found and {
+            "question": found.header.called, "reason": found.reason, "folder": found.folder
+        }  # fmt: skip
+        output.document(next=row)
         return
-    if not found:
+    if found is None:
         output.write("Every question is passed.")
         output.steps(f"drill list{here.option}", "drill history")
         return
     from grader.reports.blocks import Paragraph
 
-    first, *others = found
-    page = [Paragraph(f"\xa0\xa0{first.reason}", first.header.called, hang=4)]
-    page += [
-        Paragraph(f"{one.header.called} ({one.reason})", "Then:", "", hang=4) for one in others
-    ]
-    output.show(page)
-    if first.folder is None:
-        output.steps(f"drill start {first.header.called}{here.option}")
+    output.show([Paragraph(f"\xa0\xa0{found.reason}", found.header.called, hang=4)])
+    if found.folder is None:
+        output.steps(f"drill start {found.header.called}{here.option}")
     else:
-        there = "" if first.folder == here.folder else f"cd {here.typed(first.folder)} && "
+        there = "" if found.folder == here.folder else f"cd {here.typed(found.folder)} && "
         output.steps(f"{there}drill grade{here.option}")

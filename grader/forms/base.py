@@ -170,9 +170,18 @@ def read(
         found[name] = Given(right.strip(), number, column, line)
     # A name that is misspelled is not missing as well.
     lacking = () if faults else [name for name in needed or names if name not in found]
-    faults += [Unreadable(f"{name} has no answer yet; write {name} = ...") for name in lacking]
+    if lacking:
+        name = lacking[0] if len(lacking) == 1 else "NAME"
+        faults.append(Unreadable(f"{unanswered(lacking)}; write {name} = ..."))
     refuse(faults)
     return {name: given for name, given in found.items() if given.value not in OPEN}
+
+
+def unanswered(names: Sequence[str]) -> str:
+    """Which answers are open, at least one: "a, b and c have no answer yet"."""
+    *others, last = names
+    who = f"{', '.join(others)} and {last} have" if others else f"{last} has"
+    return f"{who} no answer yet"
 
 
 def comment(text: str, indent: str = "") -> list[str]:

@@ -10,7 +10,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 
-from grader.forms.base import Form, Path, Unreadable, read, refuse, template
+from grader.forms.base import Form, Path, Unreadable, read, refuse, template, unanswered
 from grader.model.question import Question
 from grader.model.spec import Spec
 
@@ -138,11 +138,9 @@ class Estimate(Form):
         """Functions that give what was written; an open answer is left out of its dict."""
         asked, found = question.spec.answers, dict[str, float]()
         written = read(text, asked)
-        faults = [
-            Unreadable(f"{name} has no answer yet; the first prediction counts")
-            for name in asked
-            if self.one_try and name not in written
-        ]
+        faults = []
+        if self.one_try and (open_ := [name for name in asked if name not in written]):
+            faults.append(Unreadable(f"{unanswered(open_)}; the first prediction counts"))
         for name, given in written.items():
             try:
                 with given.read(f"{name}: "):

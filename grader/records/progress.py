@@ -94,8 +94,12 @@ def overview(db: sqlite3.Connection, question: str | None = None) -> Overview:
 
 def _most_passed(tries: str | None) -> int:
     """Of the parts of several tries, as in "pass fail,pass pass", how many one has passed."""
-    each = ([*one.split(), ""] for one in (tries or "").split(","))
-    return max(next(n for n, verdict in enumerate(one) if verdict != "pass") for one in each)
+    return max(map(parts_passed, (tries or "").split(",")))
+
+
+def parts_passed(verdicts: str | None) -> int:
+    """Of the parts of a try, as in "pass fail", how many are passed, from the first one on."""
+    return [*(verdict == "pass" for verdict in (verdicts or "").split()), False].index(False)
 
 
 def of(known: Overview, question: str, bank: Path) -> Progress:
@@ -122,7 +126,7 @@ def starts(db: sqlite3.Connection) -> tuple[Start, ...]:
 def latest(db: sqlite3.Connection) -> tuple[str, ...]:
     """Return the ids of the questions on record, the one something happened to last first."""
     rows = db.execute(
-        "SELECT question FROM events WHERE what IN ('started', 'begun', 'hint')"
+        "SELECT question FROM events WHERE what IN ('started', 'begun', 'hint', 'solution')"
         " GROUP BY question ORDER BY max(id) DESC"
     )
     return tuple(str(question) for (question,) in rows)

@@ -78,7 +78,8 @@ def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
     else:
         others = [Paragraph(rest, lead, hang=INDENT) for lead, rest in words.others(report)]
         if around.before:
-            top.append(Paragraph(words.BEFORE, indent=6))
+            what = "every part" if len(report.parts) > 1 else "this"
+            top.append(Paragraph(words.BEFORE.format(what), indent=6))
         if words.keeps_back(report, explain=around.explain or around.full):
             top.append(Paragraph(words.STARTER, indent=6))
             if any(get(check.kind).always_said for check in report.checks):

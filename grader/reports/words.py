@@ -20,7 +20,7 @@ BLAME = {
     Verdict.INVALID: "The question is at fault, not your code: ",
 }
 STARTER = "This is the starter, unchanged: below is a symptom, not a cause."
-BEFORE = "You passed every part before, which stays so."
+BEFORE = "You passed {} before, which stays so."
 HARMLESS = "this does not count against you"
 _LONGEST_INPUTS = 72  # characters of what stands behind a description of the case
 

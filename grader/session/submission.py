@@ -11,7 +11,7 @@ from grader import forms
 from grader.bank.steps import parse
 from grader.evaluation.tally import Finding, stopped
 from grader.evaluation.values import Value
-from grader.forms.base import Unreadable
+from grader.forms.base import Unreadable, unanswered
 from grader.model.errors import closest
 from grader.model.question import Question
 from grader.model.report import UNREADABLE, CheckResult, Frame, Raised, Report, Verdict
@@ -106,8 +106,7 @@ def lacks(loaded: Loaded | None, required: Collection[str], question: Question) 
     if missing := [name for name in loaded.missing if name in required]:
         if (form := forms.of(question.spec)).is_text:
             open_ = [one for name in missing for one in form.asked_by(name, question)]
-            have = "has" if len(open_) == 1 else "have"
-            return Finding(f"{_listed(open_)} {have} no answer yet", Verdict.FAIL)
+            return Finding(unanswered(open_), Verdict.FAIL)
         listed = _listed(loaded.defined) if loaded.defined else "no functions"
         text = f"expected {_listed(missing)}, found {listed}"
         spare = [name for name in loaded.defined if name not in question.functions]

@@ -30,7 +30,22 @@ def test_no_page_names_an_idea_of_a_part_that_was_not_asked(parts: Drill) -> Non
     pages.append(parts("history", "--json").out)
     assert not [idea for idea in ("sums", "divides-by-nothing") for page in pages if idea in page]
     parts("grade")  # now it is asked, and the page names it
-    assert "last idea divides-by-nothing" in parts("next").out
+    assert "part 2 of 3, begun: 1 try; last idea divides-by-nothing" in parts("next").out
+
+
+def test_the_reason_to_go_on_is_what_was_tried_of_the_part_that_is_asked(parts: Drill) -> None:
+    def reason() -> str:
+        parts("grade")
+        return str(parts("next", "--json").data["next"]["reason"])
+
+    assert reason() == "part 1 of 3, begun: only the starter was graded"
+    FILE.write_text("def mean(")
+    assert reason() == "part 1 of 3, begun: only the starter was graded"
+    for tries in ("1 try", "2 tries"):
+        FILE.write_text(f"# {tries}\ndef mean(x):\n    return x[0]\n")
+        assert reason().startswith(f"part 1 of 3, begun: {tries}")
+    FILE.write_text(MEAN)
+    assert reason() == "part 2 of 3, begun: no try at it yet"
 
 
 def test_one_idea_is_said_of_a_try_however_many_were_found(parts: Drill) -> None:
@@ -51,7 +66,7 @@ def test_a_history_fits_and_says_what_could_not_be_read(
     shown = parts("history").out
     assert all(len(line) <= columns for line in shown.splitlines()[:-1])
     assert "SyntaxError" not in shown
-    assert "the file cannot be read" in shown
+    assert "a syntax error" in shown
     assert "loading it raised Module" in shown
 
 
@@ -67,7 +82,7 @@ def test_only_a_changed_file_is_a_try_and_the_clock_stops_with_a_pass(drill: Dri
     again = drill("grade").out
     assert "planned" not in again
     file.write_text("# fail 2\n")
-    assert "You passed every part before" in drill("grade").out
+    assert "You passed this before, which stays so." in drill("grade").out
 
 
 def test_a_file_that_is_gone_says_what_brings_it_back(drill: Drill) -> None:

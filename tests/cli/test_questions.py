@@ -76,28 +76,29 @@ def test_show_gives_nothing_away(drill: Drill) -> None:
     assert not list(Path().iterdir())
 
 
-def suggested(drill: Drill) -> list[tuple[str, str]]:
-    """Return the next question and the one after it, with their reasons."""
-    data = drill("next", "--json").data
-    rows = [data[name] for name in ("next", "then") if data[name]]
-    return [(row["question"], row["reason"]) for row in rows]
+def suggested(drill: Drill) -> tuple[str, str]:
+    """Return the question to do next, and why."""
+    following = drill("next", "--json").data["next"]
+    return following["question"], following["reason"]
+
+
+NEW = "new, core, 25 min: the easiest come first"
 
 
 def test_what_was_begun_comes_before_what_is_new(drill: Drill) -> None:
-    assert drill("next").out == (
-        "double-trouble   new, core, 25 min\n"
-        "Then: halve-well (new, core, 25 min)\n"
-        "Next: drill start double-trouble\n"
-    )
+    new = f"double-trouble   {NEW}\nNext: drill start double-trouble\n"
+    assert drill("next").out == new
     drill("start", "halve-well")
-    assert suggested(drill)[0] == ("halve-well", "begun: not graded yet")
+    assert suggested(drill) == ("halve-well", "begun: no try at it yet")
     Path("halve-well/submission.py").write_text("# fail\n")
     drill("grade", "halve-well")
-    assert drill("next").out == (
-        "halve-well   begun: 1 try\n"
-        "Then: double-trouble (new, core, 25 min)\n"
-        "Next: cd halve-well && drill grade\n"
-    )
+    said = "halve-well   begun: 1 try\nNext: cd halve-well && drill grade\n"
+    assert drill("next").out == said
+    drill("solution", "halve-well", "--give-up")
+    why = "halve-well comes again last, as its solution was shown"
+    assert suggested(drill) == ("double-trouble", f"{NEW}; {why}")
+    drill("start", "double-trouble")
+    assert suggested(drill) == ("double-trouble", "begun: no try at it yet")
 
 
 def test_what_is_passed_is_done_and_what_was_given_up_comes_last(drill: Drill) -> None:
@@ -106,28 +107,27 @@ def test_what_is_passed_is_done_and_what_was_given_up_comes_last(drill: Drill) -
     Path("double-trouble/submission.py").write_text("# pass\n")
     drill("grade", "double-trouble")
     drill("solution", "halve-well", "--give-up")
-    assert suggested(drill) == [
-        ("needs-torch", "new, core, 25 min"),
-        ("halve-well", "given up: try it again without the solution"),
-    ]
-    for name in ("halve-well", "needs-torch"):
+    for name in ("needs-torch", "halve-well"):
+        found, reason = suggested(drill)
+        assert (found, "given up: try it again" in reason) == (name, name == "halve-well")
         drill("start", name)
         Path(name, "submission.py").write_text("# pass\n")
         drill("grade", name)
     ended = drill("next")
     assert ended.out == "Every question is passed.\nNext: drill list   drill history\n"
-    assert drill("next", "--json").data == {"format": 1, "next": None, "then": None}
+    assert drill("next", "--json").data == {"format": 1, "next": None}
 
 
 def test_what_cannot_be_graded_here_is_not_first(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.app.context.find_spec", without_torch)
+    assert suggested(drill) == ("double-trouble", NEW)
     for name in ("double-trouble", "halve-well"):
         drill("solution", name, "--give-up")
-    (first, reason), _ = suggested(drill)
+    first, reason = suggested(drill)
     assert first == "needs-torch"
-    assert reason.endswith("; it needs torch, which is not installed")
+    assert "; it needs torch, which is not installed; halve-well comes again last" in reason
 
 
 def test_what_asks_for_another_comes_after_it(
@@ -136,20 +136,20 @@ def test_what_asks_for_another_comes_after_it(
     questions = catalog.questions
 
     def asking(*args: Any, **more: Any) -> Any:
+        before = {
+            "double-trouble": ("halve-well", "nothing-of-this-bank"),
+            "needs-torch": ("double-trouble",),
+            "halve-well": ("needs-torch",) * circular,
+        }
         found = questions(*args, **more)
-        before = ("halve-well", "nothing-of-this-bank")
-        return [
-            (replace(header, prerequisites=before * (header.id == "double-trouble")), yours)
-            for header, yours in found
-        ]
+        return [(replace(head, prerequisites=before[head.id]), yours) for head, yours in found]
 
+    circular = True
     monkeypatch.setattr(catalog, "questions", asking)
-    assert suggested(drill)[0] == ("halve-well", "new, core, 25 min")
-    drill("solution", "needs-torch", "--give-up")
-    assert suggested(drill)[1] == (
-        "double-trouble", "new, core, 25 min; better after halve-well"
-    )  # fmt: skip
-    drill("start", "halve-well")
-    Path("halve-well/submission.py").write_text("# pass\n")
-    drill("grade", "halve-well")
-    assert suggested(drill)[0] == ("double-trouble", "new, core, 25 min")
+    assert suggested(drill) == ("double-trouble", f"{NEW}; better after halve-well")
+    circular = False
+    for name in ("halve-well", "double-trouble", "needs-torch"):
+        assert suggested(drill) == (name, NEW)
+        drill("start", name)
+        Path(name, "submission.py").write_text("# pass\n")
+        drill("grade", name)

@@ -42,7 +42,8 @@ def test_every_answer_has_its_place() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        (b"kv_total = 1\n", 0, "g[1] has no answer yet; write g[1] = ..."),
+        (b"kv_total = 1\ndp[i,j] = 2", 0, "g[1] has no answer yet; write g[1] = ..."),
+        (b"", 0, "kv_total, g[1] and dp[i,j] have no answer yet; write NAME = ..."),
         (b"kv_totl = 1", 1, "kv_totl is not asked for; did you mean 'kv_total'?"),
         (WHOLE + b"kv_total = 4", 6, "kv_total stands in line 1 already; keep one"),
         (b"\n\nkv_total: 3", 3, "expected NAME = VALUE, found no ="),

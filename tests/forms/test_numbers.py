@@ -131,18 +131,19 @@ def test_the_caret_is_at_what_is_wrong(session: GradingSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("one", "four", "said"),
     [
-        ("?", "answers.txt: grad_x[1] has no answer yet; the first prediction counts"),
-        ("2 GB", "answers.txt:1: grad_x[1]: needs a number such as 0.25, -3 or 2/3"),
-        ("2/0", "answers.txt:1: grad_x[1]: 2/0 is no number"),
+        ("?", "2/3", ": grad_x[1] has no answer yet; the first prediction counts"),
+        ("?", "?", ": grad_x[1] and grad_x[4] have no answer yet; the first prediction counts"),
+        ("2 GB", "2/3", ":1: grad_x[1]: needs a number such as 0.25, -3 or 2/3"),
+        ("2/0", "2/3", ":1: grad_x[1]: 2/0 is no number"),
     ],
 )
 def test_what_is_no_prediction_does_not_count_as_one(
-    written: str, said: str, one_zygote: None
+    one: str, four: str, said: str, one_zygote: None
 ) -> None:
-    lines = f"grad_x[1] = {written}\ngrad_x[4] = 2/3\ngrad_x[6] = -0.5\n"
+    lines = f"grad_x[1] = {one}\ngrad_x[4] = {four}\ngrad_x[6] = -0.5\n"
     with GradingSession(bank.load([ROOT], "seven-windows")) as session:
         report = graded(session, lines)
     assert report.verdict is Verdict.ERROR
-    assert report.message == said
+    assert report.message == f"answers.txt{said}"
