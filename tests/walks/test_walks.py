@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 import typer
 
-from grader import bank, forms
+from grader import bank, forms, session
 from grader.cli.app import app, run
 from grader.cli.entrypoint import bank_first
 from grader.model.question import Question
+from grader.model.report import Report
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden"
@@ -36,7 +37,21 @@ _PAGED = {"list", "history", "solution", "show"}  # documents, which go through 
 
 Typed = Callable[..., str]
 
-pytestmark = pytest.mark.usefixtures("one_zygote")
+pytestmark = pytest.mark.usefixtures("one_zygote", "_graded_once")
+
+
+@pytest.fixture
+def _graded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Grade equal files once: with one seed the report is the same, only the page is not."""
+    reports: dict[bytes, Report] = {}
+    grade = session.grade
+
+    def graded(question: Question, submission: bytes, **more: Any) -> Report:
+        if submission not in reports:
+            reports[submission] = grade(question, submission, **more)
+        return reports[submission]
+
+    monkeypatch.setattr(session, "grade", graded)
 
 
 def sources(question: Question) -> Iterator[tuple[str, bytes]]:
