@@ -11,16 +11,18 @@ import select
 import struct
 import sys
 import termios
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from grader.cli import output
 from grader.reports import sheet
 from grader.reports.blocks import Paragraph
-from tests.cli.conftest import ROOT, Drill, Program
+from grader.sandbox.client import Isolation, WorkerClient
+from grader.sandbox.worker.walls.canary import ACTS
+from tests.cli.conftest import Drill, Ended, Program, without_torch
 
 ALLOWED = {"\x1b[0m", "\x1b[1m", "\x1b[7m", "\x1b[31m", "\x1b[32m"}
 READ = 1 << 16
@@ -62,13 +64,26 @@ def on_a_terminal(
     return running.wait(), seen.decode().replace("\r\n", "\n")
 
 
+@pytest.fixture
+def screen(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+    """Call a command in this process as if all its streams were a terminal of 80 columns."""
+
+    def call(*words: str, **more: str) -> Ended:
+        with monkeypatch.context() as patch:
+            patch.setattr(output, "_is_terminal", lambda _: True)
+            for name, value in ({"TERM": "xterm", "PAGER": ""} | more).items():
+                patch.setenv(name, value)
+            return drill(*words)
+
+    return call
+
+
 def test_a_long_document_goes_through_the_pager_of_a_terminal_alone(
-    program: Program, drill: Drill
+    program: Program, screen: Callable[..., Ended]
 ) -> None:
-    pager: dict[str, Any] = {"PAGER": "echo PAGED; cat"}
+    pager: dict[str, str] = {"PAGER": "echo PAGED; cat"}
     status, seen = on_a_terminal(program, "list", rows=5, **pager)
-    assert (status, seen.startswith("PAGED\n")) == (0, True)
-    assert "double-trouble" in seen
+    assert (status, seen.startswith("PAGED\n"), "double-trouble" in seen) == (0, True, True)
     for words, rows in (
         (("list",), 24),
         (("--no-pager", "list"), 5),
@@ -76,49 +91,52 @@ def test_a_long_document_goes_through_the_pager_of_a_terminal_alone(
         (("list", "--json"), 5),
         (("next",), 2),
     ):
-        status, seen = on_a_terminal(program, *words, rows=rows, **pager)
-        assert (status, "PAGED" in seen, "double-trouble" in seen) == (0, False, True), words
-    piped = program("list", env=os.environ | pager)
+        ended = screen(*words, LINES=str(rows), **pager)
+        assert (ended.status, "double-trouble" in ended.out) == (0, True), words  # not to a pager
+    piped = program("list", env=os.environ | pager | {"LINES": "5"})
     assert "PAGED" not in piped.communicate()[0]
-    assert drill("start", "double-trouble").status == 0
 
 
-def test_a_pager_that_is_closed_or_missing_is_no_fault(program: Program) -> None:
-    status, seen = on_a_terminal(program, "list", rows=5, PAGER="true")
-    assert (status, "double-trouble" in seen) == (0, False)
-    status, seen = on_a_terminal(program, "list", rows=5, PAGER="/no/such/pager 2>/dev/null")
-    assert (status, "double-trouble" in seen) == (0, True)
-    status, seen = on_a_terminal(program, "list", rows=5, PAGER="")
-    assert (status, "double-trouble" in seen) == (0, True)
+@pytest.mark.parametrize(
+    ("pager", "shown"), [("true", False), ("/no/such/pager 2>/dev/null", True), ("", True)]
+)
+def test_a_pager_that_is_closed_or_missing_is_no_fault(
+    screen: Callable[..., Ended], pager: str, *, shown: bool
+) -> None:
+    ended = screen("list", LINES="5", PAGER=pager)
+    assert (ended.status, "double-trouble" in ended.out) == (0, shown)
 
 
-def test_styles_are_few_and_can_be_dropped(program: Program, drill: Drill) -> None:
-    drill("start", "double-trouble")
-    for words in (
+@pytest.mark.parametrize(
+    "words",
+    [
         ("list",),
         ("next",),
         ("start", "halve-well"),
         ("show", "halve-well"),
         ("solution", "double-trouble", "--give-up"),
         ("hint", "double-trouble"),
-    ):
-        _, seen = on_a_terminal(program, *words, PAGER="")
-        found = set(re.findall(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", seen))
-        assert found <= ALLOWED, words
-        assert found, words
-        for name, value in (("NO_COLOR", "1"), ("TERM", "dumb"), ("DRILL_PLAIN", "1")):
-            dropped: dict[str, Any] = {name: value, "PAGER": ""}
-            assert "\x1b" not in on_a_terminal(program, *words, **dropped)[1], (words, name)
-        assert "\x1b" not in on_a_terminal(program, "--color", "never", *words, PAGER="")[1]
+    ],
+)
+def test_styles_are_few_and_can_be_dropped(
+    screen: Callable[..., Ended], words: tuple[str, ...]
+) -> None:
+    found = set(re.findall(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", screen(*words).out))
+    assert found
+    assert found <= ALLOWED
+    for dropped in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"DRILL_PLAIN": "1"}):
+        assert "\x1b" not in screen(*words, **dropped).out, dropped
+    assert "\x1b" not in screen("--color", "never", *words).out
 
 
-def test_color_is_kept_in_a_pipe_where_that_is_asked_for(drill: Drill) -> None:
+def test_color_is_for_a_terminal_or_where_it_is_asked_for(drill: Drill, program: Program) -> None:
+    assert "\x1b[1mNext:\x1b[0m" in on_a_terminal(program, "list", PAGER="")[1]
     assert "\x1b" not in drill("list").out
     assert "\x1b[1mNext:\x1b[0m" in drill("list", "--color", "always").out
     assert "\x1b" not in drill("list").out
-    refused = drill("list", "--color=sometimes")
-    assert refused.status == 2
-    assert "--color: expected auto, always or never, found sometimes" in refused.err
+    drill("list", "--color=sometimes").refused(
+        "--color: expected auto, always or never, found sometimes"
+    )
 
 
 def test_a_file_of_no_drill_is_asked_about_on_a_terminal(
@@ -147,67 +165,50 @@ def test_no_page_is_wider_than_the_window_but_for_what_is_typed_or_copied(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    width = max(60, min(int(columns), 90))
-    for words in (
-        ("list",),
-        ("start", "double-trouble"),
-        ("show", "double-trouble"),
-        ("next",),
-        ("grade",),
-        ("history",),
-        ("hint",),
-        ("doctor", "--walls"),
-    ):
-        for line in drill(*words).out.splitlines():
-            copied = re.match(r"Next: |Read  |Edit  |Isolation |.*Next: ", line)
-            assert copied or len(line) <= width, (words, line)
+    monkeypatch.setattr("grader.app.context.find_spec", without_torch)
+    monkeypatch.setattr(WorkerClient, "isolation", Isolation(dict.fromkeys(ACTS, "refused"), ()))
+    name = "double-trouble"
+    commands = f"list,start {name},show {name},next,grade,history,hint,doctor,doctor --walls"
+    for words in commands.split(","):
+        for line in drill(*words.split()).out.splitlines():
+            copied = re.match(r"Next: |Read  |Edit  |Isolation | +pip install |.*Next: ", line)
+            assert copied or len(line) <= max(60, int(columns)), (words, line)
 
 
-ID = "maxpool-routing"
-REFERENCE = (ROOT / "drills" / ID / "reference.py").read_bytes()
-
-
-@pytest.mark.usefixtures("one_zygote")
-def test_every_command_speaks_json_in_one_document(real: Drill) -> None:
-    assert real("start", ID, "--json").data["already_started"] is False
-    assert real("start", ID, "--json").data["already_started"] is True
-    graded = real("grade", "--seed", "7", "--json")
-    assert (graded.status, graded.err) == (1, "")
-    assert (graded.data["verdict"], graded.data["seed"]) == ("fail", 7)
-    Path(ID, "submission.py").write_bytes(REFERENCE)
-    assert real("grade", "--json").data["verdict"] == "pass"
-    for words in (
-        *(("list",), ("next",), ("show", ID), ("hint",), ("case",), ("solution",), ("reset",)),
-        *(("history",), ("history", ID), ("history", "restore", "1"), ("doctor",)),
-        ("bank", "list"),
-    ):
-        ended = real(*words, "--json")
-        assert (ended.status, ended.err) == (0, ""), words
-        assert ended.data["format"] == 1
-    for words in (("grade", "maxpol-routing"), ("show", "nothing"), ("history", "restore", "99")):
-        ended = real(*words, "--json")
+def test_every_command_speaks_json_in_one_document(drill: Drill) -> None:
+    name = "double-trouble"
+    for already in (False, True):
+        assert drill("start", name, "--json").data["already_started"] is already
+    for text, verdict, status in (("# fail", "fail", 1), ("# pass", "pass", 0)):
+        Path(name, "submission.py").write_text(text)
+        graded = drill("grade", "--seed", "7", "--json")
+        assert (graded.status, graded.err) == (status, "")
+        assert (graded.data["verdict"], graded.data["seed"]) == (verdict, 7)
+    commands = (
+        f"list,next,show {name},hint,case,solution,reset,history,history {name},"
+        "history restore 1,bank list"
+    )
+    for words in commands.split(","):
+        ended = drill(*words.split(), "--json")
+        assert (ended.status, ended.err, ended.data["format"]) == (0, "", 1), words
+    for words in ("grade doubel-trouble", "show nothing", "history restore 99"):
+        ended = drill(*words.split(), "--json")
         assert ended.status == 2
         assert ended.data["error"]["message"]
 
 
-@pytest.mark.usefixtures("one_zygote")
 def test_without_a_home_to_write_everything_goes_on(
-    real: Drill, monkeypatch: pytest.MonkeyPatch
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("file").write_text("in the way")
     monkeypatch.setenv("DRILL_HOME", str(Path("file/home").absolute()))
-    assert real("start", ID).err.count("\n") == 1
-    graded = real("grade")
-    assert graded.status == 1
-    assert "gaps: grad_x is wrong in 2 of 2 cases" in graded.out
+    assert drill("start", "double-trouble").err.count("\n") == 1
+    graded = drill("grade")
+    assert (graded.status, "y differs in 1 case" in graded.out) == (1, True)
     assert graded.err.startswith("drill: Your history cannot be written; this grade is not saved (")
     assert graded.err.count("\n") == 1
-    statuses = {
-        "list": 0, "next": 0, "hint": 0, "solution --give-up": 0, "history": 0, "reset": 0,
-        "doctor": 2,
-    }  # fmt: skip
-    for words, status in statuses.items():
-        assert real(*words.split()).status == status, words
+    for words in ("list", "next", "hint", "solution --give-up", "history", "reset"):
+        assert drill(*words.split()).status == 0, words
 
 
 HOSTILE = "\x1b[2J\x1b]0;name\x07 \u202e \x9b31m [bold]b[/bold] \r"
