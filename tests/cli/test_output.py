@@ -14,6 +14,7 @@ import termios
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,7 +82,7 @@ def screen(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended
 def test_a_long_document_goes_through_the_pager_of_a_terminal_alone(
     program: Program, screen: Callable[..., Ended]
 ) -> None:
-    pager: dict[str, str] = {"PAGER": "echo PAGED; cat"}
+    pager: dict[str, Any] = {"PAGER": "echo PAGED; cat"}
     status, seen = on_a_terminal(program, "list", rows=5, **pager)
     assert (status, seen.startswith("PAGED\n"), "double-trouble" in seen) == (0, True, True)
     for words, rows in (
@@ -168,10 +169,10 @@ def test_no_page_is_wider_than_the_window_but_for_what_is_typed_or_copied(
     monkeypatch.setattr("grader.app.context.find_spec", without_torch)
     monkeypatch.setattr(WorkerClient, "isolation", Isolation(dict.fromkeys(ACTS, "refused"), ()))
     name = "double-trouble"
-    commands = f"list,start {name},show {name},next,grade,history,hint,doctor,doctor --walls"
+    commands = f"list,start {name},show {name},next,grade,history,hint,doctor --walls"
     for words in commands.split(","):
         for line in drill(*words.split()).out.splitlines():
-            copied = re.match(r"Next: |Read  |Edit  |Isolation | +pip install |.*Next: ", line)
+            copied = re.match(r"Next: |Read  |Edit  |Isolation |.*Next: ", line)
             assert copied or len(line) <= max(60, int(columns)), (words, line)
 
 
