@@ -17,6 +17,7 @@ from grader.model.errors import UsageError
 from grader.model.report import Explanation, Raised, Report, Verdict
 from tests.classroom.builders import (
     FAIL,
+    HOSTILE,
     MEAN,
     SUM,
     TERMS,
@@ -120,14 +121,6 @@ def test_equal_answers_are_together_the_most_first() -> None:
 
 
 # How it is shown.
-
-HOSTILE = [
-    "<script>alert(1)</script>", "</title></style></script><img src=x onerror=alert(1)>",
-    '" onmouseover="alert(1)', "' autofocus onfocus='x", "{{ 7 * 7 }}{% raw %}", "&lt;b&gt; &amp;",
-    "javascript:alert(1)", "../../etc/passwd", "=1+1", "\u202ecod.exe\u2066", "\x1b[31mred\x07",
-    "nul\x00 del\x7f c1\x9b", "line\u2028sep\u2029para\rret", "\ud800 lone",
-    "z\u0300\u0301\u0302\u0303\u0304", "<!--", "]]>", "#s1", "x" * 9000,
-]  # fmt: skip
 
 
 def hostile_report(text: str) -> Report:

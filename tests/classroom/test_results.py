@@ -248,12 +248,21 @@ def test_a_time_at_the_end_of_all_times_keeps_nothing_from_anybody(tmp_path: Pat
         assert "".join(export(results, "csv"))
 
 
-def test_a_link_is_not_written_through(tmp_path: Path) -> None:
+def test_a_file_is_whole_or_as_it_was_and_a_link_is_not_written_through(tmp_path: Path) -> None:
     precious, file = tmp_path / "precious", tmp_path / "grades.csv"
     precious.write_text("mine")
     file.symlink_to(precious)
+
+    def pieces() -> Iterator[str]:
+        yield "half"
+        raise UsageError("the disk is full")
+
+    with pytest.raises(UsageError, match="the disk is full"):
+        write_whole(file, pieces())
+    assert file.is_symlink()
     write_whole(file, ["theirs"])
     assert (precious.read_text(), file.read_text()) == ("mine", "theirs")
+    assert {*tmp_path.iterdir()} == {precious, file}
 
 
 def test_a_group_of_equal_answers_has_its_programs(tmp_path: Path) -> None:
