@@ -48,7 +48,7 @@ def tree(root: Path, files: Files) -> Path:
     return root
 
 
-def zipped(files: Files) -> bytes:
+def zipped(files: Mapping[Any, bytes | str]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
