@@ -55,7 +55,6 @@ class Standing(StrEnum):
     MISSING = "nothing handed in"
 
 
-_MISSING = Standing.MISSING
 _UNKNOWN = (Standing.EXPLAINED, Standing.UNEXPLAINED, Standing.STOPPED)
 JUDGED = (Standing.PASSED, Standing.IDEA, *_UNKNOWN)
 
@@ -154,20 +153,19 @@ def find(terms: Terms, entries: Iterable[Entry]) -> ClassFindings:
     students, different = [], set[tuple[str, str]]()  # handle of a group, sha256
     for id_, group in groupby(entries, key=lambda entry: entry.handed.student):
         student = Student(id_)
-        results = {one.id: StudentResult(one.id, _MISSING, 0) for one in terms.questions}
+        results = {one.id: StudentResult(one.id, Standing.MISSING, 0) for one in terms.questions}
         for entry in group:
             results[entry.question.id] = _result(entry, questions[entry.question.id], different)
             student.name = student.name or entry.handed.name
             student.email = student.email or entry.handed.email
-        for missing in (one.question for one in results.values() if one.standing is _MISSING):
-            questions[missing].standings[_MISSING] += 1
         student.results = tuple(results.values())
         earned = (one.weighted(results[one.id].points or 0) for one in terms.questions)
         student.so_far = whole(sum(earned))
         graded = all(one.points is not None for one in student.results)
         student.points = student.so_far if graded else None
         students.append(student)
-    for question in questions.values():
+    for at, question in enumerate(questions.values()):
+        question.standings |= Counter(one.results[at].standing for one in students)
         question.judged = sum(question.standings[one] for one in JUDGED)
         for idea in question.ideas:
             idea.share = len(idea.students) / question.judged
@@ -217,7 +215,6 @@ def _result(
 ) -> StudentResult:
     """Return what is known of what a student handed in, and count it for its question."""
     stands, student, report = standing(entry), entry.handed.student, entry.report
-    question.standings[stands] += 1
     result = StudentResult(
         entry.question.id,
         stands,
@@ -231,16 +228,14 @@ def _result(
     if report is None or stands not in JUDGED:
         return result
     for one in report.misconceptions:
-        idea = next((known for known in question.ideas if known.id == one.id), None)
-        if idea is None:
-            idea = HeldIdea(one.id, words.sentences(one.feedback, 1)[0])
-            question.ideas.append(idea)
+        if one.id not in [known.id for known in question.ideas]:
+            question.ideas.append(HeldIdea(one.id, words.sentences(one.feedback, 1)[0]))
+        idea = next(known for known in question.ideas if known.id == one.id)
         (idea.students if one.id in result.ideas else idea.unsure).append(student)
     if handle := result.group:
-        group = next((known for known in question.groups if known.handle == handle), None)
-        if group is None:
-            group = AnswerGroup(question.question.id, handle, *_said_of(report))
-            question.groups.append(group)
+        if handle not in [known.handle for known in question.groups]:
+            question.groups.append(AnswerGroup(result.question, handle, *_said_of(report)))
+        group = next(known for known in question.groups if known.handle == handle)
         group.students.append(student)
         group.files += (handle, entry.handed.sha256) not in different
         different.add((handle, entry.handed.sha256))
@@ -279,22 +274,14 @@ def summary(found: ClassFindings) -> str:
     if found.mean is not None:
         of = points_text(found.of)
         said += f", mean {found.mean:.1f} and median {found.median:.1f} of {of} points"
-    if left := found.unfinished:
-        have = "has something that is not graded yet and counts" if left == 1 else (
-            "have something that is not graded yet and count"
-        )  # fmt: skip
-        said += f". {quantity(left, 'student')} {have} in no average"
+    if found.unfinished:
+        left = quantity(found.unfinished, "student")
+        said += f". In no average, because something is not graded yet: {left}"
     return f"{said}."
 
 
 def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> Iterator[Block]:
-    """Everything that follows from a class.
-
-    Args:
-        found: what follows.
-        results: the folder of results, as it is typed in commands.
-        most: students of a group that are named.
-    """
+    """Everything that follows from a class, with so many students of a group by name."""
     terms = found.terms
     yield Heading(terms.title or "A class", level=1)
     yield Paragraph(summary(found))
