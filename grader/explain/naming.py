@@ -324,6 +324,8 @@ def _weighty(failure: Failure, matches: Sequence[Match]) -> list[Match]:
 
     found = []
     for match in matches:
+        if all(isinstance(observed(failure.reference, *cell), bool) for cell in match.explained):
+            continue  # True is soon the same as True
         # An idea about results need not explain what is measured.
         share = len(_cases(match.explained)) / len(results if match.is_of_values else every)
         killers = failure.mine.question.spec.misconceptions[match.idea.name].killed_by

@@ -49,6 +49,12 @@ def cases(given: list[Given], *origins: str, ok: bool = False) -> list[Observati
         # What has several entries is not called not one-hot as well.
         ([{"y": np.full(n, 1 / n)} for n in (3, 4, 5)], [*EYES, {"y": np.eye(2)[0]}],
          "y has several entries that are not 0"),
+        # An array of one entry cannot have several, so it says nothing on what those do.
+        ([{"y": drawn((n,))} for n in (3, 4, 5)], [{"y": drawn((1,), n)} for n in range(5)], ""),
+        ([{"t": n} for n in (0.5, 2.0, 3.5)], [{"t": 1.0, "x": drawn((n,))} for n in range(1, 5)],
+         "t is not 1"),
+        ([{"d": n} for n in (0.5, 2.0, 3.5)], [{"d": 0.0, "x": drawn((n,))} for n in range(1, 5)],
+         "d is not 0"),
         # An input that never varies where it is right may be the cause.
         ([{"padding": 1, "stride": n} for n in (1, 2, 3)], [{"padding": 0, "stride": 1}] * 5, ""),
         ([{"padding": 1, "stride": n} for n in (1, 2, 3)],

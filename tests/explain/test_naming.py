@@ -256,3 +256,11 @@ def test_where_an_idea_acts_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -
     assert named == again == other != ()
     assert first >= fresh > 0  # what follows from further inputs holds for every seed
     assert none == 0
+
+
+def test_an_idea_that_agrees_in_true_and_false_alone_has_to_explain_everything(
+    graded: Grade,
+) -> None:
+    report = graded(ADAM, solution(ADAM, "fits_with_a_tenth_free"))
+    assert report.verdict == "fail"
+    assert not report.misconceptions
