@@ -299,24 +299,19 @@ def run(
         )
     need_torch(question)
     path = choice.need_workspace().submission
-    spent = UsageError(
-        f"{asked.budget} of {asked.budget} runs are used; you can still edit and grade,"
-        " and a reset puts the starter back and begins anew",
-        hint=f"{next_}   drill reset{choice.argument}",
-    )
     used = ctx.read(lambda db: progress.runs_used(db, question.id, str(question.bank)), 0)
     if used >= asked.budget:
-        raise spent
+        raise UsageError(
+            f"{asked.budget} of {asked.budget} runs are used; you can still edit and grade,"
+            " and a reset puts the starter back and begins anew",
+            hint=f"{next_}   drill reset{choice.argument}",
+        )
     script = files.read_submission(path)
-    event = replace(ctx.event("run", question), seed=seed)
     number = 0
 
     def begin() -> None:
         nonlocal number
-        begun = ctx.write(lambda db: events.begin_run(db, event, asked.budget))
-        if begun == 0:  # another run was quicker
-            raise spent
-        number = begun or 0
+        number = used + 1 if ctx.add(replace(ctx.event("run", question), seed=seed)) else 0
         began(number, asked.budget)
 
     ran = experiment(question, script, seed=seed, filename=path.name, begin=begin)

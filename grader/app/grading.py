@@ -107,10 +107,10 @@ def grade(
             )
         event = ctx.event("begun" if is_own else "review", question)
         event = replace(event, seed=seed, path=str(path))
-        which = {"question": question.id, "bank": event.bank}
-        latest = ctx.read(lambda db: events.attempts(db, most=20, **which), ())
+        same = {"question": question.id, "digest": question.digest}
+        latest = ctx.read(lambda db: events.attempts(db, most=20, **same), ())
         # A verdict of its checks on the question as it is: its reference was run twice then.
-        proved = any(a.digest == question.digest and a.verdict in {"pass", "fail"} for a in latest)
+        proved = any(attempt.verdict in {"pass", "fail"} for attempt in latest)
         begun = ctx.write(lambda db: events.begin(db, event, submission), "this grade")
         if begun is not None and why_not:
             ctx.warn(*why_not)

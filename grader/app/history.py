@@ -12,14 +12,12 @@ from grader.app.context import Context
 from grader.app.drills import put_back
 from grader.app.resolve import find_workspace
 from grader.model.errors import DrillError, UsageError
-from grader.model.report import UNREADABLE
+from grader.model.report import FINE, UNREADABLE
 from grader.records import events, progress
 from grader.records.events import Attempt, Event
 
 if TYPE_CHECKING:
     import sqlite3
-
-_FINE = {"pass", "skipped", "inconclusive"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,6 @@ class Row:
     part: int = 0  # the one it came to, from 1; 0: nothing is known
     of: int = 0  # how many the question had
     on: bool = False  # whether it passed all that was asked then: what failed after was no news yet
-    hints: int = 0  # shown before it
     ideas: tuple[str, ...] = ()  # the misconception that its page named first, if it named any
     failed: str = ""  # the first check that did not pass
     failing: frozenset[tuple[str, str]] = frozenset()  # cases, each with a check that failed on it
@@ -51,8 +48,8 @@ class Row:
     def repeats(self, before: Row) -> bool:
         """Whether nothing has changed since an earlier one but the time."""
         one, other = (
-            (row.attempt.question, row.attempt.kind, row.verdict, row.part, row.believed, row.hints)
-            for row in (self, before)
+            (row.verdict, row.part, row.believed, made.question, made.kind, made.hints)
+            for row, made in ((self, self.attempt), (before, before.attempt))
         )
         return one == other
 
@@ -69,17 +66,16 @@ def history(
         where, name = bank.find(ctx.banks(), question_id)
         which = {"question": name, "bank": str(where)}
 
-    def rows(db: sqlite3.Connection) -> tuple[tuple[Row, ...], int]:
+    def latest(db: sqlite3.Connection) -> tuple[tuple[Attempt, ...], int]:
         found = events.attempts(db, most=most or -1, **which)
-        best: dict[tuple[str, str], int] = {}
-        earlier = events.count(db, **which) - len(found)
-        return tuple(_row(db, one, best) for one in found), earlier
+        return found, events.count(db, **which) - len(found)
 
     # Here the records are the result, so that a fault is an error.
-    found, earlier = ctx.store.read(rows, empty=((), 0))
+    found, earlier = ctx.store.read(latest, empty=((), 0))
     if question_id is not None and not found:  # mistyped, or never graded
         bank.find(ctx.banks(), question_id)
-    return found, earlier
+    best: dict[tuple[str, str], int] = {}
+    return tuple(_row(one, best) for one in found), earlier
 
 
 def tried(ctx: Context, question_id: str) -> list[Row]:
@@ -92,40 +88,37 @@ def tried(ctx: Context, question_id: str) -> list[Row]:
     return [row for row in rows if row.attempt.is_try or row.unchanged]
 
 
-def _row(db: sqlite3.Connection, attempt: Attempt, best: dict[tuple[str, str], int]) -> Row:
+def _row(attempt: Attempt, best: dict[tuple[str, str], int]) -> Row:
     """What is known of an attempt; `best` has how many parts those before it passed."""
     import json  # which a list of questions does without
 
     passed, of = progress.parts_passed(attempt.parts), len((attempt.parts or "").split())
     mine = (attempt.question, attempt.bank)
     before = best.get(mine, 0)
-    if attempt.kind == "grade":
-        best[mine] = max(before, passed)
     on = attempt.kind == "grade" and passed > before
-    part = passed if on else min(passed + 1, of)
-    known = (attempt, part, of, on, events.hints_before(db, attempt))
-    try:
-        report = json.loads(events.report(db, attempt.id) or "{}")
-        checks = report.get("checks", [])
-        failed = [c["id"] for c in checks if c["verdict"] not in _FINE and not c.get("stretch")]
-        raised = report.get("raised") or {}  # the file could not be loaded
-        if raised:
-            kind = str(raised["type"])
-            failed = [f"loading it raised {kind}"]
-            if attempt.parts == progress.NO_TRY:
-                failed = ["no answers that can be read" if kind == UNREADABLE else "a syntax error"]
-        unchanged = report.get("unchanged") is True
-        ideas = [str(idea["id"]) for idea in report.get("misconceptions", [])]
-        return Row(
-            *known,
-            # No page names one of a part that was not asked, nor of the starter.
-            ideas=tuple(ideas[:1]) if not (on or unchanged) else (),
-            failed=str(next(iter(failed), "")),
-            failing=frozenset((case, c["id"]) for c in checks for case in c.get("failing") or ()),
-            unchanged=unchanged,
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):  # the file is the user's to edit
-        return Row(*known)
+    if on:
+        best[mine] = passed
+    report = json.loads(attempt.report or "{}")
+    checks = report.get("checks", [])
+    failed = [c["id"] for c in checks if c["verdict"] not in FINE and not c.get("stretch")]
+    if raised := report.get("raised"):  # the file could not be loaded
+        failed = [f"loading it raised {raised['type']}"]
+        if attempt.parts == progress.NO_TRY:
+            is_text = raised["type"] == UNREADABLE
+            failed = ["no answers that can be read" if is_text else "a syntax error"]
+    unchanged = report.get("unchanged", False)
+    ideas = [idea["id"] for idea in report.get("misconceptions", [])]
+    return Row(
+        attempt,
+        part=passed if on else min(passed + 1, of),
+        of=of,
+        on=on,
+        # No page names one of a part that was not asked, nor of the starter.
+        ideas=tuple(ideas[:1]) if not (on or unchanged) else (),
+        failed=next(iter(failed), ""),
+        failing=frozenset((case, c["id"]) for c in checks for case in c.get("failing") or ()),
+        unchanged=unchanged,
+    )
 
 
 def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, Path, Path | None]:

@@ -41,7 +41,7 @@ def list_(
         attempts = [row.pop("attempt") | row for row in rows]  # what was found, also if no news
         for row in attempts:
             row["parts"] = (row["parts"] or "").split()
-            del row["failing"]
+            del row["failing"], row["report"]
         output.document(attempts=[{"attempt": row.pop("id"), **row} for row in attempts])
         return
     which = f" {question}" if question else ""
@@ -71,7 +71,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.part} of {row.of}" if row.of > 1 else "",
         f"{state} (a file)" if attempt.kind == "review" else state,
         row.believed,
-        str(row.hints or ""),
+        str(attempt.hints or ""),
     )
 
 

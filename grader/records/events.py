@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from grader.model.errors import UsageError
-from grader.records import progress
+from grader.records.progress import NO_TRY
 
 if TYPE_CHECKING:
     import sqlite3
@@ -84,11 +84,13 @@ class Attempt:
     seconds: float | None
     sha256: str
     parts: str | None  # as of an event; None: not graded
+    report: str | None  # JSON
+    hints: int  # to its question that had been shown when it was begun
 
     @property
     def is_try(self) -> bool:
         """Whether it is a grade of what somebody wrote."""
-        return self.kind == "grade" and self.parts != progress.NO_TRY
+        return self.kind == "grade" and self.parts != NO_TRY
 
     @property
     def state(self) -> str:
@@ -97,7 +99,12 @@ class Attempt:
 
 
 _EVENT = ", ".join(field.name for field in fields(Event))
-_SELECT = f"SELECT {', '.join(field.name for field in fields(Attempt))} FROM attempts"
+_SELECT = f"""
+    SELECT {", ".join(field.name for field in fields(Attempt) if field.name != "hints")}, (
+        SELECT coalesce(max(hint), 0) FROM events
+        WHERE what = 'hint' AND question = attempts.question AND bank = attempts.bank
+        AND at <= attempts.created_at
+    ) FROM attempts"""
 # `submissions` holds every file once, however often it was graded. A grade is two events, `begun`
 # (or `review`) with the bytes and `graded` with the verdict, and one row of the view `attempts`.
 _TABLES = (
@@ -231,32 +238,6 @@ def find(db: sqlite3.Connection, number: int) -> tuple[Attempt, bytes] | None:
     """Return an attempt and its submission, or None where there is no such number."""
     for attempt in attempts(db, id=number) if number < 2**63 else ():  # more SQLite does not take
         query = "SELECT bytes FROM submissions WHERE sha256 = ?"
-        for (content,) in db.execute(query, (attempt.sha256,)):
-            return attempt, content
-        raise RecordsError(f"the submission of attempt {number} is not in the records")
+        (content,) = db.execute(query, (attempt.sha256,)).fetchone()
+        return attempt, content
     return None
-
-
-def report(db: sqlite3.Connection, number: int) -> str:
-    """Return the report of an attempt as JSON; an empty text where there is none."""
-    query = "SELECT report FROM attempts WHERE id = ? AND report IS NOT NULL"
-    return next((str(text) for (text,) in db.execute(query, (number,))), "")
-
-
-def hints_before(db: sqlite3.Connection, attempt: Attempt) -> int:
-    """Return how many hints to its question had been shown when an attempt was begun."""
-    query = (
-        "SELECT coalesce(max(hint), 0) FROM events"
-        " WHERE what = 'hint' AND question = ? AND bank = ? AND at <= ?"
-    )
-    given = (attempt.question, attempt.bank, attempt.created_at)
-    return int(db.execute(query, given).fetchone()[0])
-
-
-def begin_run(db: sqlite3.Connection, event: Event, budget: int) -> int:
-    """Record an experiment and return its number, from 1; 0 and no record if all are used."""
-    before = progress.runs_used(db, event.question, event.bank)
-    if before >= budget:
-        return 0
-    add(db, event)
-    return before + 1
