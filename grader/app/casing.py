@@ -163,8 +163,7 @@ def _written(
     text = made.text.encode()
     before = read_regular(path, _MOST_BYTES)[0] if path.exists() else text
     if before != text:  # it may have been changed by hand
-        kept = path.with_name(f"{path.stem}.before.py")
-        files.replace(kept, before)
+        kept = files.keep_copy(path, before, "before")
     if made.arrays:
         import numpy as np
 

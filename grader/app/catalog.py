@@ -103,7 +103,7 @@ def suggestion(ctx: Context) -> Suggested | None:
 
 def _folder(ctx: Context, header: Header) -> Path | None:
     """Where a question was started last, if that is a drill still."""
-    for start in ctx.read(progress.starts, ()):
+    for start in ctx.starts:
         if start.question == header.id and progress.counts(start.bank, str(header.bank), header.id):
             folder = Path(start.folder)
             return folder if open_quietly(folder) is not None else None

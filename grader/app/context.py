@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from grader import __version__, bank
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.records import events, progress
-from grader.records.events import Event, RecordsError, Store, What
-from grader.records.progress import Progress
+from grader.records.events import Attempt, Event, RecordsError, Store, What
+from grader.records.progress import Progress, Start
 
 if TYPE_CHECKING:
     import sqlite3
@@ -63,6 +63,11 @@ class Context:
     def store(self) -> Store:
         """The records, when their faults are to be errors."""
         return Store(self.data)
+
+    @property
+    def starts(self) -> tuple[Start, ...]:
+        """Every start on record, the latest first."""
+        return self.read(progress.starts, ())
 
     @property
     def option(self) -> str:
@@ -127,10 +132,11 @@ class Context:
         known = self.read(lambda db: progress.overview(db, question.id), {})
         return progress.of(known, question.id, question.bank)
 
-    def event(self, what: What, question: Question) -> Event:
-        """Return an event of this moment about a question."""
-        where = str(question.bank)
-        return Event(what, self.now(), self.who, __version__, question.id, where, question.digest)
+    def event(self, what: What, question: Question | Attempt, **more: Any) -> Event:  # noqa: ANN401
+        """Return an event of this moment about a question, or about that of an attempt."""
+        name = question.id if isinstance(question, Question) else question.question
+        of = (name, str(question.bank), question.digest)
+        return Event(what, self.now(), self.who, __version__, *of, **more)
 
     def add(self, event: Event) -> bool:
         """Record an event, and return whether that was possible."""

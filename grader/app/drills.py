@@ -51,14 +51,10 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
 
     question = ctx.load(question_id)
     own = forms.of(question.spec).file
-    starts = ctx.read(progress.starts, ())
-    here = ctx.here()
-    around = None if parent else enclosing(here)
-    if around is not None:  # in another drill's folder: beside it
-        here = around.folder.parent
-    inside = around is not None and around.question == question.id
-    folder = around.folder if around and inside else here / (parent or "") / question.id
-    folder = folder.expanduser()
+    folder = ctx.here() / (parent or Path()).expanduser() / question.id
+    if parent is None and (around := enclosing(ctx.here())):  # this drill, or one beside it
+        same = around.question == question.id
+        folder = around.folder if same else around.folder.with_name(question.id)
     wanted = Workspace(question.id, str(question.bank), folder, ctx.now(), file=own)
     elsewhere = f"drill start {question_id}{ctx.option} --dir DIR makes it elsewhere"
     files.refuse_link(folder)
@@ -68,7 +64,9 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     elif found.question != question.id:
         text = f"{folder}: expected a folder for {question.id}, found that of {found.question}"
         raise UsageError(text, hint=elsewhere)
-    elif found.was_started(starts) and not progress.counts(found.bank, wanted.bank, question.id):
+    elif found.was_started(ctx.starts) and not progress.counts(
+        found.bank, wanted.bank, question.id
+    ):
         raise UsageError(
             f"{folder}: expected a folder for {question.id} of {wanted.bank}, found that of"
             f" {found.bank}",
@@ -82,9 +80,9 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     }
     written = [name for name, text in content.items() if files.create(folder / name, text)]
     made = Made(found or wanted, found is not None, tuple(written))
-    if not made.workspace.was_started(starts):
-        event = ctx.event("started", question)
-        ctx.add(replace(event, path=str(folder), at=made.workspace.started_at))
+    if not made.workspace.was_started(ctx.starts):
+        event = ctx.event("started", question, path=str(folder))
+        ctx.add(replace(event, at=made.workspace.started_at))
     return question, made
 
 
@@ -121,7 +119,7 @@ def write_question(ctx: Context, folder: Path, question: Question, asked: int) -
     ours = [question_markdown(question, parts=n).encode() for n in range(1, asked + 1)]
     try:
         if before and before not in ours:
-            files.keep_copy(path, before, "{stem}.before-{n}{suffix}")
+            files.keep_copy(path, before, "before")
         if before != ours[-1]:
             files.replace(path, ours[-1])
     except UsageError as fault:
@@ -135,8 +133,6 @@ def reset(ctx: Context, question_id: str | None) -> tuple[Question, Path, Path |
     path, question = choice.need_workspace().submission, choice.question
     event = ctx.event("reset", question)
     copy = put_back(ctx, path, question.handed_out(question.starter), "reset", event)
-    if copy is None and question.spec.experiments is not None:
-        ctx.add(event)  # its runs begin anew, though nothing was written over
     return question, path, copy
 
 
@@ -147,17 +143,14 @@ def put_back(ctx: Context, path: Path, content: bytes, reason: str, event: Event
     where there was nothing to keep.
     """
     files.refuse_link(path)
-    if not os.path.lexists(path):
-        files.create(path, content)
-        ctx.add(event)
-        return None
-    before = files.read_submission(path)
-    if before == content:
-        return None
-    copy = files.keep_copy(path, before, f"{{stem}}.before-{reason}-{{n}}{{suffix}}")
-    ctx.write(lambda db: events.begin(db, event, before))
-    files.replace(path, content)
-    return copy
+    if os.path.lexists(path) and (before := files.read_submission(path)) != content:
+        copy = files.keep_copy(path, before, f"before-{reason}")
+        ctx.write(lambda db: events.begin(db, event, before))
+        files.replace(path, content)
+        return copy
+    files.create(path, content)
+    ctx.add(event)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +160,8 @@ class Hints:
     choice: Choice
     shown: tuple[tuple[int, str], ...]  # with their numbers in the part, from 1
     left: int
-    total: int = 0  # of the part that is asked now
-    part: int = 1
+    total: int  # of the part that is asked now
+    part: int
     all: bool = False  # whether every one had been shown before
     counted: bool = True  # False: the next has to be asked for by its number
 
@@ -183,16 +176,13 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
     yours, parts = ctx.progress(choice.question), choice.question.spec.parts
     *before, part = parts[: yours.asked(len(parts))]
     hints, earlier, current = part.hints, sum(len(one.hints) for one in before), len(before) + 1
-    if not hints:
-        return Hints(choice, (), 0)
-    if number is not None and number > len(hints):
+    if number is not None and 0 < len(hints) < number:
         raise UsageError(f"--number: expected a number from 1 to {len(hints)}, found {number}")
     shown = max(yours.hints - earlier, 0)
     one = number or shown + 1
     if one > len(hints):
         return Hints(choice, tuple(enumerate(hints, 1)), 0, len(hints), current, all=True)
-    event = replace(ctx.event("hint", choice.question), hint=earlier + one)
-    kept = one <= shown or ctx.add(event)
+    kept = one <= shown or ctx.add(ctx.event("hint", choice.question, hint=earlier + one))
     left = len(hints) - one
     return Hints(choice, ((one, hints[one - 1]),), left, len(hints), current, counted=kept)
 
@@ -311,7 +301,7 @@ def run(
 
     def begin() -> None:
         nonlocal number
-        number = used + 1 if ctx.add(replace(ctx.event("run", question), seed=seed)) else 0
+        number = used + 1 if ctx.add(ctx.event("run", question, seed=seed)) else 0
         began(number, asked.budget)
 
     ran = experiment(question, script, seed=seed, filename=path.name, begin=begin)

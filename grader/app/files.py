@@ -77,13 +77,13 @@ def _unwritable(path: Path, fault: OSError, advice: str) -> UsageError:
     return UsageError(f"{path}: cannot be written: {fault.strerror or fault}", hint=advice)
 
 
-def keep_copy(path: Path, content: bytes, pattern: str) -> Path:
+def keep_copy(path: Path, content: bytes, why: str) -> Path:
     """Keep what a file holds in a new one beside it, and return that.
 
-    `pattern` is the name, such as `{stem}.before-reset-{n}{suffix}`; the first free n is taken.
+    For the reason `before-reset` that is submission.before-reset-1.py, or the first number free.
     """
-    names = (pattern.format(stem=path.stem, n=n, suffix=path.suffix) for n in count(1))
-    return next(copy for copy in map(path.with_name, names) if create(copy, content))
+    copies = (path.with_name(f"{path.stem}.{why}-{n}{path.suffix}") for n in count(1))
+    return next(copy for copy in copies if create(copy, content))
 
 
 def refuse_link(path: Path) -> None:

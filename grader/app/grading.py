@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from grader.app.resolve import Choice, enclosing, resolve
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
+from grader.records.events import What
 from grader.records.progress import NO_TRY
 
 if TYPE_CHECKING:
@@ -105,8 +106,8 @@ def grade(
                 "the first grade of a prediction is the one that counts, and shows what is right",
                 hint=f"Next: drill grade{again} --yes",
             )
-        event = ctx.event("begun" if is_own else "review", question)
-        event = replace(event, seed=seed, path=str(path))
+        what: What = "begun" if is_own else "review"
+        event = ctx.event(what, question, seed=seed, path=str(path))
         same = {"question": question.id, "digest": question.digest}
         latest = ctx.read(lambda db: events.attempts(db, most=20, **same), ())
         # A verdict of its checks on the question as it is: its reference was run twice then.
@@ -127,8 +128,8 @@ def grade(
         from grader.reports.json import dumps
 
         verdicts = NO_TRY if no_try else " ".join(part.verdict for part in report.parts)
-        ctx.add(replace(
-            ctx.event("graded", question), attempt=begun, report=dumps(report), parts=verdicts,
+        ctx.add(ctx.event(
+            "graded", question, attempt=begun, report=dumps(report), parts=verdicts,
             verdict=report.verdict, isolation=report.isolation, seconds=report.seconds,
         ))  # fmt: skip
     asked = max(before, min(report.parts_passed + 1, every))

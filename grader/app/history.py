@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader import __version__, bank
+from grader import bank
 from grader.app import files
 from grader.app.context import Context
 from grader.app.drills import put_back
@@ -14,7 +14,7 @@ from grader.app.resolve import find_workspace
 from grader.model.errors import DrillError, UsageError
 from grader.model.report import FINE, UNREADABLE
 from grader.records import events, progress
-from grader.records.events import Attempt, Event
+from grader.records.events import Attempt
 
 if TYPE_CHECKING:
     import sqlite3
@@ -146,8 +146,6 @@ def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, 
             hint=f"drill history restore {attempt.id} --to PATH brings it back into a new file;"
             f" drill start {attempt.question}{ctx.option} makes a folder",
         )
-    event = Event(
-        "restored", ctx.now(), ctx.who, __version__, attempt.question, attempt.bank, attempt.digest
-    )
+    event = ctx.event("restored", attempt)
     target = drill.submission
     return len(content), target, put_back(ctx, target, content, "restore", event)

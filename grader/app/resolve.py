@@ -21,7 +21,6 @@ from grader.app.context import Context
 from grader.bank.storage import read_regular
 from grader.model.errors import UsageError
 from grader.model.question import Question
-from grader.records import progress
 from grader.records.progress import Start
 
 MARKER, QUESTION = ".drill", "QUESTION.md"
@@ -158,31 +157,30 @@ def resolve(
     `soon` is called with the bank and the id before the question is loaded, to prepare.
     DrillError where no drill is meant, or its question is not there or is broken.
     """
-    banks, starts = ctx.banks(), ctx.read(progress.starts, ())
+    banks = ctx.banks()
     found: Workspace | None
     gone: Path | None = None
     if question_id is None:
-        found = here = _nearest(ctx, starts, folder)
-        where, name = _question_of(ctx, here, starts)
+        found = here = _nearest(ctx, folder)
+        where, name = _question_of(ctx, here)
     elif "/" in question_id or ctx.bank is not None:
         where, name = bank.find(banks, question_id)
         own = str(where)
         found, gone = find_workspace(ctx, name, lambda b: b == own or Path(b) not in banks)
     else:
         found, gone = find_workspace(ctx, question_id)
-        known = found is not None and _question_of(ctx, found, starts)
-        where, name = known or bank.find(banks, question_id)
+        where, name = _question_of(ctx, found) if found else bank.find(banks, question_id)
     soon(where, name)
     question = bank.load([where], name)
     try:
-        implied = _nearest(ctx, starts) == found
+        implied = _nearest(ctx) == found
     except UsageError:
         implied = False
     called = question_id or name
     return Choice(
         question,
         found,
-        found is not None and found.was_started(starts),
+        found is not None and found.was_started(ctx.starts),
         called,
         ctx.option,
         ctx.option if implied else f" {called}{ctx.option}",
@@ -198,11 +196,9 @@ def find_workspace(
     Where the folder of the last start is no drill any more it is returned beside None: an older one
     is not taken in its place.  `accepts` tells whether a drill started from a bank is meant.
     """
-    here, starts = ctx.here(), ctx.read(progress.starts, ())
-    around = filter(None, [enclosing(here)])
-    near = [
-        one for one in (*around, *inside(here)) if one.question == question and accepts(one.bank)
-    ]
+    here, starts = ctx.here(), ctx.starts
+    around = filter(None, [enclosing(here), *inside(here)])
+    near = [one for one in around if one.question == question and accepts(one.bank)]
     for found in near:
         if here.is_relative_to(found.folder) or found.was_started(starts):
             return found, None
@@ -214,16 +210,16 @@ def find_workspace(
     return next(iter(near), None), None
 
 
-def _question_of(ctx: Context, found: Workspace, starts: Sequence[Start]) -> tuple[Path, str]:
+def _question_of(ctx: Context, found: Workspace) -> tuple[Path, str]:
     """Return the bank of a workspace's question, in use or that of a recorded start, and its id."""
     marked, banks = Path(found.bank), ctx.banks()
-    known = marked in banks or (ctx.bank is None and found.was_started(starts))
+    known = marked in banks or (ctx.bank is None and found.was_started(ctx.starts))
     if known and bank.holds(marked, found.question):
         return marked, found.question
     return bank.find(banks, found.question)
 
 
-def _nearest(ctx: Context, starts: Sequence[Start], folder: Path | None = None) -> Workspace:
+def _nearest(ctx: Context, folder: Path | None = None) -> Workspace:
     """Return the drill of a folder that was named, else the only one of this place."""
     here = ctx.here()
     if folder is not None:
@@ -249,12 +245,12 @@ def _nearest(ctx: Context, starts: Sequence[Start], folder: Path | None = None) 
             f"{len(below)} drills are in this folder, and none is named",
             hint=f"Next: {'   '.join(lines)}",
         )
-    if not starts:
+    if not ctx.starts:
         raise UsageError(
             "no drill was started here or anywhere else",
             hint=f"Next: drill next{ctx.option}   drill list{ctx.option}",
         )
-    last, there = starts[0].question, Path(starts[0].folder)
+    last, there = ctx.starts[0].question, Path(ctx.starts[0].folder)
     if open_quietly(there) is None:
         raise _gone(last + ctx.option, ctx.typed(there))
     raise UsageError(

@@ -67,7 +67,7 @@ def test_every_record_says_who_when_which_question_and_which_program(
     drills.reset(ctx, None)
     query = "SELECT what, who, at, bank, digest, program FROM events ORDER BY id"
     rows = ctx.store.read(lambda db: db.execute(query).fetchall(), empty=[])
-    assert [row[0] for row in rows] == ["started", "begun", "graded", "hint", "solution"]
+    assert " ".join(row[0] for row in rows) == "started begun graded hint solution reset"
     same = ("ann", ctx.now(), str(bank), question.digest, "0.1.0")
     assert {row[1:] for row in rows} == {same}
 
