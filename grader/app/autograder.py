@@ -41,7 +41,6 @@ _PROGRAM = "drill-dl"
 _LARGEST = 64_000_000  # bytes of a file that is looked at
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # one time for all: equal content makes an equal archive
 _PYTHONS = ("3.14", "3.13", "3.12", "3.11")
-_ELSEWHERE = re.compile(r"!= *['\"]linux|== *['\"](win32|darwin|windows)|extra", re.IGNORECASE)
 _CALLED = (
     "import sys; sys.path.insert(0, sys.argv[2] + '/program'); "
     "from grader.app import autograder; autograder.grade_submission(*sys.argv[1:])"
@@ -110,15 +109,11 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
     config, questions = read_class(ctx, file, ids, level)
     seed = int.from_bytes(os.urandom(4), "big") if config.seed is None else config.seed
     asked = [
-        {"id": question.id, "parts": one.parts, "weight": one.weight, "hidden": one.hidden}
+        one.model_copy(update={"id": question.id})
         for one, question in zip(config.asked, questions, strict=True)
     ]
-    there = {
-        "format": 1,
-        "seed": seed,  # everybody's
-        "isolation": config.isolation,
-        "questions": [{key: value for key, value in one.items() if value} for one in asked],
-    }
+    there = config.model_copy(update={"seed": seed, "questions": asked})  # one seed for everybody
+    counts = {"format", "seed", "isolation", "questions"}
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     names = {
         "version": __version__, "seconds": str(SECONDS), "called": shlex.quote(_CALLED),
@@ -129,7 +124,8 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
         "setup.sh": SETUP.format(**names).encode(),
         "run_autograder": RUN.format(**names).encode(),
         "not-graded.json": dumped(not_graded(STOPPED, LOOK)).encode(),
-        "class.yaml": dumped(there).encode(),  # what is JSON is YAML
+        # What is JSON is YAML.
+        "class.yaml": there.model_dump_json(include=counts, exclude_defaults=True).encode(),
         "requirements.txt": "".join(f"{one}\n" for one in pins(uses)).encode(),
     }
     for question in questions:
@@ -146,8 +142,8 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
             entry = zipfile.ZipInfo(name, _LONG_AGO)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system = 3  # Unix: the only one whose modes are read
-            program = name in {"setup.sh", "run_autograder"}
-            entry.external_attr = (0o100755 if program else 0o100644) << 16
+            executable = name in {"setup.sh", "run_autograder"}
+            entry.external_attr = (0o100755 if executable else 0o100644) << 16
             archive.writestr(entry, content)
     return stream.getvalue()
 
@@ -161,11 +157,8 @@ def pins(libraries: Sequence[str]) -> list[str]:
             "expected drill to be installed, found its source alone",
             hint="pip install . in the checkout does that",
         ) from None
-    wanted = {
-        re.split(r"[^A-Za-z0-9._-]", name.strip())[0]
-        for name, _, marker in (one.partition(";") for one in required)
-        if not _ELSEWHERE.search(marker)
-    }
+    # What has a marker is an extra, or for another system than the platform's.
+    wanted = {re.split(r"[^A-Za-z0-9._-]", one)[0] for one in required if ";" not in one}
     # `+cpu` is a build's, of no other index.
     return sorted(
         f"{name}=={metadata.version(name).partition('+')[0]}" for name in wanted | {*libraries}

@@ -118,22 +118,16 @@ def read_class(
     """
     if level and level not in LEVELS:
         raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {level}")
-    if file is None:
-        if not ids:
-            raise UsageError("expected --question ID or --class class.yaml, found neither")
-        config, written = ClassFile(format=1, questions=list(dict.fromkeys(ids))), None
-    else:
-        config, written = _read(file)
-        if ids and config.questions:
-            text = f"expected --question or the questions of {file}, found both"
-            hint = "name them in one place: a file keeps what counts with them"
-            raise UsageError(text, hint=hint)
-        if not (ids or config.questions):
-            text = f"{file}: expected the key 'questions', or --question ID, found neither"
-            raise UsageError(text)
-        if ids:
-            named = {"questions": list(dict.fromkeys(ids))}
-            config, written = config.model_copy(update=named), None
+    config, written = (ClassFile(format=1), None) if file is None else _read(file)
+    if ids and config.questions:
+        raise UsageError(
+            f"expected --question or the questions of {file}, found both",
+            hint="name them in one place: a file keeps what counts with them",
+        )
+    if ids:
+        config, written = config.model_copy(update={"questions": list(dict.fromkeys(ids))}), None
+    if not config.questions:
+        raise UsageError("expected --question ID or --class class.yaml with questions, found none")
     questions: list[Question] = []
     faults: list[Fault] = []
     for i, asked in enumerate(config.asked):
@@ -178,9 +172,8 @@ def _faults(config: ClassFile) -> Iterator[Fault]:
         with suppress(ValueError):
             moment = datetime.fromisoformat(config.deadline)
         if moment is None or moment.utcoffset() is None:
-            lacks = "" if moment is None else ", which has no offset"
-            expected = "expected a time such as 2026-11-20T23:59:00+01:00"
-            yield ("deadline",), f"{expected}, found {config.deadline!r}{lacks}"
+            expected = "expected a time with its offset, as 2026-11-20T23:59:00+01:00"
+            yield ("deadline",), f"{expected}, found {config.deadline!r}"
     if config.layout and config.pattern:
         yield ("pattern",), "expected a layout or a pattern, found both; remove one"
     ids = [one.id.rpartition("/")[2] for one in config.asked]
@@ -196,14 +189,12 @@ def _unlike_the_question(number: int, asked: ClassQuestion, question: Question) 
     names = [*(check.id for check in question.spec.checks), *question.spec.cases]
     for i, part in enumerate(asked.parts):
         if str(part) not in known:
-            at = ("questions", number, "parts", i)
-            listed = ", ".join(known)
-            yield at, f"expected one of the parts {listed}, found {part!r}"
+            text = f"expected one of the parts {', '.join(known)}, found {part!r}"
+            yield ("questions", number, "parts", i), text
     for i, name in enumerate(asked.hidden):
         if name not in names:
-            at = ("questions", number, "hidden", i)
             text = f"expected a check or a case of {question.id}, found {name!r}"
-            yield at, f"{text}{did_you_mean(name, names)}"
+            yield ("questions", number, "hidden", i), f"{text}{did_you_mean(name, names)}"
 
 
 def assigned(asked: ClassQuestion, question: Question) -> AssignedQuestion:
@@ -298,7 +289,16 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
             yield ClassProgress(done, count, entry, known=True)
         if done == count:
             return
-        with closing(grade_all(_jobs(results), _pool(plan, questions))) as outcomes:
+        terms = results.terms  # a seed that was drawn once stays
+        jobs = (
+            Job(key, question, program, terms.seed, terms.level)
+            for question in terms.questions
+            for key, program in results.waiting(question)
+        )
+        pool: LocalPool | DaskPool = LocalPool(plan.jobs or cores())
+        if plan.scheduler:
+            pool = DaskPool(plan.scheduler, {one.id: files_of(one) for one in questions})
+        with closing(grade_all(jobs, pool)) as outcomes:
             for graded in outcomes:
                 results.keep(graded, ctx.now())
                 for entry in results.with_key(graded.key):
@@ -306,22 +306,8 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
                     yield ClassProgress(done, count, entry)
 
 
-def _jobs(results: Results) -> Iterator[Job]:
-    """Give a job for each program that waits; of equal programs one is graded."""
-    terms = results.terms
-    for question in terms.questions:
-        for key, program in results.waiting(question):
-            yield Job(key, question, program, terms.seed, terms.level)
-
-
-def _pool(plan: ClassPlan, questions: Sequence[Question]) -> LocalPool | DaskPool:
-    if plan.scheduler:
-        return DaskPool(plan.scheduler, {one.id: files_of(one) for one in questions})
-    return LocalPool(plan.jobs or cores())
-
-
 def _need(level: str) -> None:
-    """Try whether this machine refuses as much as is asked for."""
+    """Raise UsageError where this machine refuses less than is asked for."""
     with WorkerClient(torch=False) as worker:
         found = worker.isolation.level
     if LEVELS.index(found) < LEVELS.index(level):

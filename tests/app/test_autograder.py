@@ -157,5 +157,5 @@ def test_a_class_yaml_names_what_counts(tmp_path: Path) -> None:
         there = yaml.safe_load(held.read("class.yaml"))
     assert (there["seed"], there["isolation"]) == (11, "process")
     assert there["questions"] == [
-        {"id": "deviations", "weight": 2, "hidden": ["slopes"]}, {"id": "ledger", "weight": 1},
+        {"id": "deviations", "weight": 2, "hidden": ["slopes"]}, {"id": "ledger"},
     ]  # fmt: skip
