@@ -141,10 +141,6 @@ def _gone(asked: str, folder: str) -> UsageError:
     )
 
 
-class NoDrillError(UsageError):
-    """The submission.py of the current folder does not belong to a started drill."""
-
-
 def resolve(
     ctx: Context,
     question_id: str | None,
@@ -231,7 +227,7 @@ def _nearest(ctx: Context, folder: Path | None = None) -> Workspace:
             )
         return found
     if os.path.lexists(here / SUBMISSION) and open_folder(here) is None:
-        raise NoDrillError(
+        raise UsageError(
             f"{here / SUBMISSION} does not belong to a started drill; nothing was done",
             hint=f"drill grade ID{ctx.option} --file {SUBMISSION} grades it for the question ID",
         )

@@ -5,18 +5,17 @@ from __future__ import annotations
 import shlex
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli import entrypoint, output
-from grader.cli.context import MOST, Id, Json, argument, context, flag, ids, option
+from grader.cli.context import MOST, Id, Jobs, Json, argument, context, flag, ids, option
 from grader.model.numerals import quantity
 from grader.reports import sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from grader.app.auditing import Audited
 
 
@@ -90,19 +89,12 @@ def new(
     if json:
         output.document(question=question, spec=made.written[0], **asdict(made))
         return
-    for path in made.written:
-        output.write(here.near(path))
-    output.write()
-    if made.todo:
-        marked = quantity(len(made.todo), "place is", "places are")
-        output.write(f"{marked} marked TODO in the files\n")
-    output.write("next:")
-    if made.todo:
-        output.write("  replace what is marked TODO; the audit counts what is left of it")
     where = shlex.quote(here.near(made.bank))
-    for command in (f"bank audit {question}", f"start {question}"):
-        output.write(f"  drill --bank {where} {command}")
-    output.write(f"  drill bank add {where}")
+    places = quantity(len(made.todo), "place")
+    todo = [f"  fill in the {places} marked TODO; the audit counts what is left"] * bool(made.todo)
+    commands = f"--bank {where} bank audit {question}", f"--bank {where} start {question}"
+    steps = [f"  drill {words}" for words in (*commands, f"bank add {where}")]
+    output.write("\n".join([*map(here.near, made.written), "", "next:", *todo, *steps]))
 
 
 def new_idea(
@@ -117,11 +109,10 @@ def new_idea(
     from grader.app import ideas
     from grader.reports.audit import audit_page
     from grader.reports.json import audit_to_json
-    from grader.reports.sheet import harmless
 
     here = context(ctx)
-    with output.waiting() as step:
-        made = ideas.new_idea(here, question, results, group, name, progress=step)
+    with output.waiting() as doing:
+        made = ideas.new_idea(here, question, results, group, name, progress=doing)
     report = made.audited.report
     status = 0 if made.audited.ready(strict=False) else entrypoint.EXIT_BANK_FAULT
     if json:
@@ -135,7 +126,7 @@ def new_idea(
     output.write(f"{made.outputs}: {quantity(made.answers, 'file')}, stopped by {stopped}")
     if made.known:
         output.write(f"the question knows {', '.join(made.known)}, which computes the same")
-    output.write("\n" + "\n".join(f"  {line}" for line in harmless(made.text).splitlines()) + "\n")
+    output.write(f"\n{indent(made.text.rstrip(), '  ')}\n")
     if report is not None:
         output.show(audit_page(report))
         output.write()
@@ -149,9 +140,7 @@ def preview(
     ctx: typer.Context,
     question: Id,
     name: Annotated[str, argument("NAME", "A misconception of it, or starter.")],
-    variant: Annotated[
-        int | None, option("N", "Only this variant; every one if not given.", min=1)
-    ] = None,
+    variant: Annotated[int | None, option("N", "Only this variant, else every one.", min=1)] = None,
     seed: Annotated[int, option("N", "Of the cases.", min=0, max=MOST)] = 0,
     json: Json = False,
 ) -> int:
@@ -184,20 +173,12 @@ def audit(
     questions: Annotated[list[str] | None, argument("ID", autocompletion=ids)] = None,
     seeds: Annotated[int, option("N", "How many seeds to try.", min=1, max=1000)] = 3,
     strict: Annotated[bool, flag("--strict", "Let a remark fail it too.")] = False,
-    mutants: Annotated[
-        bool, flag("--mutants", "Try small changes of the reference as well.")
-    ] = False,
-    at_most: Annotated[
-        int | None, option("N", "With --mutants: N of them, the same each time.", min=1)
-    ] = None,
+    mutants: Annotated[bool, flag("--mutants", "Try small changes of the reference too.")] = False,
+    at_most: Annotated[int | None, option("N", "Only N mutants, always the same.", min=1)] = None,
     everything: Annotated[bool, flag("--all", "Prove all, whatever committed proofs say.")] = False,
     mine: Annotated[bool, flag("--mine", "Believe the proofs of this bank: it is yours.")] = False,
-    write: Annotated[
-        bool, flag("--write-proofs", "With --mutants: write proofs to be committed.")
-    ] = False,
-    jobs: Annotated[
-        int | None, option("N", "Questions at once; as many as cores if not given.", min=1)
-    ] = None,
+    write: Annotated[bool, flag("--write-proofs", "With --mutants: proofs to commit.")] = False,
+    jobs: Jobs = None,
     json: Json = False,
 ) -> int:
     """Prove questions: every variant through every check."""
@@ -206,22 +187,29 @@ def audit(
     from grader.audit.audit import Plan
 
     plan = Plan(range(seeds), mutants, at_most, strict, everything, mine, write, jobs or cores())
-    step: Callable[[str], None]  # where the next line on what is being done goes
-    results = auditing.audit(context(ctx), questions or [], plan, progress=lambda s: step(s))
     found: list[Audited] = []
-    while True:
-        with output.waiting() as step:
-            done = next(results, None)
-        if done is None:
-            break
-        if not json:
-            _show(done, first=not any(one.report for one in found))
-        found.append(done)
+    with output.waiting() as doing:
+        for done in auditing.audit(context(ctx), questions or [], plan, progress=doing):
+            if not json:
+                _show(done, first=not any(one.report for one in found))
+            found.append(done)
     faulty = [one.name for one in found if not one.ready(strict=strict)]
     tried = [one for one in found if one.report or one.fault or one.believed]
     if json:
-        skipped = [one.name for one in found if one not in tried]
-        _write_json(tried, ok=not faulty, strict=strict, seeds=seeds, skipped=skipped)
+        from grader.model.audit import AUDIT_FORMAT
+        from grader.reports.json import audit_to_json
+
+        output.document(
+            format=AUDIT_FORMAT, ok=not faulty, strict=strict, seeds=seeds,
+            skipped=[one.name for one in found if one not in tried],
+            questions=[audit_to_json(one.report, one.mutants) for one in tried if one.report],
+            problems=[problem for one in tried if one.fault for problem in one.fault.problems],
+            proofs=[
+                {"question": one.name, "state": one.standing.state, "text": one.standing.text,
+                 "proved": not one.believed}
+                for one in tried if one.standing
+            ],
+        )  # fmt: skip
     elif len(tried) > 1:
         not_ready = f"{len(faulty)} of {len(tried)} not ready: {', '.join(faulty)}"
         believed = sum(one.believed for one in found)
@@ -250,21 +238,3 @@ def _show(done: Audited, *, first: bool) -> None:
         output.show(mutation_page(done.mutants))
     if done.written:
         output.write(f"\n  its proof is written: {done.written}")
-
-
-def _write_json(tried: Sequence[Audited], **more: object) -> None:
-    from grader.model.audit import AUDIT_FORMAT
-    from grader.reports.json import audit_to_json
-
-    proofs = [
-        {"question": one.name, "state": proof.state, "text": proof.text, "proved": not one.believed}
-        for one in tried
-        if (proof := one.standing)
-    ]
-    output.document(
-        format=AUDIT_FORMAT,
-        **more,
-        questions=[audit_to_json(one.report, one.mutants) for one in tried if one.report],
-        problems=[problem for one in tried if one.fault for problem in one.fault.problems],
-        proofs=proofs,
-    )

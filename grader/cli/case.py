@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import MOST, Json, SomeId, argument, cases, context, option
+from grader.cli.context import Json, Seed, SomeId, argument, cases, context, option
 from grader.reports import sheet
 
 if TYPE_CHECKING:
@@ -27,15 +27,13 @@ def case(
     ctx: typer.Context,
     name: Annotated[
         str | None,
-        argument("NAME", "The case; without it, all are listed.", autocompletion=cases),
+        argument("NAME", "The case; else all are listed.", autocompletion=cases),
     ] = None,
     question: SomeId = None,
     run: Annotated[str | None, option("RUN", "These calls, where it has several.")] = None,
-    seed: Annotated[
-        int | None, option("N", "Draw its inputs from this seed.", min=0, max=MOST)
-    ] = None,
+    seed: Seed = None,
     debug: Annotated[
-        bool, typer.Option("--debug", "--pdb", help="Run it in Python's debugger, pdb.")
+        bool, typer.Option("--debug", "--pdb", help="Run it in Python's pdb.")
     ] = False,
     json: Json = False,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import entrypoint, output
-from grader.cli.context import Json, argument, context, flag, ids, option
+from grader.cli.context import Jobs, Json, Seed, argument, context, flag, ids, option
+from grader.model.numerals import quantity, span
 
 if TYPE_CHECKING:
     from grader.app.classes import ClassProgress
@@ -31,21 +33,16 @@ def grade(
         list[str] | None, option("ID", "What they answer.", autocompletion=ids)
     ] = None,
     file: ClassYaml = None,
-    jobs: Annotated[
-        int | None, option("N", "Grades at once; as many as cores if not given.", min=1)
-    ] = None,
+    jobs: Jobs = None,
     isolation: Level = "",
-    seed: Annotated[int | None, option("N", "Draws the inputs.", min=0)] = None,
-    layout: Annotated[
-        str, option("NAME", "How files are laid out, where that does not show.")
-    ] = "",
+    seed: Seed = None,
+    layout: Annotated[str, option("NAME", "How files are laid out, if it does not show.")] = "",
     pattern: Annotated[str, option("PATH", "Their paths, like '{student}/{question}.py'.")] = "",
     scheduler: Annotated[str, option("ADDRESS", "Grade on this Dask cluster.")] = "",
     json: Json = False,
 ) -> int:
     """Grade a class; begun again, it goes on where it was."""
     from grader.app.classes import ClassPlan, grade_class
-    from grader.model.numerals import quantity, span
 
     if scheduler:
         import logging
@@ -79,8 +76,9 @@ def grade(
         done = verdicts.total() + faults.total()
         output.info(f"{done} of {total} are kept; begun again, it goes on from there")
         raise
+    status = entrypoint.EXIT_GRADER_FAULT if faults else 0
     if json:
-        return entrypoint.EXIT_GRADER_FAULT if faults else 0
+        return status
     counts = [f"{count} {name}" for name, count in verdicts.most_common()]
     output.write(f"{quantity(total, 'submission')}: {', '.join(counts) or 'none graded'}")
     if known:
@@ -90,49 +88,40 @@ def grade(
     if faults:
         output.info("begin it again: what was graded is kept")
     output.write(f"\nNext: drill class report {out}")
-    return entrypoint.EXIT_GRADER_FAULT if faults else 0
+    return status
 
 
 def _line(one: ClassProgress) -> str:
     """Return what is said of a submission as it is done with: nothing where it passes."""
-    entry = one.entry
-    who = f"{entry.handed.student}  {entry.handed.question}"
+    entry, report = one.entry, one.entry.report
+    verdict, about = "NOT GRADED", entry.note
     if entry.handed.fault:
-        return f"ERROR   {who}  {entry.handed.fault}"
-    if one.known:
+        verdict, about = "ERROR", entry.handed.fault
+    elif one.known or entry.verdict == "pass":
         return ""
-    report = entry.report
-    if report is None:
-        return f"NOT GRADED  {who}  {entry.note}"
-    # As the report counts them: what gives the numbers exactly, and what gives a part of them.
-    named = (i.id if i.exact else f"maybe {i.id}" for i in report.misconceptions)
-    ideas = ", ".join(named)
-    ideas = "the starter, unchanged" if report.unchanged else ideas
-    passes = report.verdict == "pass"
-    return "" if passes else f"{report.verdict.upper():7} {who}  {ideas}".rstrip()
+    elif report is not None:
+        # As the report counts them: what gives the numbers exactly, and what gives a part of them.
+        ideas = (i.id if i.exact else f"maybe {i.id}" for i in report.misconceptions)
+        about = "the starter, unchanged" if report.unchanged else ", ".join(ideas)
+        verdict = report.verdict.upper()
+    return f"{verdict:7} {entry.handed.student}  {entry.handed.question}  {about}".rstrip()
 
 
 def _write_line(one: ClassProgress) -> None:
-    import json
-    from dataclasses import asdict
-
     entry, report = one.entry, one.entry.report
-    line = {
-        "format": 1, "done": one.done, "of": one.of, **asdict(entry.handed), "known": one.known,
-        "verdict": report.verdict if report else "error" if entry.handed.fault else None,
-        "points": entry.points,
-        "misconceptions": [idea.id for idea in report.misconceptions] if report else [],
-        "not_graded": entry.note if entry.points is None else "",
-    }  # fmt: skip
-    output.write(json.dumps(line))
+    output.document(
+        indent=None, done=one.done, of=one.of, **asdict(entry.handed), known=one.known,
+        verdict=report.verdict if report else "error" if entry.handed.fault else None,
+        points=entry.points,
+        misconceptions=[idea.id for idea in report.misconceptions] if report else [],
+        not_graded=entry.note if entry.points is None else "",
+    )  # fmt: skip
 
 
 def report(
     results: Written,
     html: Annotated[Path | None, option("FILE", "Write a page that stands alone.")] = None,
-    feedback: Annotated[
-        Path | None, option("DIR", "Write a page for each student to read.")
-    ] = None,
+    feedback: Annotated[Path | None, option("DIR", "Write a page for each student.")] = None,
     json: Json = False,
 ) -> None:
     """Show who passed what, and which ideas a class holds."""
@@ -140,17 +129,16 @@ def report(
     from grader.classroom.report import class_blocks, summary
     from grader.classroom.results import Results
     from grader.classroom.student import write_feedback
-    from grader.model.numerals import quantity
     from grader.reports.json import plain
 
     if feedback is not None:
         with Results(results) as read:
             students, changed = write_feedback(read, feedback)
-        if json and html is None:
-            output.document(students=students, changed=changed)
-        else:
+        if not json:
             files = quantity(changed, "file")
             output.write(f"{quantity(students, 'student')}, {files} written in {feedback}")
+        elif html is None:
+            output.document(students=students, changed=changed)
         if html is None:
             return
     found = report_class(results, html=html)

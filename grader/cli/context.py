@@ -114,4 +114,6 @@ SomeId = Annotated[
     str | None,
     argument("ID", "The question; without it, that of this folder.", autocompletion=ids),
 ]
+Jobs = Annotated[int | None, option("N", "At once; as many as cores if not given.", min=1)]
+Seed = Annotated[int | None, option("N", "Draw the inputs from this seed.", min=0, max=MOST)]
 Json = Annotated[bool, flag("--json", "Print one JSON document.")]

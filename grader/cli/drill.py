@@ -24,9 +24,7 @@ _SAID = {"-": "goes", "+": "comes", " ": "stays"}  # of a line, where no sign is
 def start(
     ctx: typer.Context,
     question: Id,
-    dir_: Annotated[
-        Path | None, option("DIR", "Where to make the drill's folder.", "--dir")
-    ] = None,
+    dir_: Annotated[Path | None, option("DIR", "Where to make its folder.", "--dir")] = None,
     json: Json = False,
 ) -> None:
     """Make a folder with a drill; never over anything."""
@@ -82,9 +80,7 @@ def reset(ctx: typer.Context, question: SomeId = None, json: Json = False) -> No
 def hint(
     ctx: typer.Context,
     question: SomeId = None,
-    number: Annotated[
-        int | None, option("N", "This one, whatever was shown before.", min=1)
-    ] = None,
+    number: Annotated[int | None, option("N", "This one, seen or not.", min=1)] = None,
     json: Json = False,
 ) -> None:
     """Show one more hint."""
@@ -116,9 +112,7 @@ def hint(
 def run(
     ctx: typer.Context,
     question: SomeId = None,
-    seed: Annotated[
-        int, option("N", "Run it with this seed; that of the log is 0.", min=0, max=MOST)
-    ] = 0,
+    seed: Annotated[int, option("N", "This seed; that of the log is 0.", min=0, max=MOST)] = 0,
     json: Json = False,
 ) -> int:
     """Run the script of a diagnosis once: 0 it ends, 1 it does not."""
@@ -156,14 +150,10 @@ def run(
 def solution(
     ctx: typer.Context,
     question: SomeId = None,
-    give_up: Annotated[
-        bool, flag("--give-up", "Show it without a pass; this is recorded.")
-    ] = False,
+    give_up: Annotated[bool, flag("--give-up", "Before a pass; this is recorded.")] = False,
     mine: Annotated[bool, flag("--mine", "Compare it with your file.")] = False,
     full: Annotated[bool, flag("--full", "A whole right file, with sources.")] = False,
-    follow_ups: Annotated[
-        bool, flag("--follow-ups", "What else may be asked, with answers.")
-    ] = False,
+    follow_ups: Annotated[bool, flag("--follow-ups", "What else is asked, with answers.")] = False,
     json: Json = False,
 ) -> None:
     """Show what had to change in the starter, and why, after a pass."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import MOST, Json, argument, context, flag, ids, option
+from grader.cli.context import Json, Seed, argument, context, flag, ids, option
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded
@@ -29,15 +29,9 @@ def grade(
             autocompletion=ids,
         ),
     ] = None,
-    file: Annotated[
-        Path | None, option("PATH", "Grade this file instead; not an attempt of yours.")
-    ] = None,
-    seed: Annotated[
-        int | None, option("N", "Repeat the cases of a grade.", min=0, max=MOST)
-    ] = None,
-    parts: Annotated[
-        str | None, option("N,N", "The parts that count, such as 1,2; else all.")
-    ] = None,
+    file: Annotated[Path | None, option("PATH", "Grade this file; no attempt of yours.")] = None,
+    seed: Seed = None,
+    parts: Annotated[str | None, option("N,N", "The parts that count; else all.")] = None,
     full: Annotated[bool, flag("--full", "Print everything that was found, however long.")] = False,
     explain: Annotated[bool, flag("--explain", "Explain an untouched starter, too.")] = False,
     yes: Annotated[bool, flag("--yes", "Do not ask before the grade of a prediction.")] = False,
@@ -45,27 +39,16 @@ def grade(
 ) -> int:
     """Grade your submission: 0 it passes, 1 it does not."""
     from grader.app import grading
-    from grader.app.resolve import SUBMISSION, NoDrillError
 
     here = context(ctx)
 
     def agreed(answers: bytes) -> bool:
         return yes or (not json and output.is_dialog() and _confirmed(answers))
 
-    def carried_out(target: str | None, path: Path | None) -> Graded:
-        with output.waiting() as doing:
-            return grading.grade(
-                here, target, file=path, seed=seed, parts=parts, doing=doing, agreed=agreed
-            )
-
-    try:
-        graded = carried_out(question, file)
-    except NoDrillError:
-        if json or not output.is_dialog():
-            raise
-        name = here.near(here.here() / SUBMISSION)
-        answer = output.ask(f"{name} does not belong to a started drill. Which question is it for?")
-        graded = carried_out(answer, Path(SUBMISSION))
+    with output.waiting() as doing:
+        graded = grading.grade(
+            here, question, file=file, seed=seed, parts=parts, doing=doing, agreed=agreed
+        )
     report, new = graded.report, graded.next_part
     if json:
         from grader.reports.json import dumps
@@ -101,10 +84,7 @@ def _confirmed(answers: bytes) -> bool:
 
 def _near(path: Path) -> str:
     """Return a file as it is called from the current folder, where that is below or beside it."""
-    try:
-        relative = os.path.relpath(path)
-    except (OSError, ValueError):
-        return str(path)
+    relative = os.path.relpath(path)
     return str(path) if relative.startswith(os.path.join("..", "..")) else relative
 
 
@@ -113,15 +93,14 @@ def _time_taken(graded: Graded) -> str:
     from grader.model.numerals import span
 
     workspace, spec = graded.choice.workspace, graded.choice.question.spec
-    if graded.passed:  # the clock stopped then
+    if graded.passed or workspace is None:  # the clock stops with a pass
         return ""
     try:
-        then = datetime.fromisoformat(workspace.started_at if workspace else "")
-        minutes = (datetime.now(UTC) - then).total_seconds() / 60
-    except (ValueError, TypeError):  # TypeError: a time without a zone
+        took = datetime.now(UTC) - datetime.fromisoformat(workspace.started_at)
+    except (ValueError, TypeError):  # somebody changed it; TypeError: a time without a zone
         return ""
     planned = sum(part.minutes for part in spec.parts[: graded.report.parts_passed])
-    return f"{span(minutes)} ({planned or spec.minutes} planned)"
+    return f"{span(took.total_seconds() / 60)} ({planned or spec.minutes} planned)"
 
 
 def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:

@@ -88,9 +88,7 @@ def _local_time(moment: str) -> str:
 def restore(
     ctx: typer.Context,
     attempt: Annotated[int, typer.Argument(metavar="NUMBER", help="As drill history has it.")],
-    to: Annotated[
-        Path | None, option("PATH", "Into this new file instead of submission.py.")
-    ] = None,
+    to: Annotated[Path | None, option("PATH", "Into this new file instead.")] = None,
     json: Json = False,
 ) -> None:
     """Bring a version back, keeping what is there."""

@@ -88,22 +88,11 @@ def is_dialog() -> bool:
     return all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr)))
 
 
-def ask(question: str) -> str:
-    """Ask for the id of a question on standard error; typer.Abort where nothing is typed."""
-    import typer
-
-    answer = str(typer.prompt(question, default="", show_default=False, err=True)).strip()
-    if not answer:
-        raise typer.Abort
-    return answer
-
-
 def confirm(question: str) -> bool:
     """Ask for a yes or a no on standard error; no is what nothing means."""
     import typer
 
-    if style.has_status:
-        draw_status("")
+    flush()  # which takes the status line away
     return bool(typer.confirm(question, default=False, err=True))
 
 
@@ -211,27 +200,26 @@ def _paged(text: str) -> bool:
     return ended.returncode not in {126, 127}  # of a shell that has found no such program
 
 
-def document(*, format: int = 1, **content: object) -> None:
+def document(*, format: int = 1, indent: int | None = 2, **content: object) -> None:
     """Write one JSON document; a path is its text."""
     import json
 
-    write(json.dumps({"format": format, **content}, indent=2, allow_nan=False, default=os.fspath))
+    content = {"format": format, **content}
+    write(json.dumps(content, indent=indent, allow_nan=False, default=os.fspath))
 
 
 def warn(message: str, hint: str = "", excerpt: Sequence[str] = ()) -> None:
     """Say what is wrong, whether or not it changes the result, where, and what to do."""
     info(f"drill: {message}")
-    lines = [f"       {line}" for line in excerpt]
-    # What is to be typed is never folded: commands stand below one another where that is needed.
-    if len(hint) + 4 <= measure() or not _is_terminal(sys.stderr):
-        lines += [f"    {hint}"] * bool(hint)
-    elif hint.startswith("Next: "):
-        first, *more = hint.split(sheet.GAP)
-        lines += [f"    {first}", *(f"          {command}" for command in more)]
-    else:
-        lines += sheet.wrapped(hint, measure(), first="    ")
-    for line in lines:
-        info(line)
+    for line in excerpt:
+        info(f"       {line}")
+    if len(hint) + 4 > measure() and _is_terminal(sys.stderr):
+        if hint.startswith("Next: "):  # what is to be typed is never folded
+            hint = hint.replace(sheet.GAP, "\n          ")
+        else:
+            hint = "\n    ".join(sheet.wrapped(hint, measure() - 4))
+    if hint:
+        info(f"    {hint}")
 
 
 def info(text: str) -> None:
@@ -239,8 +227,6 @@ def info(text: str) -> None:
 
     What is to be typed is never folded: a line that begins with blanks.
     """
-    if style.has_status:
-        draw_status("")
     text = harmless(text)
     if _is_terminal(sys.stderr) and "\n" not in text and not text.startswith(" "):
         text = "\n".join(sheet.wrapped(text, measure(), indent="    "))
@@ -266,10 +252,11 @@ def draw_status(text: str, above: str = "") -> None:
 
     A terminal that is gone is no fault.
     """
-    style.has_status = bool(text)
+    style.has_status = False
     stays = f"{harmless(above)}\n" if above else ""
     with suppress(PipeClosedError, UsageError):
         _put(sys.stderr, f"{ERASE}{stays}{harmless(text)[: width() - 1]}")
+    style.has_status = bool(text)
 
 
 def flush() -> None:
@@ -278,6 +265,8 @@ def flush() -> None:
 
 
 def _put(stream: TextIO | None, text: str) -> None:
+    if style.has_status:
+        draw_status("")
     if stream is None:  # closed by the caller: `drill list >&-`
         return
     try:

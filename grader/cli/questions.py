@@ -64,9 +64,7 @@ def _cells(header: Header, yours: Progress) -> tuple[str, ...]:
 def show(
     ctx: typer.Context,
     question: SomeId = None,
-    all_: Annotated[
-        bool, flag("--all", "Every part, also those that you are not asked yet.")
-    ] = False,
+    all_: Annotated[bool, flag("--all", "Every part, asked or not.")] = False,
     json: Json = False,
 ) -> None:
     """Show a question, as far as you are with it, without starting it."""

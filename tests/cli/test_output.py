@@ -23,7 +23,7 @@ from grader.reports import sheet
 from grader.reports.blocks import Paragraph
 from grader.sandbox.client import Isolation, WorkerClient
 from grader.sandbox.worker.walls.canary import ACTS
-from tests.cli.conftest import Drill, Ended, Program, without_torch
+from tests.cli.conftest import ROOT, Drill, Ended, Program, without_torch
 
 ALLOWED = {"\x1b[0m", "\x1b[1m", "\x1b[7m", "\x1b[31m", "\x1b[32m"}
 READ = 1 << 16
@@ -34,7 +34,7 @@ def on_a_terminal(
 ) -> tuple[int, str]:
     """Run a command on a terminal of its own; return its status, and what was to be seen.
 
-    What is typed is typed when it asks which question.
+    What is typed is typed when it asks whether it may go on.
     """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -58,7 +58,7 @@ def on_a_terminal(
             if not some:
                 break
             seen += some
-            if typed and b"is it for?" in seen:
+            if typed and b"[y/N]" in seen:
                 os.write(ours, typed.encode())
                 typed, sent = "", typed
     os.close(ours)
@@ -140,25 +140,19 @@ def test_color_is_for_a_terminal_or_where_it_is_asked_for(drill: Drill, program:
     )
 
 
-def test_a_file_of_no_drill_is_asked_about_on_a_terminal(
+def test_a_prediction_is_graded_once_that_is_agreed_to_on_a_terminal(
     program: Program, drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = Path("elsewhere")
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    Path("submission.py").write_text("# pass\n")
-    status, seen = on_a_terminal(program, "grade", typed="double-trouble\n")
-    assert "submission.py does not belong to a started drill. Which question is it for?" in seen
-    assert (status, "PASS" in seen) == (0, True)
-    (attempt,) = drill("history", "--json").data["attempts"]
-    assert attempt["kind"] == "review"
-    for typed in ("\n", "\x03", "\x04"):
-        status, seen = on_a_terminal(program, "grade", typed=typed)
-        assert status == 130, seen
-    status, seen = on_a_terminal(program, "grade", typed="doubel-trouble\n")
-    assert (status, "did you mean double-trouble?" in seen) == (2, True)
-    assert len(drill("history", "--json").data["attempts"]) == 1
-    assert drill("grade", "--json").status == 2
+    monkeypatch.setenv("DRILL_BANK", str(ROOT))
+    drill("start", "seven-windows")
+    Path("seven-windows/answers.txt").write_text(
+        "# fail\ngrad_x[1] = 2\ngrad_x[4] = 5\ngrad_x[6] = 0\n"
+    )
+    for typed, status in (("\n", 2), ("\x03", 130), ("\x04", 130), ("y\n", 1)):
+        assert drill("history", "--json").data["attempts"] == []
+        ended, seen = on_a_terminal(program, "grade", typed=typed)
+        assert "    grad_x[6] = 0\nOnly the first grade of a prediction counts." in seen
+        assert (ended, "FAIL" in seen) == (status, status == 1), seen
 
 
 @pytest.mark.parametrize("columns", ["20", "80", "120"])
