@@ -7,7 +7,7 @@ import io
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -83,11 +83,15 @@ def faults(root: Path, *asked: str, **how: str) -> dict[str, str]:
     return {one.path: one.fault for one in found(root, *asked, **how)}
 
 
-def graded(folder: Path, bank: Path = BANK, **plan: Any) -> list[ClassProgress]:
+def grading(folder: Path, bank: Path = BANK, **plan: Any) -> Iterator[ClassProgress]:
     """Grade what lies in `in` of a folder, into `out`, by default in one process."""
     planned = ClassPlan(folder / "in", ("deviations",), folder / "out", jobs=1, level="process")
     ctx = Context(folder, folder / "data", lambda: NOW, bank=bank)
-    return list(grade_class(ctx, replace(planned, **plan)))
+    return grade_class(ctx, replace(planned, **plan))
+
+
+def graded(folder: Path, bank: Path = BANK, **plan: Any) -> list[ClassProgress]:
+    return list(grading(folder, bank, **plan))
 
 
 # Grades by hand.

@@ -29,58 +29,43 @@ from tests.classroom.builders import Files, found, notebook, tree, whose, zipped
 BOOK = notebook("x = 1")
 
 
-@pytest.mark.parametrize(
-    ("layout", "files", "expected"),
-    [
-        (
-            "files", ["alice.py", "José Núñez.py", "readme.md"],
-            [("José Núñez", "mean", "José Núñez.py"), ("alice", "mean", "alice.py")],
-        ),
-        (
-            "folders", ["alice/mean.py", "bob/submission.py", "bob/data.csv", "cem/src/mean.py"],
-            [("alice", "mean", "alice/mean.py"), ("bob", "mean", "bob/submission.py"),
-             ("cem", "mean", "cem/src/mean.py")],
-        ),
-        (
-            "gradescope", ["submission_1/anything.py", "submission_22/src/mean.py"],
-            [("submission_1", "mean", "submission_1/anything.py"),
-             ("submission_22", "mean", "submission_22/src/mean.py")],
-        ),
-        (
-            "moodle",
-            ["Ann Lee_123_assignsubmission_file_/hw.py", "Bo Lee_124_assignsubmission_file/hw.py",
-             "Cem_125_assignsubmission_file_mean.py",
-             "Dov_126_assignsubmission_onlinetext_/onlinetext.html",
-             "Team 7_9_assignsubmission_file_/mean.py",
-             "Default group_assignsubmission_file_/mean.py"],
-            [("123", "mean", "Ann Lee_123_assignsubmission_file_/hw.py"),
-             ("124", "mean", "Bo Lee_124_assignsubmission_file/hw.py"),
-             ("125", "mean", "Cem_125_assignsubmission_file_mean.py"),
-             ("Default group", "mean", "Default group_assignsubmission_file_/mean.py"),
-             ("9", "mean", "Team 7_9_assignsubmission_file_/mean.py")],
-        ),
-        (
-            "canvas",
-            ["leeann_12345_67890_mean.py", "obriencem_LATE_12346_67891_my work-2.py",
-             "anon_aB3xY_67892_mean.py", "LATE_anon_zZ9_67893_mean.py", "dovdoe_12347_text.html"],
-            [("anon_zZ9", "mean", "LATE_anon_zZ9_67893_mean.py"),
-             ("anon_aB3xY", "mean", "anon_aB3xY_67892_mean.py"),
-             ("leeann_12345", "mean", "leeann_12345_67890_mean.py"),
-             ("obriencem_12346", "mean", "obriencem_LATE_12346_67891_my work-2.py")],
-        ),
-    ],
-    ids=["files", "folders", "gradescope", "moodle", "canvas"],
-)  # fmt: skip
-def test_a_layout_is_recognized(
-    tmp_path: Path, layout: str, files: list[str], expected: list[tuple[str, str, str]]
-) -> None:
-    plain = tree(tmp_path / "plain", dict.fromkeys(files, "x = 1"))
-    (tmp_path / "packed.zip").write_bytes(zipped(dict.fromkeys(files, "x = 1")))
-    wrapped = tree(tmp_path / "wrapped", {f"hw 1/{name}": "x = 1" for name in files})
+LAID_OUT = {  # whose each file is; "": nobody's
+    "files": {"alice.py": "alice", "José Núñez.py": "José Núñez", "readme.md": ""},
+    "folders": {
+        "alice/mean.py": "alice", "bob/submission.py": "bob", "bob/data.csv": "",
+        "cem/src/mean.py": "cem",
+    },
+    "gradescope": {
+        "submission_1/anything.py": "submission_1", "submission_22/src/mean.py": "submission_22",
+    },
+    "moodle": {
+        "Ann Lee_123_assignsubmission_file_/hw.py": "123",
+        "Bo Lee_124_assignsubmission_file/hw.py": "124",
+        "Cem_125_assignsubmission_file_mean.py": "125",
+        "Dov_126_assignsubmission_onlinetext_/onlinetext.html": "",
+        "Team 7_9_assignsubmission_file_/mean.py": "9",
+        "Default group_assignsubmission_file_/mean.py": "Default group",
+    },
+    "canvas": {
+        "leeann_12345_67890_mean.py": "leeann_12345",
+        "obriencem_LATE_12346_67891_my work-2.py": "obriencem_12346",
+        "anon_aB3xY_67892_mean.py": "anon_aB3xY", "LATE_anon_zZ9_67893_mean.py": "anon_zZ9",
+        "dovdoe_12347_text.html": "",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAID_OUT)
+def test_a_layout_is_recognized(tmp_path: Path, layout: str) -> None:
+    files = dict.fromkeys(LAID_OUT[layout], "x = 1")
+    expected = {path: student for path, student in LAID_OUT[layout].items() if student}
+    plain = tree(tmp_path / "plain", files)
+    (tmp_path / "packed.zip").write_bytes(zipped(files))
+    wrapped = tree(tmp_path / "wrapped", {f"hw 1/{name}": text for name, text in files.items()})
     for root in (plain, tmp_path / "packed.zip"):
-        assert whose(root) == expected
-        assert whose(root, layout=layout) == expected
-    assert [(one, two, path[5:]) for one, two, path in whose(wrapped)] == expected
+        assert {path: who for who, _, path in whose(root)} == expected
+        assert {path: who for who, _, path in whose(root, layout=layout)} == expected
+    assert {path.removeprefix("hw 1/"): who for who, _, path in whose(wrapped)} == expected
     with HandIns(wrapped, ["mean"]) as handed_in:
         assert handed_in.layout.name == layout
 

@@ -6,7 +6,7 @@ import json
 import os
 import resource
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -169,18 +169,14 @@ def test_a_link_a_pipe_or_other_content_is_refused(tmp_path: Path, name: str) ->
     path = write_results(tmp_path, CLASS, [entry("ada")]) / name
     precious = tmp_path / "precious"
     precious.write_text("mine")
-    path.unlink()
-    path.symlink_to(precious)
-    with pytest.raises(UsageError, match=name):
-        entries(tmp_path)
-    path.unlink()
-    os.mkfifo(path)
-    with pytest.raises(UsageError, match=name):
-        entries(tmp_path)
-    path.unlink()
-    path.write_text(DEEP)
-    with pytest.raises(UsageError, match=name):
-        entries(tmp_path)
+    puts: list[Callable[[], object]] = [
+        lambda: path.symlink_to(precious), lambda: os.mkfifo(path), lambda: path.write_text(DEEP),
+    ]  # fmt: skip
+    for put in puts:
+        path.unlink()
+        put()
+        with pytest.raises(UsageError, match=name):
+            entries(tmp_path)
     assert precious.read_text() == "mine"
 
 

@@ -8,22 +8,18 @@ from __future__ import annotations
 import os
 import pickle
 import random
-import shlex
 import signal
 import subprocess
 import sys
-import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader import bank
-from grader.app.classes import ClassPlan, ClassProgress, grade_class
-from grader.app.context import Context
 from grader.bank.storage import files_of
 from grader.classroom.results import TABLE, Results
 from grader.classroom.run import (
@@ -38,7 +34,7 @@ from grader.classroom.run import (
 )
 from grader.model.classroom import AssignedQuestion, Graded
 from grader.model.errors import GraderError, UsageError
-from tests.classroom.builders import BANK, MEAN, NOW, REFERENCE, ROOT, report
+from tests.classroom.builders import BANK, MEAN, REFERENCE, ROOT, grading, report
 
 
 def job(number: int, does: str = "pass") -> Job:
@@ -52,28 +48,17 @@ class Pretending(LocalPool):
     def __init__(self) -> None:
         super().__init__(2)
         self.begun = Counter[str]()  # by key
-        self.most = 0  # jobs that went on at once
-        self._going = 0
-        self._lock = threading.Lock()
 
     def grade(self, job: Job) -> Graded:
-        with self._lock:
-            self.begun[job.key] += 1
-            self._going += 1
-            self.most = max(self.most, self._going)
-        try:
-            (does,) = shlex.split(job.program.decode())
-            what = does.removesuffix("-once") if self.begun[job.key] == 1 else does
-            if what == "die":
+        self.begun[job.key] += 1
+        match job.program.decode().removesuffix("-once" if self.begun[job.key] == 1 else ""):
+            case "die":
                 raise EOFError
-            if what == "raise":
+            case "raise":
                 raise ValueError("something of ours")
-            if what == "fault":
+            case "fault":
                 return Graded(job.key, fault="the disk is full")
-            return Graded(job.key, report())
-        finally:
-            with self._lock:
-                self._going -= 1
+        return Graded(job.key, report())
 
 
 def run(jobs: Sequence[Job], pool: Pretending) -> dict[str, Graded]:
@@ -92,11 +77,9 @@ def test_few_jobs_are_taken_at_a_time() -> None:
             taken += 1
             yield job(number)
 
-    pool = Pretending()
-    for done, _ in enumerate(grade_all(many(), pool)):
+    for done, _ in enumerate(grade_all(many(), Pretending())):
         assert taken <= done + 1 + AHEAD * 2 * 2
     assert taken == 40
-    assert pool.most <= AHEAD * 2
 
 
 def test_a_fault_is_tried_again_and_is_no_verdict() -> None:
@@ -157,18 +140,12 @@ if __name__ == "__main__":
 """
 
 
-@dataclass(frozen=True)
-class Cluster:
-    """A scheduler with two workers of one thread each."""
-
-    address: str
-    worker: int  # the pid of one; if it is killed it is replaced
-    scheduler: int  # the pid of what holds it all
-
-
 @contextmanager
-def cluster(folder: Path) -> Iterator[Cluster]:
-    """Start one, in processes of its own, which share nothing with this one."""
+def cluster(folder: Path) -> Iterator[tuple[str, int, int]]:
+    """Start two workers of one thread each, in processes that share nothing with this one.
+
+    Returns the address, the pid of a worker, and of the scheduler that holds it all.
+    """
     script = folder / "cluster.py"
     script.write_text(_CLUSTER, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)}
@@ -180,7 +157,7 @@ def cluster(folder: Path) -> Iterator[Cluster]:
         assert process.stdout is not None
         address, pid, *_ = process.stdout.readline().split()
         try:
-            yield Cluster(address, int(pid), process.pid)
+            yield address, int(pid), process.pid
         finally:
             process.communicate("")
 
@@ -193,23 +170,13 @@ def write(folder: Path, count: int) -> Path:
     return folder
 
 
-def grading(folder: Path, count: int, scheduler: str) -> Iterator[ClassProgress]:
-    write(folder, count)
-    ctx = Context(folder, folder / "data", lambda: NOW, bank=BANK)
-    asked, out = ("deviations",), folder / "out"
-    return grade_class(
-        ctx, ClassPlan(folder / "in", asked, out, level="process", scheduler=scheduler)
-    )
-
-
 def test_a_dask_worker_is_killed_and_every_verdict_is_there_once(tmp_path: Path) -> None:
-    (tmp_path / "cluster").mkdir()
     found = []
-    with cluster(tmp_path / "cluster") as started:
-        for one in grading(tmp_path, 10, started.address):
+    with cluster(tmp_path) as (address, worker, _):
+        for one in grading(write(tmp_path, 10), scheduler=address):
             found.append(one)
             if len(found) == 2:
-                os.kill(started.worker, signal.SIGKILL)
+                os.kill(worker, signal.SIGKILL)
     assert sorted(one.entry.handed.student for one in found) == [f"s{n:02}" for n in range(10)]
     assert {one.entry.verdict for one in found} == {"pass"}
 
@@ -218,11 +185,11 @@ def test_a_scheduler_that_is_lost_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.classroom.run._LOOK", 0.1)
-    with cluster(tmp_path) as lost:
-        grades = grading(tmp_path, 8, lost.address)
+    with cluster(tmp_path) as (address, _, scheduler):
+        grades = grading(write(tmp_path, 8), scheduler=address)
         found = [next(grades)]
         monkeypatch.setattr("grader.classroom.run._CONNECTING", 0.2)
-        os.kill(lost.scheduler, signal.SIGKILL)
+        os.kill(scheduler, signal.SIGKILL)
         with pytest.raises(UsageError, match="was lost"):
             found += grades
     assert len(found) < 8
