@@ -21,9 +21,11 @@ from grader.model.classroom import AssignedQuestion, Entry, Graded, HandIn, Term
 from grader.model.report import (
     CheckResult,
     Explanation,
+    Frame,
     Mismatch,
     Named,
     PartResult,
+    Raised,
     Report,
     Verdict,
 )
@@ -172,6 +174,20 @@ HOSTILE = [
     "nul\x00 del\x7f c1\x9b", "line\u2028sep\u2029para\rret", "\ud800 lone", "http://evil.example",
     "z\u0300\u0301\u0302\u0303\u0304", "<!--", "]]>", "#s1", "x" * 9000,
 ]  # fmt: skip
+
+
+def hostile(text: str) -> Entry:
+    """An entry in which a student has written a text wherever that is possible."""
+    base = report(FAIL, named("axis", exact=False), explanations=(rule(),))
+    worst, raised = base.checks[0].mismatch, Raised(text, text, (Frame(3, text, text),), text, text)
+    check = replace(
+        base.checks[0], verdict=Verdict.ERROR, message=f"your f raised {text} in case small",
+        raised=raised, inputs={text: text}, mismatch=worst and replace(worst, observed=text),
+    )  # fmt: skip
+    more = replace(base, checks=(check,), printed=f"{text}\n{text}", note=text, message=text)
+    one = entry(text, replace(more, raised=raised), name=text)
+    return replace(one, handed=replace(one.handed, path=text))
+
 
 # A page of HTML, read by a parser.
 

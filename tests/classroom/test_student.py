@@ -26,7 +26,6 @@ from grader.classroom.student import (
     write_feedback,
 )
 from grader.cli import app
-from grader.model.classroom import Entry
 from grader.model.report import (
     FINE,
     CheckResult,
@@ -50,6 +49,7 @@ from tests.classroom.builders import (
     MEAN,
     Page,
     entry,
+    hostile,
     report,
     rule,
     write_results,
@@ -377,18 +377,6 @@ def test_a_real_grade_says_nothing_of_what_is_hidden() -> None:
 # -- what is hostile -----------------------------------------------------------------------------
 
 TAGS = {*Page.of(to_html(feedback(TERMS, [entry("ada", report())]))).tags} | {"pre", "code"}
-
-
-def hostile(text: str) -> Entry:
-    """An entry in which a student has written wherever that is possible."""
-    raised = Raised(text, text, (Frame(3, text, text),), text, text)
-    check = replace(
-        wrong("backward", "tied"), verdict=Verdict.ERROR, raised=raised,
-        message=f"your f raised {text} in case tied", inputs={text: text}, call="",
-        mismatch=replace(OPEN.mismatch, observed=text) if OPEN.mismatch else None,
-    )  # fmt: skip
-    one = entry(text, failed(check, message=text, raised=raised, note=text), name=text)
-    return replace(one, handed=replace(one.handed, path=text))
 
 
 def acting(markdown: str) -> list[str]:
