@@ -26,15 +26,12 @@ MOST_LINES = 16  # of a script on the page; its file has them all
 def case(
     ctx: typer.Context,
     name: Annotated[
-        str | None,
-        argument("NAME", "The case; else all are listed.", autocompletion=cases),
+        str | None, argument("NAME", "Else all are listed.", autocompletion=cases)
     ] = None,
     question: SomeId = None,
     run: Annotated[str | None, option("RUN", "These calls, where it has several.")] = None,
     seed: Seed = None,
-    debug: Annotated[
-        bool, typer.Option("--debug", "--pdb", help="Run it in Python's pdb.")
-    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", "--pdb", help="Run it in pdb.")] = False,
     json: Json = False,
 ) -> None:
     """Write a case as a script, to run it by hand."""

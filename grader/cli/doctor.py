@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from grader.cli import output
 from grader.cli.context import Json, context, flag
-from grader.reports import sheet
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from grader.app.doctor import Finding
 
 
 def doctor(
@@ -24,6 +18,8 @@ def doctor(
 ) -> int:
     """Show what this machine is ready for, and what is missing."""
     from grader.app import doctor
+    from grader.reports.blocks import Block, Code, Commands, Item, Paragraph
+    from grader.reports.sheet import REVERSE
 
     here = context(ctx)
     with output.waiting() as doing:
@@ -32,24 +28,19 @@ def doctor(
     status = max(finding.status for finding in found)
     ready = doctor.readiness(here, found)
     rows = [row for one in found for row in one.rows]
-    width = output.measure()
     if json:
         findings = [asdict(finding) | {"ok": finding.status == 0} for finding in found]
         output.document(ok=status == 0, ready=ready, findings=findings)
     elif walls:
-        lines = (line for row in rows for line in sheet.wrapped(row, width, indent=" " * 9))
-        output.lines(lines, paged=True)
+        output.show([Paragraph(row, hang=9) for row in rows], paged=True)
     else:
-        ending = [sheet.steps("drill doctor --walls")] if rows else []
-        output.lines([ready, *(line for one in found for line in _lines(one, width)), *ending])
+        page: list[Block] = [Paragraph(ready)]
+        for one in found:
+            if one.state:  # something is missing: what, and what to do
+                what = f"{one.name}: {one.value}"
+                page.append(Paragraph(what, f"{one.state:<7}", REVERSE, indent=4, hang=8))
+                page += [Code((one.advice,), 12)] * bool(one.advice)
+            else:
+                page.append(Item(one.value, f"{one.name:<10} ", 4))
+        output.show([*page, *[Commands(("drill doctor --walls",))] * bool(rows)])
     return status
-
-
-def _lines(one: Finding, width: int) -> Iterator[sheet.Line]:
-    """A finding in two columns; what is missing in one, with what to do."""
-    if not one.state:
-        yield from sheet.wrapped(one.value, width, first=f"    {one.name:<10}  ")
-        return
-    start, *more = sheet.wrapped(f"{one.name}: {one.value}", width - 12)
-    yield (("    ", ""), (one.state, sheet.REVERSE), (f"{' ' * (8 - len(one.state))}{start}", ""))
-    yield from (f"{' ' * 12}{line}" for line in (*more, *filter(None, [one.advice])))

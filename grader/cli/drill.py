@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -119,16 +120,18 @@ def run(
     from grader.app import drills
     from grader.reports.grade import run_page
 
-    begun: list[str] = []
+    stopped = "no run was begun"
 
     def began(number: int, budget: int) -> None:
-        begun.append(f"run {number} of {budget}" if number else "this run")
+        nonlocal stopped
+        stopped = (
+            f"run {number} of {budget} was stopped, and counts" if number else "it was stopped"
+        )
 
     try:
         made = drills.run(context(ctx), question, seed=seed, began=began)
     except KeyboardInterrupt:
-        said = f"{begun[0]} was stopped, and counts" if begun else "no run was begun"
-        output.info(f"drill: {said}")
+        output.info(f"drill: {stopped}")
         raise
     ran, budget, argument = made.ran, made.asked.budget, made.choice.argument
     if json:
@@ -167,12 +170,7 @@ def solution(
             passed=found.passed,
             solution=found.full,
             repair=[
-                {
-                    "line": one.line,
-                    "before": one.before,
-                    "after": one.after,
-                    "why": [{"part": part, "text": text} for part, text in one.why],
-                }
+                asdict(one) | {"why": [{"part": part, "text": text} for part, text in one.why]}
                 for one in found.changes
             ],
             left=found.left,
@@ -237,9 +235,7 @@ def _repair(found: Solution) -> Iterator[sheet.Line]:
 def _compared(found: Solution) -> Iterator[sheet.Line]:
     """One's own file and a right one."""
     said = "yours (-) and a right file (+)" if found.mine else "yours is a right file, line by line"
-    if found.mine is None:
-        said = "there is no file of yours"
-    yield f"{found.choice.question.id}: {said}"
+    yield f"{found.choice.question.id}: {'no file of yours' if found.mine is None else said}"
     yield from _signed(found.mine or ())
 
 

@@ -24,9 +24,7 @@ def grade(
     question: Annotated[
         str | None,
         argument(
-            "ID|PATH",
-            "The question, or the drill's folder or file; without it, the drill of this folder.",
-            autocompletion=ids,
+            "ID|PATH", "The question, its folder or file; else of this folder.", autocompletion=ids
         ),
     ] = None,
     file: Annotated[Path | None, option("PATH", "Grade this file; no attempt of yours.")] = None,

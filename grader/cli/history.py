@@ -23,12 +23,8 @@ _HEAD = ("no.", "question", "when", "part", "verdict", _LONG, "hints")
 
 def list_(
     ctx: typer.Context,
-    question: Annotated[
-        str | None, argument("ID", "Only this question.", autocompletion=ids)
-    ] = None,
-    all_: Annotated[
-        bool, flag("--all", f"Every one, not just changes among the latest {LATEST}.")
-    ] = False,
+    question: Annotated[str | None, argument("ID", "Only this one.", autocompletion=ids)] = None,
+    all_: Annotated[bool, flag("--all", f"All, not just changes of the last {LATEST}.")] = False,
     json: Json = False,
 ) -> None:
     """List what was graded or kept, the latest last (the default)."""
@@ -77,10 +73,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def _local_time(moment: str) -> str:
     """A recorded time as a clock on the wall shows it: Nov 20 21:04, 2024-11-20 earlier."""
-    try:
-        then = datetime.fromisoformat(moment).astimezone()
-    except ValueError:
-        return moment
+    then = datetime.fromisoformat(moment).astimezone()
     this_year = then.year == datetime.now(UTC).astimezone().year
     return then.strftime("%b %d %H:%M" if this_year else "%Y-%m-%d")
 

@@ -168,7 +168,7 @@ def test_ones_own_file_is_compared_with_a_right_one(drill: Drill) -> None:
     SUBMISSION.write_bytes(stand_in.REFERENCE)
     assert "yours is a right file, line by line" in drill("solution", "--mine").out
     SUBMISSION.unlink()
-    assert "there is no file of yours" in drill("solution", "--mine").out
+    assert "no file of yours" in drill("solution", "--mine").out
     assert drill("solution", "--json").data["mine"] is None
 
 
