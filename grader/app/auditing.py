@@ -59,6 +59,7 @@ def audit(
         plan: What to do with each.
         progress: Called with each step of what takes long.
     """
+    from grader.audit import proofs
     from grader.audit.audit import audited
 
     if plan.at_most is not None and not plan.mutants:
@@ -83,7 +84,12 @@ def audit(
             ctx.warn(f"{name} is not audited: it needs torch, which is not installed")
             yield Audited(name)
             continue
-        standing = _standing(question, plan)
+        if plan.write:
+            files.refuse_link(proofs.place(question))
+        # A committed proof counts in the bank that comes with the program, whose writers one
+        # trusts anyway, and in one that is said to be one's own.
+        own = plan.mine or question.bank == bank.builtin()
+        standing = proofs.standing(question, plan) if own else None
         if not (question_ids or plan.everything) and standing and standing.state == "current":
             yield Audited(question.id, standing=standing, believed=True)
         else:
@@ -98,20 +104,6 @@ def audit(
         yield done
         if mutants is not None and mutants.interrupted:
             return
-
-
-def _standing(question: Question, plan: Plan) -> Standing | None:
-    """Read what has become of a committed proof, where it counts.
-
-    That is in the bank that comes with the program, whose writers one trusts anyway, and in one
-    that is said to be one's own.
-    """
-    from grader.audit.proofs import place, standing
-
-    if plan.write:
-        files.refuse_link(place(question))
-    own = plan.mine or question.bank == bank.builtin()
-    return standing(question, plan) if own else None
 
 
 def _recorded(ctx: Context, question: Question, done: Audited, plan: Plan) -> str:

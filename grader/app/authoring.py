@@ -163,8 +163,8 @@ def _file(program: str) -> str:
     return name if program in _HEAD else f"misconceptions/{name}"
 
 
-def _write(ctx: Context, spec: Path, drill: Path | None, texts: Mapping[Path, str]) -> None:
-    """Write everything or nothing, the spec last."""
+def _write(ctx: Context, spec: Path, drill: Path | None, texts: dict[Path, str]) -> None:
+    """Write everything or nothing, the spec, which comes first, last."""
     for path in filter(None, (spec, spec.with_suffix(".yml"), drill)):
         if os.path.lexists(path):
             raise UsageError(
@@ -172,19 +172,13 @@ def _write(ctx: Context, spec: Path, drill: Path | None, texts: Mapping[Path, st
                 hint="choose another id, or move it away",
             )
     with ExitStack() as undo:
+        if drill is not None:
+            undo.callback(shutil.rmtree, drill, ignore_errors=True)
         try:
-            spec.parent.mkdir(parents=True, exist_ok=True)
-            if drill is not None:
-                drill.parent.mkdir(parents=True, exist_ok=True)
-                drill.mkdir()  # fails where something is
-                undo.callback(shutil.rmtree, drill, ignore_errors=True)
-            for path, text in texts.items():
-                if path != spec:
-                    path.parent.mkdir(exist_ok=True)
-                    path.write_text(text, encoding="utf-8")
+            for path, text in reversed(texts.items()):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                files.create(path, text.encode(), _ELSEWHERE)
         except OSError as fault:
-            text = f"{fault.filename or spec}: cannot be written: {fault.strerror or fault}"
+            text = f"{fault.filename}: cannot be made: {fault.strerror}"
             raise UsageError(text, hint=_ELSEWHERE) from fault
-        if not files.create(spec, texts[spec].encode(), _ELSEWHERE):
-            raise UsageError(f"{spec}: it was made by somebody else meanwhile")
         undo.pop_all()

@@ -138,7 +138,7 @@ def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, 
             raise UsageError(text, hint="name a file that is not there yet")
         return len(content), target, None
     moved = not bank.holds(Path(attempt.bank), attempt.question)
-    drill, _ = find_workspace(ctx, attempt.question, lambda b: moved or b == attempt.bank)
+    drill = find_workspace(ctx, attempt.question, lambda b: moved or b == attempt.bank)
     if drill is None:
         raise UsageError(
             f"attempt {attempt.id} is at {attempt.question} of {attempt.bank}, which has no known"

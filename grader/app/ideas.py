@@ -112,9 +112,6 @@ def new_idea(
             f"already, found {name!r}",
             hint="say what is believed, as in copy-to-all",
         )
-    if re.fullmatch("[0-9a-f]{4,}", group) is None:
-        text = f"expected a group of 4 hexadecimal digits or more, found {group!r}"
-        raise UsageError(text, hint="drill class report shows them")
     with Results(results) as read:
         outputs, answers = read.equal_answers(question.id, group)
         seed = read.terms.seed

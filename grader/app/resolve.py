@@ -26,7 +26,6 @@ from grader.records.progress import Start
 MARKER, QUESTION = ".drill", "QUESTION.md"
 SUBMISSION, ANSWERS = "submission.py", "answers.txt"
 _MOST_MARKER_BYTES = 10_000
-_MOST_CHARACTERS = 4096  # of a value: the longest path that Linux takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +70,8 @@ def open_folder(folder: Path) -> Workspace | None:
     try:
         content = json.loads(raw)
         question, bank, at = texts = [content[n] for n in ("question", "bank", "started_at")]
-        for text in texts:
-            if not (isinstance(text, str) and 0 < len(text) <= _MOST_CHARACTERS) or "\0" in text:
-                raise ValueError(text)
-        if "/" in question:
-            raise ValueError(question)
+        if not all(isinstance(text, str) and "\0" not in text for text in texts) or "/" in question:
+            raise ValueError(texts)
     except (ValueError, KeyError, TypeError, RecursionError) as fault:
         raise UsageError(
             f"{marker}: expected what drill start wrote there, found something else",
@@ -119,26 +115,15 @@ class Choice:
     called: str  # what names the question in a command: ID, or BANK/ID
     option: str  # what names its bank there: ` --bank PATH` where that was given
     argument: str  # what follows `drill hint`: the id where the folder does not say it, the option
-    gone: str = ""  # the folder of the last start, where it is no drill any more
 
     def need_workspace(self) -> Workspace:
-        """Return the workspace; UsageError where there is none, or its folder is gone."""
+        """Return the workspace; UsageError where there is none."""
         if self.workspace is not None:
             return self.workspace
-        asked = self.called + self.option
-        if self.gone:
-            raise _gone(asked, self.gone)
         raise UsageError(
-            f"{self.called} was not started here, and no folder of it is known",
-            hint=f"Next: drill start {asked}",
+            f"{self.called} has no folder here, nor where it was started last; nothing was done",
+            hint=f"Next: drill start {self.called}{self.option}   drill history",
         )
-
-
-def _gone(asked: str, folder: str) -> UsageError:
-    return UsageError(
-        f"the folder of {asked.split()[0]} is gone: {folder}; nothing was done",
-        hint=f"Next: drill start {asked}   drill history",
-    )
 
 
 def resolve(
@@ -155,16 +140,15 @@ def resolve(
     """
     banks = ctx.banks()
     found: Workspace | None
-    gone: Path | None = None
     if question_id is None:
         found = here = _nearest(ctx, folder)
         where, name = _question_of(ctx, here)
     elif "/" in question_id or ctx.bank is not None:
         where, name = bank.find(banks, question_id)
         own = str(where)
-        found, gone = find_workspace(ctx, name, lambda b: b == own or Path(b) not in banks)
+        found = find_workspace(ctx, name, lambda b: b == own or Path(b) not in banks)
     else:
-        found, gone = find_workspace(ctx, question_id)
+        found = find_workspace(ctx, question_id)
         where, name = _question_of(ctx, found) if found else bank.find(banks, question_id)
     soon(where, name)
     question = bank.load([where], name)
@@ -180,30 +164,28 @@ def resolve(
         called,
         ctx.option,
         ctx.option if implied else f" {called}{ctx.option}",
-        "" if gone is None else ctx.typed(gone),
     )
 
 
 def find_workspace(
     ctx: Context, question: str, accepts: Callable[[str], bool] = lambda _bank: True
-) -> tuple[Workspace | None, Path | None]:
+) -> Workspace | None:
     """Return the drill of a question: near here, else where it was started last.
 
-    Where the folder of the last start is no drill any more it is returned beside None: an older one
-    is not taken in its place.  `accepts` tells whether a drill started from a bank is meant.
+    Where that folder is no drill any more, an older one is not taken in its place.  `accepts` tells
+    whether a drill started from a bank is meant.
     """
     here, starts = ctx.here(), ctx.starts
     around = filter(None, [enclosing(here), *inside(here)])
     near = [one for one in around if one.question == question and accepts(one.bank)]
     for found in near:
         if here.is_relative_to(found.folder) or found.was_started(starts):
-            return found, None
+            return found
     for start in starts:
         if start.question == question and accepts(start.bank):
             last = open_quietly(Path(start.folder))
-            there = last is not None and last.question == question
-            return (last, None) if there else (None, Path(start.folder))
-    return next(iter(near), None), None
+            return last if last is not None and last.question == question else None
+    return next(iter(near), None)
 
 
 def _question_of(ctx: Context, found: Workspace) -> tuple[Path, str]:
@@ -246,10 +228,14 @@ def _nearest(ctx: Context, folder: Path | None = None) -> Workspace:
             "no drill was started here or anywhere else",
             hint=f"Next: drill next{ctx.option}   drill list{ctx.option}",
         )
-    last, there = ctx.starts[0].question, Path(ctx.starts[0].folder)
+    last = ctx.starts[0]
+    there = Path(last.folder)
     if open_quietly(there) is None:
-        raise _gone(last + ctx.option, ctx.typed(there))
+        raise UsageError(
+            f"no drill in this folder, and that of {last.question} is gone: {ctx.typed(there)}",
+            hint=f"Next: drill start {last.question}{ctx.option}   drill history",
+        )
     raise UsageError(
-        f"no drill in this folder; the last one was {last}, in {ctx.typed(there.parent)}",
+        f"no drill in this folder; the last one was {last.question}, in {ctx.typed(there.parent)}",
         hint=f"Next: cd {ctx.typed(there)} && drill {ctx.typing}{ctx.option}",
     )

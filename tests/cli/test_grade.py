@@ -142,7 +142,7 @@ def test_an_older_copy_is_not_graded_in_place_of_a_folder_that_is_gone(
     shutil.rmtree(tmp_path / "second")
     for command in ("grade", "reset"):
         drill(command, "double-trouble").refused(
-            "the folder of double-trouble is gone",
+            "double-trouble has no folder here, nor where it was started last",
             "Next: drill start double-trouble   drill history\n",
         )
     assert drill("hint", "double-trouble").status == 0
@@ -305,13 +305,12 @@ def test_a_marker_of_another_user_names_nothing(real: Drill, mal: Path) -> None:
     [
         "[" * 9_999,
         '{"question":' * 900,
-        json.dumps({"question": ID, "bank": "x" * 5_000, "started_at": FIRST}),
         json.dumps({"question": ID, "bank": "x\0y", "started_at": FIRST}),
         json.dumps({"question": "../" + ID, "bank": "x", "started_at": FIRST}),
         json.dumps({"question": ID, "bank": 3, "started_at": FIRST}),
         '"' + "\ud800" + '"',
     ],
-    ids=["brackets", "braces", "long", "null", "slash", "number", "surrogate"],
+    ids=["brackets", "braces", "null", "slash", "number", "surrogate"],
 )
 def test_no_text_of_a_marker_is_a_fault_of_the_grader(
     real: Drill, home: Path, monkeypatch: pytest.MonkeyPatch, text: str
