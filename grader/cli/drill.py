@@ -1,7 +1,10 @@
-"""The way through a drill: `drill start`, `hint`, `run`, `solution` and `reset`."""
+"""The way through a drill: `drill start`, `case`, `reset`, `hint`, `run` and `solution`."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import MOST, Id, Json, SomeId, context, flag, option
+from grader.cli.context import MOST, Id, Json, Seed, SomeId, argument, cases, context, flag, option
 from grader.model.numerals import quantity
 from grader.reports import sheet
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from grader.app.drills import Solution
     from grader.model.spec import Spec
 
+MOST_LINES = 16  # of a case's script on the page; its file has them all
 _SAID = {"-": "goes", "+": "comes", " ": "stays"}  # of a line, where no sign is to be read
 
 
@@ -62,6 +66,60 @@ def start(
     part = 1 if is_new else here.progress(found).asked(len(found.spec.parts))
     ending = (Code(said, 0), Commands(tuple(steps)))
     output.show(page(found, part, ending), rows=max(output.rows(), LEAST_ROWS))
+
+
+def case(
+    ctx: typer.Context,
+    name: Annotated[
+        str | None, argument("NAME", "Else all are listed.", autocompletion=cases)
+    ] = None,
+    question: SomeId = None,
+    run: Annotated[str | None, option("RUN", "These calls, where it has several.")] = None,
+    seed: Seed = None,
+    debug: Annotated[bool, typer.Option("--debug", "--pdb", help="Run it in pdb.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a case as a script, to run it by hand."""
+    from grader.app import casing
+
+    here = context(ctx)
+    if name is None:
+        choice, found = casing.cases(here, question)
+        if json:
+            output.document(question=choice.question.id, cases=[asdict(one) for one in found])
+            return
+        rows = [(one.case, "fails" * one.failing, one.about) for one in found]
+        output.table(("case", "last try", "about"), rows, long="about")
+        return
+    made = casing.case(here, name, question, run=run, seed=seed)
+    if json:
+        output.document(
+            question=made.choice.question.id, case=made.case, about=made.about,
+            checks=made.checks, run=made.run, other_runs=made.other_runs, seed=made.seed,
+            drawn=made.drawn, script=made.script.text, path=made.path, kept=made.kept,
+        )  # fmt: skip
+        return
+    if debug and made.path is not None:
+        output.flush()
+        # Become pdb, which stops where the first function is entered.
+        words = ["-m", "pdb", "-c", f"until {made.script.first_call}", "-c", "step", "-c", "step"]
+        os.execv(sys.executable, [sys.executable, *words, str(made.path)])
+    about = f": {made.about}" if made.about else ""
+    drawn = f" Seed {made.seed}." if made.drawn else ""
+    other = f" Other calls: --run {' or '.join(made.other_runs)}." if made.other_runs else ""
+    said = f"{made.case}{about}. Checked by: {', '.join(made.checks)}.{other}{drawn}"
+    script = made.script.body.rstrip("\n").split("\n")
+    if made.path is not None and len(script) > MOST_LINES:
+        script[MOST_LINES:] = [f"... {len(script) - MOST_LINES} more lines in the file"]
+    indented = (f"  {line}" for line in script)
+    output.lines([*sheet.wrapped(said, output.measure(), indent="    "), *indented])
+    if made.path is None:
+        output.steps(f"drill start {made.choice.called}{made.choice.option}")
+        return
+    if made.kept is not None:
+        output.write(f"The script that was there is {here.near(made.kept)} now")
+    python = "python" if shutil.which("python") else "python3"
+    output.steps(f"{python} {here.typed(made.path)}", after=f"Wrote {here.near(made.path)}")
 
 
 def reset(ctx: typer.Context, question: SomeId = None, json: Json = False) -> None:

@@ -48,7 +48,7 @@ def list_(
              if all_ or row is found[-1] or before is None or not row.repeats(before)]  # fmt: skip
     first = 2 if question else 1  # which needs no column for itself
     head, *table = ((cells[0], *cells[first:]) for cells in (_HEAD, *map(_cells, shown)))
-    output.table(head, table, long=_LONG, least=38, spare=("hints", "when", "part"), right=("no.",))
+    output.table(head, table, long=_LONG, spare=("hints", "when", "part"))
     restore, of = f"drill history restore {shown[-1].attempt.id}", len(found) + earlier
     if len(shown) == of:
         output.steps(restore)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
 EXIT_PIPE_CLOSED = 141
+_LEAST = 30  # columns of a table's longest texts, before other columns are left out
 ERASE = "\r\x1b[K"  # takes a line back
 
 
@@ -123,17 +124,11 @@ def lines(content: Iterable[sheet.Line], *, paged: bool = False) -> None:
 
 
 def table(
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    long: str,
-    least: int = 8,
-    spare: Sequence[str] = (),
-    right: Sequence[str] = (),
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, long: str, spare: Sequence[str] = ()
 ) -> None:
     """Write a table that fits the window: the cells of its `long` column are cut.
 
-    Columns of `spare` are left out in turn, until that column has `least` cells or all it needs.
+    Columns of `spare` are left out in turn, until that column is `_LEAST` wide or all it needs.
     """
     rows, at, dropped = list(rows), head.index(long), set[str]()
     if style.plain:
@@ -146,14 +141,14 @@ def table(
              if head[n] not in dropped]
             for row in (head, *rows)
         ]  # fmt: skip
-        return sheet.columns(kept[0], kept[1:], right=right)
+        return sheet.columns(kept[0], kept[1:], right=("no.", "min"))
 
     need = max(sheet.cells(row[at]) for row in (head, *rows) if len(row) > at)
     for name in ("", *spare):
         dropped.add(name)
         widest = max(sheet.cells(sheet.plain(line)) for line in laid(need))
         room = need + max(width(), sheet.NARROWEST) - widest
-        if room >= min(need, least):
+        if room >= min(need, _LEAST):
             break
     lines(laid(max(min(room, need), 8)), paged=True)
 

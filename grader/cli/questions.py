@@ -46,7 +46,7 @@ def list_(
             if not at or header.track != found[at - 1][0].track:
                 table.append((header.track,))
             table.append(_cells(header, yours))
-        output.table(_HEAD, table, long="title", least=30, spare=("level", "min"), right=("min",))
+        output.table(_HEAD, table, long="title", spare=("level", "min"))
         # The summary last: it stays in sight.
         output.steps(f"drill next{here.option}", after=f"{passed} of {len(found)} passed")
     elif track or level or new:

@@ -38,7 +38,7 @@ def test_a_small_case_is_written_out_and_runs(real: Drill) -> None:
     assert "  x = np.array([[[[0., 1., 0.],\n" in ended.out
     assert "  kernel = 2\n" in ended.out
     assert "  grad_x = submission.maxpool2d_backward(grad_y, ctx)\n" in ended.out
-    assert f"Wrote {ID}/cases/shared_winner.py   Next: python" in ended.out
+    assert f"Wrote {ID}/cases/shared_winner.py\nNext: python" in ended.out
     assert "10" not in Path(ID, "cases/shared_winner.py").read_text().split("# ")[1]
     assert "[ 0. 10.  0.]" in printed(Path(ID, "cases/shared_winner.py"))
     assert list(Path(ID, "cases").iterdir()) == [Path(ID, "cases/shared_winner.py")]
