@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.app import files
 from grader.app.context import Context, need_torch
-from grader.app.history import tried
+from grader.app.history import Row, tried
 from grader.app.resolve import Choice, resolve
 from grader.bank.storage import read_regular
 from grader.model.errors import BankError, UsageError, did_you_mean
@@ -51,42 +50,38 @@ class Case:
     kept: Path | None  # where the script is that was there before
 
 
-class _Known:
-    """The cases of the parts that are asked, and what the last try says of them."""
+def _known(
+    ctx: Context, question_id: str | None
+) -> tuple[Choice, dict[str, tuple[CaseRecipe, list[Check]]], Row | None]:
+    """Return the drill, the cases of the parts that are asked, each with its checks, the last try.
 
-    def __init__(self, ctx: Context, question_id: str | None) -> None:
-        """Raise UsageError where no script can call what is handed in."""
-        from grader import forms
-        from grader.session import bank_programs
+    UsageError where no script can call what is handed in.
+    """
+    from grader import forms
+    from grader.session import bank_programs
 
-        self.choice = choice = resolve(ctx, question_id)
-        question = choice.question
-        form = forms.of(question.spec)
-        if form.is_text or form.apart:  # nor may its cases be known
-            what = "runs your test on hidden implementations" if form.apart else "asks for text"
-            raise UsageError(
-                f"{question.id} {what}, which no script can call",
-                hint=f"Next: drill grade{choice.argument}   drill hint{choice.argument}",
-            )
-        asked = ctx.progress(question).asked(len(question.spec.parts))
-        self.cases: dict[str, tuple[CaseRecipe, Sequence[Check]]] = {
-            name: (recipe, uses)
-            for name, recipe in bank_programs.cases(question).items()
-            if (uses := bank_programs.uses(question, name, asked))
-        }
-        last = next(reversed(tried(ctx, choice.called)), None)
-        self.seed = last.attempt.seed if last else None
-        # None fail in a try that went on to a new part: what fails there was not asked yet.
-        self.failing = last.failing if last and not last.on else frozenset()
+    choice = resolve(ctx, question_id)
+    question, form = choice.question, forms.of(choice.question.spec)
+    if form.is_text or form.apart:  # nor may its cases be known
+        what = "runs your test on hidden implementations" if form.apart else "asks for text"
+        raise UsageError(
+            f"{question.id} {what}, which no script can call",
+            hint=f"Next: drill grade{choice.argument}   drill hint{choice.argument}",
+        )
+    asked = ctx.progress(question).asked(len(question.spec.parts))
+    every = bank_programs.cases(question).items()
+    uses = {name: bank_programs.uses(question, name, asked) for name, _ in every}
+    known = {name: (recipe, uses[name]) for name, recipe in every if uses[name]}
+    return choice, known, next(reversed(tried(ctx, choice.called)), None)
 
 
 def cases(ctx: Context, question_id: str | None) -> tuple[Choice, list[Listed]]:
     """Return the cases of a question that some check of the parts that are asked has."""
-    known = _Known(ctx, question_id)
-    failing = {case for case, _ in known.failing}
-    return known.choice, [
+    choice, known, last = _known(ctx, question_id)
+    failing = {case for case, _ in last.failing} if last else set()
+    return choice, [
         Listed(name, recipe.about, tuple(use.id for use in uses), name in failing)
-        for name, (recipe, uses) in known.cases.items()
+        for name, (recipe, uses) in known.items()
     ]
 
 
@@ -111,21 +106,22 @@ def case(
     from grader.reports.script import script
     from grader.session import bank_programs
 
-    known = _Known(ctx, question_id)
-    choice, question = known.choice, known.choice.question
+    choice, known, last = _known(ctx, question_id)
+    question = choice.question
     need_torch(question)
-    if name not in known.cases:
+    if name not in known:
         raise UsageError(
-            f"{question.id} has no case {name}{did_you_mean(name, known.cases)}",
+            f"{question.id} has no case {name}{did_you_mean(name, known)}",
             hint=f"Next: drill case{choice.argument}",
         )
-    recipe, uses = known.cases[name]
+    recipe, uses = known[name]
     runs = list(dict.fromkeys(use.run for use in uses))
     if run is not None and run not in runs:
         listed = ", ".join(runs)
         raise UsageError(f"--run: expected a run of the case {name} ({listed}), found {run}")
-    seed = next(s for s in (seed, known.seed, 0) if s is not None)
-    failed = [use for use in uses if (name, use.id) in known.failing]
+    if seed is None:
+        seed = (last and last.attempt.seed) or 0
+    failed = [use for use in uses if last and (name, use.id) in last.failing]
     run = run or [*(use.run for use in failed), *runs][0]
     looking = [use for use in failed if use.run == run] or [use for use in uses if use.run == run]
     results = dict.fromkeys(result for use in looking for result in use.results)

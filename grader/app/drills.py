@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from grader.app import files
 from grader.app.context import Context, need_torch
@@ -187,11 +187,8 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
     return Hints(choice, ((one, hints[one - 1]),), left, len(hints), current, counted=kept)
 
 
-class Line(NamedTuple):
-    """A line: `-` it goes, `+` it comes, a blank: it stays, `...`: lines that stay are left out."""
-
-    sign: str
-    text: str
+# A sign and its text: `-` it goes, `+` it comes, a blank: it stays, `...`: lines are left out.
+Line = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +245,7 @@ def _compared(before: bytes, after: bytes) -> tuple[Line, ...]:
     one, other = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
     # After two lines of names and one of the place.
     diff = [*unified_diff(one, other, n=1, lineterm="")][3:]
-    return tuple(Line("...", "") if s.startswith("@@") else Line(s[0], s[1:]) for s in diff)
+    return tuple(("...", "") if line.startswith("@@") else (line[0], line[1:]) for line in diff)
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,8 @@ def _row(attempt: Attempt, best: dict[tuple[str, str], int]) -> Row:
         # No page names one of a part that was not asked, nor of the starter.
         ideas=tuple(ideas[:1]) if not (on or unchanged) else (),
         failed=next(iter(failed), ""),
-        failing=frozenset((case, c["id"]) for c in checks for case in c.get("failing") or ()),
+        # None fail in a try that went on to a new part: what fails there was not asked yet.
+        failing=frozenset((n, c["id"]) for c in checks for n in c.get("failing") or () if not on),
         unchanged=unchanged,
     )
 

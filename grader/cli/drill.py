@@ -232,7 +232,9 @@ def solution(
                 for one in found.changes
             ],
             left=found.left,
-            mine=None if found.mine is None else [line._asdict() for line in found.mine],
+            mine=None
+            if found.mine is None
+            else [{"sign": sign, "text": text} for sign, text in found.mine],
             follow_ups=[follow_up.model_dump() for follow_up in spec.follow_ups],
             sources=spec.sources,
         )

@@ -146,7 +146,6 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
-        self._patience = BUSY_SECONDS
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in a transaction of its own; where it raises, nothing was written."""
@@ -175,13 +174,11 @@ class Store:
             elif not self.path.exists():
                 yield None
                 return
-            db = sqlite3.connect(self.path, timeout=self._patience, isolation_level=None)
+            db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
             with closing(db):
                 yield db
         except sqlite3.Error as fault:
             code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
-            if code == sqlite3.SQLITE_BUSY:  # waited for once, whatever else a command records
-                self._patience = 0.0
             damaged = code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
             hint = f"move {self.path} away; drill then begins a new history" if damaged else ""
             raise RecordsError(f"{self.path}: {fault}", hint) from fault
