@@ -324,11 +324,6 @@ def session() -> Iterator[GradingSession]:
         yield opened
 
 
-@pytest.fixture(scope="module")
-def search(session: GradingSession) -> Search:
-    return Search(session)
-
-
 def test_what_every_case_keeps_is_taken_to_be_meant(session: GradingSession) -> None:
     evaluation = Evaluation(session.question, 1, session.bank.reference, session.bank.reference)
     domain = Domain(Evaluation(session.question, 1, session.bank.reference, session.bank.reference))
@@ -351,8 +346,14 @@ def test_what_every_case_keeps_is_taken_to_be_meant(session: GradingSession) -> 
     assert not domain.holds(evaluation, "twice", evaluation.cases["unfit"], "two-layers")
 
 
-def test_a_right_solution_differs_nowhere(session: GradingSession, search: Search) -> None:
-    path = ROOT / "tests" / "solutions" / "maxpool-routing" / "right" / "float64_inside.py"
-    program = session.examine("right", [path.read_bytes()], 1).submission
-    assert search.difference(program) is None
-    assert search.size > 500
+def test_a_right_solution_differs_nowhere_and_a_wrong_one_somewhere(tmp_path: Path) -> None:
+    right = b"def gate_backward(grad_y, x):\n    return (grad_y * (x > 0)).astype(x.dtype)\n"
+    with GradingSession(gate(tmp_path)) as session:
+        search = Search(session)
+        same, other = (
+            session.examine(name, [source], 1).submission
+            for name, source in (("right", right), ("wrong", right.replace(b">", b">=")))
+        )
+        assert search.difference(same) is None
+        assert search.size > 30
+        assert search.difference(other) is not None
