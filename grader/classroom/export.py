@@ -20,7 +20,7 @@ from grader.classroom.report import find
 from grader.classroom.results import Results
 from grader.classroom.student import UNSEEN, seen
 from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, Terms
-from grader.model.errors import UsageError, closest
+from grader.model.errors import UsageError, did_you_mean
 from grader.model.report import PartResult, Verdict
 from grader.reports.blocks import render_text
 from grader.reports.json import to_json
@@ -49,9 +49,8 @@ def export(
             raise UsageError(text, hint="--student NAME says who is meant")
         student = everybody[0]
     if student is not None and student not in everybody:
-        near = closest(student, everybody)
-        hint = f"did you mean {near}?" if near else "drill class report lists everybody"
-        raise UsageError(f"{results.folder}: no student {student}", hint=hint)
+        text = f"{results.folder}: no student {student}{did_you_mean(student, everybody)}"
+        raise UsageError(text, hint="drill class report lists everybody")
     entries = (e for e in results.entries() if student in {None, e.handed.student})
     terms = results.terms
     if format == "csv":

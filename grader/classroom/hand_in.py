@@ -237,10 +237,8 @@ class HandIns(Closing):
     ) -> list[FoundFile]:
         """Return what is in a zip file, those in it included.
 
-        Args:
-            archive: Where its bytes are.
-            of: What is handed in there; None for the zip file of a whole class.
-            depth: 0 for that of a class, 1 for one that a student handed in, more for those in it.
+        It is that `of` a file, at a depth of 1 where a student handed it in, more where it lies in
+        another; without one it is that of a whole class.
 
         Raises:
             UsageError: It is none, it is damaged, or it holds more than any honest one.

@@ -84,11 +84,6 @@ class Student:
     name: str = ""
     email: str = ""
 
-    @property
-    def passed(self) -> bool:
-        """Whether every question passes."""
-        return all(one.standing is Standing.PASSED for one in self.results)
-
 
 @dataclass(slots=True)
 class HeldIdea:
@@ -135,16 +130,6 @@ class ClassFindings:
     mean: float | None  # of the points of those who are graded throughout
     median: float | None
     scores: Mapping[str, int]  # students graded throughout, by their share of all points
-
-    @property
-    def passed(self) -> int:
-        """How many students pass every question."""
-        return sum(student.passed for student in self.students)
-
-    @property
-    def unfinished(self) -> int:
-        """How many students have something that is not graded yet."""
-        return sum(student.points is None for student in self.students)
 
 
 def find(terms: Terms, entries: Iterable[Entry]) -> ClassFindings:
@@ -269,14 +254,16 @@ def points_text(value: float) -> str:
 
 def summary(found: ClassFindings) -> str:
     """The class in a sentence or two."""
-    said = f"{quantity(len(found.students), 'student')}, {found.passed} passed"
+    standings = ({result.standing for result in one.results} for one in found.students)
+    passed = sum(theirs == {Standing.PASSED} for theirs in standings)
+    said = f"{quantity(len(found.students), 'student')}, {passed} passed"
     said += " all questions" if len(found.questions) > 1 else ""
     if found.mean is not None:
         of = points_text(found.of)
         said += f", mean {found.mean:.1f} and median {found.median:.1f} of {of} points"
-    if found.unfinished:
-        left = quantity(found.unfinished, "student")
-        said += f". In no average, because something is not graded yet: {left}"
+    if left := sum(one.points is None for one in found.students):
+        left_out = quantity(left, "student")
+        said += f". In no average, because something is not graded yet: {left_out}"
     return f"{said}."
 
 

@@ -50,7 +50,6 @@ CREATE TABLE IF NOT EXISTS grade (
     PRIMARY KEY (student, question, path, key)
 );
 CREATE INDEX IF NOT EXISTS grade_by_key ON grade (key, state);
-CREATE INDEX IF NOT EXISTS grade_by_place ON grade (question, place);
 """
 _HAND_IN = "student, question, path, sha256, at, fault, name, email, late"
 _NEVER = "9999-12-31T23:59:59.999999+00:00"
@@ -70,12 +69,9 @@ class Results(Closing):
     """What is known of a class; opened for writing, it belongs to one process."""
 
     def __init__(self, folder: Path, *, write: Terms | None = None, drawn: bool = False) -> None:
-        """Open a folder of results.
+        """Open a folder of results, or make one, to write in it on the terms that are given.
 
-        Args:
-            folder: Where they are; made if it is to be written and there is none.
-            write: The terms on which it is graded into now, where it is to be written.
-            drawn: Whether their seed was drawn by chance: then one that is kept there stays.
+        If their seed was `drawn` by chance, one that is kept there stays.
 
         Raises:
             UsageError: They cannot be read or written, or another process is writing them.

@@ -17,6 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from importlib import metadata
+from itertools import islice
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -134,13 +135,11 @@ def grade_all(jobs: Iterable[Job], pool: LocalPool | DaskPool) -> Generator[Grad
     threads = ThreadPoolExecutor(_MOST_AT_ONCE, "", signal.pthread_sigmask, mask)
     lost: int | None = 0  # grades whose process ended, each time; None: one has come to its end
     try:
-        more = True
-        while more or running:
-            while more and len(running) < AHEAD * max(1, pool.size):
-                job = next(todo, None)
-                more = job is not None
-                if job is not None:
-                    running.add(threads.submit(_tried, job, pool))
+        while True:
+            room = max(0, AHEAD * max(1, pool.size) - len(running))
+            running |= {threads.submit(_tried, job, pool) for job in islice(todo, room)}
+            if not running:
+                break
             done, running = wait(running, timeout=_LOOK, return_when=FIRST_COMPLETED)
             for future in done:
                 graded = future.result()

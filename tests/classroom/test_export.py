@@ -266,7 +266,7 @@ def test_every_format_in_one_go_and_a_pipe(drill: Drill, tmp_path: Path) -> None
         (["--jsonl", "-", "--wide"], "--wide is for --csv"),
         (["--gradescope", "-"], "--gradescope is for one student, found 4"),
         (["--gradescope", "-", "--student", "bem"], "no student bem"),
-        (["--csv", "-", "--student", "ad"], "did you mean ada?"),
+        (["--csv", "-", "--student", "ad"], "did you mean 'ada'?"),
         (["--csv", "results"], "expected a file, found a folder"),
         (["--csv", "nowhere/x.csv"], "cannot be written"),
     ],
