@@ -182,8 +182,7 @@ class HandIns(Closing):
             return ""
         shown = "; ".join(f"{inert(path, 200)} ({why})" for path, why in self.unused[:SHOWN])
         more = len(self.unused) - SHOWN
-        are = "that is" if len(self.unused) == 1 else "that are"
-        counted = f"{quantity(len(self.unused), 'file')} {are} no student's answer"
+        counted = f"{quantity(len(self.unused), 'file')} not taken for an answer"
         return f"{counted}: {shown}" + (f"; {more:,} more" if more > 0 else "")
 
     # Looking for files.

@@ -66,18 +66,16 @@ def seen(report: Report, hidden: Collection[str]) -> Seen:
     below = {case for c in report.checks if c.id in hidden for case in (*c.cases, *c.failing)}
     shown = _Open(frozenset(hidden) | (below - open_cases))
     stopping = deciding(report)
-    found = replace(report, checks=tuple(map(shown.check, checks)), printed="", explanations=())
+    found = replace(
+        report, checks=tuple(map(shown.check, checks)), printed="", explanations=(),
+        note=shown.text(report.note), follow_up=shown.text(report.follow_up),
+    )  # fmt: skip
     failing = deciding(found)
     if stopping:  # the verdict is that of what is shown
         found = replace(found, verdict=failing[0].verdict if failing else Verdict.FAIL)
     cases = {case for check in failing for case in check.failing}
     ideas = tuple(shown.ideas(report.misconceptions, len(cases)))
-    found = replace(
-        found,
-        misconceptions=ideas,
-        note="" if shown.hides(report.note) else report.note,
-        follow_up="" if shown.hides(report.follow_up) else report.follow_up,
-    )
+    found = replace(found, misconceptions=ideas)
     unseen = tuple(dict.fromkeys(check.part for check in stopping if check.id in hidden))
     lost = len(ideas) < len(report.misconceptions) or report.explanations != ()
     return Seen(found, unseen, lost)
@@ -91,9 +89,9 @@ class _Open:
         listed = "|".join(re.escape(name) for name in sorted(names))
         self._named = re.compile(rf"(?<![\w-])(?:{listed})(?![\w-])", re.IGNORECASE)
 
-    def hides(self, text: str) -> bool:
-        """Whether a text names something that is hidden."""
-        return self._named.search(text) is not None
+    def text(self, text: str) -> str:
+        """Return a text, nothing where it names something that is hidden."""
+        return "" if self._named.search(text) else text
 
     def check(self, check: CheckResult) -> CheckResult:
         """Return a check in words that no program chooses, without what is of hidden cases."""
@@ -105,8 +103,8 @@ class _Open:
         if check.blocked_by in self._names:
             return replace(bare, blocked_by=None)
         if check.verdict in FINE:
-            said = check.verdict is Verdict.SKIPPED and not self.hides(check.message)
-            return replace(bare, message=check.message if said else "")
+            said = check.verdict is Verdict.SKIPPED
+            return replace(bare, message=self.text(check.message) if said else "")
         if not self._names.isdisjoint((case, *check.failing[:1])):
             return replace(bare, message=_NO if failing else f"{_NO} on a hidden case")
         message = _NO
@@ -115,16 +113,13 @@ class _Open:
             message = f"your code raised {name if name in _ERRORS else 'an exception'}"
         elif check.mismatch is not None:
             message = f"{check.mismatch.result.partition('[')[0]} is wrong"
-        named = self.hides(check.about)
+        about = self.text(check.about)
         return replace(
-            bare,
-            message=_NO if self.hides(message) else message,
+            bare, message=self.text(message) or _NO, about=about,
+            case_line=check.case_line if about == check.about else "",
             failing=tuple(dict.fromkeys([*[case] * bool(case), *failing])),
-            case_line="" if named else check.case_line,
-            about="" if named else check.about,
-            inputs=check.inputs,
-            exhibit=_given(check.exhibit),
-        )
+            inputs=check.inputs, exhibit=_given(check.exhibit),
+        )  # fmt: skip
 
     def ideas(self, named: Collection[Named], failing: int) -> Iterator[Named]:
         """Give the ideas that rest on what is open, counted in it alone."""
@@ -136,7 +131,7 @@ class _Open:
             uncounted = idea.cases and not idea.seen
             if lost or uncounted or not (checks or cases):
                 continue
-            if not self.hides(f"{idea.id} {idea.feedback}"):
+            if self.text(f"{idea.id} {idea.feedback}"):
                 yield replace(
                     idea, checks=checks, seen=cases, results=results, cases=len(cases),
                     failing=max(failing, len(cases)),

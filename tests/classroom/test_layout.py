@@ -346,7 +346,7 @@ def test_what_is_nobodys_is_counted_and_named(tmp_path: Path) -> None:
         assert len(list(handed_in)) == 2
         assert len(handed_in.unused) == 9
         assert handed_in.nobodys().startswith(
-            "9 files that are no student's answer: ann/0.py (another file is"
+            "9 files not taken for an answer: ann/0.py (another file is"
         )
         assert handed_in.nobodys().endswith("; 4 more")
 
