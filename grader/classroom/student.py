@@ -200,8 +200,8 @@ def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> It
         several = len(report.parts) > 1
         if several or any(check.of for check in report.checks):
             for number, part in enumerate(report.parts, 1):
-                word = "passes" if part.verdict is Verdict.PASS else "does not pass"
-                word = "not asked yet" if part.verdict is Verdict.SKIPPED else word
+                words = {Verdict.PASS: "passes", Verdict.SKIPPED: "not asked yet"}
+                word = words.get(part.verdict, "does not pass")
                 if part.of:
                     points = f"{part.points} of {quantity(part.of, 'point')}"
                     yield Item(f"Part {number} {word}: {points}")

@@ -226,18 +226,12 @@ def test_a_line_is_the_whole_report_in_ascii() -> None:
 
 
 @pytest.fixture
-def drill(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Drill:
-    """Type `drill class export` in a folder of one's own, beside the results of a class of four."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DRILL_HOME", str(tmp_path / "home"))
-    write_results(tmp_path / "results", TERMS, everybody())
+def drill(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Drill:
+    """Type `drill class export` for the results of a class."""
 
-    def call(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        status = run(["class", "export", *arguments])
-        return status, *capsys.readouterr()
+    def call(given: list[Entry], *arguments: str) -> tuple[int, str, str]:
+        results = write_results(tmp_path / "results", TERMS, given)
+        return run(["class", "export", str(results), *arguments]), *capsys.readouterr()
 
     return call
 
@@ -245,7 +239,7 @@ def drill(
 def test_every_format_in_one_go_and_a_pipe(drill: Drill, tmp_path: Path) -> None:
     files = {name: tmp_path / f"out.{name}" for name in ("csv", "jsonl", "gradescope")}
     options = [word for name, file in files.items() for word in (f"--{name}", str(file))]
-    status, out, err = drill("results", *options, "--student", "ada")
+    status, out, err = drill(everybody(), *options, "--student", "ada")
     assert (status, out) == (0, "")
     assert err.count("written") == len(files)
     assert len(list(csv.DictReader(io.StringIO(files["csv"].read_text())))) == 2
@@ -253,7 +247,7 @@ def test_every_format_in_one_go_and_a_pipe(drill: Drill, tmp_path: Path) -> None
     assert [json.loads(line)["points"] for line in lines] == [10, 4]
     assert json.loads(files["gradescope"].read_text())["tests"][0]["score"] == 6
     assert {*tmp_path.iterdir()} == {tmp_path / "results", *files.values()}
-    status, out, _ = drill("results", "--csv", "-", "--wide")
+    status, out, _ = drill(everybody(), "--csv", "-", "--wide")
     assert status == 0
     assert [row["total"] for row in csv.DictReader(io.StringIO(out))] == ["20", "6", "0", ""]
 
@@ -267,18 +261,17 @@ def test_every_format_in_one_go_and_a_pipe(drill: Drill, tmp_path: Path) -> None
         (["--gradescope", "-"], "--gradescope is for one student, found 4"),
         (["--gradescope", "-", "--student", "bem"], "no student bem"),
         (["--csv", "-", "--student", "ad"], "did you mean 'ada'?"),
-        (["--csv", "results"], "expected a file, found a folder"),
+        (["--csv", "."], "expected a file, found a folder"),
         (["--csv", "nowhere/x.csv"], "cannot be written"),
     ],
 )
 def test_what_cannot_be_written_is_said(drill: Drill, arguments: list[str], said: str) -> None:
-    status, out, err = drill("results", *arguments)
+    status, out, err = drill(everybody(), *arguments)
     assert (status, out) == (2, "")
     assert said in err.replace("\n    ", " ")
 
 
-def test_one_student_needs_no_name(drill: Drill, tmp_path: Path) -> None:
-    write_results(tmp_path / "one", TERMS, [entry("ada", report())])
-    status, out, _ = drill("one", "--gradescope", "-")
+def test_one_student_needs_no_name(drill: Drill) -> None:
+    status, out, _ = drill([entry("ada", report())], "--gradescope", "-")
     assert status == 0
     assert json.loads(out)["tests"][0]["status"] == "passed"
