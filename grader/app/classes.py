@@ -118,32 +118,23 @@ def read_class(
     """
     if level and level not in LEVELS:
         raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {level}")
-    config, written = (ClassFile(format=1), None) if file is None else _read(file)
+    config, written = _read(file) if file else (ClassFile(format=1), None)
     if ids and config.questions:
         raise UsageError(
             f"expected --question or the questions of {file}, found both",
             hint="name them in one place: a file keeps what counts with them",
         )
     if ids:
-        config, written = config.model_copy(update={"questions": list(dict.fromkeys(ids))}), None
+        config = config.model_copy(update={"questions": list(dict.fromkeys(ids))})
     if not config.questions:
         raise UsageError("expected --question ID or --class class.yaml with questions, found none")
-    questions: list[Question] = []
+    questions = [ctx.load(asked.id) for asked in config.asked]
     faults: list[Fault] = []
-    for i, asked in enumerate(config.asked):
-        try:
-            question = ctx.load(asked.id)
-        except UsageError as error:
-            if written is None:
-                raise
-            hint = f"; {error.hint}" if error.hint and not error.hint.startswith("Next:") else ""
-            faults.append((("questions", i, "id"), f"{error.message}{hint}"))
-        else:
-            need_torch(question)
-            questions.append(question)
-            faults += _unlike_the_question(i, asked, question)
+    for i, (asked, question) in enumerate(zip(config.asked, questions, strict=True)):
+        need_torch(question)
+        faults += _unlike_the_question(i, asked, question)
     if faults:
-        assert written is not None
+        assert written is not None  # the command line names neither parts nor checks
         raise ClassFileError(written.complaint(faults, "the class"))
     return config.model_copy(update={"isolation": level} if level else {}), questions
 

@@ -48,23 +48,20 @@ def readiness(ctx: Context, found: list[Finding]) -> str:
     """Return what the machine is ready for: "Ready for 4 numpy questions and 1 torch question."."""
     usable = [Path(one.path) for one in banks.in_use(ctx) if not one.fault]
     heads = bank.headers(usable) if usable else []
-    torch = sum(head.torch for head in heads)
-    counts = {"numpy": len(heads) - torch, "torch": torch}
+    counts = {"numpy": sum(not head.torch for head in heads), "torch": sum(h.torch for h in heads)}
     missing = {one.name for one in found if one.state == "MISSING"}
     if "isolation" in missing:
         return "Ready for nothing: no worker can be started."
-    stopped = {"numpy", "torch"} if "numpy" in missing else missing
-
-    def listed(*, ready: bool) -> str:
-        return " and ".join(
+    stopped = set(counts) if "numpy" in missing else missing
+    can, cannot = (
+        " and ".join(
             quantity(count, f"{library} question")
             for library, count in counts.items()
             if count and (library not in stopped) is ready
         )
-
-    cannot = listed(ready=False)
-    said = f"Ready for {listed(ready=True) or 'no question'}"
-    return f"{said}; not for {cannot}." if cannot else f"{said}."
+        for ready in (True, False)
+    )
+    return f"Ready for {can or 'no question'}" + (f"; not for {cannot}." if cannot else ".")
 
 
 def _versions() -> Iterator[Finding]:

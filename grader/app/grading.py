@@ -95,9 +95,9 @@ def grade(
         from grader import forms, session  # reads specs, as loading the question did
         from grader.session.submission import program_of
 
-        why_not = _why_not_counted(ctx, choice, path, file)
-        is_own = why_not is None
         yours = ctx.progress(question)
+        why_not = _why_not_counted(choice, path, file, yours.tries)
+        is_own = why_not is None
         starter = submission == question.handed_out(question.starter)
         once = forms.of(question.spec).one_try and not yours.tries
         readable = isinstance(program_of(submission, question, path.name), bytes)
@@ -198,7 +198,7 @@ def _parts(question: Question, wanted: str | None) -> tuple[int, ...] | None:
 
 
 def _why_not_counted(
-    ctx: Context, choice: Choice, path: Path, file: Path | None
+    choice: Choice, path: Path, file: Path | None, tries: int
 ) -> tuple[str, ...] | None:
     """Return None where a grade counts as an attempt, else what is to be said of that, if anything.
 
@@ -214,6 +214,6 @@ def _why_not_counted(
             "You did not start this folder; the grade is not counted as an attempt.",
             f"If it is yours, drill start {choice.called}{choice.option} in it makes it count.",
         )
-    if forms.of(choice.question.spec).one_try and ctx.progress(choice.question).tries > 0:
+    if forms.of(choice.question.spec).one_try and tries:
         return (f"Only your first prediction is scored; this grade of {path.name} does not count.",)
     return None

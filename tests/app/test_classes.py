@@ -201,8 +201,6 @@ def test_questions_are_named_in_one_place(folder: Path) -> None:
         ("weight: 2", "weight: 0", "10:5: questions[0].weight: expected a number above 0.0, found the number 0"),
         ("+01:00", "", "3:1: deadline: expected a time with its offset, as 2026-11-20T23:59:00+01:00, found '2026-11-20T23:59:00'"),
         ("2026-11-20T23:59:00+01:00", "Friday", "3:1: deadline: expected a time with its offset, as 2026-11-20T23:59:00+01:00, found 'Friday'"),
-        ("mean-and-spread", "mean-and-sprad", "8:5: questions[0].id: no question mean-and-sprad; did you mean mean-and-spread?"),
-        ("id: mean-and-spread", "id: nowhere/mean-and-spread", "8:5: questions[0].id: expected the name of a bank before '/', found 'nowhere'"),
         ("- id: mean-and-spread", "- mean-and-spread\n  - id: mean-and-spread", "9:5: questions[1]: expected each question once, found 'mean-and-spread' again (questions[0])"),
         ("[1, spread]", "[1, 4]", "9:16: questions[0].parts[1]: expected one of the parts 1, 2, 3, spread, found 4"),
         ("[1, spread]", "[]", "9:5: questions[0].parts: expected at least one entry, found a list of 0"),
@@ -218,6 +216,21 @@ def test_a_fault_has_its_place(folder: Path, old: str, new: str, problem: str) -
     (said,) = found.value.problems
     assert problem in said.removeprefix(f"{folder / 'class.yaml'}:")
     assert "[x" not in new or found.value.excerpt[1].strip() == "^"  # a mistake is pointed at
+
+
+@pytest.mark.parametrize(
+    ("id_", "said"),
+    [
+        ("mean-and-sprad", "no question mean-and-sprad; did you mean mean-and-spread?"),
+        ("nowhere/mean-and-spread", "expected the name of a bank before '/', found 'nowhere'"),
+    ],
+)
+def test_a_question_that_is_not_there_is_said_as_anywhere(
+    folder: Path, id_: str, said: str
+) -> None:
+    with pytest.raises(UsageError) as found:
+        by_file(folder, WHOLE, "mean-and-spread", id_)
+    assert found.value.message.startswith(said)
 
 
 def test_every_fault_is_listed(folder: Path) -> None:
