@@ -167,8 +167,9 @@ def export(
     wanted = {"csv": csv, "jsonl": jsonl, "gradescope": gradescope}
     files = {name: file for name, file in wanted.items() if file is not None}
     if not files:
-        listed = ", ".join(f"--{name}" for name in wanted)
-        raise UsageError("expected a format, found none", hint=f"one or more of {listed}")
+        raise UsageError(
+            "expected a format, found none", "one or more of --csv, --jsonl, --gradescope"
+        )
     if wide and csv is None:
         raise UsageError("--wide is for --csv")
     if [str(file) for file in files.values()].count("-") > 1:

@@ -41,7 +41,12 @@ def grade(
     here = context(ctx)
 
     def agreed(answers: bytes) -> bool:
-        return yes or (not json and output.is_dialog() and _confirmed(answers))
+        if yes or json or not output.is_dialog():
+            return yes
+        for line in answers.decode("utf-8", "replace").splitlines():
+            if line.partition("#")[0].strip():
+                output.info(f"    {line}")
+        return output.confirm("Only the first grade of a prediction counts. Grade this one?")
 
     with output.waiting() as doing:
         graded = grading.grade(
@@ -70,14 +75,6 @@ def grade(
         )
         output.show(page(report, around), rows=around.rows)
     return STATUS.get(report.verdict, 1)
-
-
-def _confirmed(answers: bytes) -> bool:
-    """Show a prediction, and ask whether this is the one that is to count."""
-    for line in answers.decode("utf-8", "replace").splitlines():
-        if line.partition("#")[0].strip():
-            output.info(f"    {line}")
-    return output.confirm("Only the first grade of a prediction counts. Grade this one?")
 
 
 def _near(path: Path) -> str:

@@ -12,7 +12,6 @@ from grader.model.numerals import quantity
 
 if TYPE_CHECKING:
     from grader.model.question import Header, Question
-    from grader.model.spec import Check
     from grader.records.progress import Progress
 
 _HEAD = ("question", "title", "level", "parts", "min", "you")
@@ -95,32 +94,29 @@ def _whole(question: Question, asked: int) -> dict[str, Any]:
     from grader import forms
 
     spec, shown = question.spec, question.spec.parts[:asked]
-    names = ("title", "track", "level", "minutes", "uses", "prerequisites", "causes", "log")
-    of_part = ("points", "minutes", "prompt", "interface", "contract")
+    names = {"title", "track", "level", "uses", "prerequisites", "causes", "log"}
+    of_part = {"points", "minutes", "prompt", "interface", "contract"}
+    of_check = {"id", "kind", "about", "tolerance"}  # what it allows besides rounding
     return {
         "question": question.id,
         "bank": question.bank,
         "digest": question.digest,
-        **{name: getattr(spec, name) for name in names},
+        **spec.model_dump(include=names | {"experiments"}),
+        "minutes": spec.minutes,
         "prompt": shown[0].prompt,
-        "experiments": None if spec.experiments is None else spec.experiments.model_dump(),
         "functions": list(question.functions_of(asked)),
         "hints": sum(len(part.hints) for part in shown),
         "parts": [
-            {name: getattr(part, name) for name in of_part}
-            | {"id": id_, "checks": [_check(check) for check in part.checks]}
+            part.model_dump(include=of_part)
+            | {
+                "id": id_,
+                "checks": [c.model_dump(include=of_check, exclude_none=True) for c in part.checks],
+            }
             for id_, part in zip(spec.part_ids, shown, strict=False)
         ],
         "parts_in_all": len(spec.parts),
         "materials": [asdict(one) for one in forms.of(spec).materials(spec)],
     }
-
-
-def _check(check: Check) -> dict[str, object]:
-    """What a check is about, and what it allows besides rounding."""
-    given = getattr(check, "tolerance", None)
-    allowed = {} if given is None else {"tolerance": given.model_dump(exclude_none=True)}
-    return {"id": check.id, "kind": check.kind, "about": check.about, **allowed}
 
 
 def next_(ctx: typer.Context, json: Json = False) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -40,6 +41,22 @@ class Ended:
 
 
 Drill = Callable[..., Ended]
+
+
+def follow(drill: Drill, *rows: tuple[Any, ...]) -> Ended:
+    """Type commands in turn, each with its status and what is said; `!` is before what is not.
+
+    Lines are not told apart.  What the last one ended with is returned.
+    """
+    for typed, status, *said in rows:
+        ended = drill(*shlex.split(typed))
+        page = " ".join(f"{ended.out} {ended.err}".split())
+        assert ended.status == status, (typed, ended)
+        for words in said:
+            assert (words.removeprefix("!") in page) is not words.startswith("!"), (typed, ended)
+    return ended
+
+
 Program = Callable[..., "subprocess.Popen[str]"]
 
 

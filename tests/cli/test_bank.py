@@ -23,7 +23,7 @@ from grader.model.question import Question
 from tests.audit.audits import AT_ZERO, REFERENCE, gate
 from tests.audit.audits import question as gate_question
 from tests.bank.specs import SPEC, edited, write_bank
-from tests.cli.conftest import ROOT, Drill, without_torch
+from tests.cli.conftest import ROOT, Drill, follow, without_torch
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -35,22 +35,21 @@ def listed(home: Path) -> str:
 
 def test_a_bank_is_added_once_listed_and_removed(real: Drill, home: Path, tmp_path: Path) -> None:
     bank = write_bank(tmp_path / "mine")
-    assert real("bank", "add", "../mine").out == (
-        f"mine  {bank}\n1 question; it is in use from now on\n"
+    added = f"mine {bank} 1 question; it is in use"
+    follow(
+        real,
+        ("bank add ../mine", 0, f"{added} from now on"),
+        (f"bank add {bank}", 0, f"{added} already"),
+        ("list", 0, "scaled-copy"),
+        ("bank list", 0, f"mine {bank} 1 question, from {home}/banks", f"drill {builtin()}"),
     )
-    again = real("bank", "add", str(bank)).out
-    assert (again, listed(home)) == (
-        f"mine  {bank}\n1 question; it is in use already\n",
-        f"{bank}\n",
+    assert listed(home) == f"{bank}\n"
+    follow(
+        real,
+        ("bank remove ../mine", 0, f"{bank} is no longer in use; it is left where it is"),
+        ("list", 0, "!scaled-copy"),
     )
-    assert "scaled-copy" in real("list").out
-    out = real("bank", "list").out
-    assert f"mine   {bank}\n       1 question, from {home / 'banks'}\n" in out
-    assert f"drill  {builtin()}\n" in out
-    removed = real("bank", "remove", "../mine")
-    assert removed.out == f"{bank} is no longer in use; it is left where it is\n"
     assert (listed(home), bank.is_dir()) == ("", True)
-    assert "scaled-copy" not in real("list").out
 
 
 def test_a_list_behind_a_link_is_changed_where_it_is(
@@ -75,20 +74,24 @@ def test_one_file_is_a_bank_too(real: Drill, tmp_path: Path) -> None:
     assert "the-question" in {q["id"] for q in real("list", "--json").data["questions"]}
 
 
+NO_BANK = "drill: expected a folder that holds questions/, or a .yaml file,"
+NO_LINE = "expected a path that fits on a line of"
+
+
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("name", "make", "said"),
     [
-        (lambda p: p.exists(), "found nothing at "),
-        (lambda p: p.mkdir(), "found no questions/ in "),
-        (lambda p: p.write_text("x"), "found the file "),
+        ("thing", lambda p: p.exists(), (NO_BANK, "found nothing at ")),
+        ("thing", lambda p: p.mkdir(), (NO_BANK, "found no questions/ in ")),
+        ("thing", lambda p: p.write_text("x"), (NO_BANK, "found the file ")),
+        *((name, write_bank, (NO_LINE,)) for name in ("a\rb", "a\u2028b", "a\udcffb", "a #b")),
     ],
 )
-def test_what_is_no_bank_is_refused(
-    real: Drill, home: Path, tmp_path: Path, make: Callable[[Path], object], said: str
+def test_what_is_no_bank_or_fits_on_no_list_is_refused(
+    real: Drill, home: Path, name: str, make: Callable[[Path], object], said: tuple[str, ...]
 ) -> None:
-    make(tmp_path / "thing")
-    expected = "drill: expected a folder that holds questions/, or a .yaml file,"
-    real("bank", "add", "../thing").refused(expected, said)
+    make(home.parent / name)
+    real("bank", "add", f"../{name}").refused(*said)
     assert not (home / "banks").exists()
 
 
@@ -100,15 +103,6 @@ def test_a_list_that_is_no_text_is_not_written_over(
     (home / "banks").write_bytes(b"\xff\xfe")
     real("bank", "add", "../mine").refused("expected UTF-8 text with one path per line")
     assert (home / "banks").read_bytes() == b"\xff\xfe"
-
-
-def test_a_path_that_the_list_could_not_hold_is_not_added(
-    real: Drill, home: Path, tmp_path: Path
-) -> None:
-    for name in ("a\rb", "a\u2028b", "a\udcffb", "a #b"):
-        ended = real("bank", "add", str(write_bank(tmp_path / name)))
-        ended.refused("expected a path that fits on a line of")
-    assert not (home / "banks").exists()
 
 
 @pytest.mark.parametrize(
@@ -132,27 +126,27 @@ def test_a_bank_that_is_gone_says_how_to_take_it_off_the_list(real: Drill, tmp_p
     real("bank", "add", str(bank))
     bank.rename(tmp_path / "elsewhere")
     hint = f"drill bank remove {bank} takes it off the list"
-    for words in (("list",), ("show", "maxpool-routing"), ("start", "maxpool-routing")):
-        ended = real(*words)
-        assert (ended.status, "maxpool-routing" in ended.out) == (0, True)
+    for words in ("list", "show maxpool-routing", "start maxpool-routing"):
+        ended = follow(real, (words, 0, "maxpool-routing", hint))
         assert ended.err.count(f"found nothing at {bank}") == 1
-        assert hint in ended.err
     shown = real("bank", "list", "--json")
     assert shown.status == 3
     assert [b["fault"] != "" for b in shown.data["banks"]] == [True, False]
     assert shown.data["banks"][0]["hint"] == hint
-    assert f"\n       {hint}\n" in real("bank", "list").out
-    assert real("bank", "remove", str(bank)).status == 0
+    follow(real, ("bank list", 3, hint), (f"bank remove {bank}", 0))
     assert real("list").err == ""
 
 
 def test_a_bank_that_is_not_on_the_list_cannot_be_removed(real: Drill, tmp_path: Path) -> None:
     bank = write_bank(tmp_path / "mine")
     real("bank", "add", str(bank))
-    real("bank", "remove", f"{bank}s").refused(f"did you mean {bank}?")
-    real("bank", "remove", "../nothing-alike").refused("drill bank list shows those in use")
+    follow(
+        real,
+        (f"bank remove {bank}s", 2, f"did you mean {bank}?"),
+        ("bank remove ../nothing-alike", 2, "drill bank list shows those in use"),
+    )
     bank.rename(tmp_path / "gone")
-    real("bank", "remove", "mien").refused(f"did you mean {bank}?")
+    follow(real, ("bank remove mien", 2, f"did you mean {bank}?"))
 
 
 @pytest.mark.parametrize("shown", ["mine", "mine-2"])
@@ -162,9 +156,8 @@ def test_a_bank_is_removed_by_the_name_that_the_list_shows(
     banks = {"mine": tmp_path / "a" / "mine", "mine-2": tmp_path / "b" / "mine"}
     for bank in banks.values():
         real("bank", "add", str(write_bank(bank)))
-    assert shown in {b["name"] for b in real("bank", "list", "--json").data["banks"]}
-    removed = real("bank", "remove", shown)
-    assert removed.out == f"{banks.pop(shown)} is no longer in use; it is left where it is\n"
+    gone = banks.pop(shown)
+    follow(real, ("bank list", 0, shown), (f"bank remove {shown}", 0, f"{gone} is no longer in"))
     assert listed(home) == "".join(f"{bank}\n" for bank in banks.values())
 
 
@@ -174,37 +167,38 @@ def test_an_id_of_two_banks_is_listed_twice_and_asked_for_by_name(
     mine = write_bank(tmp_path / "mine", edited("A scaled copy", "Mine"))
     yours = write_bank(tmp_path / "yours", edited("A scaled copy", "Yours"))
     monkeypatch.setenv("DRILL_BANK", f"{mine}{os.pathsep}{yours}")
-    out = real("list").out
-    assert ("mine/scaled-copy" in out, "yours/scaled-copy" in out) == (True, True)
-    for command in ("show", "start", "grade"):
-        real(command, "scaled-copy").refused(
-            "expected a question that one bank holds, found 'scaled-copy' in 2",
-            "say mine/scaled-copy or yours/scaled-copy",
-        )
-    assert real("show", "yours/scaled-copy", "--json").data["title"] == "Yours"
+    two = (
+        "expected a question that one bank holds, found 'scaled-copy' in 2",
+        "say mine/scaled-copy or yours/scaled-copy",
+    )
     # A folder is not taken for the other bank's question.
-    real("start", "mine/scaled-copy")
     wrong = f"for scaled-copy of {yours}, found that of {mine}"
-    hint = "drill start yours/scaled-copy --dir DIR makes it elsewhere"
-    real("start", "yours/scaled-copy").refused(wrong, hint)
-    real("--bank", str(yours), "start", "scaled-copy").refused(wrong)
-    assert real("start", "yours/scaled-copy", "--dir", "other").status == 0
-    assert real("start", "mine/scaled-copy", "--json").data["already_started"]
+    follow(
+        real,
+        ("list", 0, "mine/scaled-copy", "yours/scaled-copy"),
+        *((f"{command} scaled-copy", 2, *two) for command in ("show", "start", "grade")),
+        ("show yours/scaled-copy", 0, "Yours", "!Mine"),
+        ("start mine/scaled-copy", 0),
+        ("start yours/scaled-copy", 2, wrong, "drill start yours/scaled-copy --dir DIR makes it"),
+        (f"--bank {yours} start scaled-copy", 2, wrong),
+        ("start yours/scaled-copy --dir other", 0),
+        ("start mine/scaled-copy --json", 0, '"already_started": true'),
+    )
 
 
 def test_a_broken_bank_is_warned_of_once_and_hides_no_other(real: Drill, tmp_path: Path) -> None:
     good, broken = write_bank(tmp_path / "good"), write_bank(tmp_path / "broken", name="other")
-    for bank in (broken, good):
-        assert real("bank", "add", str(bank)).status == 0
+    follow(real, *((f"bank add {bank}", 0) for bank in (broken, good)))
     (broken / "questions" / "other.yml").write_text(SPEC, encoding="utf-8")
     fault = "expected one file for the id other, found other.yaml too"
-    for words in (("list",), ("show", "scaled-copy"), ("start", "scaled-copy"), ("hint",)):
-        ended = real(*words)
-        assert (ended.status, ended.err.count(fault) <= 1) == (0, True), words
-    ended = real("list")
-    assert ("scaled-copy" in ended.out, fault in ended.err) == (True, True)
-    assert real("--bank", str(broken), "list").status == 3
-    assert real("show", "other").status == 2
+    for words in ("show scaled-copy", "start scaled-copy", "hint", "list"):
+        assert follow(real, (words, 0)).err.count(fault) <= 1, words
+    follow(
+        real,
+        ("list", 0, "scaled-copy", fault),
+        (f"--bank {broken} list", 3),
+        ("show other", 2),
+    )
 
 
 ADDING = """
@@ -241,25 +235,20 @@ def test_banks_that_two_processes_add_at_once_are_all_on_the_list(
     assert [p.name for p in home.iterdir()] == ["banks"]
 
 
-def test_commands_that_are_suggested_keep_the_bank(
-    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "400")  # wide enough for a path that is not folded
+def test_commands_that_are_suggested_keep_the_bank(real: Drill, tmp_path: Path) -> None:
     bank = write_bank(tmp_path / "a bank")
     option = f"--bank '{bank}'"
-
-    def said(*words: str) -> str:
-        ended = real("--bank", str(bank), *words)
-        return " ".join((ended.out + ended.err).split())
-
-    assert f"drill bank new bad-id {option}" in said("bank", "new", "Bad Id")
-    assert said("show", "scaled-copy").endswith(f"Next: drill start scaled-copy {option}")
-    assert f"Next: drill start scaled-copy {option}" in said("grade", "scaled-copy")
-    assert f"drill solution scaled-copy {option} --give-up" in said("hint", "scaled-copy")
-    assert f"Next: drill hint scaled-copy {option} drill" in said("solution", "scaled-copy")
     Path("mine.py").touch()
-    graded = said("grade", "scaled-copy", "--file", "mine.py", "--seed", "7")
-    assert f"Next: drill grade scaled-copy --file mine.py {option}" in graded
+    follow(
+        lambda *words: real("--bank", str(bank), *words),
+        ("bank new 'Bad Id'", 2, f"drill bank new bad-id {option}"),
+        ("show scaled-copy", 0, f"Next: drill start scaled-copy {option}"),
+        ("grade scaled-copy", 2, f"Next: drill start scaled-copy {option}"),
+        ("hint scaled-copy", 0, f"drill solution scaled-copy {option} --give-up"),
+        ("solution scaled-copy", 2, f"Next: drill hint scaled-copy {option} drill"),
+        ("grade scaled-copy --file mine.py --seed 7", 1,
+         f"Next: drill grade scaled-copy --file mine.py {option}"),
+    )  # fmt: skip
 
 
 # Write a question.
