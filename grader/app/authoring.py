@@ -66,17 +66,10 @@ def new(
             f" {MOST_LETTERS} characters, found {question_id!r}",
             hint=f"drill bank new {nearest_id(question_id) or 'my-norm'}{ctx.option}",
         )
-    root = ctx.here() / (ctx.bank or Path()).expanduser()
-    if os.path.lexists(root) and not os.path.isdir(root):  # noqa: PTH112 never raises
-        raise UsageError(
-            f"{ctx.bank}: expected a folder to put {question_id} into, found a file",
-            hint="name the folder that is to be the bank; it is made where there is none",
-        )
-    bank = root = root.resolve()
+    bank = root = (ctx.here() / (ctx.bank or Path()).expanduser()).resolve()
     spec = root / "questions" / f"{question_id}.yaml"
     template, sources = _template(parts, form)
-    inline = one_file or not sources
-    drill = None if inline else root / "drills" / question_id
+    drill = root / "drills" / question_id if sources and not one_file else None
     if one_file and ctx.bank is None and not spec.parent.is_dir():
         bank = spec = root / spec.name
     documented = root / "docs" / _SCHEMA  # where a checkout of the program has it
@@ -87,7 +80,7 @@ def new(
         "@TRACK@": question_id.partition("-")[0],
         "@ID@": question_id,
     }
-    text = _marked(_with_programs(template, sources, inline=inline), marks)
+    text = _marked(_with_programs(template, sources, inline=drill is None), marks)
     programs = {drill / _file(name): code for name, code in sources.items()} if drill else {}
     _write(ctx, spec, drill, {spec: text, **programs})
     written = [spec, *programs]

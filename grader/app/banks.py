@@ -100,10 +100,11 @@ def in_use(ctx: Context) -> list[BankInUse]:
     found = []
     for path, at in places.items():
         fault, count = refusal(at.path), 0
-        try:
-            count = 0 if fault else len(BankFiles(path).specs())
-        except DrillError as error:
-            fault = error.message
+        if not fault:
+            try:
+                count = len(BankFiles(path).specs())
+            except DrillError as error:
+                fault = error.message
         hint = at.hint if fault else ""
         found.append(BankInUse(called.get(path, "-"), str(path), at.origin, count, fault, hint))
     return found
@@ -136,13 +137,9 @@ def _listed() -> Iterator[list[str]]:
             before = bank.config_lines()
         except FileNotFoundError:
             before = []
-        except UnicodeDecodeError:
-            raise UsageError(
-                f"{path}: expected UTF-8 text with one path per line, found other bytes",
-                hint="move the file away, then add the banks again",
-            ) from None
-        except OSError as fault:
-            raise UsageError(f"{path}: cannot be read: {fault.strerror}", _ELSEWHERE) from fault
+        except (UnicodeDecodeError, OSError) as fault:
+            why = fault.strerror if isinstance(fault, OSError) else "expected UTF-8 text"
+            raise UsageError(f"{path}: cannot be read: {why}", _ELSEWHERE) from fault
         lines = list(before)
         yield lines
         if lines != before:

@@ -61,17 +61,16 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     found = open_folder(folder)
     if found is None:
         _begin(wanted, elsewhere, f"drill grade {question_id}{ctx.option} --file PATH")
-    elif found.question != question.id:
-        text = f"{folder}: expected a folder for {question.id}, found that of {found.question}"
-        raise UsageError(text, hint=elsewhere)
-    elif found.was_started(ctx.starts) and not progress.counts(
-        found.bank, wanted.bank, question.id
-    ):
-        raise UsageError(
-            f"{folder}: expected a folder for {question.id} of {wanted.bank}, found that of"
-            f" {found.bank}",
-            hint=elsewhere,
+    else:
+        other = found.was_started(ctx.starts) and not progress.counts(
+            found.bank, wanted.bank, question.id
         )
+        if other or found.question != question.id:
+            raise UsageError(
+                f"{folder}: expected a folder for {question.id} of {wanted.bank}, found that of"
+                f" {found.question} of {found.bank}",
+                hint=elsewhere,
+            )
     parts = ctx.progress(question).asked(len(question.spec.parts))
     content = {
         own: question.handed_out(question.starter),

@@ -101,7 +101,9 @@ def test_a_list_that_is_no_text_is_not_written_over(
     write_bank(tmp_path / "mine")
     home.mkdir()
     (home / "banks").write_bytes(b"\xff\xfe")
-    real("bank", "add", "../mine").refused("expected UTF-8 text with one path per line")
+    real("bank", "add", "../mine").refused(
+        "cannot be read: expected UTF-8 text", "DRILL_HOME=DIR names another"
+    )
     assert (home / "banks").read_bytes() == b"\xff\xfe"
 
 
@@ -172,7 +174,7 @@ def test_an_id_of_two_banks_is_listed_twice_and_asked_for_by_name(
         "say mine/scaled-copy or yours/scaled-copy",
     )
     # A folder is not taken for the other bank's question.
-    wrong = f"for scaled-copy of {yours}, found that of {mine}"
+    wrong = f"for scaled-copy of {yours}, found that of scaled-copy of {mine}"
     follow(
         real,
         ("list", 0, "mine/scaled-copy", "yours/scaled-copy"),
