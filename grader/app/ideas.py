@@ -9,16 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from grader import bank, forms
 from grader.app import files
-from grader.app.auditing import Audited, audit, banks_for
+from grader.app.auditing import banks_for
 from grader.app.context import Context, need_torch
-from grader.audit.audit import Plan
+from grader.audit.audit import Plan, audited
 from grader.bank.storage import is_id
 from grader.classroom.results import Results
+from grader.model.audit import AuditReport
 from grader.model.classroom import HandIn
 from grader.model.errors import UsageError, did_you_mean
 from grader.model.numerals import quantity
@@ -78,7 +79,7 @@ class NewIdea:
     program: Path
     spec: Path
     line: int  # of the spec, with the feedback that is to be written
-    audited: Audited
+    audit: AuditReport
 
 
 def new_idea(
@@ -132,13 +133,11 @@ def new_idea(
         undo.callback(program.unlink, missing_ok=True)
         undo.callback(files.replace, spec, before, _ELSEWHERE)
         files.replace(spec, after.encode(), _ELSEWHERE)
-        here = replace(ctx, bank=question.bank)
-        (audited,) = audit(here, [question.id], Plan(), progress=progress)
-        if audited.fault is not None:
-            raise audited.fault
+        fresh = bank.load([question.bank], question.id)
+        ((audit, _),) = audited([fresh], Plan(), progress)
         undo.pop_all()
     known = tuple(idea.id for idea in report.misconceptions)
-    return NewIdea(outputs, count, text, checks, known, program, spec, line, audited)
+    return NewIdea(outputs, count, text, checks, known, program, spec, line, audit)
 
 
 def _shortest(

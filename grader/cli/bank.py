@@ -113,13 +113,12 @@ def new_idea(
     here = context(ctx)
     with output.waiting() as doing:
         made = ideas.new_idea(here, question, results, group, name, progress=doing)
-    report = made.audited.report
-    status = 0 if made.audited.ready(strict=False) else entrypoint.EXIT_BANK_FAULT
+    status = 0 if made.audit.ok else entrypoint.EXIT_BANK_FAULT
     if json:
         output.document(
             question=question, group=made.outputs, files=made.answers, checks=made.checks,
             known=made.known, written=[made.program, made.spec], todo=made.line,
-            audit=audit_to_json(report) if report else None,
+            audit=audit_to_json(made.audit),
         )  # fmt: skip
         return status
     stopped = ", ".join(made.checks)
@@ -127,10 +126,8 @@ def new_idea(
     if made.known:
         output.write(f"the question knows {', '.join(made.known)}, which computes the same")
     output.write(f"\n{indent(made.text.rstrip(), '  ')}\n")
-    if report is not None:
-        output.show(audit_page(report))
-        output.write()
-    output.write(f"{here.near(made.program)}\n{here.near(made.spec)}:{made.line}")
+    output.show(audit_page(made.audit))
+    output.write(f"\n{here.near(made.program)}\n{here.near(made.spec)}:{made.line}")
     output.info("a stranger wrote this: read it before you keep it in your bank")
     output.write(f"\nNext: read the program, and write the feedback of {name} where TODO stands")
     return status

@@ -92,8 +92,7 @@ def test_the_shortest_of_equal_answers_is_written_and_nothing_else_of_the_questi
     assert (kept.answers, kept.checks, kept.known) == (2, ("total",), ())
     assert kept.text == "def spread(x):\n    return float((_centred(x) ** 2).sum())\n"
     assert kept.program == here.here() / "bank/drills/deviations/misconceptions/sum_of_squares.py"
-    assert kept.audited.report is not None
-    assert not [one for one in kept.audited.report.problems if "sum-of-squares" in one]
+    assert not [one for one in kept.audit.problems if "sum-of-squares" in one]
     after = bank.load([here.here() / "bank"], "deviations")
     assert list(after.variants) == ["sum-of-squares", *before.variants]
     assert after.spec.misconceptions["sum-of-squares"].killed_by == ["total"]
@@ -104,7 +103,7 @@ def test_the_shortest_of_equal_answers_is_written_and_nothing_else_of_the_questi
     written = "".join(content.decode() for content in files(here.here() / "bank").values())
     assert not [name for name in CLASS if name in written.casefold()]
     # Another idea of the same class can still be taken in: its question is another one by now.
-    assert made(graded, here, "constanze", "half-the-spread").audited.report is not None
+    assert made(graded, here, "constanze", "half-the-spread").answers == 1
 
 
 @pytest.mark.parametrize("name", ["Sum", "../escape", "forgot-weight", "starter"])
@@ -130,7 +129,7 @@ def test_what_cannot_be_loaded_is_taken_back(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("grader.app.ideas.audit", stop)
+    monkeypatch.setattr("grader.app.ideas.audited", stop)
     with pytest.raises(KeyboardInterrupt):
         made(graded, here, "constanze", "half")
     assert files(here.here()) == before
