@@ -223,19 +223,14 @@ def _nearest(ctx: Context, folder: Path | None = None) -> Workspace:
             f"{len(below)} drills are in this folder, and none is named",
             hint=f"Next: {'   '.join(lines)}",
         )
-    if not ctx.starts:
-        raise UsageError(
-            "no drill was started here or anywhere else",
-            hint=f"Next: drill next{ctx.option}   drill list{ctx.option}",
-        )
-    last = ctx.starts[0]
-    there = Path(last.folder)
-    if open_quietly(there) is None:
-        raise UsageError(
-            f"no drill in this folder, and that of {last.question} is gone: {ctx.typed(there)}",
-            hint=f"Next: drill start {last.question}{ctx.option}   drill history",
-        )
+    for last in ctx.starts[:1]:
+        if open_quietly(there := Path(last.folder)) is not None:
+            at = ctx.typed(there.parent)
+            raise UsageError(
+                f"no drill in this folder; the last one was {last.question}, in {at}",
+                hint=f"Next: cd {ctx.typed(there)} && drill {ctx.typing}{ctx.option}",
+            )
     raise UsageError(
-        f"no drill in this folder; the last one was {last.question}, in {ctx.typed(there.parent)}",
-        hint=f"Next: cd {ctx.typed(there)} && drill {ctx.typing}{ctx.option}",
+        "no drill is here, nor where the last one was started",
+        hint=f"Next: drill next{ctx.option}   drill list{ctx.option}",
     )

@@ -297,7 +297,7 @@ def test_where_records_cannot_be_kept_a_marker_names_a_question_of_the_banks_in_
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a file away")
 def test_a_marker_of_another_user_names_nothing(real: Drill, mal: Path) -> None:
     os.chown(mal / ".drill", 65534, 65534)
-    real("grade").refused("no drill was started here")
+    real("grade").refused("no drill is here")
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_a_marker_that_is_no_regular_file_is_none(real: Drill) -> None:
         Path(name).mkdir()
     os.mkfifo("pipe/.drill")
     Path("link/.drill").symlink_to(Path("aside/deeper/.drill").absolute())
-    assert "no drill was started here" in real("grade").err
+    assert "no drill is here" in real("grade").err
 
 
 @pytest.mark.parametrize("kind", ["symbolic link", "pipe", "folder"])
