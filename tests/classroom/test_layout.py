@@ -316,9 +316,7 @@ def test_metadata_in_a_students_folder_or_elsewhere_says_nothing(tmp_path: Path)
     tree(tmp_path, {"submission_2/submission_metadata.yml": METADATA, "submission_2/mean.py": ""})
     assert [one.student for one in found(tmp_path)] == ["submission_2"]
     (tmp_path / "submission_metadata.yml").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(
-        UsageError, match=r"submission_metadata\.yml: a link, which is not followed"
-    ):
+    with pytest.raises(UsageError, match=r"submission_metadata\.yml: a link"):
         found(tmp_path)
 
 
