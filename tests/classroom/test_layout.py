@@ -99,28 +99,24 @@ def test_nobody_hands_in_for_another(tmp_path: Path, path: str, student: str | N
 
 
 @pytest.mark.parametrize(
-    ("name", "question"),
+    ("own", "question"),
     [
         ("layer-norm.py", "layer-norm"), ("layer_norm.py", "layer-norm"),
         ("Layer-Norm (1).py", "layer-norm"), ("layer-norm-3.py", "layer-norm"),
         ("layer-norm.ipynb", "layer-norm"), ("layer-norm-2.py", "layer-norm-2"),
-        ("layer.py", None), ("submission.py", None), ("layer-norm.txt", None), ("layer-norm", None),
+        ("layer.py", ""), ("submission.py", ""), ("layer-norm", ""),
+        # As `drill` makes it.
+        ("layer-norm/submission.py", "layer-norm"), ("paper/answers.txt", "paper"),
+        # Questions that ask for a text.
+        ("paper.txt", "paper"), ("Paper (2).txt", "paper"), ("paper.py", ""),
+        ("layer-norm.txt", ""), ("layer-norm/answers.txt", ""), ("answers.txt", ""),
+        ("readme.txt", ""),
     ],
 )  # fmt: skip
-def test_the_question_is_in_the_name(tmp_path: Path, name: str, question: str | None) -> None:
-    asked = ("layer-norm", "mean") + (("layer-norm-2",) if question == "layer-norm-2" else ())
-    tree(tmp_path, {f"ann/{name}": BOOK, "bo/mean.py": ""})
-    assert [one for _, one, path in whose(tmp_path, *asked) if path.startswith("ann")] == (
-        [question] if question else []
-    )
-
-
-def test_a_folder_as_drill_makes_it_says_the_question(tmp_path: Path) -> None:
-    tree(tmp_path, {"ann/mean/submission.py": "", "ann/var/submission.py": "", "bo/var.py": ""})
-    assert whose(tmp_path, "mean", "var") == [
-        ("ann", "mean", "ann/mean/submission.py"), ("ann", "var", "ann/var/submission.py"),
-        ("bo", "var", "bo/var.py"),
-    ]  # fmt: skip
+def test_the_question_is_in_the_name(own: str, question: str) -> None:
+    asked = AnswerNames(["layer-norm", "layer-norm-2", "paper"], ["paper"])
+    answers = [one for one, rank in asked.answers(own.split("/")) if rank[0] != NONE]
+    assert answers == [question] * bool(question)
 
 
 def test_a_notebook_for_several_questions_answers_each(tmp_path: Path) -> None:
@@ -352,20 +348,6 @@ def test_what_is_nobodys_is_counted_and_named(tmp_path: Path) -> None:
             "9 files not taken for an answer: ann/0.py (another file is"
         )
         assert handed_in.nobodys().endswith("; 4 more")
-
-
-@pytest.mark.parametrize(
-    ("own", "answers"),
-    [
-        (["seven-windows.txt"], ["seven-windows"]), (["seven_windows.txt"], ["seven-windows"]),
-        (["seven-windows", "answers.txt"], ["seven-windows"]), (["seven-windows.py"], []),
-        (["maxpool-routing.txt"], []), (["maxpool-routing", "answers.txt"], []),
-        (["answers.txt"], []), (["readme.txt"], []), (["maxpool-routing.py"], ["maxpool-routing"]),
-    ],
-)  # fmt: skip
-def test_a_text_answers_a_question_that_asks_for_one(own: list[str], answers: list[str]) -> None:
-    asked = AnswerNames(["seven-windows", "maxpool-routing"], ["seven-windows"])
-    assert [one for one, rank in asked.answers(own) if rank[0] != NONE] == answers
 
 
 # Whatever is handed in: nothing raises, and nobody gets another one's answer.
