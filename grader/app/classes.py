@@ -201,7 +201,7 @@ def assigned(asked: ClassQuestion, question: Question) -> AssignedQuestion:
         sum(parts[number - 1].points for number in counting),
         weight=asked.weight,
         hidden=tuple(dict.fromkeys(asked.hidden)),
-        libraries=versions(dict.fromkeys(["python", "numpy", *question.spec.uses])),
+        libraries=versions(dict.fromkeys(["python", "drill", "numpy", *question.spec.uses])),
     )
 
 
