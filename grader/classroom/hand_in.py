@@ -202,17 +202,15 @@ class HandIns(Closing):
                     yield FoundFile(folder.relative_to(self._root).as_posix()).unreadable(fault)
                     continue
                 for place in places:
-                    inside = self._at(place)
-                    folders += [place] if inside is None else []
-                    yield from inside or ()
+                    yield from self._at(place, folders)
         except UsageError as fault:
             text = f"{self._root}: expected a folder or a zip file: {fault.message}"
             raise UsageError(text) from fault
         except OSError as fault:
             raise UsageError(f"{self._root}: cannot be read: {fault.strerror}") from fault
 
-    def _at(self, place: Path) -> list[FoundFile] | None:
-        """Return what is at a place, those in a zip file included; None for a folder."""
+    def _at(self, place: Path, folders: list[Path]) -> list[FoundFile]:
+        """Return what is at a place, those in a zip file included; a folder joins the others."""
         file = FoundFile(place.relative_to(self._root).as_posix(), bytes_at=place)
         try:
             found = place.lstat()
@@ -221,7 +219,8 @@ class HandIns(Closing):
                 file = replace(file, at=moment.isoformat(timespec="seconds"))
             file = _usable(file, found.st_mode)
             if stat.S_ISDIR(found.st_mode) and not file.fault:
-                return None
+                folders.append(place)
+                return []
             if suffix(file.path) == ARCHIVE and not file.fault:
                 _fits(file.path, found.st_size)
                 return self._unpacked(place, file, 1)
