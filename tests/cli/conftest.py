@@ -43,17 +43,24 @@ class Ended:
 Drill = Callable[..., Ended]
 
 
-def follow(drill: Drill, *rows: tuple[Any, ...]) -> Ended:
-    """Type commands in turn, each with its status and what is said; `!` is before what is not.
+def follow(drill: Drill, script: str) -> Ended:
+    """Do what a script says, and return how its last command ended.
 
-    Lines are not told apart.  What the last one ended with is returned.
+    COMMAND => STATUS | said | !not said    lines are not told apart
+    PATH < TEXT                             writes a file, in which \\n ends a line
     """
-    for typed, status, *said in rows:
+    for line in filter(None, map(str.strip, script.splitlines())):
+        typed, _, expected = line.partition(" => ")
+        if not expected:
+            path, text = line.split(" < ")
+            Path(path).write_text(text.replace("\\n", "\n") + "\n", encoding="utf-8")
+            continue
+        status, *said = expected.split(" | ")
         ended = drill(*shlex.split(typed))
         page = " ".join(f"{ended.out} {ended.err}".split())
-        assert ended.status == status, (typed, ended)
+        assert ended.status == int(status), (line, ended)
         for words in said:
-            assert (words.removeprefix("!") in page) is not words.startswith("!"), (typed, ended)
+            assert (words.removeprefix("!") in page) is not words.startswith("!"), (words, ended)
     return ended
 
 

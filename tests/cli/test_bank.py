@@ -35,19 +35,22 @@ def listed(home: Path) -> str:
 
 def test_a_bank_is_added_once_listed_and_removed(real: Drill, home: Path, tmp_path: Path) -> None:
     bank = write_bank(tmp_path / "mine")
-    added = f"mine {bank} 1 question; it is in use"
     follow(
         real,
-        ("bank add ../mine", 0, f"{added} from now on"),
-        (f"bank add {bank}", 0, f"{added} already"),
-        ("list", 0, "scaled-copy"),
-        ("bank list", 0, f"mine {bank} 1 question, from {home}/banks", f"drill {builtin()}"),
+        f"""
+        bank add ../mine => 0 | mine {bank} 1 question; it is in use from now on
+        bank add {bank} => 0 | mine {bank} 1 question; it is in use already
+        list => 0 | scaled-copy
+        bank list => 0 | mine {bank} 1 question, from {home}/banks | drill {builtin()}
+        """,
     )
     assert listed(home) == f"{bank}\n"
     follow(
         real,
-        ("bank remove ../mine", 0, f"{bank} is no longer in use; it is left where it is"),
-        ("list", 0, "!scaled-copy"),
+        f"""
+        bank remove ../mine => 0 | {bank} is no longer in use; it is left where it is
+        list => 0 | !scaled-copy
+        """,
     )
     assert (listed(home), bank.is_dir()) == ("", True)
 
@@ -129,26 +132,28 @@ def test_a_bank_that_is_gone_says_how_to_take_it_off_the_list(real: Drill, tmp_p
     bank.rename(tmp_path / "elsewhere")
     hint = f"drill bank remove {bank} takes it off the list"
     for words in ("list", "show maxpool-routing", "start maxpool-routing"):
-        ended = follow(real, (words, 0, "maxpool-routing", hint))
+        ended = follow(real, f"{words} => 0 | maxpool-routing | {hint}")
         assert ended.err.count(f"found nothing at {bank}") == 1
     shown = real("bank", "list", "--json")
     assert shown.status == 3
     assert [b["fault"] != "" for b in shown.data["banks"]] == [True, False]
     assert shown.data["banks"][0]["hint"] == hint
-    follow(real, ("bank list", 3, hint), (f"bank remove {bank}", 0))
+    follow(real, f"bank list => 3 | {hint}\nbank remove {bank} => 0")
     assert real("list").err == ""
 
 
 def test_a_bank_that_is_not_on_the_list_cannot_be_removed(real: Drill, tmp_path: Path) -> None:
     bank = write_bank(tmp_path / "mine")
-    real("bank", "add", str(bank))
     follow(
         real,
-        (f"bank remove {bank}s", 2, f"did you mean {bank}?"),
-        ("bank remove ../nothing-alike", 2, "drill bank list shows those in use"),
+        f"""
+        bank add {bank} => 0
+        bank remove {bank}s => 2 | did you mean {bank}?
+        bank remove ../nothing-alike => 2 | drill bank list shows those in use
+        """,
     )
     bank.rename(tmp_path / "gone")
-    follow(real, ("bank remove mien", 2, f"did you mean {bank}?"))
+    follow(real, f"bank remove mien => 2 | did you mean {bank}?")
 
 
 @pytest.mark.parametrize("shown", ["mine", "mine-2"])
@@ -159,7 +164,7 @@ def test_a_bank_is_removed_by_the_name_that_the_list_shows(
     for bank in banks.values():
         real("bank", "add", str(write_bank(bank)))
     gone = banks.pop(shown)
-    follow(real, ("bank list", 0, shown), (f"bank remove {shown}", 0, f"{gone} is no longer in"))
+    follow(real, f"bank list => 0 | {shown}\nbank remove {shown} => 0 | {gone} is no longer in use")
     assert listed(home) == "".join(f"{bank}\n" for bank in banks.values())
 
 
@@ -169,37 +174,41 @@ def test_an_id_of_two_banks_is_listed_twice_and_asked_for_by_name(
     mine = write_bank(tmp_path / "mine", edited("A scaled copy", "Mine"))
     yours = write_bank(tmp_path / "yours", edited("A scaled copy", "Yours"))
     monkeypatch.setenv("DRILL_BANK", f"{mine}{os.pathsep}{yours}")
-    two = (
-        "expected a question that one bank holds, found 'scaled-copy' in 2",
-        "say mine/scaled-copy or yours/scaled-copy",
-    )
+    two = "expected a question that one bank holds, found 'scaled-copy' in 2"
+    say = "say mine/scaled-copy or yours/scaled-copy"
     # A folder is not taken for the other bank's question.
     wrong = f"for scaled-copy of {yours}, found that of scaled-copy of {mine}"
     follow(
         real,
-        ("list", 0, "mine/scaled-copy", "yours/scaled-copy"),
-        *((f"{command} scaled-copy", 2, *two) for command in ("show", "start", "grade")),
-        ("show yours/scaled-copy", 0, "Yours", "!Mine"),
-        ("start mine/scaled-copy", 0),
-        ("start yours/scaled-copy", 2, wrong, "drill start yours/scaled-copy --dir DIR makes it"),
-        (f"--bank {yours} start scaled-copy", 2, wrong),
-        ("start yours/scaled-copy --dir other", 0),
-        ("start mine/scaled-copy --json", 0, '"already_started": true'),
+        f"""
+        list => 0 | mine/scaled-copy | yours/scaled-copy
+        show scaled-copy => 2 | {two} | {say}
+        start scaled-copy => 2 | {two} | {say}
+        grade scaled-copy => 2 | {two} | {say}
+        show yours/scaled-copy => 0 | Yours | !Mine
+        start mine/scaled-copy => 0
+        start yours/scaled-copy => 2 | {wrong} | drill start yours/scaled-copy --dir DIR makes it
+        --bank {yours} start scaled-copy => 2 | {wrong}
+        start yours/scaled-copy --dir other => 0
+        start mine/scaled-copy --json => 0 | "already_started": true
+        """,
     )
 
 
 def test_a_broken_bank_is_warned_of_once_and_hides_no_other(real: Drill, tmp_path: Path) -> None:
     good, broken = write_bank(tmp_path / "good"), write_bank(tmp_path / "broken", name="other")
-    follow(real, *((f"bank add {bank}", 0) for bank in (broken, good)))
+    follow(real, f"bank add {broken} => 0\nbank add {good} => 0")
     (broken / "questions" / "other.yml").write_text(SPEC, encoding="utf-8")
     fault = "expected one file for the id other, found other.yaml too"
     for words in ("show scaled-copy", "start scaled-copy", "hint", "list"):
-        assert follow(real, (words, 0)).err.count(fault) <= 1, words
+        assert follow(real, f"{words} => 0").err.count(fault) <= 1, words
     follow(
         real,
-        ("list", 0, "scaled-copy", fault),
-        (f"--bank {broken} list", 3),
-        ("show other", 2),
+        f"""
+        list => 0 | scaled-copy | {fault}
+        --bank {broken} list => 3
+        show other => 2
+        """,
     )
 
 
@@ -243,14 +252,15 @@ def test_commands_that_are_suggested_keep_the_bank(real: Drill, tmp_path: Path) 
     Path("mine.py").touch()
     follow(
         lambda *words: real("--bank", str(bank), *words),
-        ("bank new 'Bad Id'", 2, f"drill bank new bad-id {option}"),
-        ("show scaled-copy", 0, f"Next: drill start scaled-copy {option}"),
-        ("grade scaled-copy", 2, f"Next: drill start scaled-copy {option}"),
-        ("hint scaled-copy", 0, f"drill solution scaled-copy {option} --give-up"),
-        ("solution scaled-copy", 2, f"Next: drill hint scaled-copy {option} drill"),
-        ("grade scaled-copy --file mine.py --seed 7", 1,
-         f"Next: drill grade scaled-copy --file mine.py {option}"),
-    )  # fmt: skip
+        f"""
+        bank new 'Bad Id' => 2 | drill bank new bad-id {option}
+        show scaled-copy => 0 | Next: drill start scaled-copy {option}
+        grade scaled-copy => 2 | Next: drill start scaled-copy {option}
+        hint scaled-copy => 0 | drill solution scaled-copy {option} --give-up
+        solution scaled-copy => 2 | Next: drill hint scaled-copy {option} drill
+        grade scaled-copy --file mine.py => 1 | drill grade scaled-copy --file mine.py {option}
+        """,
+    )
 
 
 # Write a question.
@@ -286,13 +296,6 @@ def test_a_new_question_passes_its_audit_and_says_what_to_do_next(real: Drill) -
     assert real("bank", "schema").out == schema()
 
 
-def test_one_file_is_a_bank_by_itself(real: Drill) -> None:
-    ended = real("bank", "new", "masked-mean", "--one-file")
-    assert tree(Path()) == ["masked-mean.yaml", "question.schema.json"]
-    assert "drill --bank masked-mean.yaml bank audit masked-mean\n" in ended.out
-    assert_proved(Path("masked-mean.yaml"), "masked-mean")
-
-
 @pytest.mark.parametrize("form", NAMES[1:])
 def test_a_question_of_another_form_passes_its_audit_without_a_remark(
     form: str, real: Drill
@@ -301,6 +304,13 @@ def test_a_question_of_another_form_passes_its_audit_without_a_remark(
     assert (ended.status, ended.err) == (0, "")
     assert tree(Path()) == ["question.schema.json", "questions/by-hand.yaml"]
     assert_proved(Path(), "by-hand")
+
+
+def test_one_file_is_a_bank_by_itself(real: Drill) -> None:
+    said = "drill --bank masked-mean.yaml bank audit masked-mean"
+    follow(real, f"bank new masked-mean --one-file => 0 | {said}")
+    assert tree(Path()) == ["masked-mean.yaml", "question.schema.json"]
+    assert_proved(Path("masked-mean.yaml"), "masked-mean")
 
 
 @pytest.mark.parametrize(("one_file", "parts"), [(False, 3), (True, 2), (True, 9)])
@@ -456,11 +466,14 @@ def test_all_questions_that_can_run_here_are_audited(drill: Drill) -> None:
     assert (ended.status, ended.data["ok"]) == (3, False)
     assert [q["question"] for q in ended.data["questions"]] == ["double-trouble", "halve-well"]
     assert ended.data["skipped"] == ["needs-torch"]
-    assert "needs-torch is not audited" in ended.err
-    assert drill("bank", "audit").out.endswith("\n\n1 of 2 not ready: halve-well\n")
-    drill("bank", "audit", "needs-torch").refused("pip install")
-    ended = drill("bank", "audit", "double-trouble", "--seeds", "7", "--json")
-    assert (ended.status, ended.data["ok"], ended.data["seeds"]) == (0, True, 7)
+    follow(
+        drill,
+        """
+        bank audit => 3 | needs-torch is not audited | 1 of 2 not ready: halve-well
+        bank audit needs-torch => 2 | pip install
+        bank audit double-trouble --seeds 7 --json => 0 | "ok": true | "seeds": 7
+        """,
+    )
 
 
 @pytest.mark.usefixtures("tried")
@@ -475,13 +488,15 @@ def test_a_broken_question_does_not_hide_the_others(drill: Drill, broken: str) -
 
 @pytest.mark.usefixtures("tried")
 def test_a_remark_fails_a_strict_audit_only(drill: Drill) -> None:
-    words = ("bank", "audit", "double-trouble", "--seeds")
-    assert drill(*words, "2").status == 0
-    ended = drill(*words, "2", "--strict")
-    assert (ended.status, "because of --strict" in ended.err) == (3, True)
-    data = drill(*words, "2", "--strict", "--json").data
-    assert (data["format"], data["ok"], data["strict"]) == (2, False, True)
-    assert drill(*words, "1", "--strict").status == 0
+    follow(
+        drill,
+        """
+        bank audit double-trouble --seeds 2 => 0
+        bank audit double-trouble --seeds 2 --strict => 3 | because of --strict
+        bank audit double-trouble --seeds 2 --strict --json => 3 | "format": 2, "ok": false
+        bank audit double-trouble --seeds 1 --strict => 0
+        """,
+    )
 
 
 def test_ctrl_c_ends_an_audit_with_130(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -577,23 +592,21 @@ def test_a_proof_is_of_all_mutants_and_not_written_through_a_link(
 
 
 def test_a_hole_is_shown_and_ends_with_3(tmp_path: Path, real: Drill) -> None:
-    words = ("bank", "audit", "gate", "--seeds", "2", "--bank", str(tmp_path / "bank"))
+    words = f"bank audit gate --seeds 2 --bank {tmp_path}/bank"
     question = gate(tmp_path / "bank")
-    ended = real(*words, "--mutants")
-    assert ended.status == 3
-    assert "SURVIVES gate_backward, line 6: another bound" in ended.out
-    assert "+ return np.where(x >= 0, grad_y, 0).astype(x.dtype)" in ended.out
-    assert real(*words).status == 0
+    line = "+ return np.where(x >= 0, grad_y, 0).astype(x.dtype)"
+    follow(
+        real,
+        f"""
+        {words} --mutants => 3 | SURVIVES gate_backward, line 6: another bound | {line}
+        {words} => 0
+        """,
+    )
     gate(tmp_path / "bank", AT_ZERO)
-    ended = real(*words, "--mutants", "--json")
-    mutants = ended.data["questions"][0]["mutants"]
-    assert (ended.status, ended.data["ok"]) == (0, True)
-    assert (mutants["explained"], mutants["score"]) == (1, 1.0)
+    follow(real, f'{words} --mutants --json => 0 | "ok": true | "explained": 1 | "score": 1.0')
     (tmp_path / "bank/drills/gate/starter.py").write_bytes(question.reference)
-    ended = real(*words, "--mutants")
-    assert ended.status == 3
-    assert "the mutants of gate are not tried: its audit has problems" in ended.err
-    assert "mutants of the reference" not in ended.out
+    said = "the mutants of gate are not tried: its audit has problems"
+    follow(real, f"{words} --mutants => 3 | {said} | !mutants of the reference")
 
 
 def test_a_new_question_is_audited_without_naming_the_bank(
