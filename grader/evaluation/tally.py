@@ -33,6 +33,7 @@ class Finding:
     raised: Raised | None = None
     subject: str = ""  # what differs ("grad_x"), so that a summary over cases can be made
     figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
+    effect: bool = False  # nothing but what a call did besides returning its results
 
     @classmethod
     def passed(cls, sentence: str = "", **figures: float) -> Finding:
@@ -135,6 +136,7 @@ def _result(
         exhibit=shown.exhibit,
         raised=shown.raised,
         figures=dict(shown.figures),
+        effect=shown.effect,
         **where,
     )
 

@@ -87,7 +87,7 @@ class Trial(Generic[K]):
     def who(self, index: int) -> str:
         """The function that a step calls; the last one's where there is no such step."""
         step = self.steps[index if 0 <= index < len(self.steps) else -1]
-        return "your backward" if step.owner == "torch" else step.function
+        return {"torch": "your backward", "driver": "your code"}.get(step.owner, step.function)
 
     def wrong(self, sentence: str, **more: Any) -> api.Finding:  # noqa: ANN401 fields of a Finding
         """A finding whose sentence ends with the name of the case."""
@@ -132,7 +132,7 @@ class Kind(Generic[K]):
         if effect is None:
             return found
         if found is None or found.verdict is Verdict.PASS:
-            return trial.wrong(effect)
+            return trial.wrong(effect, effect=True)
         where = f" in case {trial.case.name}" if found.subject else ""
         return replace(found, sentence=f"{effect}, and {found.sentence}{where}", subject="")
 

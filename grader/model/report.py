@@ -165,6 +165,7 @@ class CheckResult:
     exhibit: Exhibit | None = None
     raised: Raised | None = None
     figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
+    effect: bool = False  # its values are right: what a call did besides is not
     estimate: bool = False  # it needs an estimate: what is right is not shown either
     clauses: tuple[Clause, ...] = ()  # of what is wrong: those that the check enforces
     points: int = 0  # earned of its part's

@@ -85,9 +85,10 @@ def _broken(spec: Spec, check: Check, result: CheckResult, *, worked: bool) -> t
     """The clauses that a result breaks.
 
     An exception says so only of code that works otherwise: a misspelled name breaks no clause in
-    particular, an empty batch that raises does.
+    particular, an empty batch that raises does.  Nor does an effect: no program may have one.
     """
-    if result.verdict is not Verdict.FAIL and not (result.raised is not None and worked):
+    breaks = result.verdict is Verdict.FAIL or (result.raised is not None and worked)
+    if result.effect or not breaks:
         return ()
     return tuple(Clause(n, " ".join(spec.contract[n - 1].split())) for n in check.clause)
 

@@ -7,21 +7,25 @@ from pathlib import Path
 
 import pytest
 
+from grader import bank
 from grader.model.report import Verdict
+from grader.session import GradingSession
 from tests.kinds.grading import Desk, run_check
 from tests.kinds.one_file import graded, of, opened
 
+ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 CENTRE = "def centre(x, w):\n    d = _centred(x)\n    y = w * d\n{}    return y, (d, np.array(w))\n"
 REST = """\
+contract: [y is exp of x.]
 run:
   - y = f(x)
 cases:
   finite: {x: {normal: [3]}}
   infinite: {x: [1.0, -.inf, 2.0]}
 checks:
-  - {id: values, kind: outputs, of: y}
+  - {id: values, kind: outputs, of: y, clause: 1}
   - {id: manners, kind: side-effects, of: y, cases: finite}
 """
 HEAD = "import numpy as np\n\n\ndef f(x):\n"
@@ -37,9 +41,20 @@ def test_an_input_that_is_changed_fails_the_check_of_values(tmp_path: Path) -> N
             assert found.verdict is Verdict.FAIL
             assert found.message == "f changes its caller's x (case infinite)"
             assert found.failing == ("infinite",)
+            assert found.effect
+            assert found.clauses == ()
         assert graded(session, F).verdict is Verdict.PASS
         wrong = of(graded(session, F.replace("np.exp(x)", "np.exp(x, out=x) + 1")), "values")
         assert wrong.message.startswith("f changes its caller's x, and y differs in 3 of 3 entries")
+        assert not wrong.effect
+        assert [clause.number for clause in wrong.clauses] == [1]
+
+
+def test_what_a_driver_calls_is_not_known_by_its_own_name() -> None:
+    wrong = ROOT / "tests" / "solutions" / "kv-cache" / "wrong" / "scales_x_in_place.py"
+    with GradingSession(bank.load([ROOT], "kv-cache")) as session:
+        found = of(session.grade(wrong.read_bytes(), seed=1), "whole")
+    assert found.message == "your code changes its caller's x (case whole)"
 
 
 def test_what_the_reference_does_to_its_inputs_is_no_breach(tmp_path: Path) -> None:
