@@ -52,13 +52,12 @@ def export(
         text = f"{results.folder}: no student {student}{did_you_mean(student, everybody)}"
         raise UsageError(text, hint="drill class report lists everybody")
     entries = (e for e in results.entries() if student in {None, e.handed.student})
-    terms = results.terms
     if format == "csv":
-        yield from rows(wide_rows(entries, terms) if wide else long_rows(entries))
+        yield from rows(wide_rows(entries, results.terms) if wide else long_rows(entries))
     elif format == "jsonl":
         yield from (f"{line(entry)}\n" for entry in entries)
     else:
-        yield dumped(gradescope(terms.questions, {e.question.id: e for e in entries}))
+        yield dumped(gradescope(results.terms.questions, {e.question.id: e for e in entries}))
 
 
 def dumped(content: object) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from html import escape
 from itertools import groupby
@@ -201,30 +201,25 @@ def _result(
     """Return what is known of what a student handed in, and count it for its question."""
     stands, student, report = standing(entry), entry.handed.student, entry.report
     result = StudentResult(
-        entry.question.id,
-        stands,
-        entry.points,
-        verdict=entry.verdict,
-        late=entry.late,
-        note=entry.note,
-        ideas=asserted(report) if report is not None and stands is Standing.IDEA else (),
-        group=report.outputs[:DIGITS] if report is not None and stands in _UNKNOWN else "",
+        entry.question.id, stands, entry.points, entry.verdict, entry.late, entry.note
     )
     if report is None or stands not in JUDGED:
         return result
+    held = asserted(report) if stands is Standing.IDEA else ()
+    handle = report.outputs[:DIGITS] if stands in _UNKNOWN else ""
     for one in report.misconceptions:
         if one.id not in [known.id for known in question.ideas]:
             question.ideas.append(HeldIdea(one.id, words.sentences(one.feedback, 1)[0]))
         idea = next(known for known in question.ideas if known.id == one.id)
-        (idea.students if one.id in result.ideas else idea.unsure).append(student)
-    if handle := result.group:
+        (idea.students if one.id in held else idea.unsure).append(student)
+    if handle:
         if handle not in [known.handle for known in question.groups]:
             question.groups.append(AnswerGroup(result.question, handle, *_said_of(report)))
         group = next(known for known in question.groups if known.handle == handle)
         group.students.append(student)
         group.files += (handle, entry.handed.sha256) not in different
         different.add((handle, entry.handed.sha256))
-    return result
+    return replace(result, ideas=held, group=handle)
 
 
 def _said_of(report: Report) -> tuple[str, tuple[str, ...]]:

@@ -35,11 +35,6 @@ from grader.reports.words import deciding, smallest
 
 # What is hidden.
 
-_ERRORS = frozenset(  # names that no program has made up
-    name
-    for name, value in vars(builtins).items()
-    if isinstance(value, type) and issubclass(value, BaseException)
-)
 _NO = "it does not pass"
 
 
@@ -109,8 +104,9 @@ class _Open:
             return replace(bare, message=_NO if failing else f"{_NO} on a hidden case")
         message = _NO
         if check.raised is not None:
-            name = check.raised.type
-            message = f"your code raised {name if name in _ERRORS else 'an exception'}"
+            error = getattr(builtins, check.raised.type, None)  # Python's, no program's own
+            known = isinstance(error, type) and issubclass(error, BaseException)
+            message = f"your code raised {check.raised.type if known else 'an exception'}"
         elif check.mismatch is not None:
             message = f"{check.mismatch.result.partition('[')[0]} is wrong"
         about = self.text(check.about)
