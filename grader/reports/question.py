@@ -155,13 +155,24 @@ def _contract(question: Question, number: int) -> Iterator[Item]:
     *before, part = spec.parts[:number]
     first = 1 + sum(len(one.contract) for one in before)
     yield from (Item(clause, f"{at:>3}") for at, clause in enumerate(part.contract, first))
-    alike: dict[str, dict[str, None]] = {}  # names of results by what they may be
+    # By what results may be: their names, and the checks that allow it.
+    alike: dict[tuple[str, str], tuple[dict[str, None], list[str]]] = {}
     for check in part.checks:
         if (tolerance := getattr(check, "tolerance", None)) is not None:
             asked = getattr(check, "parts", ()) if forms.of(spec).is_text else ()
-            names = alike.setdefault(f"may be {tolerance.words}: {tolerance.because}", {})
+            names, checks = alike.setdefault((tolerance.words, tolerance.because), ({}, []))
             names |= dict.fromkeys(f"`{x}`" for x in asked or tolerance.of or check.compared)
-    texts = dict.fromkeys(f"{', '.join(names)} {words}" for words, names in alike.items())
+            checks.append(f"`{check.id}`")
+    usual = max((checks for _, checks in alike.values()), key=len, default=[])
+    texts: dict[str, None] = {}
+    for (words, because), (names, checks) in alike.items():
+        others = {name for other, _ in alike.values() if other is not names for name in other}
+        where = (
+            f" in the check {', '.join(checks)}"
+            if names.keys() & others and checks != usual
+            else ""
+        )
+        texts[f"{', '.join(names)} may be {words}{where}: {because}"] = None
     if not before and (seconds := spec.limits.cpu_seconds) is not None:
         texts[f"A call may take {seconds:g} seconds of CPU time."] = None
     yield from (Item(text, "  -") for text in texts)

@@ -141,6 +141,19 @@ def test_the_candidate_is_shown_what_is_allowed_and_why(tmp_path: Path) -> None:
         assert "may be off by at most 0.0001 %: libraries add a small number to the norm." in text
 
 
+def test_where_one_result_has_two_tolerances_the_rarer_one_says_where_it_holds(
+    tmp_path: Path,
+) -> None:
+    check = """
+      - {{id: {}, kind: outputs, of: y, cases: few, tolerance: {{absolute: {}, because: So.}}}}"""
+    every = "".join(check.format(*one) for one in (("a", 0.1), ("b", 0.1), ("far", 0.001)))
+    rest = f"run:\n  - y = f(x)\ncases:\n  few: {{x: [1.0]}}\nchecks:{every}\n"
+    question = load([written(tmp_path, rest, "def f(x):\n    return x * 2\n")], "one")
+    page = " ".join(question_markdown(question).split())
+    assert "- `y` may be off by at most 0.1: So." in page
+    assert "- `y` may be off by at most 0.001 in the check `far`: So." in page
+
+
 @pytest.mark.parametrize(
     ("own", "said"),
     [
