@@ -44,22 +44,42 @@ def bank(tmp_path: Path) -> Path:
     return bank_at(tmp_path / "bank")
 
 
-def context(tmp_path: Path, bank: Path | None, data: str = "home") -> Context:
-    """Return the surroundings of a person who uses a bank."""
+@pytest.fixture
+def warned() -> list[str]:
+    """Give what was warned of, and what was advised."""
+    return []
+
+
+@pytest.fixture
+def ctx(tmp_path: Path, bank: Path, warned: list[str]) -> Context:
+    """Give the surroundings of a person who uses that bank."""
     work = tmp_path / "work"
-    work.mkdir(exist_ok=True)
-    return Context(work, tmp_path / data, lambda: "2026-01-02T03:04:05+00:00", bank, who="ann")
+    work.mkdir()
+
+    def say(message: str, hint: str) -> None:
+        warned.append(f"{message} {hint}")
+
+    return Context(
+        work, tmp_path / "home", lambda: "2026-01-02T03:04:05+00:00", bank, who="ann", say=say
+    )
 
 
-def known(ctx: Context, bank: Path) -> progress.Progress:
+@pytest.fixture
+def file(ctx: Context) -> Path:
+    """Start the question; give the file to be edited, which is right."""
+    own = drills.start(ctx, NAME)[1].workspace.submission
+    own.write_bytes(RIGHT)
+    return own
+
+
+def known(ctx: Context, bank: Path | None = None) -> progress.Progress:
     """Return the progress with a bank's question."""
-    return progress.of(ctx.read(progress.overview, {}), NAME, bank)
+    return progress.of(ctx.read(progress.overview, {}), NAME, bank or ctx.banks()[0])
 
 
 def test_every_record_says_who_when_which_question_and_which_program(
-    tmp_path: Path, bank: Path
+    ctx: Context, bank: Path
 ) -> None:
-    ctx = context(tmp_path, bank)
     question, _ = drills.start(ctx, NAME)
     grading.grade(ctx)
     drills.hint(ctx, None)
@@ -72,98 +92,84 @@ def test_every_record_says_who_when_which_question_and_which_program(
     assert {row[1:] for row in rows} == {same}
 
 
-def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(tmp_path: Path, bank: Path) -> None:
-    ctx = context(tmp_path, bank)
-    _, made = drills.start(ctx, NAME)
+def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(
+    ctx: Context, file: Path, tmp_path: Path
+) -> None:
     student = tmp_path / "student.py"
     student.write_bytes(RIGHT)
     assert grading.grade(ctx, NAME, file=student).report.verdict == "pass"
     with pytest.raises(UsageError, match="does not belong to a started drill"):
         grading.grade(ctx, str(student))
-    beside = student.rename(made.workspace.folder / "student.py")
+    beside = student.rename(file.with_name("student.py"))
     assert grading.grade(ctx, str(beside)).report.verdict == "pass"
-    assert known(ctx, bank) == progress.Progress(started=True)
+    assert known(ctx) == progress.Progress(started=True)
     with pytest.raises(UsageError, match="is shown when all parts pass"):
         drills.solution(ctx, NAME)
-    made.workspace.submission.write_bytes(RIGHT)
-    assert grading.grade(ctx, file=made.workspace.submission).tries == 0
-    assert known(ctx, bank).tries == 0
+    assert grading.grade(ctx, file=file).tries == known(ctx).tries == 0
     assert grading.grade(ctx).tries == 1
-    assert known(ctx, bank).passed
+    assert known(ctx).passed
     kinds = [(row.attempt.kind, row.attempt.verdict) for row in history.history(ctx)[0]]
     assert kinds == [*3 * [("review", "pass")], ("grade", "pass")]
 
 
-def test_a_syntax_error_is_recorded_and_is_no_try(tmp_path: Path, bank: Path) -> None:
-    ctx = context(tmp_path, bank)
-    file = drills.start(ctx, NAME)[1].workspace.submission
+def test_a_syntax_error_is_recorded_and_is_no_try(ctx: Context, file: Path) -> None:
     file.write_bytes(RIGHT.replace(b"* ctx", b"+ ctx"))
     assert grading.grade(ctx, seed=1).tries == 1
     failing = casing.cases(ctx, NAME)[1]
     assert any(one.failing for one in failing)
-    before = known(ctx, bank)
+    before = known(ctx)
     for wrong in (b"def scale(:\n", b"  x = 1\n y = 2\n"):
         file.write_bytes(wrong)
         ended = grading.grade(ctx, seed=2)
         assert (ended.tries, ended.report.verdict) == (0, "error")
-    assert known(ctx, bank) == before
+    assert known(ctx) == before
     assert casing.cases(ctx, NAME)[1] == failing  # of the last try
-    assert [row.attempt.is_try for row in history.history(ctx)[0]] == [True, False, False]
-    assert [row.failed for row in history.history(ctx)[0]][1:] == 2 * ["a syntax error"]
-    file.write_bytes(b"raise SyntaxError('mine')\n")  # the file is Python
-    assert grading.grade(ctx).tries == 2
-    file.write_bytes(RIGHT)
-    assert grading.grade(ctx).tries == 3
-    assert known(ctx, bank).tries == 3
+    rows = history.history(ctx)[0]
+    assert [row.attempt.is_try for row in rows] == [True, False, False]
+    assert [row.failed for row in rows[1:]] == 2 * ["a syntax error"]
+    # This file is Python.
+    for tries, source in ((2, b"raise SyntaxError('mine')\n"), (3, RIGHT)):
+        file.write_bytes(source)
+        assert grading.grade(ctx).tries == known(ctx).tries == tries
 
 
 def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
-    tmp_path: Path, bank: Path
+    ctx: Context, file: Path, tmp_path: Path, warned: list[str]
 ) -> None:
-    ctx = context(tmp_path, bank)
-    _, made = drills.start(ctx, NAME)
-    made.workspace.submission.write_bytes(RIGHT)
-    moved = made.workspace.folder.rename(tmp_path / "moved")
-    warned: list[str] = []
-    warn = lambda _, hint: warned.append(hint)  # noqa: E731
-    inside = Context(moved, ctx.data, ctx.now, bank, say=warn)
+    inside = replace(ctx, folder=file.parent.rename(tmp_path / "moved"))
     graded = grading.grade(inside)
     assert (graded.report.verdict, graded.tries) == ("pass", 0)
-    assert known(ctx, bank).state == "started"  # a pass that is not on record is none
-    assert warned == [f"If it is yours, drill start {NAME} --bank {bank} in it makes it count."]
-    without = Context(moved, ctx.data, ctx.now)
+    assert known(ctx).state == "started"  # a pass that is not on record is none
+    (said,) = warned
+    assert said.endswith(f" drill start {NAME} --bank {ctx.bank} in it makes it count.")
+    without = replace(inside, bank=None)
     with pytest.raises(UsageError, match="no question"):
         grading.grade(without)  # the bank of a folder that is not on record is a mere claim
     assert drills.start(inside, NAME)[1].already
     assert grading.grade(without).tries == 1
     assert len(warned) == 1
-    assert len(ctx.read(progress.starts, ())) == 2
+    assert len(ctx.starts) == 2
 
 
 def test_a_question_of_a_bank_is_not_shadowed_by_a_folder_of_that_name(
-    tmp_path: Path, bank: Path
+    ctx: Context, file: Path
 ) -> None:
-    ctx = context(tmp_path, bank)
-    drills.start(ctx, NAME)
-    shadow = ctx.here() / "bank" / NAME
-    shadow.mkdir(parents=True)
-    (shadow / "submission.py").write_bytes(RIGHT)
-    graded = grading.grade(ctx, f"bank/{NAME}")
-    assert graded.path == ctx.here() / NAME / "submission.py"
+    shutil.copytree(file.parent, shadow := ctx.here() / "bank" / NAME)
+    (shadow / ".drill").unlink()
+    assert grading.grade(ctx, f"bank/{NAME}").path == file
+    shutil.rmtree(file.parent)
     with pytest.raises(UsageError, match="does not belong to a started drill"):
         grading.grade(ctx, f"./bank/{NAME}")
 
 
 def test_a_folder_of_another_user_is_not_taken_for_ones_own(
-    tmp_path: Path, bank: Path, monkeypatch: pytest.MonkeyPatch
+    ctx: Context, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ctx = context(tmp_path, bank)
-    _, made = drills.start(ctx, NAME)
-    theirs = made.workspace.folder
+    theirs = file.parent
     below = theirs / "sub"
     below.mkdir()
     (theirs / "QUESTION.md").unlink()
-    other = Context(below, tmp_path / "other", ctx.now, bank)
+    other = replace(ctx, folder=below, data=tmp_path / "other")
     user = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: user + 1)
     assert drills.start(other, NAME)[1].workspace.folder == below / NAME
@@ -173,72 +179,66 @@ def test_a_folder_of_another_user_is_not_taken_for_ones_own(
 
 
 def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
-    tmp_path: Path, bank: Path
+    ctx: Context, file: Path, tmp_path: Path
 ) -> None:
-    ctx = context(tmp_path, bank)
-    _, first = drills.start(ctx, NAME)
-    first.workspace.submission.write_bytes(b"# of the first bank\n")
+    file.write_bytes(b"# of the first bank\n")
     grading.grade(ctx)
-    other = context(tmp_path, bank_at(tmp_path / "other"))
-    _, second = drills.start(other, NAME, parent=tmp_path / "elsewhere")
-    second.workspace.submission.write_bytes(b"# of the other bank\n")
-    at_second = Context(second.workspace.folder, ctx.data, ctx.now)
-    assert history.restore(at_second, 1)[1] == first.workspace.submission
-    shutil.rmtree(first.workspace.folder)
+    other = replace(ctx, bank=bank_at(tmp_path / "other"))
+    second = drills.start(other, NAME, parent=tmp_path / "elsewhere")[1].workspace
+    second.submission.write_bytes(b"# of the other bank\n")
+    at_second = replace(ctx, folder=second.folder, bank=None)
+    assert history.restore(at_second, 1)[1] == file
+    shutil.rmtree(file.parent)
     with pytest.raises(UsageError, match="which has no known folder"):
         history.restore(at_second, 1)
-    assert second.workspace.submission.read_bytes() == b"# of the other bank\n"
+    assert second.submission.read_bytes() == b"# of the other bank\n"
 
 
-def test_what_was_done_belongs_to_a_bank_and_goes_with_it(tmp_path: Path, bank: Path) -> None:
-    ctx = context(tmp_path, bank)
-    other = context(tmp_path, bank_at(tmp_path / "other"))
-    _, made = drills.start(ctx, NAME)
-    made.workspace.submission.write_bytes(RIGHT)
+@pytest.mark.usefixtures("file")
+def test_what_was_done_belongs_to_a_bank_and_goes_with_it(
+    ctx: Context, bank: Path, tmp_path: Path
+) -> None:
+    other = replace(ctx, bank=bank_at(tmp_path / "other"))
     assert [grading.grade(ctx).tries for _ in range(2)] == [1, 0]
     assert [len(drills.hint(ctx, NAME).shown) for _ in range(2)] == [1, 1]
-    assert [(one.state, one.tries) for _, one in catalog.questions(ctx)] == [("passed", 1)]
-    assert [(one.state, one.tries) for _, one in catalog.questions(other)] == [("new", 0)]
+    for person, state, tries in ((ctx, "passed", 1), (other, "new", 0)):
+        ((_, yours),) = catalog.questions(person)
+        assert (yours.state, yours.tries) == (state, tries)
     assert not drills.hint(other, NAME).all
     with pytest.raises(UsageError, match="is shown when all parts pass"):
         drills.solution(other, NAME)
-    _, second = drills.start(other, NAME, parent=tmp_path)
-    at_second = Context(second.workspace.folder, ctx.data, ctx.now, other.bank)
-    second.workspace.submission.write_bytes(b"# of the other bank\n")
-    assert grading.grade(at_second).tries == 1
+    second = drills.start(other, NAME, parent=tmp_path)[1].workspace
+    second.submission.write_bytes(b"# of the other bank\n")
+    assert grading.grade(replace(other, folder=second.folder)).tries == 1
     # A copy begins anew; what was moved keeps what was done.
     copy = Path(shutil.copytree(bank, tmp_path / "copy"))
     assert known(ctx, copy).state == "new"
     moved = bank.rename(tmp_path / "moved")
     assert known(ctx, moved) == progress.Progress(True, 1, True, hints=1, parts=1)
-    assert drills.solution(context(tmp_path, moved), NAME).passed
+    assert drills.solution(replace(ctx, bank=moved), NAME).passed
     venv = "lib/python3.{}/site-packages/grader/_bank"
     assert progress.counts(str(tmp_path / venv.format(11)), venv.format(12), NAME)
 
 
 def test_records_that_stay_locked_are_warned_of_once_and_hinder_nothing(
-    tmp_path: Path, bank: Path, monkeypatch: pytest.MonkeyPatch
+    ctx: Context, file: Path, warned: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "BUSY_SECONDS", 0.01)
-    warned: list[str] = []
-    ctx = replace(context(tmp_path, bank), say=lambda text, _: warned.append(text))
-    _, made = drills.start(ctx, NAME)
-    made.workspace.submission.write_bytes(RIGHT)
     with closing(sqlite3.connect(ctx.store.path)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
-        graded = grading.grade(ctx, NAME, file=made.workspace.submission)
+        graded = grading.grade(ctx, NAME, file=file)
     assert (graded.report.verdict, graded.tries) == ("pass", 0)
     (warning,) = warned
     assert "database is locked" in warning
 
 
-def test_without_records_a_hint_can_be_asked_for_by_its_number(tmp_path: Path, bank: Path) -> None:
+def test_without_records_a_hint_can_be_asked_for_by_its_number(
+    ctx: Context, bank: Path, tmp_path: Path, warned: list[str]
+) -> None:
     spec = bank / "questions" / f"{NAME}.yaml"
     spec.write_text(spec.read_text().replace("hints: [", "hints: [One, Two, "))
     (tmp_path / "file").touch()
-    warned: list[str] = []
-    ctx = context(tmp_path, bank, "file/home")
-    ctx = replace(ctx, say=lambda text, _: warned.append(text))
+    ctx = replace(ctx, data=tmp_path / "file" / "home")
     first = drills.hint(ctx, NAME)
     assert (first.shown, first.left, first.counted) == (((1, "One"),), 2, False)
     assert drills.hint(ctx, NAME, number=2).shown == ((2, "Two"),)
