@@ -26,7 +26,6 @@ from grader.records.events import Event
 
 if TYPE_CHECKING:
     from grader.bank.repair import Change
-    from grader.model.spec import Experiments
     from grader.session.submission import Ran
 
 _MOST_BYTES = 1 << 20  # of a QUESTION.md that is compared
@@ -249,13 +248,12 @@ def _compared(before: bytes, after: bytes) -> tuple[Line, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A run of the script of a diagnosis, and which one of how many it was."""
+    """A run of the script of a diagnosis, and how many were made until now, with it."""
 
     choice: Choice
     path: Path  # of the script
-    asked: Experiments
-    number: int  # from 1; 0: it did not start, or nothing can be recorded
-    used: int  # of the budget, now
+    used: int
+    budget: int
     ran: Ran
 
 
@@ -293,12 +291,10 @@ def run(
             hint=f"{next_}   drill reset{choice.argument}",
         )
     script = files.read_submission(path)
-    number = 0
 
     def begin() -> None:
-        nonlocal number
-        number = used + 1 if ctx.add(ctx.event("run", question, seed=seed)) else 0
-        began(number, asked.budget)
+        ctx.add(ctx.event("run", question, seed=seed))
+        began(used + 1, asked.budget)
 
     ran = experiment(question, script, seed=seed, filename=path.name, begin=begin)
-    return Experiment(choice, path, asked, number, number or used, ran)
+    return Experiment(choice, path, used + ran.started, asked.budget, ran)

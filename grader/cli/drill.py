@@ -182,25 +182,23 @@ def run(
 
     def began(number: int, budget: int) -> None:
         nonlocal stopped
-        stopped = (
-            f"run {number} of {budget} was stopped, and counts" if number else "it was stopped"
-        )
+        stopped = f"run {number} of {budget} was stopped, and counts"
 
     try:
         made = drills.run(context(ctx), question, seed=seed, began=began)
     except KeyboardInterrupt:
         output.info(f"drill: {stopped}")
         raise
-    ran, budget, argument = made.ran, made.asked.budget, made.choice.argument
+    ran, budget, argument = made.ran, made.budget, made.choice.argument
     if json:
         from grader.reports.json import run_to_json
 
         output.document(
-            question=made.choice.question.id, run=made.number, used=made.used, budget=budget,
-            seed=seed, **run_to_json(ran),
+            question=made.choice.question.id, run=made.used if ran.started else 0, used=made.used,
+            budget=budget, seed=seed, **run_to_json(ran),
         )  # fmt: skip
     else:
-        head = f"run {made.number} of {budget}" if made.number else "run, not counted"
+        head = f"run {made.used} of {budget}"
         output.show(run_page(ran, f"{head}, seed {seed}", filename=made.path.name))
         left = budget - made.used
         again = [f"drill run{argument}"] if left else []
