@@ -16,17 +16,17 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
 import grader
 from grader import __version__
-from grader.app.classes import ClassPlan, NothingHandedIn, assigned, grade_class, read_class
+from grader.app.classes import ClassPlan, NothingHandedIn, grade_class, read_class
 from grader.app.context import Context
 from grader.bank.storage import files_of
 from grader.classroom.export import Json, dumped, gradescope, not_graded
 from grader.classroom.results import Results, write_whole
-from grader.model.classroom import Entry
 from grader.model.errors import DrillError, UsageError
 
 SECONDS = 540  # Gradescope ends a grade after 10 minutes, with a zero
@@ -204,18 +204,13 @@ def _graded(submission: Path, home: Path) -> Json:
         shutil.copytree(submission, folder, symlinks=True, ignore=_not_looked_at)
         out, data = Path(work) / "results", Path(work) / "data"
         ctx = Context(Path(work), data, lambda: "", bank=home / "bank")
-        config, questions = read_class(ctx, home / "class.yaml", ())
         plan = ClassPlan(folder.parent, (), out, file=home / "class.yaml", layout="folders", jobs=1)
-        entries: dict[str, Entry] = {}
-        try:
+        with suppress(NothingHandedIn):
             for _ in grade_class(ctx, plan):
                 pass
-            with Results(out) as results:
-                entries = {one.question.id: one for one in results.entries()}
-        except NothingHandedIn:
-            pass
-        asked = zip(config.asked, questions, strict=True)
-        return gradescope([assigned(*one) for one in asked], entries)
+        with Results(out) as results:
+            entries = {one.question.id: one for one in results.entries()}
+            return gradescope(results.terms.questions, entries)
 
 
 def _not_looked_at(folder: str, names: list[str]) -> set[str]:
