@@ -244,7 +244,13 @@ def solution(
         for source in spec.sources:
             lines += sheet.wrapped(" ".join(source.split()), output.measure(), first="- ")
     elif mine:
-        lines += _compared(found)
+        said = (
+            "yours (-) and a right file (+)"
+            if found.mine
+            else "yours is a right file, line by line"
+        )
+        said = "no file of yours" if found.mine is None else said
+        lines += [f"{found.choice.question.id}: {said}", *_signed(found.mine or ())]
     elif not follow_ups:
         lines += _repair(found)
     if follow_ups:
@@ -288,13 +294,6 @@ def _repair(found: Solution) -> Iterator[sheet.Line]:
     yield ""
     if found.left:
         yield f"later parts need {quantity(found.left, 'more change')}, see --full"
-
-
-def _compared(found: Solution) -> Iterator[sheet.Line]:
-    """One's own file and a right one."""
-    said = "yours (-) and a right file (+)" if found.mine else "yours is a right file, line by line"
-    yield f"{found.choice.question.id}: {'no file of yours' if found.mine is None else said}"
-    yield from _signed(found.mine or ())
 
 
 def _signed(lines: Iterable[tuple[str, str]]) -> Iterator[sheet.Line]:

@@ -50,8 +50,6 @@ class PipeClosedError(Exception):
 
 def prepare() -> None:
     """Begin a command: let no character be more than the terminal can take."""
-    style.plain = os.environ.get("DRILL_PLAIN", "") not in {"", "0"}
-    style.paging, style.color = True, "auto"
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -61,7 +59,7 @@ def configure(*, plain: bool, paging: bool, color: str) -> None:
     """Take what the command line says of the style."""
     if color not in {"auto", "always", "never"}:
         raise UsageError(f"--color: expected auto, always or never, found {color}")
-    style.plain = style.plain or plain
+    style.plain = plain or os.environ.get("DRILL_PLAIN", "") not in {"", "0"}
     style.paging, style.color = paging, color
 
 
