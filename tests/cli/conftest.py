@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -48,19 +49,24 @@ def follow(drill: Drill, script: str) -> Ended:
 
     COMMAND => STATUS | said | !not said    lines are not told apart
     PATH < TEXT                             writes a file, in which \\n ends a line
+    rm PATH                                 removes a file or a folder
     """
     for line in filter(None, map(str.strip, script.splitlines())):
-        typed, _, expected = line.partition(" => ")
-        if not expected:
+        typed, arrow, expected = line.partition(" => ")
+        if line.startswith("rm "):
+            gone = Path(line.removeprefix("rm "))
+            shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
+        elif not arrow:
             path, text = line.split(" < ")
             Path(path).write_text(text.replace("\\n", "\n") + "\n", encoding="utf-8")
-            continue
-        status, *said = expected.split(" | ")
-        ended = drill(*shlex.split(typed))
-        page = " ".join(f"{ended.out} {ended.err}".split())
-        assert ended.status == int(status), (line, ended)
-        for words in said:
-            assert (words.removeprefix("!") in page) is not words.startswith("!"), (words, ended)
+        else:
+            status, *said = expected.split(" | ")
+            ended = drill(*shlex.split(typed))
+            page = " ".join(f"{ended.out} {ended.err}".split())
+            assert ended.status == int(status), (line, ended)
+            for words in said:
+                found = words.removeprefix("!") in page
+                assert found is not words.startswith("!"), (line, words, ended)
     return ended
 
 

@@ -105,19 +105,6 @@ def test_reset_does_not_follow_a_symbolic_link(drill: Drill) -> None:
     assert (SUBMISSION.is_symlink(), Path("mine.py").read_text()) == (True, "mine")
 
 
-def test_hints_come_one_at_a_time_and_say_how_many_are_left(drill: Drill) -> None:
-    follow(
-        drill,
-        """
-        start double-trouble => 0
-        hint => 0 | hint 1 of 3 Try 0. | 2 more hints Next: drill hint
-        hint => 0 | hint 2 of 3 | 1 more hint Next: drill hint | !Try 0.
-        hint => 0 | hint 3 of 3 | that was the last hint
-        hint => 0 | hint 1 of 3 | hint 2 of 3 | hint 3 of 3 | these were all the hints
-        """,
-    )
-
-
 def test_the_solution_waits_for_a_pass(drill: Drill) -> None:
     ended = follow(
         drill,

@@ -43,19 +43,6 @@ def test_the_verdict_sets_the_exit_status(drill: Drill, verdict: str, status: in
     assert (attempt["verdict"], attempt["isolation"]) == (verdict, "process")
 
 
-def test_a_fail_says_how_to_go_on_and_how_to_repeat_it(drill: Drill) -> None:
-    drill("start", "double-trouble")
-    SUBMISSION.write_text("# fail\n")
-    out = drill("grade", "--seed", "8121").out
-    assert "FAIL  double-trouble/submission.py   double-trouble   try 1, seed 8121\n" in out
-    assert "Next: drill case one   drill hint\n" in out
-    for _ in range(3):
-        drill("hint")
-    assert "drill solution --give-up" in drill("grade").out
-    assert drill("grade", "--seed", str(2**63)).status == 2
-    assert drill("grade", "--seed", str(2**63 - 1)).status == 1
-
-
 def test_a_question_is_proved_once_there_is_a_verdict_of_its_checks_on_it_as_it_is(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -131,21 +118,6 @@ def test_a_submission_of_no_known_drill_is_left_alone(
         )
     assert Path("submission.py").read_text() == "# pass\n"
     assert attempts(drill) == []
-
-
-def test_an_older_copy_is_not_graded_in_place_of_a_folder_that_is_gone(
-    drill: Drill, tmp_path: Path
-) -> None:
-    for folder in ("first", "second"):
-        drill("start", "double-trouble", "--dir", str(tmp_path / folder))
-    assert drill("grade", "double-trouble").status == 1
-    shutil.rmtree(tmp_path / "second")
-    for command in ("grade", "reset"):
-        drill(command, "double-trouble").refused(
-            "double-trouble has no folder here, nor where it was started last",
-            "Next: drill start double-trouble   drill history\n",
-        )
-    assert drill("hint", "double-trouble").status == 0
 
 
 def test_a_file_that_is_none_is_refused_in_a_sentence(drill: Drill) -> None:
@@ -400,47 +372,6 @@ def question() -> str:
     return (FOLDER / "QUESTION.md").read_text(encoding="utf-8")
 
 
-def test_from_the_first_part_to_the_last(parts: Drill) -> None:
-    failed = parts("grade")
-    assert (failed.status, "starter, unchanged" in failed.out) == (1, True)
-    assert "Idea: sums" in parts("grade", "--explain").out
-
-    write(MEAN)
-    first = parts("grade")
-    assert first.status == 1
-    begin = f"PASS {PARTS}/submission.py {PARTS}, part"
-    assert " ".join(first.out.split()).startswith(f"{begin} 1 of 3 try 1")  # the starter is none
-    assert "50 of 100 points" in first.out
-    assert "Part 2 of 3, 3 minutes, 30 points. The interviewer:" in first.out
-    assert "One worker now sends nothing at all." in first.out
-    assert "2 The mean of no entries is 0." in first.out
-    assert "NaN" not in first.out
-    assert "First solve part 2 in submission.py (see QUESTION.md)" in first.out
-    assert "One worker now sends nothing at all." in question()
-    assert "how far the entries are" not in question()
-
-    again = parts("grade")  # the part has been asked: now what fails in it is shown
-    assert again.status == 1
-    assert "m is NaN, expected 0" in again.out
-    assert "try" not in again.out.splitlines()[0]  # nothing was changed
-    assert " points" not in again.out
-    assert "divides-by-nothing" in again.out
-
-    write(WHOLE_MEAN)
-    second = parts("grade").out
-    assert " ".join(second.split()).startswith(f"{begin} 2 of 3 try ")
-    assert "80 of 100 points" in second
-    assert "expected spread" not in second
-    assert "expected spread, found mean" in parts("grade").out
-
-    write(WHOLE_MEAN + SPREAD)
-    last = parts("grade")
-    assert last.status == 0
-    assert "all 3 parts" in last.out
-    assert "100 of 100 points; 5 checks" in last.out
-    assert "passed" in parts("list").out
-
-
 def test_notes_in_the_question_are_kept(parts: Drill, tmp_path: Path) -> None:
     (FOLDER / "QUESTION.md").write_text("my notes\n", encoding="utf-8")
     (FOLDER / "QUESTION.before-1.md").write_text("older ones\n", encoding="utf-8")
@@ -487,22 +418,6 @@ def test_hints_and_the_question_are_shown_as_far_as_one_is(parts: Drill) -> None
     assert written.count("\n## Part ") == 2  # and the file has what is asked so far
     again = parts("start", PARTS, "--dir", "again").out  # a version that is one's own
     assert ("part 2 of 3" in again, "sends nothing at all" in again) == (True, True)
-
-
-def test_parts_that_count_are_named(parts: Drill) -> None:
-    write(MEAN)
-    assert parts("grade", "--parts", "1").status == 0
-    rows = {row["id"]: row for row in parts("list", "--json").data["questions"]}
-    assert rows[PARTS]["state"] == "tried"
-    assert parts("solution").status == 2
-    assert parts("grade", "--parts", "spread, 1").status == 1
-    report = parts("grade", "--parts", "1", "--json").data
-    assert [p["of"] for p in report["parts"]] == [50, 0, 0]
-    again = parts("grade", "--parts", "2").out
-    assert f"FAIL {PARTS}/submission.py {PARTS}, part 2 of 3" in " ".join(again.split())
-    for wrong in ("4", "0", "", "1,", "x", "-1", "1;2"):
-        expected = "--parts: expected numbers from 1 to 3, separated by commas, found"
-        parts("grade", "--parts", wrong).refused(f"{expected} {wrong!r}")
 
 
 def test_what_is_no_try_is_judged_whole(parts: Drill, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,26 +25,6 @@ def test_restore_brings_back_the_bytes_and_keeps_what_was_there(drill: Drill) ->
     assert kept["kind"] == "kept"
 
 
-def test_restore_into_a_file_never_writes_over_one(drill: Drill) -> None:
-    drill("start", "double-trouble")
-    drill("grade")
-    Path("mine.py").write_text("mine")
-    ended = drill("history", "restore", "1", "--to", "mine.py")
-    ended.refused("is there already and is left as it is")
-    assert Path("mine.py").read_text() == "mine"
-    assert drill("history", "restore", "1", "--to", ".").status == 2
-    assert drill("history", "restore", "1", "--to", "no/where.py").status == 2
-
-
-def test_restore_of_an_unknown_attempt(drill: Drill) -> None:
-    assert "there is no attempt 7" in drill("history", "restore", "7").err
-    assert drill("history", "restore", "x").status == 2
-    for _ in range(2):  # without records, and with
-        drill("history", "restore", str(2**70)).refused(f"there is no attempt {2**70}")
-        drill("start", "double-trouble")
-        drill("grade")
-
-
 def test_history_that_cannot_be_read_is_an_error(drill: Drill, home: Path) -> None:
     (home / "drill.sqlite3").mkdir(parents=True)
     drill("history").refused("drill.sqlite3")

@@ -70,40 +70,6 @@ def test_a_history_fits_and_says_what_could_not_be_read(
     assert "loading it raised Module" in shown
 
 
-def test_only_a_changed_file_is_a_try_and_the_clock_stops_with_a_pass(drill: Drill) -> None:
-    drill("start", "double-trouble")
-    file = Path("double-trouble/submission.py")
-    for text in (file.read_text(), "", "# fail\n", "# fail\n"):
-        file.write_text(text)
-        drill("grade", "--full")
-    assert drill("list", "--json").data["questions"][0]["tries"] == 1
-    file.write_text("# pass\n")
-    assert "planned" in drill("grade").out
-    again = drill("grade").out
-    assert "planned" not in again
-    file.write_text("# fail 2\n")
-    assert "You passed this before, which stays so." in drill("grade").out
-
-
-def test_a_file_that_is_gone_says_what_brings_it_back(drill: Drill) -> None:
-    drill("start", "double-trouble")
-    Path("double-trouble/submission.py").unlink()
-    drill("grade").refused("there is no such file any more", "Next: drill reset\n")
-    assert drill("reset").status == 0
-
-
-def test_a_misspelled_id_gives_the_command_that_was_meant(drill: Drill) -> None:
-    drill("start", "doubel-trouble").refused("Next: drill start double-trouble\n")
-    drill("grade", "troubl", "--seed", "3").refused("Next: drill grade double-trouble --seed 3\n")
-
-
-def test_a_breakpoint_says_how_to_debug(parts: Drill) -> None:
-    FILE.write_text("def mean(x):\n    breakpoint()\n    return x.mean()\n")
-    page = parts("grade").out
-    assert "drill case NAME --debug runs a case in pdb" in " ".join(page.split())
-    assert "--debug   drill hint" in page.splitlines()[-1]
-
-
 def test_plain_titles_are_whole(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     assert "title The sum that came out too large," in drill("list", "--plain").out

@@ -1,0 +1,152 @@
+"""What is typed, and what is then said: a script for each promise, as `follow` reads it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import ROOT, Drill, follow
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+AGAINST_STAND_INS = r"""
+== hints come one at a time and say how many are left
+start double-trouble => 0
+hint => 0 | hint 1 of 3 Try 0. | 2 more hints Next: drill hint
+hint => 0 | hint 2 of 3 | 1 more hint Next: drill hint | !Try 0.
+hint => 0 | hint 3 of 3 | that was the last hint
+hint => 0 | hint 1 of 3 | hint 2 of 3 | hint 3 of 3 | these were all the hints
+
+== a fail says how to go on and how to repeat it
+start double-trouble => 0
+double-trouble/submission.py < # fail
+grade --seed 8121 => 1 | FAIL double-trouble/submission.py double-trouble try 1, seed 8121
+grade => 1 | Next: drill case one drill hint
+hint => 0
+hint => 0
+hint => 0
+grade => 1 | drill solution --give-up
+grade --seed 9223372036854775808 => 2
+grade --seed 9223372036854775807 => 1
+
+== an older copy is not graded in place of a folder that is gone
+start double-trouble --dir ../first => 0
+start double-trouble --dir ../second => 0
+grade double-trouble => 1
+rm ../second
+grade double-trouble => 2 | double-trouble has no folder here, nor where it was started last
+reset double-trouble => 2 | Next: drill start double-trouble drill history
+hint double-trouble => 0
+
+== only a changed file is a try, and the clock stops with a pass
+start double-trouble => 0
+grade --full => 1
+double-trouble/submission.py < \n
+grade --full => 1
+double-trouble/submission.py < # fail
+grade --full => 1
+grade --full => 1
+list --json => 0 | "tries": 1
+double-trouble/submission.py < # pass
+grade => 0 | planned
+grade => 0 | !planned
+double-trouble/submission.py < # fail 2
+grade => 1 | You passed this before, which stays so.
+
+== a file that is gone says what brings it back
+start double-trouble => 0
+rm double-trouble/submission.py
+grade => 2 | there is no such file any more | Next: drill reset
+reset => 0
+
+== a misspelled id gives the command that was meant
+start doubel-trouble => 2 | Next: drill start double-trouble
+grade troubl --seed 3 => 2 | Next: drill grade double-trouble --seed 3
+
+== an attempt that is unknown does not come back
+history restore x => 2
+history restore 7 => 2 | there is no attempt 7
+history restore 1180591620717411303424 => 2 | there is no attempt 1180591620717411303424
+start double-trouble => 0
+grade => 1
+history restore 1180591620717411303424 => 2 | there is no attempt 1180591620717411303424
+
+== a version comes back into no file that is there
+start double-trouble => 0
+grade => 1
+mine.py < # mine
+history restore 1 --to mine.py => 2 | is there already and is left as it is
+history restore 1 --to . => 2
+history restore 1 --to no/where.py => 2
+"""
+
+IN_PARTS = r"""
+== from the first part to the last
+start mean-and-spread => 0 | part 1 of 3, 4 min | !sends nothing at all
+grade => 1 | starter, unchanged
+grade --explain => 1 | Idea: sums
+FILE < MEAN
+grade => 1 | PASS FILE mean-and-spread, part 1 of 3 try 1 | 50 of 100 points | !NaN
+show => 0 | The mean of no entries is 0. | !how far the entries are
+grade => 1 | m is NaN, expected 0 | divides-by-nothing | FILE mean-and-spread, part 2 of 3 seed
+FILE < WHOLE
+grade => 1 | PASS FILE mean-and-spread, part 2 of 3 try | 80 of 100 points | !expected spread
+grade => 1 | expected spread, found mean
+FILE < WHOLE\nSPREAD
+grade => 0 | all 3 parts | 100 of 100 points; 5 checks
+list => 0 | passed
+
+== a new part is asked as a person would, and has to be solved first
+start mean-and-spread => 0
+FILE < MEAN
+grade --seed 1 => 1 | 3 minutes, 30 points. The interviewer: One worker now sends nothing at all. 2
+FILE < WHOLE
+grade => 1 | First solve part 3 in submission.py (see QUESTION.md); parts 1-2 stay in force.
+
+== parts that count are named
+start mean-and-spread => 0
+FILE < MEAN
+grade --parts 1 => 0
+list => 0 | 1 try
+solution => 2
+grade --parts 'spread, 1' => 1
+grade --parts 2 => 1 | FAIL FILE mean-and-spread, part 2 of 3
+grade --parts 4 => 2 | --parts: expected numbers from 1 to 3, separated by commas, found '4'
+grade --parts 0 => 2 | found '0'
+grade --parts= => 2 | found ''
+grade --parts 1, => 2 | found '1,'
+grade --parts x => 2 | found 'x'
+grade --parts=-1 => 2 | found '-1'
+grade --parts '1;2' => 2 | found '1;2'
+
+== a breakpoint says how to debug
+start mean-and-spread => 0
+FILE < def mean(x):\n    breakpoint()\n    return x.mean()
+grade => 1 | drill case NAME --debug runs a case in pdb | --debug drill hint
+"""
+NAMES = {
+    "FILE": "mean-and-spread/submission.py",
+    "MEAN": r"def mean(x):\n    return float(x.sum() / x.size)",
+    "WHOLE": r"def mean(x):\n    return float(x.sum() / x.size) if x.size else 0.0",
+    "SPREAD": r"def spread(x):\n    return float(x.std())",
+}
+
+
+def scripts(text: str) -> list[object]:
+    """The scripts of a text, each called as its first line has it."""
+    for name, meant in NAMES.items():
+        text = text.replace(name, meant)
+    pairs = (part.split("\n", 1) for part in text.split("\n== ")[1:])
+    return [pytest.param(script, id=name) for name, script in pairs]
+
+
+@pytest.mark.parametrize("script", scripts(AGAINST_STAND_INS))
+def test_what_a_person_types(drill: Drill, script: str) -> None:
+    follow(drill, script)
+
+
+@pytest.mark.parametrize("script", scripts(IN_PARTS))
+def test_what_a_person_types_at_a_question_in_parts(
+    real: Drill, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    monkeypatch.setenv("DRILL_BANK", str(ROOT / "tests" / "banks" / "parts"))
+    follow(real, script)
