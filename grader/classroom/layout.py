@@ -18,7 +18,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import pairwise
 from typing import Any
 
 import yaml
@@ -205,14 +204,14 @@ class Pattern:
 
     def __init__(self, text: str, asked: AnswerNames) -> None:
         self.looks_like, self._asked = text, asked
-        pieces = [m.groups("") for m in re.finditer(r"\{([^{}]*)\}|([^{}]+|[{}])", text)]
-        named = [name for name, _ in pieces if name not in {"", "_"}]
+        pieces = re.split(r"\{([^{}]*)\}", text)  # a text, a field, a text, ..., a text
+        between, named = pieces[::2], [name for name in pieces[1::2] if name != "_"]
         if (
             "student" not in named
             or not {*named} <= {*FIELDS}
             or len(named) > len({*named})
-            or any(between in {"{", "}"} for _, between in pieces)
-            or any(one[0] and two[0] for one, two in pairwise(pieces))
+            or "" in between[1:-1]
+            or re.search("[{}]", "".join(between))
         ):
             known = ", ".join(f"{{{one}}}" for one in FIELDS)
             raise UsageError(
@@ -240,18 +239,16 @@ class Pattern:
         return [replace(one, question=each) for each in asked if each in fitting]
 
 
-def _form(pieces: Sequence[tuple[str, ...]], question: str) -> str:
-    form = ""
-    for at, (name, text) in enumerate(pieces):
-        last = at + 2 >= len(pieces)  # what follows ends the path
-        free = "[^/]+" if last else rf"(?>[^/](?:(?!{re.escape(pieces[at + 1][1])})[^/])*)"
-        if not name:
-            form += re.escape(text)
-        elif name == "question":
+def _form(pieces: Sequence[str], question: str) -> str:
+    form, *texts = map(re.escape, pieces[::2])
+    for at, (name, after) in enumerate(zip(pieces[1::2], texts, strict=True), 1):
+        free = rf"(?>[^/](?:(?!{after})[^/])*)" if at < len(texts) else "[^/]+"
+        if name == "question":
             called = re.escape(question).replace(r"\-", "[-_]")
             form += rf"(?i:{called})" + (rf"(?:{_COPY})?" if "<student>" in form else "")
         else:
             form += f"(?:{free})" if name == "_" else f"(?P<{name}>{free})"
+        form += after
     return form
 
 

@@ -256,6 +256,7 @@ def test_a_question_with_the_text_between_in_its_name() -> None:
 
 @pytest.mark.parametrize("pattern", [
     "{question}.py", "{student}/{student}", "{student}/{who}.py", "{student}{question}", "{student",
+    "{student}/{}.py",
 ])  # fmt: skip
 def test_a_pattern_that_is_none_is_said(pattern: str) -> None:
     with pytest.raises(UsageError, match=r"expected the fields \{student\}, \{question\}, "):
