@@ -33,10 +33,6 @@ SECONDS = 540  # Gradescope ends a grade after 10 minutes, with a zero
 STUDENT = "handed-in"  # whose it is, the platform knows
 STOPPED = "the grader was stopped before it was done, or could not be started"
 LOOK = "the log of the autograder says more: too little memory or time, or setup.sh failed"
-TO_DO = (
-    "drill doctor --walls shows what this machine refuses a submission. If students may see each "
-    "other's work no way from here, or you trust them, make it again with --isolation {found}."
-)
 _PROGRAM = "drill-dl"
 _LARGEST = 64_000_000  # bytes of a file that is looked at
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # one time for all: equal content makes an equal archive
@@ -187,9 +183,7 @@ def grade_submission(root: str, home: str, seconds: str = str(SECONDS)) -> None:
     try:
         result = _graded(Path(root) / "submission", Path(home))
     except DrillError as error:
-        found = re.search(r"isolation: .*found (process|limited)", str(error))
-        hint = TO_DO.format(found=found[1]) if found else error.hint
-        result = not_graded(error.message, hint or LOOK)
+        result = not_graded(error.message, error.hint or LOOK)
     except (OSError, TimeoutError) as error:
         result = not_graded(str(error) or type(error).__name__, LOOK)
     finally:

@@ -304,7 +304,8 @@ def _need(level: str) -> None:
     if LEVELS.index(found) < LEVELS.index(level):
         raise UsageError(
             f"isolation: expected {level}, found {found}: a submission may do what it must not",
-            hint=f"drill doctor shows what is missing; --isolation {found} grades all the same",
+            hint="drill doctor --walls shows what this machine does not refuse; where you trust "
+            f"everybody, --isolation {found} grades all the same",
         )
 
 

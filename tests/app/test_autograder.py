@@ -18,6 +18,7 @@ from grader import bank
 from grader.app import autograder
 from grader.app.context import Context
 from grader.model.errors import UsageError
+from grader.sandbox.client import Isolation, WorkerClient
 from tests.classroom.builders import BANK, NOW, PROGRAMS, REFERENCE
 from tests.classroom.test_export import assert_gradescope
 
@@ -111,14 +112,12 @@ def test_nothing_handed_in_earns_nothing_without_a_grade(root: Path) -> None:
 def test_too_little_isolation_says_what_the_instructor_has_to_do(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
-        raise UsageError("isolation: expected strong, found limited: a submission may do much")
-
-    monkeypatch.setattr(autograder, "_graded", refuse)
+    monkeypatch.setattr(WorkerClient, "isolation", Isolation({}, ("no wall",)))
+    (root / "source" / "class.yaml").write_text("format: 1\nquestions: [deviations]\n")
     autograder.grade_submission(str(root), str(root / "source"))
     (test,) = json.loads((root / "results" / "results.json").read_text())["tests"]
-    assert "found limited" in test["output"]
-    assert "--isolation limited" in test["output"]
+    assert "isolation: expected strong, found " in test["output"]
+    assert "--isolation " in test["output"]
 
 
 def test_the_archive_holds_what_setting_up_needs(made: Path, tmp_path: Path) -> None:
