@@ -25,7 +25,6 @@ MOST_PARTS = 9
 _ELSEWHERE = "choose a folder that you can write, with --bank DIR"
 _SCHEMA = "question.schema.json"
 _TEMPLATES = Path(__file__).parent / "templates"
-_HEAD = ("reference", "starter")
 _IN_FILES = (
     "# The programs are files: drills/@ID@/reference.py, starter.py, and misconceptions/*.py.\n\n"
 )
@@ -68,8 +67,8 @@ def new(
         )
     bank = root = (ctx.here() / (ctx.bank or Path()).expanduser()).resolve()
     spec = root / "questions" / f"{question_id}.yaml"
-    template, sources = _template(parts, form)
-    drill = root / "drills" / question_id if sources and not one_file else None
+    template, sources = _template(parts, form, one_file=one_file)
+    drill = root / "drills" / question_id
     if one_file and ctx.bank is None and not spec.parent.is_dir():
         bank = spec = root / spec.name
     documented = root / "docs" / _SCHEMA  # where a checkout of the program has it
@@ -80,9 +79,8 @@ def new(
         "@TRACK@": question_id.partition("-")[0],
         "@ID@": question_id,
     }
-    text = _marked(_with_programs(template, sources, inline=drill is None), marks)
-    programs = {drill / _file(name): code for name, code in sources.items()} if drill else {}
-    _write(ctx, spec, drill, {spec: text, **programs})
+    programs = {drill / name: code for name, code in sources.items()}
+    _write(ctx, spec, drill if programs else None, {spec: _marked(template, marks), **programs})
     written = [spec, *programs]
     todo = [at for path in written for at in todos(ctx.near(path), path.read_bytes())]
     with suppress(UsageError):  # for editors; where there is one already it stays
@@ -91,20 +89,32 @@ def new(
     return Written(bank, written, todo)
 
 
-def _template(parts: int | None, form: str) -> tuple[str, Mapping[str, str]]:
-    """The text of a spec with marks in it, and its programs by name where they may be files."""
+def _template(parts: int | None, form: str, *, one_file: bool) -> tuple[str, Mapping[str, str]]:
+    """The text of a spec with marks in it, and by name its programs that are not in it."""
     from grader.forms import NAMES
 
     if form not in NAMES:
         raise UsageError(f"--form: expected one of {', '.join(NAMES)}, found {form!r}")
+    if parts is not None and form != NAMES[0]:
+        raise UsageError(f"--form {form}: expected no --parts")
     if parts is not None:
-        if form != NAMES[0]:
-            raise UsageError(f"--form {form}: expected no --parts")
         return _in_parts(parts), {}
     if form != NAMES[0]:
         return _text(f"{form}.yaml"), {}
-    names = sorted(path.name.removesuffix(".txt") for path in _TEMPLATES.glob("*.py.txt"))
-    return _text("question.yaml"), {name.removesuffix(".py"): _text(name) for name in names}
+    head = {f"{name}.py": _text(f"{name}.py") for name in ("reference", "starter")}
+    ideas = {name: _text(f"{name}.py") for name in ("counts-padding", "keeps-float64")}
+    marks = dict.fromkeys((f"@CODE {name}@\n" for name in ideas), "") | {"@CODE@\n": _IN_FILES}
+    if one_file:
+        marks = {
+            f"@CODE {name}@\n": f"    code: |\n{indent(code, ' ' * 6)}"
+            for name, code in ideas.items()
+        }
+        marks["@CODE@\n"] = _INLINE + "".join(
+            f"  {name.removesuffix('.py')}: |\n{indent(code, ' ' * 4)}\n"
+            for name, code in head.items()
+        )
+    apart = {f"misconceptions/{name.replace('-', '_')}.py": code for name, code in ideas.items()}
+    return _marked(_text("question.yaml"), marks), {} if one_file else head | apart
 
 
 def _text(name: str) -> str:
@@ -139,21 +149,6 @@ def _in_parts(count: int) -> str:
         _text("parts.yaml").replace("@N@", str(count)),
         flags=re.DOTALL,
     )
-
-
-def _with_programs(template: str, programs: Mapping[str, str], *, inline: bool) -> str:
-    """The spec with its programs in it where they are `inline`."""
-    head = (f"  {name}: |\n{indent(programs.get(name, ''), ' ' * 4)}\n" for name in _HEAD)
-    marks = {"@CODE@\n": _INLINE + "".join(head) if inline else _IN_FILES}
-    for name in programs.keys() - {*_HEAD}:
-        idea = "    code: |\n" + indent(programs[name], " " * 6)
-        marks[f"@CODE {name}@\n"] = idea if inline else ""
-    return _marked(template, marks)
-
-
-def _file(program: str) -> str:
-    name = f"{program.replace('-', '_')}.py"
-    return name if program in _HEAD else f"misconceptions/{name}"
 
 
 def _write(ctx: Context, spec: Path, drill: Path | None, texts: dict[Path, str]) -> None:
