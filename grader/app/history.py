@@ -15,6 +15,7 @@ from grader.model.errors import DrillError, UsageError
 from grader.model.report import FINE, UNREADABLE
 from grader.records import events, progress
 from grader.records.events import Attempt
+from grader.reports.sheet import inert
 
 if TYPE_CHECKING:
     import sqlite3
@@ -101,11 +102,10 @@ def _row(attempt: Attempt, best: dict[tuple[str, str], int]) -> Row:
     report = json.loads(attempt.report or "{}")
     checks = report.get("checks", [])
     failed = [c["id"] for c in checks if c["verdict"] not in FINE and not c.get("stretch")]
-    if raised := report.get("raised"):  # the file could not be loaded
-        failed = [f"loading it raised {raised['type']}"]
-        if attempt.parts == progress.NO_TRY:
-            is_text = raised["type"] == UNREADABLE
-            failed = ["no answers that can be read" if is_text else "a syntax error"]
+    if message := report.get("message"):  # it never got as far as a check
+        raised = report.get("raised") or {"type": UNREADABLE}
+        is_syntax = attempt.parts == progress.NO_TRY and raised["type"] != UNREADABLE
+        failed = ["a syntax error" if is_syntax else inert(message)]
     unchanged = report.get("unchanged", False)
     ideas = [idea["id"] for idea in report.get("misconceptions", [])]
     return Row(

@@ -60,14 +60,15 @@ def test_a_history_fits_and_says_what_could_not_be_read(
     parts: Drill, monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    for text in ("def mean(", "import nothing_such\n", MEAN):
+    for text in ("def mean(", "", "import nothing_such\n", MEAN):
         FILE.write_text(text)
         parts("grade")
     shown = parts("history").out
     assert all(len(line) <= columns for line in shown.splitlines()[:-1])
     assert "SyntaxError" not in shown
     assert "a syntax error" in shown
-    assert "loading it raised Module" in shown
+    assert "loading the file raised" in shown
+    assert "the file is empty" in shown
 
 
 def test_plain_titles_are_whole(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
