@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -52,12 +53,11 @@ def readiness(ctx: Context, found: list[Finding]) -> str:
     missing = {one.name for one in found if one.state == "MISSING"}
     if "isolation" in missing:
         return "Ready for nothing: no worker can be started."
-    stopped = set(counts) if "numpy" in missing else missing
     can, cannot = (
         " and ".join(
             quantity(count, f"{library} question")
             for library, count in counts.items()
-            if count and (library not in stopped) is ready
+            if count and (library not in missing) is ready
         )
         for ready in (True, False)
     )
@@ -68,11 +68,8 @@ def _versions() -> Iterator[Finding]:
     """The program and what it runs on; without torch only some questions cannot be graded."""
     said = [f"drill {__version__}", f"python {platform.python_version()}"]
     for library in ("numpy", "torch"):
-        try:
+        with suppress(metadata.PackageNotFoundError):
             said.append(f"{library} {metadata.version(library)}")
-        except metadata.PackageNotFoundError:
-            if library == "numpy":
-                yield _missing("numpy", "not installed", "pip install numpy")
     yield Finding("versions", ", ".join(said))
     machine = (platform.platform(terse=True), platform.machine(), quantity(cores(), "core"))
     yield Finding("machine", ", ".join(machine))
@@ -114,10 +111,9 @@ def _records(ctx: Context) -> Finding:
 
 def _banks(ctx: Context) -> Iterator[Finding]:
     rows = banks.in_use(ctx)
-    good = [row for row in rows if not row.fault]
-    count = quantity(sum(row.questions for row in good), "question")
-    named = ", ".join(row.name for row in good)
-    if good:
+    if good := [row for row in rows if not row.fault]:
+        named = ", ".join(row.name for row in good)
+        count = quantity(sum(row.questions for row in good), "question")
         yield Finding("banks", f"{quantity(len(good), 'bank')} ({named}), {count}")
     for row in rows:
         if row.fault:

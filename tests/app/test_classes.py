@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +188,10 @@ def test_questions_are_named_in_one_place(folder: Path) -> None:
     none = WHOLE[: WHOLE.index("questions:")]
     with pytest.raises(UsageError, match="with questions, found none"):
         by_file(folder, none)
+    for ids, said in (("mean-and-sprad",), "mean-and-spread?"), (("no/where",), "before '/'"):
+        for text, named in ((none, ids), (WHOLE.replace("mean-and-spread", ids[0]), ())):
+            with pytest.raises(UsageError, match=re.escape(said)):
+                by_file(folder, text, questions=named)
     assert len(by_file(folder, none, questions=("mean-and-spread",))) == 1
     assert terms(folder).title == "Statistics, autumn"
 
@@ -216,21 +221,6 @@ def test_a_fault_has_its_place(folder: Path, old: str, new: str, problem: str) -
     (said,) = found.value.problems
     assert problem in said.removeprefix(f"{folder / 'class.yaml'}:")
     assert "[x" not in new or found.value.excerpt[1].strip() == "^"  # a mistake is pointed at
-
-
-@pytest.mark.parametrize(
-    ("id_", "said"),
-    [
-        ("mean-and-sprad", "no question mean-and-sprad; did you mean mean-and-spread?"),
-        ("nowhere/mean-and-spread", "expected the name of a bank before '/', found 'nowhere'"),
-    ],
-)
-def test_a_question_that_is_not_there_is_said_as_anywhere(
-    folder: Path, id_: str, said: str
-) -> None:
-    with pytest.raises(UsageError) as found:
-        by_file(folder, WHOLE, "mean-and-spread", id_)
-    assert found.value.message.startswith(said)
 
 
 def test_every_fault_is_listed(folder: Path) -> None:
