@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from grader.audit.audit import audit
-from grader.audit.derived import ANSWERS, STYLES, handed_on
+from grader.audit.derived import ANSWERS, STYLES, handed_on, hold_written
 from grader.bank import load
 from grader.model.audit import Accepted, AuditReport
 from grader.sandbox.worker.mutate.stand_ins import StandIns
+from grader.session import GradingSession
 from tests.audit.audits import GATE, MINI, SIGNS, audited, question
 from tests.harness import each
 
@@ -187,9 +188,10 @@ def test_what_is_right_in_the_first_parts_is_held_to_them_alone(
     home = bank / "drills" / "mean-and-spread" / "accepted"
     home.mkdir(parents=True)
     (home / f"{name}.py").write_text(source)
-    report = audit(load([bank], "mean-and-spread"), seeds=(1,))
-    assert len(report.problems) == len(problems), report.problems
-    assert all(map(str.__contains__, report.problems, problems)), report.problems
+    with GradingSession(load([bank], "mean-and-spread")) as session:
+        _, found = hold_written(session, (1,), lambda _: None, {})
+    assert len(found) == len(problems), found
+    assert all(map(str.__contains__, found, problems)), found
 
 
 # -- trivial answers -------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ from grader.bank.repair import Change, changes, faults, repaired
 from grader.model.question import Question
 from grader.session import GradingSession
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "tests" / "banks" / "parts"
 IDS = [header.id for header in bank.headers([ROOT])]
@@ -30,6 +32,26 @@ def f(x):
 # why 2: Part 2 asks for g.
 def g(x):
     return x
+"""
+
+# Of the small question: a change for each of its parts.
+RIGHT = """\
+# why 3: spread needs numpy's root.
+import numpy as np
+
+
+def mean(x):
+    total = 0.0
+    for entry in x:
+        total += entry
+    # why: a sum grows with the number of samples.
+    # why 2: of no samples the mean is 0.
+    return total / max(1, len(x))
+
+
+# why 3: Part 3 asks for it.
+def spread(x):
+    return float(np.sqrt(np.mean((x - mean(x)) ** 2)))
 """
 
 
@@ -84,5 +106,8 @@ def test_every_question_has_a_repair_whose_changes_have_sentences(name: str) -> 
 
 
 def test_a_repair_that_passes_part_by_part_is_held() -> None:
-    with GradingSession(bank.load([ROOT], "maxpool-routing")) as session:
+    (name,) = (header.id for header in bank.headers([SMALL]))
+    asked = replace(bank.load([SMALL], name), repair=RIGHT.encode())
+    assert len(asked.spec.parts) == 3
+    with GradingSession(asked) as session:
         assert hold_repair(session, [3]) == []
