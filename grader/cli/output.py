@@ -160,15 +160,11 @@ def _styled(line: sheet.Line, *, styled: bool) -> str:
 
 
 def steps(*commands: str, after: str = "") -> None:
-    """Write what to type next, on a line after other words if there are any."""
-    line = ((f"{after}{sheet.GAP}" if after else "", ""), *sheet.steps(*commands))
-    if sheet.cells(sheet.plain(line)) <= width() or style.plain:
-        lines([line])
-    else:
-        from grader.reports.blocks import Commands
+    """Write what to type next, below other words if there are any."""
+    from grader.reports.blocks import Commands
 
-        lines([after] * bool(after))
-        show([Commands(tuple(filter(None, commands)))])
+    lines([after] * bool(after))
+    show([Commands(tuple(filter(None, commands)))])
 
 
 def _paged(text: str) -> bool:

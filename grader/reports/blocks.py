@@ -252,7 +252,8 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
                     side[-1] += f"{sheet.GAP}{command}"
                 else:
                     side.append(command)
-            yield from (f"      {row}" if at else sheet.steps(row) for at, row in enumerate(side))
+            for at, row in enumerate(side):
+                yield f"      {row}" if at else sheet.bold("Next:", f" {row}")
         case LeftOut(command) if lost:
             told = f"shows {sheet.joined(dict.fromkeys(lost))}."
             yield from sheet.wrapped(told, across, first=f"{command} ", indent="    ")

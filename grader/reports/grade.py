@@ -41,7 +41,7 @@ _INNER_GAP = Shrinks((Gap(),), (Shorter(2),))  # around an example
 _LINE = 76  # characters of a line that was printed
 _PRINTED = 4  # lines of what the submission printed
 _PRINTED_IN_CLASS = 8
-_PRINTED_IN_RUN = 20
+_PRINTED_IN_RUN = 19
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,11 +71,6 @@ def bold(text: str, rest: str = "") -> Spans:
     return ((text, BOLD), (rest, ""))
 
 
-def steps(*commands: str) -> Spans:
-    """The line of what to type next."""
-    return bold("Next:", f" {GAP.join(filter(None, commands))}")
-
-
 def plain(line: Line) -> str:
     """What a line says, without its styles."""
     return line if isinstance(line, str) else "".join(text for text, _ in line)

@@ -351,7 +351,6 @@ PARTS = "mean-and-spread"
 FOLDER = Path(PARTS)
 MEAN = "def mean(x):\n    return float(x.sum() / x.size)\n"
 WHOLE_MEAN = "def mean(x):\n    return float(x.sum() / x.size) if x.size else 0.0\n"
-SPREAD = "def spread(x):\n    return float(x.std())\n"
 
 
 @pytest.fixture

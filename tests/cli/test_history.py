@@ -44,7 +44,7 @@ def test_of_a_long_history_the_latest_are_shown_and_a_line_says_how_to_see_all(
         return [line.split()[0] for line in lines if line.split()[0].isdigit() and "FAIL" in line]
 
     assert numbers() == ["5", "6"]
-    more = "2 of 6 tries   Next: drill history --all   drill history restore 6\n"
+    more = "2 of 6 tries\nNext: drill history --all   drill history restore 6\n"
     assert drill("history").out.endswith(more)
     one = drill("history", "double-trouble").out
     assert "2 of 3 tries\nNext: drill history double-trouble --all" in one
