@@ -114,7 +114,7 @@ def _template(parts: int | None, form: str, *, one_file: bool) -> tuple[str, Map
             for name, code in head.items()
         )
     apart = {f"misconceptions/{name.replace('-', '_')}.py": code for name, code in ideas.items()}
-    return _marked(_text("question.yaml"), marks), {} if one_file else head | apart
+    return _marked(_text("question.yaml"), marks), {} if one_file else apart | head
 
 
 def _text(name: str) -> str:
