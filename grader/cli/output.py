@@ -161,10 +161,7 @@ def _styled(line: sheet.Line, *, styled: bool) -> str:
 
 def steps(*commands: str, after: str = "") -> None:
     """Write what to type next, below other words if there are any."""
-    from grader.reports.blocks import Commands
-
-    lines([after] * bool(after))
-    show([Commands(tuple(filter(None, commands)))])
+    lines([*[after] * bool(after), *sheet.steps(commands, measure())])
 
 
 def _paged(text: str) -> bool:

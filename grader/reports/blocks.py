@@ -245,15 +245,8 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
         case Table():
             head, *rows = [[*map(inert, row)] for row in (block.head, *block.rows)]
             yield from sheet.columns(head, rows, right=block.right, indent=block.indent)
-        case Commands(commands):  # one that is too long is left to the terminal: it copies whole
-            side: list[str] = []
-            for command in commands:
-                if side and cells(f"{side[-1]}{sheet.GAP}{command}") <= across - 6:
-                    side[-1] += f"{sheet.GAP}{command}"
-                else:
-                    side.append(command)
-            for at, row in enumerate(side):
-                yield f"      {row}" if at else sheet.bold("Next:", f" {row}")
+        case Commands(commands):
+            yield from sheet.steps(commands, across)
         case LeftOut(command) if lost:
             told = f"shows {sheet.joined(dict.fromkeys(lost))}."
             yield from sheet.wrapped(told, across, first=f"{command} ", indent="    ")

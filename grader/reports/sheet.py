@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 NARROWEST, WIDEST = 60, 80  # columns that a page is laid out for, however wide the window is
 BOLD, REVERSE, RED, GREEN = "1", "7", "31", "32"  # SGR
@@ -69,6 +69,18 @@ def _escaped(text: str) -> str:
 def bold(text: str, rest: str = "") -> Spans:
     """A line whose beginning is bold."""
     return ((text, BOLD), (rest, ""))
+
+
+def steps(commands: Iterable[str], width: int) -> Iterator[Line]:
+    """What to type next; a command that is too long is left to the terminal: it copies whole."""
+    rows: list[str] = []
+    for command in commands:
+        if rows and cells(f"{rows[-1]}{GAP}{command}") <= width - 6:
+            rows[-1] += f"{GAP}{command}"
+        else:
+            rows.append(command)
+    for at, row in enumerate(rows):
+        yield f"      {row}" if at else bold("Next:", f" {row}")
 
 
 def plain(line: Line) -> str:
