@@ -50,14 +50,6 @@ _history = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from grader import __version__
-
-        output.write(f"drill {__version__}")
-        raise typer.Exit
-
-
 def _help_without_command(ctx: typer.Context) -> None:
     if ctx.invoked_subcommand is None and not ctx.resilient_parsing:
         output.write(ctx.get_help())
@@ -71,14 +63,16 @@ def drill(
     plain: Annotated[bool, flag("--plain", "One fact per line, for a screen reader.")] = False,
     no_pager: Annotated[bool, flag("--no-pager", "Never show anything in a pager.")] = False,
     color: Annotated[str, option("WHEN", "auto, always or never.", show_default=False)] = "auto",
-    version: Annotated[  # noqa: ARG001 - its callback does everything
-        bool,
-        typer.Option("--version", help="Print it.", is_eager=True, callback=_print_version),
-    ] = False,
+    version: Annotated[bool, flag("--version", "Print it.")] = False,
 ) -> None:
     """Interview drills in deep-learning internals, graded on your machine."""
     ctx.obj = bank
     output.configure(plain=plain, paging=not no_pager, color=color)
+    if version:
+        from grader import __version__
+
+        output.write(f"drill {__version__}")
+        raise typer.Exit
     _help_without_command(ctx)
 
 
