@@ -71,7 +71,7 @@ def start(
 def case(
     ctx: typer.Context,
     name: Annotated[
-        str | None, argument("NAME", "Else all are listed.", autocompletion=cases)
+        str | None, argument("NAME", "The case; else all are listed.", autocompletion=cases)
     ] = None,
     question: SomeId = None,
     run: Annotated[str | None, option("RUN", "These calls, where it has several.")] = None,
