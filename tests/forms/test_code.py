@@ -281,3 +281,8 @@ def test_an_audit_sees_which_they_are(session: GradingSession) -> None:
 def gradients() -> Iterator[GradingSession]:
     with GradingSession(bank.load([Path(__file__).parents[2]], "gradient-check")) as opened:
         yield opened
+
+
+def test_an_empty_test_is_said_to_be_one(gradients: GradingSession) -> None:
+    report = gradients.grade(b"\n", seed=3)
+    assert (report.verdict, report.message) == ("error", "the file is empty")
