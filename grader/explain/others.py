@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,8 +19,8 @@ from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.values import Value
-from grader.explain.observation import ORDINALS, Observation, numbers
-from grader.explain.rules import CASES, Rule, holding, predicted, propose, ratio, times
+from grader.explain.observation import Observation, numbers
+from grader.explain.rules import CASES, Rule, holding, predicted, ratio, times
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
@@ -41,8 +40,6 @@ OF_NUMBERS: dict[str, Of] = {
 OF_REALS: dict[str, Of] = {
     "1 - {}": lambda v: 1 - v,
     "the square of {}": lambda v: v * v,
-    "the root of {}": math.sqrt,
-    "1/{}": lambda v: 1 / v,
 }
 OF_FLOATS: dict[str, Of] = {
     "-{}": np.negative,
@@ -53,23 +50,6 @@ OF_FLOATS: dict[str, Of] = {
     "the absolute value of {}": np.abs,
     "twice {}": lambda v: 2 * v,
     "half of {}": lambda v: v / 2,
-    "{} rounded to float32": lambda v: v.astype(np.float32),
-}
-OF_BOOLS: dict[str, Of] = {
-    "{} inverted": np.logical_not,
-    "True throughout": np.ones_like,
-    "False throughout": np.zeros_like,
-}
-SQUARE: dict[str, Of] = {
-    "{} with its last two axes exchanged": lambda v: v.swapaxes(-1, -2),
-    "the unit matrix": lambda v: np.broadcast_to(np.eye(v.shape[-1]), v.shape),
-}
-ALONG: dict[str, Callable[[Array, int], Array]] = {
-    "{} in reverse order": np.flip,
-    "{} moved up by one": lambda v, axis: np.roll(v, 1, axis),
-    "{} moved down by one": lambda v, axis: np.roll(v, -1, axis),
-    "the first of {} for all": lambda v, axis: np.broadcast_to(np.take(v, [0], axis), v.shape),
-    "the last of {} for all": lambda v, axis: np.broadcast_to(np.take(v, [-1], axis), v.shape),
 }
 
 
@@ -121,9 +101,6 @@ class Others:
         if (k := ratio(a - b, made - b)) not in {0.0, 1.0}:
             text = f"is off by {times(k)}what {name} is off by"
             yield predicted(9, text, partial(_off, given, k))
-        for rule in propose([replace(first, right=made)], places=False):
-            if not rule.local or rule.anywhere:
-                yield _beside(name, given, rule)
 
     def _of_changes(self, first: Observation) -> Iterator[Rule]:
         changes = list(itertools.islice(self._changes(first.given), MOST_CHANGES))
@@ -162,7 +139,7 @@ class Others:
         """What else one input could be."""
         table, varies = dict[str, Of](), ""
         if isinstance(value, np.ndarray):
-            table = _of_array(value)
+            table = OF_FLOATS if value.dtype.kind == "f" else {}
         else:
             every = [case.inputs[name] for case in self.own.cases.values() if name in case.inputs]
             known = [recipe.literal for recipe in every if not recipe.is_array]
@@ -178,23 +155,6 @@ class Others:
         for text, of in table.items():
             words = f"{text.format(name)} in place of {name}"
             yield Change(words, partial(_applied, name, of), varies)
-
-
-def _of_array(value: Array) -> dict[str, Of]:
-    """By words, what else an array could be."""
-    kind, found = value.dtype.kind, dict[str, Of]()
-    found |= OF_FLOATS if kind == "f" else OF_BOOLS if kind == "b" else {}
-    for axis, nth in enumerate(ORDINALS[: value.ndim]):
-        for text, along in ALONG.items() if value.shape[axis] > 1 else ():
-            where = f" along its {nth} axis" if value.ndim > 1 else ""
-            found[text + where] = partial(_along, along, axis)
-    if value.ndim > 1 and value.shape[-1] == value.shape[-2]:
-        found |= SQUARE
-    return found
-
-
-def _along(of: Callable[[Array, int], Array], axis: int, value: Array) -> Array:
-    return of(value, axis)
 
 
 def _constant(name: str, value: Value, _given: Mapping[str, Value]) -> dict[str, Value]:
@@ -240,25 +200,3 @@ def _result(
 def _off(given: Made, k: float, seen: Observation) -> Array | None:
     other, right = given(seen), seen.both[1]
     return None if other is None else right + k * (other - right)
-
-
-def _beside(name: str, given: Made, rule: Rule) -> Rule:
-    """A rule of what an idea gives, where that is another thing than the right one."""
-
-    def theirs(seen: Observation) -> tuple[Observation, bool]:
-        made = given(seen)
-        if made is None:
-            raise ValueError("it gives nothing")
-        return replace(seen, right=made), not seen.close(seen.both[1], made)
-
-    def clashes(seen: Observation) -> bool:
-        other, acts = theirs(seen)
-        if acts:
-            return not rule.holds(other)
-        return rule.clashes is not None and rule.clashes(seen)
-
-    what = f"what {name} gives"
-    text = rule.text.replace("the right one", what)
-    if text == rule.text:
-        text = f"is {what}, and beside that {rule.text}"
-    return Rule(11, text, lambda seen: rule.holds(theirs(seen)[0]), clashes)

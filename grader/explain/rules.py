@@ -52,15 +52,11 @@ class Rule:
     least: int = 1  # failing cases of the question, other inputs apart, that it rests on
 
 
-def propose(failing: Sequence[Observation], *, places: bool = True) -> list[Rule]:
-    """The rules that hold on every failing observation of one group, each text once.
-
-    Some say where the wrong entries are, if that is wanted.
-    """
+def propose(failing: Sequence[Observation]) -> list[Rule]:
+    """The rules that hold on every failing observation of one group, each text once."""
     known: dict[str, Rule] = {}
-    families = (predictions, entries, where_wrong) if places else (predictions,)
     for seen in sorted(failing, key=_informativeness, reverse=True)[:PROPOSERS]:
-        for family in (*families, digits, typed):
+        for family in (predictions, entries, where_wrong, digits, typed):
             with contextlib.suppress(*UNUSABLE), np.errstate(all="ignore"):
                 known |= {rule.text: rule for rule in family(seen)}
     return holding(known.values(), failing)

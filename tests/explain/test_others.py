@@ -46,10 +46,7 @@ def texts(report: Report) -> list[tuple[str, str]]:
     [
         ("w + 1", "y is what would be right with w + 1 in place of w."),
         ("w * w", "y is what would be right with the square of w in place of w."),
-        ("w[:, ::-1]",
-         "y is what would be right with w in reverse order along its second axis in place of w."),
         # forgot-weight gives 1 in place of w.
-        ("np.full_like(w, 2)", "y is twice what forgot-weight gives."),
         ("2 - w", "y is off by twice what forgot-weight is off by."),
     ],
 )  # fmt: skip
