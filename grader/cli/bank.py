@@ -174,7 +174,7 @@ def audit(
     at_most: Annotated[int | None, option("N", "Only N mutants, always the same.", min=1)] = None,
     everything: Annotated[bool, flag("--all", "Prove all, whatever committed proofs say.")] = False,
     mine: Annotated[bool, flag("--mine", "Believe the proofs of this bank: it is yours.")] = False,
-    write: Annotated[bool, flag("--write-proofs", "With --mutants: proofs to commit.")] = False,
+    write: Annotated[bool, flag("--write-proofs", "With --mutants: write proofs.")] = False,
     jobs: Jobs = None,
     json: Json = False,
 ) -> int:

@@ -111,6 +111,8 @@ ids, cases, tracks = _offering(_ids), _offering(_cases), _offering(_tracks)
 
 Id = Annotated[str, typer.Argument(metavar="ID", autocompletion=ids)]
 SomeId = Annotated[str | None, argument("ID", "Else that of this folder.", autocompletion=ids)]
-Jobs = Annotated[int | None, option("N", "At once; as many as cores if not given.", min=1)]
+Jobs = Annotated[
+    int | None, option("N", "Processes at once; as many as cores if not given.", min=1)
+]
 Seed = Annotated[int | None, option("N", "Draw the inputs from this seed.", min=0, max=MOST)]
 Json = Annotated[bool, flag("--json", "Print one JSON document.")]

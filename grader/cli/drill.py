@@ -139,7 +139,7 @@ def reset(ctx: typer.Context, question: SomeId = None, json: Json = False) -> No
 def hint(
     ctx: typer.Context,
     question: SomeId = None,
-    number: Annotated[int | None, option("N", "This one, seen or not.", min=1)] = None,
+    number: Annotated[int | None, option("N", "This hint, seen or not.", min=1)] = None,
     json: Json = False,
 ) -> None:
     """Show one more hint."""
@@ -171,7 +171,7 @@ def hint(
 def run(
     ctx: typer.Context,
     question: SomeId = None,
-    seed: Annotated[int, option("N", "This seed; that of the log is 0.", min=0, max=MOST)] = 0,
+    seed: Annotated[int, option("N", "Run with this seed; the log has 0.", min=0, max=MOST)] = 0,
     json: Json = False,
 ) -> int:
     """Run the script of a diagnosis once: 0 it ends, 1 it does not."""
@@ -209,7 +209,7 @@ def run(
 def solution(
     ctx: typer.Context,
     question: SomeId = None,
-    give_up: Annotated[bool, flag("--give-up", "Before a pass; this is recorded.")] = False,
+    give_up: Annotated[bool, flag("--give-up", "Show it before a pass; this is recorded.")] = False,
     mine: Annotated[bool, flag("--mine", "Compare it with your file.")] = False,
     full: Annotated[bool, flag("--full", "A whole right file, with sources.")] = False,
     follow_ups: Annotated[bool, flag("--follow-ups", "What else is asked, with answers.")] = False,

@@ -24,7 +24,7 @@ def grade(
     question: Annotated[
         str | None,
         argument(
-            "ID|PATH", "The question, its folder or file; else of this folder.", autocompletion=ids
+            "ID|PATH", "A question, folder or file; else that of this folder.", autocompletion=ids
         ),
     ] = None,
     file: Annotated[Path | None, option("PATH", "Grade this file; no attempt of yours.")] = None,

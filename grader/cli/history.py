@@ -23,8 +23,12 @@ _HEAD = ("no.", "question", "when", "part", "verdict", _LONG, "hints")
 
 def list_(
     ctx: typer.Context,
-    question: Annotated[str | None, argument("ID", "Only this one.", autocompletion=ids)] = None,
-    all_: Annotated[bool, flag("--all", f"All, not just changes of the last {LATEST}.")] = False,
+    question: Annotated[
+        str | None, argument("ID", "Only this question.", autocompletion=ids)
+    ] = None,
+    all_: Annotated[
+        bool, flag("--all", f"Every grade, not just changes of the last {LATEST}.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """List what was graded or kept, the latest last (the default)."""
