@@ -128,11 +128,19 @@ def read_class(
         config = config.model_copy(update={"questions": list(dict.fromkeys(ids))})
     if not config.questions:
         raise UsageError("expected --question ID or --class class.yaml with questions, found none")
-    questions = [ctx.load(asked.id) for asked in config.asked]
+    questions: list[Question] = []
     faults: list[Fault] = []
-    for i, (asked, question) in enumerate(zip(config.asked, questions, strict=True)):
-        need_torch(question)
-        faults += _unlike_the_question(i, asked, question)
+    for i, asked in enumerate(config.asked):
+        try:
+            questions.append(ctx.load(asked.id))
+        except UsageError as error:
+            if ids:
+                raise
+            hint = f"; {error.hint}" if error.hint and not error.hint.startswith("Next:") else ""
+            faults.append((("questions", i, "id"), f"{error.message}{hint}"))
+        else:
+            need_torch(questions[-1])
+            faults += _unlike_the_question(i, asked, questions[-1])
     if faults:
         assert written is not None  # the command line names neither parts nor checks
         raise ClassFileError(written.complaint(faults, "the class"))
