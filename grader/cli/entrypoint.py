@@ -32,6 +32,14 @@ EXIT_GRADER_FAULT = 4
 EXIT_USAGE = 2
 
 _NO_QUESTION = re.compile(r"no question (\S+); did you mean (\S+)\?")
+_WORDS = {  # what typer and pydantic say: as we say it
+    " (Possible options: ": "; did you mean ",
+    ". Did you mean ": "; did you mean ",
+    ", unable to parse string as an integer": "",
+    "Input should be greater": "expected a number greater",
+    "Input should be less": "expected a number less",
+    "Input should be ": "expected ",
+}
 
 
 def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int:
@@ -124,6 +132,10 @@ def _error(fault: Exception) -> DrillError:
         return fault
     if isinstance(fault, typer.TyperException):
         message = fault.format_message().removesuffix(".")
+        for words, better in _WORDS.items():
+            message = message.replace(words, better)
+        if message.endswith(")") and "; did you mean " in message:
+            message = message.removesuffix(")") + "?"
         # What the parser itself raises carries no context: the innermost one is of the command.
         contexts = [frame.f_locals.get("ctx") for frame, _ in walk_tb(fault.__traceback__)]
         path = ["drill", *filter(None, (getattr(ctx, "command_path", "") for ctx in contexts))][-1]
