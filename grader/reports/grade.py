@@ -193,8 +193,7 @@ def _finding(check: CheckResult, name: str) -> Iterator[Block]:
             Shorter(10, lost=lost),
         )
         yield from (_INNER_GAP, Shrinks(tuple(part()), shorter), _INNER_GAP)
-    worst = check.mismatch
-    if worst is not None and not check.estimate and (said := words.entry(worst, sentence)):
+    if said := words.entry(check, sentence):
         yield Paragraph(said, indent=INDENT)
     if check.raised is not None:
         yield _trace(check.raised, name)

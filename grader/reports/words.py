@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from grader.kinds.registry import get
 from grader.model import report as model
 from grader.model.numerals import quantity
-from grader.model.report import FINE, CheckResult, Mismatch, Named, Report, Verdict
+from grader.model.report import FINE, CheckResult, Named, Report, Verdict
 from grader.reports.sheet import joined
 
 BLAME = {
@@ -56,7 +56,8 @@ def earned(report: Report, time: str = "") -> str:
     """Points, checks and time of a pass."""
     passed = [c for c in report.checks if c.verdict is Verdict.PASS]
     cases = {case for c in passed for case in c.cases}
-    facts = [f"{quantity(len(passed), 'check')}, {quantity(len(cases), 'case')}", time]
+    tried = f", {quantity(len(cases), 'case')}" * bool(cases)  # what is written has none
+    facts = [f"{quantity(len(passed), 'check')}{tried}", time]
     if any(part.of for part in report.parts):
         facts.insert(0, _points(report))
     return "; ".join(filter(None, facts))
@@ -188,8 +189,12 @@ def _of(check: CheckResult) -> str:
     return f"{len(check.failing)} of {quantity(len(check.cases), 'case')}"
 
 
-def entry(worst: Mismatch, message: str) -> str:
-    """The worst entry in figures, and how many are wrong; '' where a message says it already."""
+def entry(check: CheckResult, message: str) -> str:
+    """The worst entry in figures, and how many are wrong; '' where that is said already."""
+    worst = check.mismatch
+    written = isinstance(check.exhibit, model.Breakdown) and not check.inputs  # by hand: a table
+    if worst is None or check.estimate or written:
+        return ""
     values = f"is {worst.observed}, expected {worst.expected}"
     known = worst.index is None and (not worst.observed or worst.observed in message)
     if known or values in message:

@@ -16,6 +16,7 @@ from grader.forms.base import Unreadable
 from grader.forms.numbers import UNITS, quantity
 from grader.model.report import Report, Verdict
 from grader.session import GradingSession
+from tests.pages import page_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -147,3 +148,11 @@ def test_what_is_no_prediction_does_not_count_as_one(
         report = graded(session, lines)
     assert report.verdict is Verdict.ERROR
     assert report.message == f"answers.txt{said}"
+
+
+def test_a_page_of_written_numbers_says_each_of_them_once() -> None:
+    answers = b"grad_x[1] = 2\ngrad_x[4] = 3\ngrad_x[6] = 0\n"
+    with GradingSession(bank.load([ROOT], "seven-windows")) as session:
+        wrong = page_of(session.grade(answers, seed=1), 80)
+    assert wrong.count("8.000") == 1  # in the table
+    assert "entries differ" not in wrong

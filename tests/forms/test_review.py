@@ -10,6 +10,7 @@ import pytest
 from grader import bank, forms
 from grader.model.report import Report, Verdict
 from grader.session import GradingSession
+from tests.pages import page_of
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -76,3 +77,7 @@ def test_nothing_of_the_question_gives_it_away() -> None:
     assert "19  +    params -= lr * velocity" in text
     for secret in ("shards of 2, 5 and 7", "dampening", "the gradient is too small"):
         assert secret not in text
+
+
+def test_the_page_of_a_pass_counts_no_cases_where_nothing_is_run(session: GradingSession) -> None:
+    assert "100 of 100 points; 1 check\n" in page_of(graded(session, ALL), 80)
