@@ -3,21 +3,15 @@
     python benchmarks/session.py [QUESTION ...] [--grades 5]
 
 Everything that is compared runs in turns within one process, so that other work on the machine
-slows both alike; the medians and their ratio are printed.  `--cold` adds a cold grade by the
-command line against `import torch`.
+slows all alike; the medians are printed.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from grader import bank
@@ -25,7 +19,7 @@ from grader.model.question import Question
 from grader.session import GradingSession, grade
 
 ROOT = Path(__file__).parents[1]
-QUESTIONS = ("maxpool-routing", "vram-bottleneck")
+QUESTIONS = ("maxpool-routing", "softmax-cross-entropy", "vram-bottleneck")
 
 
 def clocked(work: Callable[..., object], *given: object, **named: object) -> float:
@@ -35,34 +29,33 @@ def clocked(work: Callable[..., object], *given: object, **named: object) -> flo
     return time.perf_counter() - began
 
 
-def compared(question: Question, source: bytes, grades: int) -> tuple[float, float, float]:
-    """Medians: a grade alone, in a session on a new seed, and on a seed that it knows."""
-    alone, new, known = [], [], []
+def compared(question: Question, source: bytes, grades: int) -> tuple[float, ...]:
+    """Medians: a grade alone, in a session on a new seed, on a seed that it knows; and a save.
+
+    A save is what watching does: from the file to its verdict, the explanation not waited for.
+    """
+    alone, new, known, saved = [], [], [], []
     with GradingSession(question) as session:
         session.grade(source, seed=0)
         for seed in range(1, grades + 1):
             alone.append(clocked(grade, question, source, seed=seed))
             new.append(clocked(session.grade, source, seed=seed))
             known.append(clocked(session.grade, source, seed=seed))
-    return statistics.median(alone), statistics.median(new), statistics.median(known)
+            saved.append(until_verdict(session, source, seed))
+    return tuple(map(statistics.median, (alone, new, known, saved)))
 
 
-def cold(question: str, name: str, rounds: int) -> tuple[float, float]:
-    """Medians: a grade by the command line, and an import of torch, in turns."""
-    found: tuple[list[float], list[float]] = ([], [])
-    path = ROOT / "drills" / question / f"{name}.py"
-    commands = (
-        [sys.executable, "-m", "grader", "grade", question, "--file", str(path)],
-        [sys.executable, "-c", "import torch"],
+def until_verdict(session: GradingSession, source: bytes, seed: int) -> float:
+    """Seconds until a preview has its verdict."""
+    times: list[float] = []
+    began = time.perf_counter()
+    session.grade(
+        source,
+        seed=seed,
+        preview=True,
+        decided=lambda _: times.append(time.perf_counter() - began),
     )
-    with tempfile.TemporaryDirectory() as home:
-        run = partial(
-            subprocess.run, cwd=ROOT, env={**os.environ, "DRILL_HOME": home}, capture_output=True
-        )
-        for _ in range(rounds):
-            for command, times in zip(commands, found, strict=True):
-                times.append(clocked(run, command))
-    return statistics.median(found[0]), statistics.median(found[1])
+    return [*times, time.perf_counter() - began][0]
 
 
 def main() -> None:
@@ -70,23 +63,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("questions", nargs="*", default=QUESTIONS)
     parser.add_argument("--grades", type=int, default=5)
-    parser.add_argument("--cold", action="store_true")
     chosen = parser.parse_args()
-    print("| submission | alone | new seed | known seed | alone / new | alone / known |")
-    print("|---|---|---|---|---|---|")
+    print("| submission | alone | new seed | known seed | save |")
+    print("|---|---|---|---|---|")
     for name in chosen.questions:
         question = bank.load([ROOT], name)
         for which, source in (("starter", question.starter), ("reference", question.reference)):
-            one, new, known = compared(question, source, chosen.grades)
-            print(
-                f"| {name}, {which} | {one:.2f} s | {new:.2f} s | {known:.2f} s "
-                f"| {one / new:.1f} | {one / known:.1f} |",
-                flush=True,
-            )
-            if chosen.cold:
-                graded, imported = cold(name, which, chosen.grades)
-                ratio = graded / imported
-                print(f"cold: {graded:.2f} s, import torch {imported:.2f} s, {ratio:.2f}")
+            seconds = compared(question, source, chosen.grades)
+            shown = " | ".join(f"{1000 * one:.0f} ms" for one in seconds)
+            print(f"| {name}, {which} | {shown} |", flush=True)
 
 
 if __name__ == "__main__":

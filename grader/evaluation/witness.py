@@ -49,7 +49,7 @@ def confirmed(
     large, left_out = getattr(check, "large", ""), ""
     if counted.verdict is not Verdict.PASS:
         return counted
-    if not large or getattr(check, "device", "cpu") != "cpu":
+    if not large or evaluation.preview or getattr(check, "device", "cpu") != "cpu":
         return replace(counted, figures={**counted.figures, "witnessed": 0.0})
 
     def look(case: CaseRecipe) -> Finding | None:

@@ -110,6 +110,8 @@ class GradingSession(Closing):
         filename: str = "submission.py",
         progress: Callable[[int, int], None] = lambda _done, _all: None,
         is_program: bool = False,
+        preview: bool = False,
+        decided: Callable[[Report], None] = lambda _report: None,
     ) -> Report:
         """Grade a submission.
 
@@ -119,6 +121,9 @@ class GradingSession(Closing):
             filename: what tracebacks call the file.
             progress: called with how many checks are done, and of how many.
             is_program: whether it is a program already, where the form asks for a text.
+            preview: leave out what takes long and seldom decides: what is reported only, and
+                witnesses from outside the process.  A pass is to be confirmed without.
+            decided: called with a report that fails, before it is explained.
 
         Returns:
             The report; whatever the submission does, it becomes a verdict.
@@ -163,10 +168,14 @@ class GradingSession(Closing):
                     report = self._stopped(report, wrong)
                 else:
                     evaluation = self.bank.evaluation(program, seed)
+                    evaluation.preview = preview
                     # The misconceptions' process starts, and imports, during other checks.
                     expect = self.bank.expect_variants
                     checks = run_checks(evaluation, expect, self._counting, progress)
-                    report = self._explained(report, evaluation, checks)
+                    report = self._judged(report, evaluation, checks)
+                    if report.verdict is not Verdict.PASS:
+                        decided(report)
+                        report = self._explained(report, evaluation)
             except BankFault as fault:
                 invalid = Finding(f"{question.spec_path}: {fault}", Verdict.INVALID)
                 report = self._stopped(report, invalid)
@@ -210,13 +219,13 @@ class GradingSession(Closing):
             wrong = Finding(out_of_time(program.worker), Verdict.LIMIT)
         return wrong
 
-    def _explained(
+    def _judged(
         self, report: Report, evaluation: Evaluation, checks: tuple[CheckResult, ...]
     ) -> Report:
-        """The report with the checks, explained where they are not passed.
+        """The report with the checks, and what follows from them.
 
         Raises:
-            BankFault: a program of the bank cannot be loaded, fails, or takes too long.
+            BankFault: the reference fails, or computes something else the second time.
         """
         spec = self.question.spec
         if not self._proved:
@@ -230,6 +239,15 @@ class GradingSession(Closing):
         if verdict is Verdict.PASS:
             asks = [one.ask for one in spec.follow_ups]
             return replace(report, follow_up=asks[report.seed % len(asks)] if asks else "")
+        return report
+
+    def _explained(self, report: Report, evaluation: Evaluation) -> Report:
+        """The report with the ideas that its checks show, and smaller inputs.
+
+        Raises:
+            BankFault: a program of the bank cannot be loaded, fails, or takes too long.
+        """
+        checks = report.checks
         found = explain(evaluation, checks)
         failing = (c for c in checks if c.verdict not in FINE and not c.stretch)
         shown = next((case for c in failing for case in c.failing), "")

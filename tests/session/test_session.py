@@ -205,3 +205,23 @@ def test_what_is_no_submission_or_no_seed_is_refused_in_a_sentence(
 ) -> None:
     with GradingSession(load(POOL)) as session, pytest.raises(error, match=said):
         session.grade(submission, seed=seed)
+
+
+def test_a_preview_leaves_out_what_is_only_reported_and_the_witness() -> None:
+    question = load(POOL)
+    found: list[Report] = []
+    with GradingSession(question) as session:
+        right = session.grade(question.reference, seed=1, preview=True, decided=found.append)
+        wrong = session.grade(question.starter, seed=1, preview=True, decided=found.append)
+    checks = {check.id: check for check in right.checks}
+    assert right.verdict is Verdict.PASS
+    assert (checks["speed"].verdict, checks["speed"].message) == (
+        Verdict.SKIPPED,
+        "left out of a preview",
+    )
+    assert checks["state"].figures["witnessed"] == 0.0
+    (early,) = found  # what passes has nothing to wait for
+    assert early.verdict is wrong.verdict is Verdict.FAIL
+    assert [c.id for c in early.checks] == [c.id for c in wrong.checks]
+    assert wrong.misconceptions
+    assert not early.misconceptions
