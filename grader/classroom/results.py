@@ -114,17 +114,18 @@ class Results(Closing):
         with _explained(self.folder / TABLE), self._db as db:
             db.execute("UPDATE grade SET place = -1")
             for one, program in handed:
-                key, state = "", "none"
+                key, state, kept = "", "none", None
                 report: tuple[str | None, str] = (None, "")
                 if one.sha256:
-                    key, state = key_of(self.terms, questions[one.question], one.sha256), "waiting"
+                    state, kept = "waiting", program  # b"" where the file is empty
+                    key = key_of(self.terms, questions[one.question], one.sha256)
                     found = "SELECT report, graded_at FROM grade WHERE key = ? AND state = 'graded'"
                     if known := db.execute(found, [key]).fetchone():  # for whomever
                         state, report = "graded", known
                 db.execute(
                     f"INSERT OR REPLACE INTO grade ({_HAND_IN}, key, place, program, state, said, "
                     f"report, graded_at) VALUES ({', '.join('?' * 16)})",
-                    [*asdict(one).values(), key, count, program or None, state, "", *report],
+                    [*asdict(one).values(), key, count, kept, state, "", *report],
                 )
                 count += 1
         return count

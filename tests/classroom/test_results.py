@@ -50,6 +50,12 @@ def entries(folder: Path) -> list[Entry]:
         return list(results.entries())
 
 
+def test_an_empty_file_waits_to_be_graded_as_one(tmp_path: Path) -> None:
+    with Results(tmp_path, write=CLASS) as results:
+        results.take([(HandIn("Ada", "mean", "Ada.py", "e" * 64), b"")])
+        assert [program for _, program in results.waiting(MEAN)] == [b""]
+
+
 def test_a_report_comes_back_as_it_was(tmp_path: Path) -> None:
     exhibits: list[Exhibit] = [
         Grids((Panel("x", (("1", "2"),), frozenset({(0, 1)}), note="plane"),)),
