@@ -7,6 +7,7 @@ import functools
 import gc
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,8 @@ import pytest
 
 from grader.sandbox import spawn
 from grader.sandbox.spawn import Zygote, zygote_if_safe
-from tests.harness import Lend, load, right_solutions
+from grader.session import GradingSession
+from tests.harness import Lend, load, load_text, question_of, right_solutions
 
 DRILLS = Path(__file__).parent / "drills"
 # Processes of tests that share the cores would wait for each other, busily.
@@ -121,6 +123,32 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("program", paths, ids=ids, indirect=True, scope="module")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _helpers_are_found(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let the programs of a question import the modules that lie beside them, while it is tested.
+
+    Several questions have a `task`, so they are forgotten afterwards.
+    """
+    folder = request.path.parent
+    if folder.parent != DRILLS:
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        yield
+    for name, module in list(sys.modules.items()):
+        if Path(getattr(module, "__file__", None) or "/").parent == folder:
+            del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def session(request: pytest.FixtureRequest) -> Iterator[GradingSession]:
+    """Grades submissions to the question that a file of tests lies beside."""
+    request.getfixturevalue("one_zygote")
+    with GradingSession(question_of(str(request.path))) as opened:
+        yield opened
+
+
 @pytest.fixture(scope="module")
 def program(request: pytest.FixtureRequest) -> SimpleNamespace:
     """One right program after another."""
@@ -130,7 +158,8 @@ def program(request: pytest.FixtureRequest) -> SimpleNamespace:
 @pytest.fixture(scope="module")
 def reference(request: pytest.FixtureRequest) -> SimpleNamespace:
     """The question's own solution."""
-    return load(request.path.parent / "reference.py")
+    path = request.path.parent / "reference.py"
+    return load(path) if path.exists() else load_text(question_of(str(request.path)).reference)
 
 
 @pytest.fixture(scope="module")

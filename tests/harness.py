@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from grader import bank
+from grader.model.question import Question
+from grader.model.report import Report
 from grader.sandbox.spawn import Zygote
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -40,32 +42,34 @@ def load(path: Path) -> Program:
         return _execute(path)
 
 
-def variants(drill: Path) -> Callable[[str], Program]:
-    """Return what loads a misconception of a drill's folder by the name of its file."""
-    return lambda name: load_layered(
-        drill / "reference.py", drill / "misconceptions" / f"{name}.py"
-    )
+def variants(test: str) -> Callable[[str], Program]:
+    """Return what loads a misconception beside a file of tests by its name, over the reference."""
+    drill = Path(test).parent
+    return lambda name: _execute(drill / "reference.py", drill / "misconceptions" / f"{name}.py")
 
 
-def load_layered(reference: Path, variant: Path) -> Program:
-    """Execute a reference and, in the same namespace, a misconception on top of it."""
-    return _execute(reference, variant)
+def load_text(*texts: str | bytes) -> Program:
+    """Execute what files would hold, one after the other in the same namespace."""
+    return _execute(*texts)
 
 
-def load_text(text: str) -> Program:
-    """Execute what a file would hold."""
-    return _execute(text)
-
-
-def _execute(*programs: Path | str) -> Program:
+def _execute(*programs: Path | str | bytes) -> Program:
     module = types.ModuleType("submission")
     sys.modules["submission"] = module  # dataclasses look their module up
     for one in programs:
-        text, name = (
-            (one, "submission.py") if isinstance(one, str) else (one.read_bytes(), str(one))
-        )
+        text, name = (one.read_bytes(), str(one)) if isinstance(one, Path) else (one, "submission")
         exec(compile(text, name, "exec", dont_inherit=True), module.__dict__)
     return Program(**module.__dict__)
+
+
+def question_of(test: str) -> Question:
+    """Return the question that a file of tests lies beside."""
+    return bank.load([ROOT], Path(test).parent.name)
+
+
+def named(report: Report) -> set[str]:
+    """Return the wrong ideas that a report says a submission holds, without a doubt."""
+    return {one.id for one in report.misconceptions if one.exact}
 
 
 def each(names: str | tuple[str, ...], values: Iterable[Any]) -> Callable[..., Callable[..., None]]:

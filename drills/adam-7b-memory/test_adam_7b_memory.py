@@ -8,7 +8,7 @@ off the tensors that autograd saves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -21,9 +21,8 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.nn import functional
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
-from grader import bank
 from grader.sandbox.worker.measure.autograd import Meter
-from tests.harness import ROOT, Program, each, saved_for_backward
+from tests.harness import Program, each, question_of, saved_for_backward
 
 MIXED = "bf16_mixed"
 RECIPES = (MIXED, "bf16_mixed_fp32grad", "bf16_no_master", "torch_pure_bf16", "torch_autocast")
@@ -98,11 +97,6 @@ def per_gpu(n_params: int, stage: int, world: int) -> Fraction:
     return optimizer + grads + weights
 
 
-def smallest_world(n_params: int, usable: int, stage: int, most: int = 200) -> int | None:
-    worlds: Iterator[int] = iter(range(1, most + 1))
-    return next((w for w in worlds if per_gpu(n_params, stage, w) <= usable), None)
-
-
 @each("recipe", RECIPES)
 def test_each_recipe_holds_the_bytes_of_real_tensors_with_llama_7b_shapes(
     program: Program, driver: Program, recipe: str
@@ -112,16 +106,13 @@ def test_each_recipe_holds_the_bytes_of_real_tensors_with_llama_7b_shapes(
     assert plan == pytest.approx(measured(recipe), rel=1e-12)
 
 
-def test_llama_7b_in_mixed_precision_holds_the_known_number_of_bytes() -> None:
-    state = measured(MIXED)
-    assert state["weights"] == state["grads"] == 13_476_831_232
-    assert state["exp_avg"] == state["exp_avg_sq"] == state["other"] == 26_953_662_464
-
-
-def test_autocast_leaves_parameters_gradients_and_moments_in_fp32() -> None:
-    layer = nn.Linear(4, 3)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        loss = layer(torch.ones(2, 4)).sum()
+@each(("dtype", "autocast"), [(torch.float32, True), (torch.bfloat16, False)])
+def test_autocast_leaves_everything_in_fp32_and_a_bf16_module_has_bf16_moments(
+    dtype: torch.dtype, autocast: bool
+) -> None:
+    layer = nn.Linear(4, 3, dtype=dtype)
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
+        loss = layer(torch.ones(2, 4, dtype=dtype)).sum()
     torch.autograd.backward(loss)
     optimizer = torch.optim.AdamW(layer.parameters())
     optimizer.step()
@@ -129,16 +120,7 @@ def test_autocast_leaves_parameters_gradients_and_moments_in_fp32() -> None:
     assert loss.dtype == torch.bfloat16
     assert layer.weight.grad is not None
     tensors = (layer.weight, layer.weight.grad, state["exp_avg"], state["exp_avg_sq"])
-    assert {tensor.dtype for tensor in tensors} == {torch.float32}
-
-
-def test_adamw_gives_a_bf16_module_bf16_moments() -> None:
-    layer = nn.Linear(4, 3).bfloat16()
-    torch.autograd.backward(layer(torch.ones(2, 4, dtype=torch.bfloat16)).sum())
-    optimizer = torch.optim.AdamW(layer.parameters())
-    optimizer.step()
-    state = optimizer.state[layer.weight]
-    assert {state["exp_avg"].dtype, state["exp_avg_sq"].dtype} == {torch.bfloat16}
+    assert {tensor.dtype for tensor in tensors} == {dtype}
 
 
 def test_muon_keeps_one_momentum_for_each_matrix_of_a_layer() -> None:
@@ -197,12 +179,14 @@ def test_the_starters_sheet_shows_the_figures_of_the_prompt(starter: Program) ->
     assert before_the_step < H100 < alive["total"]
 
 
+def smallest_world(n_params: int, usable: int, stage: int) -> int | None:
+    return next((w for w in range(1, 201) if per_gpu(n_params, stage, w) <= usable), None)
+
+
 def test_zero_leaves_on_each_gpu_what_the_paper_says(program: Program) -> None:
     """Source: Rajbhandari et al., arXiv:1910.02054, figure 1: 7.5B parameters on 64 GPUs."""
-    figure = [120, 31.4, 16.6, 1.9]
     shares = [program.zero_bytes_per_gpu(7_500_000_000, stage, 64) / 1e9 for stage in range(4)]
-    assert [round(float(share), 1) for share in shares] == figure
-    assert shares == pytest.approx([120, 31.40625, 16.640625, 1.875], rel=1e-13)
+    assert [round(float(share), 1) for share in shares] == [120, 31.4, 16.6, 1.9]
 
 
 @each("stage", range(4))
@@ -213,20 +197,11 @@ def test_shares_are_even_to_the_fraction_of_a_byte(program: Program, stage: int)
             assert float(share) == pytest.approx(float(per_gpu(n_params, stage, world)), rel=1e-12)
 
 
-@each(("gigabytes", "expected"), [(39, [None, 8, 4, 3]), (24, [None, None, 10, 5]), (113, [1] * 4)])
-def test_seven_billion_parameters_need_the_known_numbers_of_gpus(
-    program: Program, gigabytes: int, expected: list[int | None]
-) -> None:
-    usable = gigabytes * 10**9
-    counts = [program.min_gpus(7_000_000_000, usable, stage) for stage in range(4)]
-    assert counts == expected
-    assert counts == [smallest_world(7_000_000_000, usable, stage) for stage in range(4)]
-    assert program.min_gpus(7_000_000_000, usable) == expected[3]
-
-
 @each(
     ("usable", "stage", "expected"),
-    [(28_000_000_000, 3, 4), (27_999_999_999, 3, 5), (28_000_000_001, 3, 4),
+    [(39_000_000_000, 1, 8), (39_000_000_000, 2, 4), (39_000_000_000, 3, 3),
+     (24_000_000_000, 1, None), (24_000_000_000, 2, 10), (24_000_000_000, 3, 5),
+     (28_000_000_000, 3, 4), (27_999_999_999, 3, 5), (28_000_000_001, 3, 4),
      (40_000_000_000, 1, 7), (39_999_999_999, 1, 8), (16_000_000_000, 2, 49),
      (14_000_000_000, 2, None), (112_000_000_000, 0, 1), (111_999_999_999, 0, None)],
 )  # fmt: skip
@@ -235,12 +210,14 @@ def test_a_card_may_be_filled_to_the_byte(
 ) -> None:
     assert program.min_gpus(7_000_000_000, usable, stage) == expected
     assert smallest_world(7_000_000_000, usable, stage) == expected
+    if stage == 3:
+        assert program.min_gpus(7_000_000_000, usable) == expected
 
 
 def test_cases_lie_on_a_boundary_or_half_a_percent_from_it() -> None:
     """A planner who counts in floats gets the same numbers: those on a boundary are round."""
     on_a_boundary = 0
-    cases = bank.load([ROOT], "adam-7b-memory").spec.cases
+    cases = question_of(__file__).spec.cases
     for given in cases.values():
         case = {**cases.get(given.get("extends", ""), {}), **given}
         if "usable_bytes" in case:

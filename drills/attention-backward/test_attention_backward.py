@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from tests.harness import Array, Program, assert_close, each, leaves, load, variants
+from tests.harness import Array, Program, assert_close, each, leaves, variants
 
-DRILL = Path(__file__).parent
+variant = variants(__file__)
 BAND = {"float64": 1e-12, "float32": 2e-5}
 SIZES = [
     (2, 5, 5, 3, 4),
@@ -108,23 +107,13 @@ def test_scores_may_be_large(program: Program, lift: float, causal: bool) -> Non
 
 def test_a_query_without_a_key_harms_nobody(program: Program) -> None:
     q, k, v, grad_o = drawn(5, (2, 6, 4, 5, 3))
-    with np.errstate(all="ignore"):
-        o, ctx = program.attention_forward(q, k, v, causal=True)
-        grads = program.attention_backward(grad_o, ctx)
+    o, ctx = program.attention_forward(q, k, v, causal=True)
+    grads = program.attention_backward(grad_o, ctx)
     assert not o[:, :2].any()
     assert not grads[0][:, :2].any()
     rest = q[:, 2:], k, v, grad_o[:, 2:]
     for array, right in zip(grads[1:], oracle(rest, causal=True)[2:], strict=True):
         np.testing.assert_allclose(array, right, rtol=0, atol=1e-13)
-
-
-def test_the_reference_warns_about_nothing_legal(reference: Program) -> None:
-    with np.errstate(all="raise", under="ignore"):
-        for sizes, causal in itertools.product(SIZES, [False, True]):
-            q, k, v, grad_o = drawn(6, sizes)
-            for scale in (1, 5000):
-                _, ctx = reference.attention_forward(q * scale, k, v, causal)
-                reference.attention_backward(grad_o, ctx)
 
 
 # What the text says.
@@ -143,9 +132,6 @@ SCALES = ["scale_forgotten", "scale_twice", "scale_in_dq_only"]
 def gradients(program: Program, inputs: list[Array]) -> list[Array]:
     _, ctx = program.attention_forward(*inputs[:3])
     return list(program.attention_backward(inputs[3], ctx))
-
-
-variant = variants(DRILL)
 
 
 def test_the_keys_sum_finds_the_softmax_errors_and_not_the_scale(reference: Program) -> None:
@@ -178,8 +164,7 @@ def run(program: Program, steps: int) -> tuple[list[float], list[float], list[fl
         rng.standard_normal((5, width)) * size
         for width, size in ((3, 0.5**0.5), (3, 0.5**0.5), (4, 1))
     ]
-    right = load(DRILL / "reference.py")
-    target = right.attention_forward(*(x @ w for w in teacher))[0]
+    target = oracle([*(x @ w for w in teacher), np.zeros((16, 6, 4))], causal=False)[0]
     weights = [rng.standard_normal(w.shape) * 0.5 for w in teacher]
     losses, largest, common = [], [], []
     with np.errstate(all="ignore"):

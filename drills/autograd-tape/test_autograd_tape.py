@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from tests.harness import (
     variants,
 )
 
-DRILL = Path(__file__).parent
+variant = variants(__file__)
 SHAPES = [(2, 3), (3,), (1, 3), (2, 1), (), (4, 1, 3)]
 LAYERS = 6
 OPERATIONS: list[Callable[[Any, Any, float], Any]] = [
@@ -39,9 +38,6 @@ OPERATIONS: list[Callable[[Any, Any, float], Any]] = [
     lambda a, _, n: n - a,
     lambda a, _, n: a * 2 + n,
 ]
-
-
-variant = variants(DRILL)
 
 
 def drawn(seed: int, shapes: list[tuple[int, ...]]) -> list[Array]:

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import inspect
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from grader import open_question
 from grader.session import GradingSession
-from tests.harness import Array, Program, assert_close, each, load_layered
+from tests.harness import ROOT, Array, Program, assert_close, each, named, variants
 
-DRILL = Path(__file__).parent
-REFERENCE, STARTER = DRILL / "reference.py", DRILL / "starter.py"
+variant = variants(__file__)
 SHAPES = [(2, 3), (5, 4), (7, 3), (3, 4, 5), (5, 3, 2), (1, 4, 6)]
 CLOSE = {"float64": 1e-11, "float32": 2e-5}
 
@@ -35,10 +32,12 @@ def weights(width: int, dtype: str = "float64") -> tuple[Array, Array]:
     return rng.uniform(0.5, 2.0, width).astype(dtype), rng.standard_normal(width).astype(dtype)
 
 
-def torch_layer(width: int, eps: float = 1e-5, momentum: float | None = 0.1) -> Any:
-    """Return torch's layer in float64, with the same gamma and beta."""
+def torch_layer(
+    width: int, eps: float = 1e-5, momentum: float | None = 0.1, dtype: str = "float64"
+) -> Any:
+    """Return torch's layer in float64, with the same gamma and beta, rounded to a dtype."""
     layer = torch.nn.BatchNorm1d(width, eps=eps, momentum=momentum, dtype=torch.float64)
-    gamma, beta = weights(width)
+    gamma, beta = weights(width, dtype)
     with torch.no_grad():
         layer.weight.copy_(torch.tensor(gamma))
         layer.bias.copy_(torch.tensor(beta))
@@ -65,29 +64,17 @@ def agree(found: list[Any], wanted: list[Array], dtype: str = "float64") -> None
 
 
 @each("shape", SHAPES)
-@each(("eps", "momentum"), [(1e-5, 0.1), (0.3, None), (1e-30, 0.5), (1e-5, 0.0), (1e-5, 1.0)])
+@each(
+    ("eps", "momentum", "dtype"),
+    [(1e-5, 0.1, "float64"), (0.3, None, "float64"), (1e-30, 0.5, "float64"),
+     (1e-5, 0.0, "float64"), (1e-5, 1.0, "float64"), (0.3, 0.1, "float32")],
+)  # fmt: skip
 def test_training_and_evaluation_in_turn_are_those_of_torch(
-    program: Program, shape: tuple[int, ...], eps: float, momentum: float | None
+    program: Program, shape: tuple[int, ...], eps: float, momentum: float | None, dtype: str
 ) -> None:
-    mine = program.BatchNorm1d(*weights(shape[1]), eps, momentum)
-    theirs = torch_layer(shape[1], eps, momentum)
+    mine = program.BatchNorm1d(*weights(shape[1], dtype), eps, momentum)
+    theirs = torch_layer(shape[1], eps, momentum, dtype)
     for call, training in enumerate([True, True, False, True, False, False]):
-        mine.training = training
-        theirs.train(training)
-        inputs = draw(shape, seed=call)
-        agree(by_program(mine, *inputs), by_torch(theirs, *inputs))
-
-
-@each("shape", [(7, 3), (3, 4, 5)])
-def test_float32_stays_float32_and_is_as_right_as_it_can_be(
-    program: Program, shape: tuple[int, ...]
-) -> None:
-    dtype, width = "float32", shape[1]
-    mine, theirs = program.BatchNorm1d(*weights(width, dtype), 0.3), torch_layer(width, 0.3)
-    with torch.no_grad():
-        for parameter, array in zip(theirs.parameters(), weights(width, dtype), strict=True):
-            parameter.copy_(torch.tensor(array.astype(np.float64)))
-    for call, training in enumerate([True, True, False]):
         mine.training = training
         theirs.train(training)
         inputs = draw(shape, dtype, call)
@@ -142,26 +129,6 @@ def test_a_backward_pass_belongs_to_its_forward(program: Program) -> None:
         agree([y, *mine.backward(grad_y)], [wanted[0], *wanted[3:]])
 
 
-def test_the_columns_worked_by_hand_have_the_answers_worked_by_hand(reference: Program) -> None:
-    # Means 4 and 3, deviations 2 and 3, normalized columns (-1, -1, 1, 1).
-    x = np.array([[2.0, 0.0], [2.0, 0.0], [6.0, 6.0], [6.0, 6.0]])
-    layer = reference.BatchNorm1d(np.array([2.0, 1.0]), np.array([0.0, 0.5]), 0.0, 0.5)
-    assert layer.forward(x).tolist() == [[-2.0, -0.5], [-2.0, -0.5], [2.0, 1.5], [2.0, 1.5]]
-    grad_x, grad_gamma, grad_beta = layer.backward(
-        np.array([[0.0, 3.0], [2.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
-    )
-    np.testing.assert_allclose(
-        grad_x, [[-1.0, 0.5], [1.0, -0.5], [0.0, 0.0], [0.0, 0.0]], atol=1e-15
-    )
-    assert grad_gamma.tolist() == [-2.0, -3.0]
-    assert grad_beta.tolist() == [2.0, 3.0]
-    # Means 4 and 2, squared deviations 18 and 6 over three rows.
-    layer = reference.BatchNorm1d(np.array([2.0, 1.0]), np.array([0.0, 0.5]), 0.0, 0.1)
-    layer.forward(np.array([[1.0, 0.0], [4.0, 3.0], [7.0, 3.0]]))
-    np.testing.assert_allclose(layer.running_mean, [0.4, 0.2])
-    np.testing.assert_allclose(layer.running_var, [0.9 + 0.9, 0.9 + 0.3])
-
-
 def test_the_starter_does_what_the_prompts_say(starter: Program) -> None:
     mine, theirs = starter.BatchNorm1d(*weights(4)), torch_layer(4)
     for call in range(100):
@@ -212,9 +179,7 @@ def test_the_figures_in_texts_are_right(reference: Program) -> None:
     assert round(ratio, 1) == 3.9
     drawn = np.random.default_rng(0).standard_normal((20_000, 1, 1))
     spreads = []
-    for name in ("momentum_swapped", None):
-        path = DRILL / "misconceptions" / f"{name}.py"
-        fade = (load_layered(REFERENCE, path) if name else reference)._fade
+    for fade in (variant("momentum_swapped")._fade, reference._fade):
         value, values = 0.0, []
         for new in drawn.ravel().tolist():
             value = fade(value, new, 0.1)
@@ -242,17 +207,7 @@ def test_columns_of_the_gradient_sum_to_0_in_training_only(reference: Program) -
         assert sums.max() < 1e-13 if training else sums.min() > 1e-3
 
 
-@pytest.mark.usefixtures("one_zygote")
-def test_an_evaluation_without_eps_is_named() -> None:
-    root = DRILL.parents[1]
-    path = (
-        root
-        / "tests"
-        / "solutions"
-        / "batch-norm"
-        / "wrong"
-        / "evaluation_divides_by_the_deviation.py"
-    )
-    with GradingSession(open_question("batch-norm", root)) as session:
-        report = session.grade(path.read_bytes(), seed=3, filename=path.name)
-    assert [(one.id, one.exact) for one in report.misconceptions] == [("eps-in-evaluation", True)]
+def test_an_evaluation_without_eps_is_named(session: GradingSession) -> None:
+    wrong = ROOT / "tests" / "solutions" / "batch-norm" / "wrong"
+    text = (wrong / "evaluation_divides_by_the_deviation.py").read_bytes()
+    assert named(session.grade(text, seed=3)) == {"eps-in-evaluation"}

@@ -6,7 +6,6 @@ Torch's own linear layer and cross-entropy, in float64 and without chunks, are t
 from __future__ import annotations
 
 import inspect
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,11 +16,8 @@ from tests.harness import Array, Program, each, leaves, variants
 
 Inputs = tuple[Array, Array, Array]
 
-DRILL = Path(__file__).parent
+variant = variants(__file__)
 BAND = {"float64": 1e-12, "float32": 2e-5, "float16": 2e-3}
-
-
-variant = variants(DRILL)
 
 
 def drawn(seed: int, sizes: tuple[int, int, int], dtype: str = "float64") -> Inputs:
@@ -84,16 +80,6 @@ def test_logits_may_be_large(program: Program) -> None:
     h, w, target = drawn(4, (5, 3, 4))
     h[:, 0], w[:, 0] = [1e4, 0, -1e4, 9e4, 1], [1, 1.0001, -1, 0.9999]
     agrees(program, (h, w, target), 2, rounding=1e4)  # logits are right to 1e-11
-
-
-def test_the_reference_warns_about_nothing_legal(reference: Program) -> None:
-    with np.errstate(all="raise", under="ignore"):
-        for dtype in ("float64", "float32"):
-            h, w, target = drawn(7, (6, 3, 5), dtype)
-            target[2] = -100
-            for scale in (1, 20_000):
-                _, ctx = reference.loss_forward(h * h.dtype.type(scale), w, target, 4)
-                reference.loss_backward(3.0, ctx)
 
 
 # What the text says.

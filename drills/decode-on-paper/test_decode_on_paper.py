@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from grader import bank
 from grader.model.report import Report, Verdict
 from grader.session import GradingSession
+from tests.harness import Program, named
 
-pytestmark = pytest.mark.usefixtures("one_zygote")
-
-QUESTION = bank.load([Path(__file__).parents[2]], "decode-on-paper")
 NUMBERS = (
     "kv_token = {}\nkv_total = {}\ndecode_intensity = {}\ndecode_time = {}\nprefill_time = {}\n"
 )
@@ -39,25 +32,15 @@ ESTIMATES = {
 }
 
 
-@pytest.fixture(scope="module")
-def session() -> Iterator[GradingSession]:
-    with GradingSession(QUESTION) as opened:
-        yield opened
-
-
 def graded(session: GradingSession, texts: tuple[str, ...]) -> Report:
     return session.grade(NUMBERS.format(*texts).encode(), seed=11, filename="answers.txt")
-
-
-def names(report: Report) -> set[str]:
-    return {one.id for one in report.misconceptions if one.exact}
 
 
 @pytest.mark.parametrize("idea", ESTIMATES)
 def test_estimates_as_people_round_them_are_named(idea: str, session: GradingSession) -> None:
     report = graded(session, ESTIMATES[idea])
     assert report.verdict is (Verdict.FAIL if idea else Verdict.PASS)
-    assert names(report) == ({idea} if idea else set())
+    assert named(report) == ({idea} if idea else set())
     assert all(one.rounded for one in report.misconceptions)
 
 
@@ -77,16 +60,14 @@ def test_other_wrong_estimates_are_given_no_name(
 ) -> None:
     report = graded(session, texts)
     assert report.verdict is Verdict.FAIL
-    assert names(report) == set()
+    assert named(report) == set()
 
 
-def test_the_figures_of_the_estimate() -> None:
+def test_the_figures_of_the_estimate(reference: Program) -> None:
     """Bytes by hand: 2 * 48 * 8 * 128, times 288,000 tokens; the rest by division."""
-    program = types.ModuleType("reference")
-    exec(QUESTION.reference, vars(program))
     shape = (48, 40, 8, 128, 12_000, 24)
-    assert program.cache(*shape) == {"kv_token": 98_304, "kv_total": 98_304 * 288_000}
-    decode = program.decode(*shape, 14_800_000_000)
+    assert reference.cache(*shape) == {"kv_token": 98_304, "kv_total": 98_304 * 288_000}
+    decode = reference.decode(*shape, 14_800_000_000)
     read = 29.6e9 + 28.311552e9
     # The loops that attention is: a score has `head` products, and so has its share of an average.
     one_token = sum(2 * 2 * 128 * 12_000 for _layer in range(48) for _head in range(40))
@@ -98,5 +79,5 @@ def test_the_figures_of_the_estimate() -> None:
     assert 989e12 / 3.35e12 / decode["decode_intensity"] == pytest.approx(17, abs=0.5)
     seen = sum(range(1, 12_001))
     flop = 355.2e12 + 48 * 40 * 2 * 2 * 128 * seen
-    found = program.prefill(48, 40, 128, 12_000, 14_800_000_000)
+    found = reference.prefill(48, 40, 128, 12_000, 14_800_000_000)
     assert found["prefill_time"] == pytest.approx(flop / 989e12)

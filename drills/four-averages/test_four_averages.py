@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import types
-from pathlib import Path
-
 import pytest
 
-from grader import bank
+from tests.harness import load_text, question_of
 
-QUESTION = bank.load([Path(__file__).parents[2]], "four-averages")
+QUESTION = question_of(__file__)
 PLACES = ((0, 0), (1, 2), (1, 1))
 
 
@@ -21,11 +18,8 @@ def test_the_numbers_are_those_of_torch(counted: bool) -> None:
     grad_y = torch.tensor([[[[1.0, 2], [4, 8]]]], dtype=torch.float64)
     (grad,) = torch.autograd.grad(y, x, grad_y)
     assert grad.sum().item() == pytest.approx(20 / 3 if counted else 15)
-    program = types.ModuleType("reference")
-    exec(QUESTION.reference, vars(program))
-    if not counted:
-        (variant,) = QUESTION.variants["padding-not-counted"]
-        exec(variant, vars(program))
+    idea = [] if counted else QUESTION.variants["padding-not-counted"]
+    program = load_text(QUESTION.reference, *idea)
     found = program.entries(3, 3, 2, 1, grad_y[0, 0].tolist())
     right = {f"grad_x[{r},{c}]": grad[0, 0, r, c].item() for r, c in PLACES}
     assert found == pytest.approx(right)

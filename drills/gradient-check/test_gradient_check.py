@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,14 @@ import pytest
 import torch
 import yaml
 
-from tests.harness import ROOT, Array, Program, each, load, load_layered, right_solutions
+from tests.harness import ROOT, Array, Program, each, load, variants
 
 Forward = Callable[[torch.Tensor], torch.Tensor]
 
-DRILL = Path(__file__).parent
 SPEC = yaml.safe_load((ROOT / "questions" / "gradient-check.yaml").read_text())
 DRAWS = np.array(SPEC["defaults"]["xs"])
-DRIVER = load(DRILL / "driver.py")
+DRIVER = load(ROOT / "drills" / "gradient-check" / "driver.py")
+variant = variants(__file__)
 RIGHT = {name: make for name, (right, make) in DRIVER.LAYERS.items() if right}
 WRONG = {name: make for name, (right, make) in DRIVER.LAYERS.items() if not right}
 
@@ -76,6 +75,13 @@ def points() -> list[Array]:
     return [*np.where(DRAWS == 0, -0.25, DRAWS), *(signs * rng.uniform(0.1, 2.9, DRAWS.shape))]
 
 
+def derivatives(layer: str) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Every x, and by torch y, the gradient that arrives, and that of x."""
+    rng = np.random.default_rng(1)
+    for x in points():
+        yield x, *derivative(layer, x, rng)
+
+
 def derivative(layer: str, x: Array, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     leaf = torch.tensor(x, requires_grad=True)
     y = TORCH[layer](leaf)
@@ -91,9 +97,7 @@ def test_every_layer_has_a_case_and_a_forward_in_torch() -> None:
 
 @each("layer", DRIVER.LAYERS)
 def test_every_forward_equals_that_of_torch(layer: str) -> None:
-    rng = np.random.default_rng(1)
-    for x in points():
-        y, _, _ = derivative(layer, x, rng)
+    for x, y, _, _ in derivatives(layer):
         forward, _ = DRIVER.LAYERS[layer][1]()
         np.testing.assert_allclose(forward(x.copy()), y, rtol=1e-12, atol=0)
         assert forward(x.astype(np.float32)).dtype == np.float32
@@ -101,9 +105,7 @@ def test_every_forward_equals_that_of_torch(layer: str) -> None:
 
 @each("layer", RIGHT)
 def test_a_right_gradient_is_that_of_autograd_and_leaves_its_arguments_alone(layer: str) -> None:
-    rng = np.random.default_rng(1)
-    for x in points():
-        _, grad_y, grad_x = derivative(layer, x, rng)
+    for x, _, grad_y, grad_x in derivatives(layer):
         _, backward = RIGHT[layer]()
         own_x, own_grad_y = x.copy(), grad_y.copy()
         got = backward(own_grad_y, own_x)
@@ -114,9 +116,7 @@ def test_a_right_gradient_is_that_of_autograd_and_leaves_its_arguments_alone(lay
 
 @each("layer", WRONG)
 def test_a_wrong_gradient_breaks_the_contract_at_every_x_of_those_signs(layer: str) -> None:
-    rng = np.random.default_rng(1)
-    for x in points():
-        _, grad_y, grad_x = derivative(layer, x, rng)
+    for x, _, grad_y, grad_x in derivatives(layer):
         _, backward = WRONG[layer]()
         own_x, own_grad_y = x.copy(), grad_y.copy()
         got = backward(own_grad_y, own_x)
@@ -139,10 +139,9 @@ def wrongly_judged(program: Program, xs: Array, seed: int) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("path", right_solutions("gradient-check"), ids=lambda path: path.stem)
-def test_a_right_solution_is_right_for_other_generators_too(path: Path) -> None:
+def test_a_right_solution_is_right_for_other_generators_too(program: Program) -> None:
     for seed in (20, 21):
-        assert wrongly_judged(load(path), DRAWS[:2], seed) == {}
+        assert wrongly_judged(program, DRAWS[:2], seed) == {}
 
 
 def test_the_reference_is_right_for_many_generators(reference: Program) -> None:
@@ -211,6 +210,5 @@ def test_the_outputs_of_a_softmax_have_a_sum_without_gradient() -> None:
     ("step_too_small", "every step was below 1e-9"),
 ])  # fmt: skip
 def test_a_wrong_verdict_comes_with_what_was_odd_about_the_calls(name: str, odd: str) -> None:
-    program = load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
-    assert DRIVER.judge(program, "softmax", DRAWS, 1) == (f"rejected ({odd})", 0)
-    assert DRIVER.judge(program, "sign", DRAWS, 1) == ("rejected", 0)
+    assert DRIVER.judge(variant(name), "softmax", DRAWS, 1) == (f"rejected ({odd})", 0)
+    assert DRIVER.judge(variant(name), "sign", DRAWS, 1) == ("rejected", 0)

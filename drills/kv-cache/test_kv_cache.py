@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import tracemalloc
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.harness import Array, Program, assert_close, each, load, load_layered
+from tests.harness import Array, Program, assert_close, each, load, variants
 
-DRILL = Path(__file__).parent
-REFERENCE = DRILL / "reference.py"
+variant = variants(__file__)
 BAND = {"float64": 1e-12, "float32": 3e-5}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _the_helper_is_found() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(DRILL))
-        yield
 
 
 class Layer:
@@ -139,23 +130,21 @@ def test_scores_of_thousands_are_attended_to_as_torch_does(program: Program) -> 
 def test_the_starter_shifts_its_scores_and_without_that_they_are_nan(
     starter: Program, name: str
 ) -> None:
-    variant = load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
-    layer = Layer(18, 3, seed=5)
+    idea, layer = variant(name), Layer(18, 3, seed=5)
     x = layer.tokens(2, 7)
-    assert_close(layer.feed(variant, x, [7]), layer.oracle(x), BAND)
+    assert_close(layer.feed(idea, x, [7]), layer.oracle(x), BAND)
     with np.errstate(all="ignore"):
-        assert np.isnan(layer.feed(variant, 60 * x, [7])).any()
+        assert np.isnan(layer.feed(idea, 60 * x, [7])).any()
     assert_close(layer.feed(starter, 60 * x, [7]), layer.oracle(60 * x), 1e-10)
 
 
 def test_the_given_rotation_is_that_of_complex_numbers() -> None:
-    rope = load(DRILL / "rotary.py").rope
+    rope = load(Path(__file__).with_name("rotary.py")).rope
     rng = np.random.default_rng(3)
     for dh in (2, 6):
         x, positions = rng.standard_normal((2, 3, 5, dh)), np.array([0, 1, 7, 100, 4000])
-        assert_close(
-            rope(x, positions), _turn(torch.tensor(x), torch.tensor(positions)).numpy(), BAND
-        )
+        wanted = _turn(torch.tensor(x), torch.tensor(positions)).numpy()
+        assert_close(rope(x, positions), wanted, BAND)
         assert rope(x.astype("float32"), positions).dtype == np.float32
 
 
@@ -166,12 +155,11 @@ def test_a_wrong_origin_changes_nothing() -> None:
 
 
 def test_the_second_row_of_two_tokens_is_its_weights_which_the_starter_has_wrong(
-    reference: Program,
+    reference: Program, starter: Program
 ) -> None:
     eye, x = np.eye(2), np.eye(2)[None]
     shares = []
-    for path in (REFERENCE, DRILL / "starter.py"):
-        one = load(path)
+    for one in (reference, starter):
         cache, rows = one.new_cache(1, 1, 2, 2, np.dtype(float)), []
         for t in range(2):
             y, cache = one.extend(cache, x[:, t : t + 1], np.hstack([eye] * 3), eye)
@@ -210,12 +198,8 @@ def test_the_starter_allocates_a_megabyte_for_one_token(starter: Program) -> Non
     assert 2 * 128 * 1001 * 4 == 1_025_024  # of them keys and values
 
 
-def test_the_budget_of_a_step_is_below_a_copy_of_the_keys_alone() -> None:
-    tokens, width, itemsize = 513, 16, 8
-    assert tokens * width * itemsize == 65_664 > 64_000
-
-
-def test_what_the_follow_ups_say() -> None:
+def test_the_figures_of_the_texts() -> None:
+    assert 513 * 16 * 8 == 65_664 > 64_000  # a copy of the keys alone, and the budget of a step
     per_token = 2 * 80 * 8 * 128 * 2  # keys and values, layers, heads, width, bytes of bfloat16
     assert per_token == 327_680
     assert round(per_token * 8192 / 1e9, 2) == 2.68

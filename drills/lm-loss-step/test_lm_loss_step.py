@@ -7,17 +7,15 @@ with the one padded batch that they are cut from.
 from __future__ import annotations
 
 import types
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from tests.harness import Array, Program, assert_close, each, leaves, load_layered
+from tests.harness import Array, Program, assert_close, each, leaves, variants
 
-DRILL = Path(__file__).parent
-REFERENCE = DRILL / "reference.py"
+variant = variants(__file__)
 
 # Differences of 2e-15 were the largest seen; anything near 1e-12 is another computation.
 CLOSE = 1e-12
@@ -34,14 +32,9 @@ def batch(lengths: list[int], *, pad: int = 0, seed: int = 0, size: int = 7) -> 
     return rows
 
 
-def weights(
-    seed: int = 0, size: int = 7, width: int = 3, scale: float = 1.0
-) -> tuple[Array, Array]:
+def weights(seed: int = 0, width: int = 3, scale: float = 1.0) -> tuple[Array, Array]:
     rng = np.random.default_rng(seed)
-    return (
-        scale * rng.standard_normal((size, width)),
-        scale * rng.standard_normal((width, size)),
-    )
+    return scale * rng.standard_normal((7, width)), scale * rng.standard_normal((width, 7))
 
 
 def together(pieces: list[Array], pad: int) -> Array:
@@ -156,9 +149,7 @@ def test_what_is_said_of_the_old_file(starter: Program, driver: Program) -> None
 
 
 def test_the_bar_of_the_curve_is_far_from_both_sides(
-    reference: Program,
-    starter: Program,
-    driver: Program,
+    reference: Program, starter: Program, driver: Program
 ) -> None:
     assert pytest.approx(0.719, abs=5e-4) == ENTROPY
     for seed in range(5):
@@ -170,10 +161,8 @@ def test_the_bar_of_the_curve_is_far_from_both_sides(
         assert wrong > 1.7
 
 
-def test_predicting_itself_falls_below_what_the_language_allows(
-    driver: Program,
-) -> None:
-    program = load_layered(REFERENCE, DRILL / "misconceptions" / "no_shift.py")
+def test_predicting_itself_falls_below_what_the_language_allows(driver: Program) -> None:
+    program = variant("no_shift")
     e, u = weights(width=6, scale=0.1)
     text = driver._text(np.random.default_rng(0).random((16, 9)))
     for _ in range(200):

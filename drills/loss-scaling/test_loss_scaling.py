@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import torch
 
 from tests.harness import Array, Program, assert_close, each, variants
 
-DRILL = Path(__file__).parent
+variant = variants(__file__)
 SHAPES = [(3,), (2, 4), (3,)]
 LARGEST = float(np.finfo(np.float16).max)
 SMALLEST = float(np.finfo(np.float16).smallest_subnormal)
@@ -29,9 +28,6 @@ CLOSE = 2e-6
 def overflows_are_no_warnings() -> Iterator[None]:
     with np.errstate(all="ignore"):
         yield
-
-
-variant = variants(DRILL)
 
 
 @dataclass

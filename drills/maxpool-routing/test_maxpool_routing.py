@@ -13,8 +13,7 @@ from tests.harness import Array, Program, each, load_text, variants
 
 Window = tuple[int, int, int]  # kernel, stride, padding
 
-DRILL = Path(__file__).parent
-variant = variants(DRILL)
+variant = variants(__file__)
 
 SETTINGS: tuple[tuple[tuple[int, int, int, int], Window], ...] = (
     ((1, 1, 3, 3), (3, 3, 0)),
@@ -76,15 +75,18 @@ def assert_same(results: list[Array], expected: list[Array]) -> None:
         np.testing.assert_array_equal(result, right, strict=True)
 
 
+def equals_torch(program: Program, x: Array, window: Window) -> None:
+    y, grad_y, grad_x = torch_pool(x, window)
+    assert_same(pool(program, x, window, grad_y), [y, grad_x])
+
+
 @each("kind", KINDS)
 @each(("shape", "window"), SETTINGS)
 def test_every_right_solution_equals_torch(
     program: Program, shape: tuple[int, int, int, int], window: Window, kind: str
 ) -> None:
     for dtype in ("float64", "float32"):
-        x = maps(kind, shape, dtype)
-        y, grad_y, grad_x = torch_pool(x, window)
-        assert_same(pool(program, x, window, grad_y), [y, grad_x])
+        equals_torch(program, maps(kind, shape, dtype), window)
 
 
 def test_every_right_solution_keeps_the_precision_of_float64(program: Program) -> None:
@@ -108,16 +110,7 @@ def test_every_right_solution_keeps_the_precision_of_float64(program: Program) -
 def test_large_planes_and_windows_equal_torch(
     reference: Program, shape: tuple[int, int, int, int], window: Window
 ) -> None:
-    x = maps("normal", shape, "float32")
-    y, grad_y, grad_x = torch_pool(x, window)
-    assert_same(pool(reference, x, window, grad_y), [y, grad_x])
-
-
-def test_a_window_worked_out_by_hand_sends_all_to_the_first_maximum(reference: Program) -> None:
-    x = np.array([[[[1.0, 3.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 3.0]]]])
-    y, grad_x = pool(reference, x, (3, 3, 0), np.ones((1, 1, 1, 1)))
-    assert y.tolist() == [[[[3.0]]]]
-    assert grad_x.tolist() == [[[[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]]]
+    equals_torch(reference, maps("normal", shape, "float32"), window)
 
 
 @each(("shape", "window"), [(s, w) for s, w in SETTINGS if s[0]])
@@ -137,9 +130,7 @@ def test_the_starter_is_right_where_the_stride_is_the_kernel(
 ) -> None:
     """What a colleague tried: pooling as in a VGG, a row left over, equal entries."""
     for shape in ((2, 3, 6, 8), (2, 3, 7, 5), (1, 1, 3, 3)):
-        x = maps(kind, shape)
-        y, grad_y, grad_x = torch_pool(x, (side, side, 0))
-        assert_same(pool(starter, x, (side, side, 0), grad_y), [y, grad_x])
+        equals_torch(starter, maps(kind, shape), (side, side, 0))
 
 
 def distinct(shape: tuple[int, ...]) -> Array:
@@ -185,7 +176,7 @@ def repaired(text: str) -> Program:
 def test_the_starter_then_loses_gradients_that_share_a_place(
     shape: tuple[int, int, int, int], window: Window
 ) -> None:
-    text = (DRILL / "starter.py").read_text()
+    text = Path(__file__).with_name("starter.py").read_text()
     idea = variant("assign_overlap")
     x = distinct(shape)
     y, grad_y, grad_x = torch_pool(x, window)

@@ -5,36 +5,24 @@ from __future__ import annotations
 import importlib
 import itertools
 import math
-from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader import bank
-from tests.harness import ROOT, each, load, load_layered, right_solutions
+from tests.harness import Program, each, question_of, variants
 
-DRILL = Path(__file__).parent
-REFERENCE = DRILL / "reference.py"
-RIGHT = [REFERENCE, *right_solutions("nan-step-zero")]
-IDEAS = bank.load([ROOT], "nan-step-zero").spec.misconceptions
+variant = variants(__file__)
+IDEAS = question_of(__file__).spec.misconceptions
 
 Params = dict[str, Tensor]
 
 
 @pytest.fixture(scope="module")
-def scans() -> Iterator[ModuleType]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(DRILL))
-        yield importlib.import_module("scans")
-
-
-@pytest.fixture(scope="module")
-def starter(scans: ModuleType) -> SimpleNamespace:
-    return load(DRILL / "starter.py")
+def scans() -> ModuleType:
+    return importlib.import_module("scans")
 
 
 def drawn(d: int = 5, h: int = 11, c: int = 4, seed: int = 0, scale: float = 1.0) -> Params:
@@ -56,7 +44,10 @@ def oracle(params: Params, x: Tensor, y: Tensor) -> Tensor:
     return F.cross_entropy(F.layer_norm(z, z.shape[1:], eps=0.0).relu() @ params["w2"], y)
 
 
-def with_gradients(program: SimpleNamespace, params: Params, x: Tensor, y: Tensor) -> list[Tensor]:
+ORACLE = Program(loss_fn=oracle)
+
+
+def with_gradients(program: Program, params: Params, x: Tensor, y: Tensor) -> list[Tensor]:
     loss = program.loss_fn(params, x, y)
     return [loss.detach(), *torch.autograd.grad(loss, list(params.values()))]
 
@@ -68,32 +59,25 @@ def agree(found: list[Tensor], wanted: list[Tensor], rtol: float = 1e-7) -> None
         )
 
 
-def is_nan(tensors: list[Tensor]) -> list[bool]:
-    return [bool(t.isnan().any()) for t in tensors]
-
-
 @each("scale", [1.0, 3000.0])
-def test_loss_and_gradients_are_those_of_torchs_layers(scale: float) -> None:
+def test_loss_and_gradients_are_those_of_torchs_layers(reference: Program, scale: float) -> None:
     params, (x, y) = drawn(scale=scale), rows()
-    wanted = with_gradients(SimpleNamespace(loss_fn=oracle), params, x, y)
-    agree(with_gradients(load(REFERENCE), params, x, y), wanted)
+    wanted = with_gradients(ORACLE, params, x, y)
+    agree(with_gradients(reference, params, x, y), wanted)
 
 
-@each("path", RIGHT)
-def test_blank_and_unread_rows_add_what_the_contract_says(path: Path) -> None:
+def test_blank_and_unread_rows_add_what_the_contract_says(program: Program) -> None:
     """A blank row log(c) to the sum of losses and nothing to gradients, an unread one nothing."""
     params, (x, y) = drawn(), rows()
     x[2], x[3, 1], x[7] = 0.0, torch.nan, -torch.inf
     y[3], y[7], y[8] = -1, -1, -1
     plain = torch.tensor([0, 1, 4, 5, 6])
-    loss, *grads = with_gradients(SimpleNamespace(loss_fn=oracle), params, x[plain], y[plain])
+    loss, *grads = with_gradients(ORACLE, params, x[plain], y[plain])
     wanted = [(5 * loss + math.log(4)) / 6, *(g * 5 / 6 for g in grads)]
-    agree(with_gradients(load(path), params, x, y), wanted, rtol=1e-5)
+    agree(with_gradients(program, params, x, y), wanted, rtol=1e-5)
 
 
-@each("path", RIGHT)
-def test_first_losses_are_near_log_c(path: Path) -> None:
-    program = load(path)
+def test_first_losses_are_near_log_c(program: Program) -> None:
     for seed in range(3):
         params, rng = program.init_params(seed=seed), torch.Generator().manual_seed(seed)
         x = torch.randn(200, 32, generator=rng)
@@ -101,9 +85,7 @@ def test_first_losses_are_near_log_c(path: Path) -> None:
         assert oracle(params, x, y).item() - math.log(10) < 0.7
 
 
-def test_the_colleague_is_right_about_a_clean_batch(
-    scans: ModuleType, starter: SimpleNamespace
-) -> None:
+def test_the_colleague_is_right_about_a_clean_batch(scans: ModuleType, starter: Program) -> None:
     x, y = scans.batch()
     clean = (y >= 0) & (x != 0).any(dim=1)
     params = {name: w / 64 for name, w in starter.init_params().items()}
@@ -111,9 +93,7 @@ def test_the_colleague_is_right_about_a_clean_batch(
     torch.testing.assert_close(found, oracle(params, x[clean], y[clean]), rtol=1e-6, atol=0)
 
 
-def repaired(
-    scans: ModuleType, starter: SimpleNamespace, faults: tuple[bool, ...], seed: int
-) -> float:
+def repaired(scans: ModuleType, starter: Program, faults: tuple[bool, ...], seed: int) -> float:
     """The first loss with some of the four faults repaired: init, mask, softmax and spread."""
     init, mask, softmax, spread = faults
     params = starter.init_params(seed=seed)
@@ -132,7 +112,7 @@ def repaired(
 
 
 def test_three_of_sixteen_repairs_give_a_number(
-    scans: ModuleType, starter: SimpleNamespace
+    scans: ModuleType, starter: Program, reference: Program
 ) -> None:
     ways = list(itertools.product((False, True), repeat=4))
     for seed in range(4):
@@ -145,14 +125,12 @@ def test_three_of_sixteen_repairs_give_a_number(
         if seed == 0:
             assert finite[every] == pytest.approx(2.50, abs=0.005)
             assert finite[large] == pytest.approx(62, abs=0.5)
-            own = load(REFERENCE)
-            assert own.loss_fn(own.init_params(), *scans.batch()).item() == pytest.approx(
-                finite[every], abs=1e-4
-            )
+            own = reference.loss_fn(reference.init_params(), *scans.batch())
+            assert own.item() == pytest.approx(finite[every], abs=1e-4)
 
 
 def test_innocent_causes_are_cleared_by_their_experiments(
-    scans: ModuleType, starter: SimpleNamespace
+    scans: ModuleType, starter: Program
 ) -> None:
     params, (x, y) = starter.init_params(), scans.batch()
     with torch.no_grad():
@@ -164,25 +142,26 @@ def test_innocent_causes_are_cleared_by_their_experiments(
 
 
 @each("idea", ["slope-at-zero", "left-out-too-late"])
-def test_a_finite_loss_with_a_gradient_that_is_nan(idea: str) -> None:
+def test_a_finite_loss_with_a_gradient_that_is_nan(reference: Program, idea: str) -> None:
     blank = idea == "slope-at-zero"
     x = torch.tensor([[0.0, 0.0] if blank else [50.0, torch.nan], [200.0, 100.0]])
     y = torch.tensor([1 if blank else -1, 0])
     params = {name: w.float().detach().requires_grad_() for name, w in drawn(2, 3, 2).items()}
-    assert is_nan(with_gradients(load(REFERENCE), params, x, y)) == [False, False, False]
-    for variant in IDEAS[idea].variants:
-        program = load_layered(REFERENCE, DRILL / "misconceptions" / f"{variant}.py")
-        found = is_nan(with_gradients(program, params, x, y))
-        assert found[:2] == [False, True], variant
-        assert found[2] is (not blank and variant != "overwritten_after_the_product"), variant
+
+    def is_nan(program: Program) -> list[bool]:
+        return [bool(t.isnan().any()) for t in with_gradients(program, params, x, y)]
+
+    assert is_nan(reference) == [False, False, False]
+    for name in IDEAS[idea].variants:
+        both = not blank and name != "overwritten_after_the_product"
+        assert is_nan(variant(name)) == [False, True, both], name
 
 
 @pytest.mark.filterwarnings("ignore:std:UserWarning")  # of no rows
-@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
-def test_a_batch_without_a_label_gives_the_weights_gradients_of_zero(path: Path) -> None:
+def test_a_batch_without_a_label_gives_the_weights_gradients_of_zero(program: Program) -> None:
     params, (x, y) = drawn(), rows()
     params = {name: w.detach().float().requires_grad_() for name, w in params.items()}
-    loss = load(path).loss_fn(params, x.float(), torch.full_like(y, -1))
+    loss = program.loss_fn(params, x.float(), torch.full_like(y, -1))
     loss.backward()
     assert loss.item() == 0
     for w in params.values():
@@ -190,18 +169,12 @@ def test_a_batch_without_a_label_gives_the_weights_gradients_of_zero(path: Path)
         assert not w.grad.any()
 
 
-def test_a_leaf_beside_the_graph_gives_them_none() -> None:
-    program = load_layered(REFERENCE, DRILL / "misconceptions" / "zero_beside_the_graph.py")
+def test_a_leaf_beside_the_graph_gives_them_none_and_zero_weights_get_zeros() -> None:
     params, (x, y) = drawn(), rows()
-    program.loss_fn(params, x, torch.full_like(y, -1)).backward()
+    variant("zero_beside_the_graph").loss_fn(params, x, torch.full_like(y, -1)).backward()
     assert params["w1"].grad is None
-
-
-def test_zero_weights_get_no_gradient() -> None:
-    program = load_layered(REFERENCE, DRILL / "misconceptions" / "all_zero.py")
-    loss, *grads = with_gradients(
-        program, program.init_params(5, 11, 4), rows()[0].float(), rows()[1]
-    )
+    zeros = variant("all_zero")
+    loss, *grads = with_gradients(zeros, zeros.init_params(5, 11, 4), x.float(), y)
     assert loss.item() == pytest.approx(math.log(4), abs=1e-6)
     assert not any(g.any() for g in grads)
 

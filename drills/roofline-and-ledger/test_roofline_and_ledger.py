@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from grader import bank
 from grader.model.report import Report, Verdict
 from grader.session import GradingSession
+from tests.harness import Program, load_text, named, question_of, saved_for_backward
 
-pytestmark = pytest.mark.usefixtures("one_zygote")
-
-QUESTION = bank.load([Path(__file__).parents[2]], "roofline-and-ledger")
+QUESTION = question_of(__file__)
 UNITS = {
     "residual": "B", "saved": "B", "stored": "B", "state": "B", "break_even": "",
     "product_time": "s", "swiglu_time": "s", "ridge": "",
@@ -25,17 +20,9 @@ S, H, A, L, F = 8192, 8192, 64, 80, 28_672  # tokens, width, heads, blocks, widt
 MODEL = (H, A, 8, 128, F)
 
 
-@pytest.fixture(scope="module")
-def session() -> Iterator[GradingSession]:
-    with GradingSession(QUESTION) as opened:
-        yield opened
-
-
 def numbers(more: bytes = b"") -> dict[str, float]:
     """What the reference gives, or a misconception on top of it."""
-    program = types.ModuleType("reference")
-    exec(QUESTION.reference, vars(program))
-    exec(more, vars(program))
+    program = load_text(QUESTION.reference, more)
     return {
         **program.ledger(L, *MODEL, S),
         **program.opinions(70.6e9, *MODEL),
@@ -48,61 +35,13 @@ def graded(session: GradingSession, found: dict[str, float]) -> Report:
     return session.grade("".join(lines).encode(), seed=3, filename="answers.txt")
 
 
-def kept_by_a_block(tokens: int, width: int, wide: int, kv: int) -> int:
-    """What a block of torch operations keeps for backward besides its weights, in elements."""
-    weights = [torch.nn.Linear(width, n, bias=False) for n in (width, kv, kv, width, wide, wide)]
-    q_of, k_of, v_of, out, gate, up = weights
-    down, norms = torch.nn.Linear(wide, width, bias=False), [torch.nn.Parameter(torch.ones(width))]
-    own = {w.data_ptr() for one in (*weights, down) for w in one.parameters()}
-    own |= {w.data_ptr() for w in norms}
-    kept: dict[int, int] = {}
-
-    def keep(tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.untyped_storage().data_ptr() not in own:
-            kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes() // 4
-        return tensor
-
-    held = []  # storages must not be used twice
-
-    def seen(tensor: torch.Tensor) -> torch.Tensor:
-        held.append(tensor)
-        return tensor
-
-    norm: Any = FusedNorm.apply
-    attention: Any = FusedAttention.apply
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        x = seen(torch.randn(tokens, width, requires_grad=True) * 1)
-        a = seen(norm(x))
-        q, k, v = seen(q_of(a)), seen(k_of(a)), seen(v_of(a))
-        mixed = seen(attention(q, k, v))
-        x = seen(x + out(mixed))
-        b = seen(norm(x))
-        g, u = seen(gate(b)), seen(up(b))
-        s = seen(torch.nn.functional.silu(g))
-        x + down(seen(s * u))
-    return sum(kept.values())
-
-
-class FusedNorm(torch.autograd.Function):
-    """Keeps its input alone, as a fused RMSNorm does but for a number per row."""
+class Fused(torch.autograd.Function):
+    """Keeps its inputs alone, as a fused RMSNorm and fused attention do but for a number a row."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
-        ctx.save_for_backward(x)
-        return x / (x * x).mean(-1, keepdim=True).sqrt()
-
-    @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
-        raise NotImplementedError
-
-
-class FusedAttention(torch.autograd.Function):
-    """Keeps queries, keys and values; its output is kept by the projection behind it."""
-
-    @staticmethod
-    def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        ctx.save_for_backward(q, k, v)
-        return q * 2
+    def forward(ctx: Any, first: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(first, *others)
+        return first * 2
 
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -110,8 +49,22 @@ class FusedAttention(torch.autograd.Function):
 
 
 def test_a_block_of_torch_keeps_what_the_ledger_says() -> None:
-    tokens, width = 3, 64
-    assert kept_by_a_block(tokens, width, 224, 8) == 20.25 * tokens * width
+    """Besides weights; attention's output is kept by the projection behind it."""
+    tokens, width, wide, kv = 3, 64, 224, 8
+    lines = [torch.nn.Linear(width, n, bias=False) for n in (width, kv, kv, width, wide, wide)]
+    q_of, k_of, v_of, out, gate, up = lines
+    down = torch.nn.Linear(wide, width, bias=False)
+    fused: Any = Fused.apply
+    weights = [w for one in (*lines, down) for w in one.parameters()]
+    with saved_for_backward(*weights) as kept:
+        x = torch.randn(tokens, width, requires_grad=True) * 1
+        a = fused(x)
+        mixed = fused(q_of(a), k_of(a), v_of(a))
+        x = x + out(mixed)
+        b = fused(x)
+        x + down(torch.nn.functional.silu(gate(b)) * up(b))
+    held = sum(t.untyped_storage().nbytes() // 4 for t in kept.values())
+    assert held == 20.25 * tokens * width
 
 
 def test_the_figures_are_those_of_the_roofline() -> None:
@@ -132,7 +85,7 @@ def test_the_figures_are_those_of_the_roofline() -> None:
     assert 2 * at * H * F / 989e12 == pytest.approx(moved / 3.35e12)
 
 
-def test_the_figures_that_are_quoted() -> None:
+def test_the_figures_that_are_quoted(reference: Program) -> None:
     found = numbers()
     assert found["swiglu_time"] / found["product_time"] == pytest.approx(0.11, abs=5e-3)
     assert (found["saved"] + found["stored"]) / 1e9 == pytest.approx(905, abs=0.5)
@@ -146,9 +99,7 @@ def test_the_figures_that_are_quoted() -> None:
     without = numbers(QUESTION.variants["result-not-written"][0])["ridge"]
     assert 295 < 989e12 / 3.35e12 < without < 295 * 1.015
     # The hints: bytes per token and unit of h at the norms, in attention, in the MLP.
-    program = types.ModuleType("reference")
-    exec(QUESTION.reference, vars(program))
-    wide = program.norms(H), program.attention(H, A, 8, 128), program.mlp(H, F)
+    wide = reference.norms(H), reference.attention(H, A, 8, 128), reference.mlp(H, F)
     assert [2 * one / H for one in wide] == [4, 6.5, 30]
     per_h = {"dropout-masks-counted": 42.5, "keys-as-wide-as-queries": 44.0}
     for idea, width in {**per_h, "one-wide-tensor-forgotten": 33.5}.items():
@@ -159,7 +110,7 @@ def test_the_figures_that_are_quoted() -> None:
 def test_an_idea_is_named_by_numbers_of_three_digits(idea: str, session: GradingSession) -> None:
     report = graded(session, numbers(QUESTION.variants[idea][0]))
     assert report.verdict is Verdict.FAIL
-    assert {one.id for one in report.misconceptions if one.exact} == {idea}
+    assert named(report) == {idea}
 
 
 @pytest.mark.parametrize(
@@ -177,4 +128,4 @@ def test_other_wrong_numbers_are_given_no_name(
     found = {name: one * off.get(name, 1) for name, one in numbers().items()}
     report = graded(session, found)
     assert report.verdict is Verdict.FAIL
-    assert [one.id for one in report.misconceptions if one.exact] == []
+    assert named(report) == set()

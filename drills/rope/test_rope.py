@@ -8,24 +8,19 @@ The figures that prompt, hints, feedback and follow-ups quote are at the end.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from grader import open_question
 from grader.session import GradingSession
-from tests.harness import Array, Program, each, load, variants
+from tests.harness import ROOT, Array, Program, each, named, variants
 
-DRILL = Path(__file__).parent
+variant = variants(__file__)
 # Right solutions are off by 6e-15 and 3e-7 near position 0, and by 1.2e-10 and 8e-8 far out.
 NEAR = {"float64": 1e-13, "float32": 1e-6}
 FAR = {"float64": 1e-8, "float32": 1e-6}
-
-
-variant = variants(DRILL)
 
 
 def drawn(seed: int, *shape: int, count: int = 3, dtype: str = "float64") -> list[Array]:
@@ -178,22 +173,22 @@ def matrix(program: Program, position: int, d: int) -> Array:
     return turned
 
 
-def agreement(m: int, s: int, d: int) -> float:
+def agreement(programs: tuple[Program, Program], m: int, s: int, d: int) -> float:
     """The correlation of right and wrong scores of random vectors at two positions.
 
     For independent normal q and k, those of q A k and q B k correlate by <A, B> / (|A| |B|).
     """
     both = []
-    for name in ("starter", "reference"):
-        program = load(DRILL / f"{name}.py")
+    for program in programs:
         both.append(matrix(program, m, d) @ matrix(program, s, d).T)
     a, b = both
     return float((a * b).sum() / np.linalg.norm(a) / np.linalg.norm(b))
 
 
-def test_the_scores_of_the_prompt() -> None:
-    assert round(agreement(1, 0, 128), 2) == 0.98
-    assert round(agreement(20, 10, 128), 2) == round(agreement(10, 20, 128), 2) == 0.47
+def test_the_scores_of_the_prompt(starter: Program, reference: Program) -> None:
+    both = starter, reference
+    found = [round(agreement(both, *at, 128), 2) for at in ((1, 0), (20, 10), (10, 20))]
+    assert found == [0.98, 0.47, 0.47]
 
 
 @each("d", [2, 8, 128])
@@ -232,10 +227,11 @@ def angles(program: Program, position: int, d: int, dtype: str) -> Array:
     return result
 
 
-def off(name: str, position: int, d: int = 64, dtype: str = "float32") -> float:
-    """By how many radians the worst angle of a variant is off."""
-    wrong = angles(variant(name), position, d, dtype)
-    right = angles(load(DRILL / "reference.py"), position, d, "float64")
+def off(name: str, position: int, dtype: str = "float32") -> float:
+    """By how many radians the worst of 32 angles of a variant is off."""
+    wrong = angles(variant(name), position, 64, dtype)
+    speed = 1e4 ** (-np.arange(32) / 32)
+    right = np.arctan2(np.sin(position * speed), np.cos(position * speed))
     return float(np.abs((wrong - right + np.pi) % (2 * np.pi) - np.pi).max())
 
 
@@ -258,7 +254,7 @@ def test_angles_are_off_by_what_feedback_says() -> None:
     assert np.isnan(nan).all()
 
 
-def test_frequencies_end_where_feedback_says(reference: Program) -> None:
+def test_frequencies_end_and_tables_are_as_large_as_the_texts_say(reference: Program) -> None:
     d, base = 128, 1e4
     right = reference._frequencies(d, base)
     assert right[0] == 1
@@ -279,18 +275,11 @@ def test_frequencies_end_where_feedback_says(reference: Program) -> None:
     x = np.zeros((1, 1, 1, 10))
     x[..., :3] = 1
     new = too_fast(x, x, x, np.array([1]), width=6)[0][0, 0, 0]
-    assert (np.arctan2(new[3:6], new[:3]) > reference._frequencies(6, base) * 1.5).tolist() == [
-        False,
-        True,
-        True,
-    ]
-
-
-def test_tables_and_turns_are_as_large_as_the_follow_ups_say() -> None:
+    faster = np.arctan2(new[3:6], new[:3]) > reference._frequencies(6, base) * 1.5
+    assert faster.tolist() == [False, True, True]
     assert round(2 * 131_072 * 64 * 4 / 1e6, 1) == 67.1
-    slowest = {base: 2 * np.pi * base ** (1 - 2 / 128) for base in (1e4, 5e5)}
-    assert round(slowest[1e4], -3) == 54_000
-    assert round(slowest[5e5] / 1e6, 1) == 2.6
+    slowest = [2 * np.pi * base ** (1 - 2 / 128) for base in (1e4, 5e5)]
+    assert (round(slowest[0], -3), round(slowest[1] / 1e6, 1)) == (54_000, 2.6)
 
 
 def test_keys_in_a_cache_can_be_reordered(reference: Program) -> None:
@@ -320,11 +309,7 @@ def test_conversions_are_the_same_where_feedback_says(reference: Program) -> Non
     np.testing.assert_allclose(new @ new.swapaxes(2, 3), old @ old.swapaxes(2, 3), atol=1e-13)
 
 
-@pytest.mark.usefixtures("one_zygote")
-def test_neighbors_are_named_though_tables_are_float32() -> None:
-    root = DRILL.parents[1]
-    wrong = root / "tests" / "solutions" / "rope" / "wrong"
-    path = wrong / "neighbors_by_float32_tables.py"
-    with GradingSession(open_question("rope", root)) as session:
-        report = session.grade(path.read_bytes(), seed=3, filename=path.name)
-    assert [(one.id, one.exact) for one in report.misconceptions] == [("interleaved", True)]
+def test_neighbors_are_named_though_tables_are_float32(session: GradingSession) -> None:
+    wrong = ROOT / "tests" / "solutions" / "rope" / "wrong"
+    text = (wrong / "neighbors_by_float32_tables.py").read_bytes()
+    assert named(session.grade(text, seed=3)) == {"interleaved"}

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Iterator
-from pathlib import Path
-
-import numpy as np
 import pytest
 
-from grader import bank
 from grader.model.report import Verdict
 from grader.session import GradingSession
+from tests.harness import Program, assert_close, named
 
-pytestmark = pytest.mark.usefixtures("one_zygote")
-
-QUESTION = bank.load([Path(__file__).parents[2]], "softmax-five-lines")
 LINES = """L = {L}
 dL_dp[i] = {dL_dp}
 dp_dz[i,j] = {dp_dz}
@@ -61,26 +53,17 @@ WRONG = {  # what the table of the question's ideas says of each, and two that a
 }
 
 
-@pytest.fixture(scope="module")
-def session() -> Iterator[GradingSession]:
-    with GradingSession(QUESTION) as opened:
-        yield opened
-
-
 @pytest.mark.parametrize("line", WRONG, ids=lambda line: f"{line[0]}: {line[1]}")
 def test_a_wrong_line_is_named(line: tuple[str, str], session: GradingSession) -> None:
     text = LINES.format(**{**RIGHT, line[0]: line[1]})
     report = session.grade(text.encode(), seed=11, filename="answers.txt")
     assert report.verdict is Verdict.FAIL
-    found = {one.id for one in report.misconceptions if one.exact}
-    assert found == ({WRONG[line]} if WRONG[line] else set())
+    assert named(report) == ({WRONG[line]} if WRONG[line] else set())
     assert len([c for c in report.checks if c.verdict is Verdict.FAIL]) == 1
 
 
-def test_the_lines_are_those_of_autograd() -> None:
+def test_the_lines_are_those_of_autograd(reference: Program) -> None:
     torch = pytest.importorskip("torch")
-    lines = types.ModuleType("reference")
-    exec(QUESTION.reference, vars(lines))
     z = torch.tensor([0.3, -1.2, 2.0, 0.1], dtype=torch.float64, requires_grad=True)
     weights = torch.tensor([0.1, 0.2, 0.3, 0.4], dtype=torch.float64)
     loss = torch.nn.functional.cross_entropy(z[None], weights[None])
@@ -89,8 +72,5 @@ def test_the_lines_are_those_of_autograd() -> None:
     p = z.detach().softmax(0).requires_grad_()
     (outer,) = torch.autograd.grad(-(weights * p.log()).sum(), p)
     args = (z.detach().numpy(), p.detach().numpy(), weights.numpy())
-    assert np.isclose(lines.L(*args), loss.item(), rtol=1e-12)
-    assert np.allclose(lines.dL_dp(*args), outer.numpy(), rtol=1e-12)
-    assert np.allclose(lines.dp_dz(*args), jacobian.numpy(), rtol=1e-12)
-    assert np.allclose(lines.chain(*args), slope.numpy(), rtol=1e-12)
-    assert np.allclose(lines.dL_dz(*args), slope.numpy(), rtol=1e-12)
+    found = [getattr(reference, line)(*args) for line in RIGHT]
+    assert_close(found, [loss.item(), outer, jacobian, slope, slope], 1e-12)

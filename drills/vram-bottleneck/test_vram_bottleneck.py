@@ -9,8 +9,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -23,10 +22,9 @@ from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 from torch.utils.flop_counter import FlopCounterMode
 
 from grader.sandbox.worker.measure.autograd import Meter
-from tests.harness import Program, each, load, saved_for_backward, variants
+from tests.harness import Program, each, saved_for_backward, variants
 
-DRILL = Path(__file__).parent
-driver, variant = load(DRILL / "driver.py"), variants(DRILL)
+variant = variants(__file__)
 ROWS, WIDTH, HIDDEN = 480, 64, 224
 UNIT = ROWS * WIDTH
 
@@ -141,38 +139,13 @@ def test_every_right_solution_agrees_with_autograd_in_every_situation(
     agree(program.swiglu_mlp, case)
 
 
-def test_reference_passes_gradcheck(reference: Program) -> None:
-    assert torch.autograd.gradcheck(reference.swiglu_mlp, trained(inputs((5, 4), 6)))
-
-
-def test_one_hidden_unit_gives_the_numbers_worked_out_by_hand(reference: Program) -> None:
-    # g = 1, u = 2: h = 2 silu(1), dg = 2 silu'(1), du = silu(1), with silu(1) = 0.7310585786
-    # and silu'(1) = s + s (1 - s) = 0.9276705119 for s = sigmoid(1).
-    literals = [[[1.0, 2.0]], [[1.0, 0.0]], [[0.0, 1.0]], [[1.0], [-1.0]]]
-    tensors = [torch.tensor(literal, dtype=torch.float64) for literal in literals]
-    grad_y = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
-    silu, slope = 0.7310585786300049, 0.9276705118714869
-    expected = [
-        [[2 * silu, -2 * silu]],
-        [[2 * slope, silu]],
-        [[2 * slope, 4 * slope]],
-        [[silu, 2 * silu]],
-        [[2 * silu], [0.0]],
-    ]
-    for got, wanted in zip(results(reference.swiglu_mlp, tensors, grad_y), expected, strict=True):
-        right = torch.tensor(wanted, dtype=torch.float64)
-        torch.testing.assert_close(got, right, rtol=1e-14, atol=0)
-
-
-def test_second_backward_uses_its_own_cotangent(program: Program) -> None:
+def test_a_second_backward_uses_its_own_cotangent(program: Program) -> None:
     leaves, others = trained(inputs((5, 3), 4)), trained(inputs((5, 3), 4))
     y, oracle = program.swiglu_mlp(*leaves), plain(*others)
     for seed in (1, 2):
-        grad_y = torch.randn(5, 3, generator=torch.Generator().manual_seed(seed)).double()
-        for got, expected in zip(
-            gradients(y, grad_y, leaves), gradients(oracle, grad_y, others), strict=True
-        ):
-            torch.testing.assert_close(got, expected, rtol=1e-12, atol=1e-12)
+        grad_y = inputs((5, 3), 4, seed=seed)[0]
+        found, wanted = gradients(y, grad_y, leaves), gradients(oracle, grad_y, others)
+        torch.testing.assert_close(found, wanted, rtol=1e-12, atol=1e-12)
 
 
 def saved_bytes(block: Block, tensors: list[Tensor]) -> int:
@@ -203,14 +176,14 @@ def wide(dtype: torch.dtype = torch.float32) -> list[Tensor]:
     return trained(inputs((ROWS, WIDTH), HIDDEN, dtype))
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@each("dtype", [torch.float32, torch.bfloat16])
 def test_right_solutions_keep_nothing_but_the_inputs(program: Program, dtype: torch.dtype) -> None:
     block = program.swiglu_mlp
     assert saved_bytes(block, wide(dtype)) in (0, UNIT * dtype.itemsize)
     assert living_bytes(block, wide(dtype)) == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "saved", "living"),
     [
         ("plain_autograd", 15, 14),
@@ -229,6 +202,12 @@ def test_units_kept_are_those_of_the_arithmetic(name: str, saved: float, living:
     assert living_bytes(variant(name).swiglu_mlp, wide()) == round(living * UNIT * 4)
 
 
+def test_a_float32_copy_doubles_what_is_kept_in_bfloat16() -> None:
+    block = variant("saves_fp32_copy").swiglu_mlp
+    kept = [saved_bytes(block, wide(dtype)) for dtype in (torch.float32, torch.bfloat16)]
+    assert kept == [UNIT * 4, 2 * UNIT * 2]
+
+
 def test_rows_of_a_strided_x_are_a_copy_of_all_of_it(reference: Program) -> None:
     x, *weights = wide()
     transposed = x.detach().reshape(120, 4, WIDTH).transpose(0, 1).requires_grad_()
@@ -238,13 +217,7 @@ def test_rows_of_a_strided_x_are_a_copy_of_all_of_it(reference: Program) -> None
     assert living_bytes(reference.swiglu_mlp, [transposed, *weights]) == 0
 
 
-def test_float32_copy_doubles_what_is_kept_in_bfloat16() -> None:
-    block = variant("saves_fp32_copy").swiglu_mlp
-    assert saved_bytes(block, wide()) == UNIT * 4
-    assert saved_bytes(block, wide(torch.bfloat16)) == 2 * UNIT * 2
-
-
-@pytest.mark.parametrize(
+@each(
     ("name", "matmuls"),
     [
         (None, 11),
@@ -258,7 +231,6 @@ def test_step_costs_the_matmuls_of_the_arithmetic(
     reference: Program, name: str | None, matmuls: int
 ) -> None:
     block = (variant(name) if name else reference).swiglu_mlp
-    assert matmul_flops(plain, wide()) == 9 * 2 * ROWS * WIDTH * HIDDEN
     assert matmul_flops(block, wide()) == matmuls * 2 * ROWS * WIDTH * HIDDEN
 
 
@@ -266,13 +238,6 @@ def tower(blocks: int) -> list[Tensor]:
     layers = [inputs((ROWS, WIDTH), HIDDEN, torch.float32, seed=i)[1:] for i in range(blocks)]
     x = inputs((ROWS, WIDTH), HIDDEN, torch.float32)[0]
     return trained([x, *(torch.stack(weights) for weights in zip(*layers, strict=True))])
-
-
-@pytest.mark.parametrize(
-    ("name", "share"), [("recompute_twice_at_once", 0.548), ("hidden_tensors_saved_all", 1.049)]
-)
-def test_the_peak_of_wrong_ideas(name: str, share: float) -> None:
-    assert peak_of(driver.stack, variant(name)) == pytest.approx(share * plain_peak(), rel=2e-3)
 
 
 def peak_of(stack: Block, program: Program) -> int:
@@ -284,17 +249,24 @@ def peak_of(stack: Block, program: Program) -> int:
     return meter.peak
 
 
-@cache
-def plain_peak() -> int:
+@pytest.fixture(scope="module")
+def plain_peak(driver: Program) -> int:
     return peak_of(driver.plain_stack, Program())
 
 
-def test_tower_peaks_well_below_the_budget(program: Program) -> None:
+def test_tower_peaks_well_below_the_budget(
+    program: Program, driver: Program, plain_peak: int
+) -> None:
     """The budget, 0.6 of plain autograd, leaves 1.5 times what any right solution takes."""
-    assert 1.5 * peak_of(driver.stack, program) <= 0.6 * plain_peak()
+    assert 1.5 * peak_of(driver.stack, program) <= 0.6 * plain_peak
 
 
-def test_driver_baselines_and_towers_compute_the_block(reference: Program) -> None:
+@each(("name", "share"), [("recompute_twice_at_once", 0.548), ("hidden_tensors_saved_all", 1.049)])
+def test_the_peak_of_wrong_ideas(driver: Program, plain_peak: int, name: str, share: float) -> None:
+    assert peak_of(driver.stack, variant(name)) == pytest.approx(share * plain_peak, rel=2e-3)
+
+
+def test_driver_baselines_and_towers_compute_the_block(driver: Program, reference: Program) -> None:
     tensors = inputs((3, 4), 5)
     x, *weights = tensors
     assert torch.equal(driver.plain(Program(), *tensors), plain(*tensors))
@@ -306,7 +278,9 @@ def test_driver_baselines_and_towers_compute_the_block(reference: Program) -> No
         torch.testing.assert_close(stack(reference, x, *layers), expected, rtol=1e-12, atol=1e-12)
 
 
-def test_driver_runs_the_large_tower_only_where_there_is_a_gpu(reference: Program) -> None:
+def test_driver_runs_the_large_tower_only_where_there_is_a_gpu(
+    driver: Program, reference: Program
+) -> None:
     assert driver.gpu_step(reference, 64, 16, 64, 2) is torch.cuda.is_available()
 
 
@@ -359,16 +333,11 @@ def rebuilt(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:
         return F.linear(h, w_down)
 
 
-def ones(rows: int, width: int, f: int) -> list[Tensor]:
-    shapes = ((rows, width), (f, width), (f, width), (width, f))
-    return [torch.ones(shape, requires_grad=True) for shape in shapes]
-
-
-@pytest.mark.parametrize(("plan", "block"), [("autograd", plain), ("rebuild", rebuilt)])
+@each(("plan", "block"), [("autograd", plain), ("rebuild", rebuilt)])
 def test_counts_are_those_of_the_kernels_that_torch_starts(
-    reference: Program, plan: str, block: Callable[..., Tensor]
+    reference: Program, plan: str, block: Block
 ) -> None:
-    given = ones(48, 7, 11)
+    given = trained(inputs((48, 7), 11, torch.float32))
     grad_y = torch.ones(48, 7)
     meter = Moved()
     with meter:
@@ -381,13 +350,13 @@ def test_counts_are_those_of_the_kernels_that_torch_starts(
 
 
 def test_what_autograd_keeps_is_what_hooks_see(reference: Program) -> None:
-    total = saved_bytes(plain, ones(48, 7, 11))
+    total = saved_bytes(plain, trained(inputs((48, 7), 11, torch.float32)))
     assert reference.step_cost(48, 7, 11, 4, "autograd")["kept_bytes"] == total
     for plan in PLANS[1:]:
         assert reference.step_cost(48, 7, 11, 4, plan)["kept_bytes"] == 48 * 7 * 4
 
 
-@pytest.mark.parametrize(
+@each(
     ("plan", "matmul", "elementwise", "kept", "milliseconds"),
     [
         ("autograd", 1_425_014_784, 1_744_830_464, 503_316_480, 2.345),
@@ -444,23 +413,10 @@ def test_every_right_solution_counts_the_same(reference: Program, program: Progr
 # -- the starter -----------------------------------------------------------------------------------
 
 
-def drawn(*shape: int, scale: float = 1.0, seed: int = 0) -> Tensor:
-    random = torch.Generator().manual_seed(seed)
-    return torch.randn(shape, generator=random, dtype=torch.float64) * scale
-
-
 def curve(block: Block, blocks: int, steps: int) -> list[float]:
     """The losses of a residual stack that is trained by Adam on fixed data."""
-    width, hidden = 16, 56
-    x, target = drawn(64, width, seed=1), drawn(64, width, seed=2)
-    layers = [
-        [
-            drawn(hidden, width, scale=width**-0.5, seed=10 * i + 3).requires_grad_(),
-            drawn(hidden, width, scale=width**-0.5, seed=10 * i + 4).requires_grad_(),
-            drawn(width, hidden, scale=hidden**-0.5, seed=10 * i + 5).requires_grad_(),
-        ]
-        for i in range(blocks)
-    ]
+    x, target = (inputs((64, 16), 1, seed=seed)[0] for seed in (1, 2))
+    layers = [trained(inputs((64, 16), 56, seed=i + 3)[1:]) for i in range(blocks)]
     optimizer = torch.optim.Adam([w for layer in layers for w in layer], lr=3e-3)
     losses = []
     for _ in range(steps):
@@ -476,7 +432,7 @@ def curve(block: Block, blocks: int, steps: int) -> list[float]:
 
 
 def test_the_report_lists_the_four_inputs_and_nothing_else(starter: Program) -> None:
-    given = [drawn(*shape).requires_grad_() for shape in ((48, 6), (21, 6), (21, 6), (6, 21))]
+    given = trained(inputs((48, 6), 21))
     with saved_for_backward() as kept:
         starter.swiglu_mlp(*given)
     assert [*kept] == [t.data_ptr() for t in given]
@@ -497,21 +453,16 @@ def test_the_loss_of_a_stack_stays_above_that_of_plain_autograd(starter: Program
 def test_weight_gradients_of_one_block_are_right_and_that_of_x_is_one_path(
     starter: Program,
 ) -> None:
-    given = [drawn(*s, seed=i) for i, s in enumerate([(9, 4), (7, 4), (7, 4), (4, 7)])]
-    grad_y = drawn(9, 4, seed=9)
+    given, grad_y = inputs((9, 4), 7), inputs((9, 4), 7, seed=9)[0]
 
-    def gradients(block: Block, *, up_from: Tensor) -> tuple[Tensor, ...]:
-        inputs = [t.clone().requires_grad_() for t in given]
-        x = inputs[0]
-        return torch.autograd.grad(block(*inputs) + 0 * (x - up_from).sum(), inputs, grad_y)
+    def through_the_gate(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:
+        return F.linear(F.silu(F.linear(x, w_gate)) * F.linear(x.detach(), w_up), w_down)
 
-    mine = gradients(starter.swiglu_mlp, up_from=given[0])
-    theirs = gradients(plain, up_from=given[0])
-    for got, expected in zip(mine[1:], theirs[1:], strict=True):
-        torch.testing.assert_close(got, expected, rtol=1e-12, atol=1e-12)
-    x, w_gate, w_up, w_down = given
-    alone = x.clone().requires_grad_()
-    gate_alone = F.silu(alone @ w_gate.t()) * (x @ w_up.t()) @ w_down.t()  # u does not follow x
-    (through_gate,) = torch.autograd.grad(gate_alone, alone, grad_y)
-    torch.testing.assert_close(mine[0], through_gate, rtol=1e-12, atol=1e-12)
-    assert (mine[0] - theirs[0]).norm() > 0.1 * theirs[0].norm()
+    _, of_x, *mine = results(starter.swiglu_mlp, given, grad_y)
+    _, right, *theirs = results(plain, given, grad_y)
+    torch.testing.assert_close(mine, theirs, rtol=1e-12, atol=1e-12)
+    one_path = results(through_the_gate, given, grad_y)[1]
+    torch.testing.assert_close(of_x, one_path, rtol=1e-12, atol=1e-12)
+    assert of_x is not None
+    assert right is not None
+    assert (of_x - right).norm() > 0.1 * right.norm()
