@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import itertools
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
@@ -40,7 +41,8 @@ Slot = tuple[dict[Key, Any], Key]  # a memory, and where in it something is
 SMALL = 4096  # entries of a case: what is larger takes long enough to be asked for by itself
 AT_ONCE = 32  # inputs of one request
 MOST_RUNS = 64  # runs of several programs in one request
-_ALONE = ("reference", "alone")  # remembered where asking it for much at once has failed
+AHEAD_SECONDS = 1.5  # of CPU time that a request for much of a submission may take
+_ALONE = ("alone",)  # remembered of a program where asking it for much at once has failed
 FIRST_SECRET = 2  # draws below are the same for everybody who has the seed
 
 
@@ -111,6 +113,7 @@ class Evaluation:
         self.called: list[tuple[str, CaseRecipe]] = []  # what the submission was run on so far
         # Of the submission: asked again, it may do something else.
         self._own: dict[Key, Any] = {}
+        self._passing: tuple[int, dict[Key, Any]] = 0, {}  # of the secret draw that is looked at
 
     def with_submission(self, program: RemoteProgram, seed: int | None = None) -> Evaluation:
         """The same for a program that was not evaluated before, perhaps with another seed."""
@@ -135,48 +138,43 @@ class Evaluation:
     # -- what is remembered -----------------------------------------------------------------
 
     def remember(
-        self, program: RemoteProgram, key: Key, make: Callable[[], T], *, draw_index: int = 0
+        self,
+        key: Key,
+        make: Callable[[], T],
+        program: RemoteProgram | None = None,
+        *,
+        draw_index: int = 0,
     ) -> T:
-        """Something about a program on this seed, found out once.
+        """Something about a program, or about the cases alone, found out once on this seed.
 
         A program of the bank whose process has ended is asked once more in a new one: the process
         may have ended for another reason than this program.
         """
         memory, whole = self._slot(program, key, draw_index)
-        found: T
-        if whole in memory:
-            found = memory[whole]
-            return found
-        of_bank = self.bank is not None and self._is_of_bank(program)
-        try:
-            found = make()
-            died = program.worker.failure is not None
-        except WorkerError:
-            if not of_bank:
-                raise
-            died = True
-        if died and of_bank:
-            self._revive(program)
-            found = make()
-        memory[whole] = found
+        if whole not in memory:
+            if program is None or self.bank is None or not self._is_of_bank(program):
+                made = make()
+            else:
+                made, died = None, False
+                try:
+                    made = make()
+                except WorkerError:
+                    died = True
+                if died or program.worker.failure is not None:
+                    self._revive(program)
+                    made = make()
+            memory[whole] = made
+        found: T = memory[whole]
         return found
 
-    def fact(self, key: tuple[str, ...], measure: Callable[[], T]) -> T:
-        """Something about the reference and the cases alone, measured once."""
-        return self.remember(self.reference, ("fact", *key), measure)
-
-    def shared(self, key: Key, make: Callable[[], T]) -> T:
-        """Something that all evaluations of a session share, made once."""
-        if key not in self._shared:
-            made = make()  # which may change what is remembered
-            self._shared[key] = made
-        known: T = self._shared[key]
-        return known
-
-    def _slot(self, program: RemoteProgram, key: Key, draw_index: int) -> Slot:
-        """Where it is remembered; what follows from a secret draw is of no use to anybody later."""
-        shared = self._is_of_bank(program) and draw_index < FIRST_SECRET
-        whole = (self.seed, program.name, *key, draw_index)
+    def _slot(self, program: RemoteProgram | None, key: Key, draw_index: int) -> Slot:
+        """Where it is remembered; what follows from a secret draw, until another one is made."""
+        whole = (self.seed, "" if program is None else program.name, *key, draw_index)
+        if draw_index >= FIRST_SECRET:
+            if self._passing[0] != draw_index:
+                self._passing = draw_index, {}
+            return self._passing[1], whole
+        shared = program is None or self._is_of_bank(program)
         return (self._shared if shared else self._own), whole
 
     def _of(self, run: str, case: CaseRecipe, mode: str) -> Key:
@@ -232,12 +230,12 @@ class Evaluation:
             except (DrawError, ValueError) as error:
                 raise BankFault(f"case {case.name} cannot be drawn: {error}") from None
 
-        return self._drawn_once(("drawn", case.name), draw_index, make)
+        return self.remember(("drawn", case.name), make, draw_index=draw_index)
 
     def changed(self, case: CaseRecipe, name: str, given: Mapping[str, Any]) -> CaseRecipe:
         """A case with some other inputs; what is shaped like a result keeps its shape."""
         new = dataclasses.replace(case, name=f"{case.name}|{name}")
-        self._drawn_once(("drawn", new.name), 0, lambda: {**self.drawn(case), **given})
+        self.remember(("drawn", new.name), lambda: {**self.drawn(case), **given})
         return new
 
     def inputs(
@@ -247,37 +245,30 @@ class Evaluation:
         *,
         draw_index: int = 0,
         mode: str = NATIVE,
-        layout: str | None = None,
     ) -> Inputs:
-        """The inputs of a run, as a program takes them."""
+        """The inputs of a run, as a program takes them; see `values.encoded` for the modes."""
         drawn = self.drawn(case, draw_index)
 
         def given(name: str) -> EncodedInput:
-            return self._drawn_once(
-                ("input", case.name, name, mode, layout),
-                draw_index,
-                lambda: EncodedInput(encoded(self.question, case, name, drawn[name], mode, layout)),
+            return self.remember(
+                ("input", case.name, name, mode),
+                lambda: EncodedInput(encoded(self.question, case, name, drawn[name], mode)),
+                draw_index=draw_index,
             )
 
         return {name: given(name) for name in free_names(self.steps(run))}
-
-    def _drawn_once(self, key: Key, draw_index: int, make: Callable[[], T]) -> T:
-        """What follows from a draw; a secret one is of no use to anybody later."""
-        if draw_index >= FIRST_SECRET:
-            return make()
-        return self.shared((self.seed, *key, draw_index), make)
 
     def _reference_shape(
         self, case: CaseRecipe, name: str, drawn: Mapping[str, Any], draw_index: int
     ) -> tuple[int, ...]:
         """The shape of a result of the reference on inputs drawn so far."""
-        key, asked = (self.seed, "shape", case.name, name), (self.seed, "shapes", len(self.cases))
-        plain = draw_index == 0 and _ALONE not in self._shared
-        if plain and asked not in self._shared and case.name in self.cases:
-            self._shared[asked] = True
-            self.find_shapes(self.cases.values())
-        if draw_index == 0 and key in self._shared:
-            return tuple(self._shared[key])
+        known, key = self._slot(None, ("shape", case.name, name), draw_index)
+        if draw_index == 0 and case.name in self.cases:
+            self.remember(
+                ("shapes", len(self.cases)), lambda: self.find_shapes(self.cases.values())
+            )
+        if draw_index == 0 and key in known:
+            return tuple(known[key])
         steps, inputs = self._towards(case, name, drawn)
         if not steps:
             raise DrawError(f"no run gives {name} from the inputs that come before it")
@@ -288,21 +279,21 @@ class Evaluation:
     def find_shapes(self, cases: Iterable[CaseRecipe]) -> None:
         """Ask the reference at once for the shapes of results that draws of small cases need."""
         asked: dict[tuple[tuple[Step, ...], str], list[tuple[Key, Inputs]]] = {}
-        for case in filter(self.is_plain, cases):
+        for case in [] if self._is_alone(self.reference) else filter(self.is_plain, cases):
 
             def need(name: str, drawn: Mapping[str, Any], of: CaseRecipe = case) -> tuple[int, ...]:
                 steps, inputs = self._towards(of, name, drawn)
-                key = (self.seed, "shape", of.name, name)
-                if steps and key not in self._shared:
+                known, key = self._slot(None, ("shape", of.name, name), 0)
+                if steps and key not in known:
                     asked.setdefault((steps, name), []).append((key, inputs))
                 raise DrawError("as far as this")
 
             with contextlib.suppress(DrawError, ValueError):  # said where the case is drawn
                 draw(case, self.seed, need)
         for (steps, name), given in asked.items():
-            with self._at_once():
+            with self._at_once(self.reference):
                 found = self.reference.several(steps, [inputs for _, inputs in given], [name])
-                for (key, _), one in zip(given, found, strict=True):
+                for (key, _), one in zip(given, found, strict=False):
                     if isinstance(one, Outcome) and name in one.values:
                         self._shared[key] = tuple(array_of(one.values[name]).shape)
 
@@ -380,12 +371,15 @@ class Evaluation:
             except (ProgramError, WorkerError) as error:
                 return error
 
-        found = self.remember(program, self._of(run, case, mode), make, draw_index=draw_index)
+        found = self.remember(self._of(run, case, mode), make, program, draw_index=draw_index)
         if isinstance(found, Exception):
             raise found
         return found
 
     def observed(self, run: str, case: CaseRecipe) -> Outcome:
+        """What the submission computes; on the small cases of all checks at once."""
+        if self._own is not self._shared and not self._knows(self.submission, run, case):
+            self._of_all_checks(self.submission, run, case)
         return self.outcome(self.submission, run, case)
 
     def truth(
@@ -396,17 +390,61 @@ class Evaluation:
         Raises:
             BankFault: it does not.
         """
-        nudged, alone = mode in NUDGES, self.bank is None or _ALONE in self._shared
-        if not alone and (nudged or draw_index == 0):
-            known, key = self._slot(self.reference, self._of(run, case, mode), draw_index)
-            if key not in known:
-                modes = NUDGES if nudged else (mode,)
-                cases = [case] if nudged else self._cases_of_run(run, mode)
-                small = [c for c in cases if self.is_plain(c) and self._is_drawn(c, draw_index)]
-                with self._at_once():
-                    self.values([self.reference], run, small, modes=modes, draw_index=draw_index)
+        if not self._knows(self.reference, run, case, mode, draw_index):
+            if mode in NUDGES:
+                self.ahead(self.reference, run, [case], modes=NUDGES, draw_index=draw_index)
+            elif draw_index == 0:
+                self._of_all_checks(self.reference, run, case, mode)
         with blame_bank(f"the reference fails on case {case.name}"):
             return self.outcome(self.reference, run, case, draw_index=draw_index, mode=mode)
+
+    def _knows(
+        self,
+        program: RemoteProgram,
+        run: str,
+        case: CaseRecipe,
+        mode: str = NATIVE,
+        draw_index: int = 0,
+    ) -> bool:
+        memory, key = self._slot(program, self._of(run, case, mode), draw_index)
+        return key in memory
+
+    def _of_all_checks(
+        self, program: RemoteProgram, run: str, case: CaseRecipe, mode: str = NATIVE
+    ) -> None:
+        """Ask for a case with those of all checks; what is in float64 anyway is not changed to."""
+        checks = [check for check in self.checks if check.run == run]
+        every = {n for check in checks for n in case_names(check, self.steps(run), self.cases)}
+        if case.name in every:
+            cases = sorted((self.cases[n] for n in every if n in self.cases), key=self.weight)
+            wanted = [one for one in cases if mode == NATIVE or one.dtype != "float64"]
+            self.ahead(program, run, wanted, modes=(mode,))
+
+    def ahead(
+        self,
+        program: RemoteProgram,
+        run: str,
+        cases: Iterable[CaseRecipe],
+        *,
+        modes: Sequence[str],
+        draw_index: int = 0,
+    ) -> None:
+        """Ask for the small ones of some cases in few requests, if the program survives it.
+
+        A case that cannot be drawn is left out: it is said where it is needed.
+        """
+        if self.bank is None or self._is_alone(program):
+            return
+
+        def is_drawn(case: CaseRecipe) -> bool:
+            with contextlib.suppress(BankFault):
+                return bool(self.drawn(case, draw_index))
+            return False
+
+        small = [case for case in cases if self.is_plain(case) and is_drawn(case)]
+        seconds = None if self._is_of_bank(program) else AHEAD_SECONDS
+        with self._at_once(program):
+            self.values([program], run, small, modes=modes, draw_index=draw_index, seconds=seconds)
 
     def values(
         self,
@@ -417,72 +455,74 @@ class Evaluation:
         modes: Sequence[str] = (NATIVE,),
         draw_index: int = 0,
         want: Sequence[str] = (),
+        seconds: float | None = None,
     ) -> None:
         """Have programs of one worker run many inputs in few requests: `outcome` then knows them.
 
         The cases are small ones (see `is_plain`), which can be drawn; asked for are the results in
-        `want`, or those that some check looks at.
+        `want`, or those that some check looks at.  A request may take that many seconds of CPU
+        time, or as many as a call.
 
         Raises:
             WorkerError: a process did not survive it; a program of the bank is loaded again.
         """
+        every, left = [(case, mode) for case in cases for mode in modes], list(programs)
+        while left:
+            one = left[0]
+            new = [at for at in every if not self._knows(one, run, *at, draw_index)][:AT_ONCE]
+            if not new:
+                del left[0]
+                continue
+            asked = left[: max(1, MOST_RUNS // len(new))]
+            inputs = [self.inputs(c, run, mode=mode, draw_index=draw_index) for c, mode in new]
+            names = want or self.wanted[run]
+            try:
+                found = one.several(self.steps(run), inputs, names, asked[1:], seconds=seconds)
+            except ProgramError:  # something cannot be sent, say: each is asked for by itself
+                self._set_alone(one)
+                return
+            except WorkerError:
+                if self._is_of_bank(one):
+                    self._revive(one)
+                raise
+            # Where they take long, the last of them are missing.
+            for (program, (case, mode)), outcome in zip(
+                itertools.product(asked, new), found, strict=False
+            ):
+                memory, key = self._slot(program, self._of(run, case, mode), draw_index)
+                memory[key] = outcome
+                if program is self.submission and mode == NATIVE and draw_index == 0:
+                    self.called.append((run, case))
 
-        def slot(program: RemoteProgram, case: CaseRecipe, mode: str) -> Slot:
-            return self._slot(program, self._of(run, case, mode), draw_index)
+    def _is_alone(self, program: RemoteProgram) -> bool:
+        """Whether it has to be asked for one thing at a time."""
+        memory, key = self._slot(program, _ALONE, 0)
+        return key in memory
 
-        def is_known(program: RemoteProgram, case: CaseRecipe, mode: str) -> bool:
-            memory, key = slot(program, case, mode)
-            return key in memory
-
-        every = [(case, mode) for case in cases for mode in modes]
-        new = [one for one in every if not all(is_known(program, *one) for program in programs)]
-        for first in range(0, len(new), AT_ONCE):
-            some, left = new[first : first + AT_ONCE], list(programs)
-            inputs = [self.inputs(c, run, mode=mode, draw_index=draw_index) for c, mode in some]
-            most = max(1, MOST_RUNS // len(some))
-            while left:
-                one, *others = left[:most]
-                try:
-                    found = one.several(self.steps(run), inputs, want or self.wanted[run], others)
-                except ProgramError:
-                    break  # something cannot be sent, say: each is asked for by itself
-                except WorkerError:
-                    if self._is_of_bank(one):
-                        self._revive(one)
-                    raise
-                for number, outcome in enumerate(found):
-                    program, (case, mode) = left[number // len(some)], some[number % len(some)]
-                    memory, key = slot(program, case, mode)
-                    memory[key] = outcome
-                left = left[len(found) // len(some) :]
-
-    def _cases_of_run(self, run: str, mode: str) -> list[CaseRecipe]:
-        """The cases of all checks of a run; what is in float64 anyway is not asked for in it."""
-        checks = [check for check in self.checks if check.run == run]
-        every = (n for check in checks for n in case_names(check, self.steps(run), self.cases))
-        cases = [self.cases[name] for name in dict.fromkeys(every) if name in self.cases]
-        return [case for case in cases if mode == NATIVE or case.dtype != "float64"]
-
-    def _is_drawn(self, case: CaseRecipe, draw_index: int) -> bool:
-        """Whether a case can be drawn; else it is said where it is needed."""
-        with contextlib.suppress(BankFault):
-            self.drawn(case, draw_index)
-            return True
-        return False
+    def _set_alone(self, program: RemoteProgram) -> None:
+        memory, key = self._slot(program, _ALONE, 0)
+        memory[key] = True
 
     @contextlib.contextmanager
-    def _at_once(self) -> Iterator[None]:
-        """Ask the reference for much at once; not again where its process does not survive it."""
-        usual, self.reference.limits = self.reference.limits, None
+    def _at_once(self, program: RemoteProgram) -> Iterator[None]:
+        """Ask for much at once; not again where the process does not survive it.
+
+        Then there is a new one, which finds out by itself what it was that it did not survive.
+        """
+        usual, program.limits = program.limits, None
         try:
             yield
         except ProgramError:
             pass
         except WorkerError:
-            self._shared[_ALONE] = True
-            self._revive(self.reference)
+            self._set_alone(program)
+            if self._is_of_bank(program):
+                self._revive(program)
+            else:
+                self.called.clear()
+                program.renew()
         finally:
-            self.reference.limits = usual
+            program.limits = usual
 
     def asked(
         self,

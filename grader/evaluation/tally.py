@@ -59,13 +59,12 @@ def tally(
     check: Check,
     judge: Judge,
     *,
-    good: str = "",
     reference_first: bool = True,
 ) -> CheckResult:
     """Try every case and make the result.
 
     It says what was found on the first case on which something is wrong; where nothing is, on the
-    last, and else `good`, or the number of cases.  What `judge` raises is the submission's doing;
+    last, and else the number of cases.  What `judge` raises is the submission's doing;
     the reference is run on each case before, unless `judge` does so itself.
 
     Raises:
@@ -87,7 +86,7 @@ def tally(
             raise Stopped(_result(evaluation, check, cases, [(case, finding)])) from None
         if finding is not None:
             found.append((case, finding))
-    return _result(evaluation, check, cases, found, good)
+    return _result(evaluation, check, cases, found)
 
 
 def _result(
@@ -95,7 +94,6 @@ def _result(
     check: Check,
     cases: Sequence[CaseRecipe],
     found: Sequence[tuple[CaseRecipe, Finding]],
-    good: str = "",
 ) -> CheckResult:
     wrong = [(case, finding) for case, finding in found if finding.verdict not in FINE]
     where: dict[str, Any] = {}
@@ -120,7 +118,7 @@ def _result(
             message += f" in case {case.name}"
     else:
         shown = found[-1][1] if found else Finding.passed()
-        message = shown.sentence or good or f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
+        message = shown.sentence or f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
         unsure = [case.name for case, f in found if f.verdict is Verdict.INCONCLUSIVE]
         message += f"; too close to call in {', '.join(unsure)}" if unsure else ""
         verdict = Verdict.INCONCLUSIVE if unsure else Verdict.PASS

@@ -145,20 +145,23 @@ def encoded(
     name: str,
     value: Value,
     mode: str = NATIVE,
-    layout: str | None = None,
 ) -> dict[str, Any]:
-    """One input of a case as a program takes it: the fields of a `protocol.Input`."""
+    """One input of a case as a program takes it: the fields of a `protocol.Input`.
+
+    The mode is `NATIVE`, `PRECISE`, one of `NUDGES`, or another layout than that of the case.
+    """
     if not isinstance(value, np.ndarray):
         return {"value": value}
     recipe = case.inputs[name]
     dtype = recipe.dtype or case.dtype
     floating = dtype in {"float32", "float64", "bfloat16"}
-    if mode != NATIVE and floating:
+    changed = mode in {PRECISE, *NUDGES}
+    if changed and floating:
         value = nudged(value, dtype, NUDGES.index(mode)) if mode in NUDGES else value
         value, dtype = value.astype(np.float64), "float64"
     spec: dict[str, Any] = {
         "value": Tensor(value, dtype) if dtype == "bfloat16" else value,
-        "layout": layout or recipe.layout or case.layout,
+        "layout": recipe.layout or case.layout if changed or mode == NATIVE else mode,
     }
     if question.spec.needs_torch:
         frozen = name in case.frozen or name.startswith("grad_")

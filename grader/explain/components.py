@@ -129,7 +129,7 @@ def observed(evaluation: Evaluation, component: Component, case: str) -> Value:
         except WorkerError as error:
             return f"{_FAULT}stopped: {error}"
 
-    return evaluation.remember(evaluation.submission, ("observed", component, case), observe)
+    return evaluation.remember(("observed", component, case), observe, evaluation.submission)
 
 
 def is_fault(value: Value) -> bool:
@@ -235,7 +235,7 @@ def up_to(evaluation: Evaluation, run: str, case: CaseRecipe, result: str) -> Ou
         except ProgramError:
             return None
 
-    return evaluation.remember(evaluation.submission, ("up to", run, case.name, result), ask)
+    return evaluation.remember(("up to", run, case.name, result), ask, evaluation.submission)
 
 
 # -- what is wrong with a submission, cell by cell ------------------------------------------------

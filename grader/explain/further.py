@@ -266,9 +266,10 @@ def _useful(tried: Sequence[CaseRecipe | None]) -> list[CaseRecipe]:
 def further_inputs(evaluation: Evaluation) -> Further:
     """Those for the parts that an evaluation's submission was asked, found out once per session."""
     assert evaluation.bank is not None, "no session gives this evaluation its memory"
-    made: Further = evaluation.shared(
-        ("further", evaluation.parts_asked), lambda: Further(evaluation)
-    )
+    memory, key = evaluation.bank.memory, ("further", evaluation.parts_asked)
+    if key not in memory:
+        memory[key] = Further(evaluation)
+    made: Further = memory[key]
     return made
 
 

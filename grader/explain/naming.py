@@ -54,7 +54,7 @@ class Idea:
         """Whether it differs from the reference there; remembered with what they compute."""
         theirs, known = self.evaluation, ("acts", *cell)
         return theirs.remember(
-            theirs.submission, known, lambda: not same_on(self.reference, theirs, *cell)
+            known, lambda: not same_on(self.reference, theirs, *cell), theirs.submission
         )
 
     def fits(self, cell: Cell) -> bool:

@@ -289,7 +289,9 @@ def _observation(
         raised = "stopped"
     if own:
         key = ("everything", run, case.name, str(evaluation.parts_asked))
-        truth = evaluation.fact(key, lambda: _everything(evaluation, run, case))
+        truth = evaluation.remember(
+            key, lambda: _everything(evaluation, run, case), evaluation.reference
+        )
     drawn, needed = evaluation.drawn(case), free_names(producing(evaluation.steps(run), result))
     return Observation(
         run, result, case.name, origin, own, outcome.values.get(result), right,

@@ -54,8 +54,8 @@ def _smaller(evaluation: Evaluation, check: Check, result: CheckResult) -> Check
     if small or evaluation.bank is None:
         return result
     # What is shown follows from the seed, as the cases do.
-    key = (evaluation.seed, "smaller", evaluation.parts_asked)
-    made = evaluation.shared(key, lambda: Further(evaluation, evaluation.seed))
+    key = ("smaller", evaluation.parts_asked)
+    made = evaluation.remember(key, lambda: Further(evaluation, evaluation.seed))
     program = replace(evaluation.submission, call_seconds=CALL_SECONDS)
     theirs = made.evaluation.with_submission(program, evaluation.seed)
     judge = registry.get(check.kind).judge

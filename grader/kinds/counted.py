@@ -75,7 +75,7 @@ class Counted(Kind[K]):
 
         evaluation, case = trial.evaluation, trial.case
         key = ("measured", quantity, run, case.name, without, of)
-        return evaluation.remember(program, key, lambda: evaluation.asked(case, ask, program))
+        return evaluation.remember(key, lambda: evaluation.asked(case, ask, program), program)
 
     def baseline(self, trial: Trial[K], run: str | None = None) -> api.Measured:
         """The same of the reference."""

@@ -127,7 +127,7 @@ def _differences(trial: Trial[GradcheckCheck]) -> Mapping[str, Mapping[str, api.
                 kinks=check.kinks,
             )
 
-    return evaluation.fact(("differences", check.id, case.name), measured)
+    return evaluation.remember(("differences", check.id, case.name), measured)
 
 
 class ConservationCheck(TolerantCheck):

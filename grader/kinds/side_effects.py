@@ -11,13 +11,13 @@ That inputs stay and results keep their value is looked at by every check of val
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, Kind, Trial, api
+from grader.kinds.base import Check, Kind, Trial, api
 from grader.model.spec import Layout, Name
 
 _WORDS = {
@@ -45,17 +45,12 @@ class SideEffects(Kind[SideEffectsCheck]):
     keys: type[SideEffectsCheck] = SideEffectsCheck
     slow = True  # a call for each layout and turn
 
-    def carry_out(self, evaluation: api.Evaluation, check: SideEffectsCheck) -> CheckResult:
-        good = f"inputs, ownership, repeated calls, {len(check.layouts)} layouts"
-        return api.tally(
-            evaluation, check, lambda case: self.judge(Trial(evaluation, check, case)), good=good
-        )
-
-    def judge(self, trial: Trial[SideEffectsCheck]) -> api.Finding | None:
-        return next(_breaches(trial, self.layouts(trial.check)), None)
+    def judge(self, trial: Trial[SideEffectsCheck]) -> api.Finding:
+        good = f"inputs, ownership, repeated calls, {len(trial.check.layouts)} layouts"
+        return next(_breaches(trial, self.layouts(trial.check)), api.Finding.passed(good))
 
     def observe(self, trial: Trial[SideEffectsCheck]) -> str | None:
-        found = self.judge(trial)
+        found = next(_breaches(trial, self.layouts(trial.check)), None)
         return None if found is None else found.sentence
 
     def layouts(self, check: SideEffectsCheck) -> tuple[str, ...]:
@@ -65,10 +60,12 @@ class SideEffects(Kind[SideEffectsCheck]):
 _Trial = Trial[SideEffectsCheck]
 
 
-def _breaches(trial: _Trial, layouts: Iterable[str]) -> Iterator[api.Finding]:
+def _breaches(trial: _Trial, layouts: Sequence[str]) -> Iterator[api.Finding]:
     """What each clause finds on one case."""
     yield from _side_effects(trial, trial.observed)
     yield from _in_turn(trial)
+    evaluation = trial.evaluation
+    evaluation.ahead(evaluation.submission, trial.check.run, [trial.case], modes=layouts)
     for layout in layouts:
         yield from _with_layout(trial, layout)
 
@@ -119,11 +116,12 @@ def _caused(
 
 
 def _with_layout(trial: _Trial, layout: str) -> Iterator[api.Finding]:
-    evaluation, case = trial.evaluation, trial.case
-    inputs, wanted = trial.inputs(layout=layout), evaluation.wanted[trial.check.run]
+    evaluation, case, run = trial.evaluation, trial.case, trial.check.run
     when = f"when the arrays are {_WORDS[layout]}"
     try:
-        outcome = evaluation.asked(case, lambda program: program.run(trial.steps, inputs, wanted))
+        outcome = evaluation.asked(
+            case, lambda program: evaluation.outcome(program, run, case, mode=layout)
+        )
     except api.ProgramError as error:
         what = error.message
         if error.raised is not None:

@@ -178,21 +178,30 @@ class WorkerClient(Closing):
         It imports the modules `ahead` before it is asked anything.
         """
         self.torch = torch
-        self.printed, self.first_printed = b"", b""
-        self.output_bytes = 0
-        self.failure: WorkerError | None = None
+        self._own = cpu_seconds, ahead
+        self._zygote = zygote
         self.deadline: Deadline | None = None  # of all that it is asked until this is changed
         self.waited = 0.0  # seconds, by the deadline's clock, that its answers took
-        # Name and source of the file of a program that may say where in it it is, and that place
-        # when its time was over, if it said.
+        # Name and source of the file of a program that may say where in it it is.
         self.file: tuple[str, bytes] | None = None
-        self.stopped_at = ""
-        self._isolation: Isolation | None = None
-        self._written_before = 0
         self._looked = 0.0  # when it was last watched
         # By what it is asked now: limits, CPU time at the beginning, and an end by the clock.
         self._may_take: tuple[Limits, int | None, float] = Limits(), None, 0.0
         self._owner, self._thread = os.getpid(), threading.get_ident()
+        self._start()
+
+    def restart(self) -> None:
+        """Start another process in place of one that has ended; nothing is loaded in it."""
+        self.close()
+        self._start()
+
+    def _start(self) -> None:
+        self.printed, self.first_printed = b"", b""
+        self.output_bytes = 0
+        self.failure: WorkerError | None = None
+        self.stopped_at = ""  # the place in the file when its time was over, if it said
+        self._isolation: Isolation | None = None
+        self._written_before = 0
         with contextlib.ExitStack() as stack:
             self._scratch = Scratch()
             self.scratch = self._scratch.folder  # in which it may write
@@ -203,12 +212,12 @@ class WorkerClient(Closing):
             self._channel, far = socket.socketpair()
             stack.callback(self._channel.close)
             try:
-                configured = {"own": config.worker(self._scratch, cpu_seconds, ahead)._asdict()}
-                if zygote is None:
-                    configured["shared"] = config.shared(torch=torch)._asdict()
+                configured = {"own": config.worker(self._scratch, *self._own)._asdict()}
+                if self._zygote is None:
+                    configured["shared"] = config.shared(torch=self.torch)._asdict()
                     starter = spawn.supervisor(stack, self.scratch, writing)
                 else:
-                    starter = zygote.starter
+                    starter = self._zygote.starter
                 self.process = spawn.Child(starter, "worker", far.fileno(), writing)
                 stack.callback(self.process.end)
             finally:

@@ -80,6 +80,7 @@ class RemoteProgram:
     limits: CallLimits | None = None  # of what it is asked until this is changed
     untrusted: bool = False  # whether it may say where in its file it was when its time was over
     loaded: Loaded | None = field(default=None, init=False)
+    _loads: protocol.Load | None = field(default=None, init=False)
 
     def load(self, functions: Names, driven: Names = ()) -> Loaded:
         """Execute the sources and see which of the wanted functions they and the driver define.
@@ -100,8 +101,19 @@ class RemoteProgram:
             driven=tuple(driven),
             modules=tuple(protocol.File(n, _bytes(c)) for n, c in support.modules.items()),
         )
+        self._loads = request
         self.loaded = self._ask(request, Loaded)
         return self.loaded
+
+    def renew(self) -> None:
+        """Load it in a new process, in place of the one that it has ended."""
+        self.worker.restart()
+        try:
+            self._ask(self._loads, Loaded)
+        except ProgramError:
+            _end(self.worker, Died("can be loaded once only"))
+        except WorkerError:
+            pass  # said by all that it is asked from now on
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """Run the steps and return the wanted results."""
@@ -122,12 +134,14 @@ class RemoteProgram:
         inputs: Sequence[Inputs],
         want: Names,
         also: Sequence[RemoteProgram] = (),
+        *,
+        seconds: float | None = None,
     ) -> list[Outcome | ProgramError]:
         """Run the steps on one set of inputs after another, in one request.
 
         Programs of the same worker may run them `also`, one after another; where that takes long,
-        the answers of the last ones are missing.  The time that one call may take is for all of
-        them together.
+        the last answers are missing.  The seconds of CPU time, or those that one call may take,
+        are for all of them together.
         """
         programs = (self.name, *(program.name for program in also))
         sent = tuple(map(sent_inputs, inputs))
@@ -135,8 +149,8 @@ class RemoteProgram:
         count = len(inputs) * len(programs)
         # Each may be as large as if it were alone.
         room = (count - 1) * ROOM // 8 + len(also) * sum(map(array_bytes, inputs))
-        found = self._ask(request, protocol.Answers, steps, inputs, room=room)
-        if not 0 < len(found.runs) <= count or len(found.runs) % len(inputs):
+        found = self._ask(request, protocol.Answers, steps, inputs, room=room, seconds=seconds)
+        if not 0 < len(found.runs) <= count:
             raise Garbled("broke the protocol: not a reply to several (runs)")
         answers: list[Outcome | ProgramError] = []
         for one in found.runs:
@@ -290,6 +304,8 @@ class TesterProgram(RemoteProgram):
         inputs: Sequence[Inputs],
         want: Names,
         also: Sequence[RemoteProgram] = (),  # noqa: ARG002 of other questions
+        *,
+        seconds: float | None = None,  # noqa: ARG002 each takes as long as a call
     ) -> list[Outcome | ProgramError]:
         """The same on one set of inputs after another."""
         answers: list[Outcome | ProgramError] = []

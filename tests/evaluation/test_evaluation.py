@@ -22,9 +22,9 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     found: list[tuple[str, int]] = []
     several, run = RemoteProgram.several, RemoteProgram.run
 
-    def watched(self: RemoteProgram, steps: Any, inputs: Any, *more: Any) -> Any:
+    def watched(self: RemoteProgram, steps: Any, inputs: Any, *more: Any, **how: Any) -> Any:
         found.append((self.name, len(inputs)))
-        return several(self, steps, inputs, *more)
+        return several(self, steps, inputs, *more, **how)
 
     def once(self: RemoteProgram, *asked: Any) -> Any:
         found.append((self.name, 1))
@@ -69,14 +69,36 @@ def test_a_submission_that_ends_its_process_is_said_to(tmp_path: Path) -> None:
             )
 
 
-def test_the_reference_runs_all_small_cases_at_once(tmp_path: Path, requests: list[Any]) -> None:
-    rest = """\
+SIZES = """\
     run: [y = f(x)]
     cases: {a: {x: [1.0]}, b: {x: {normal: 3}}, c: {x: {normal: 9000}}}
     checks: [{id: y, kind: outputs, of: y}]
     """
-    source = "def f(x):\n    return 2 * x\n"
-    with opened(tmp_path, rest, source) as session:
-        session.grade(source.encode(), seed=1)
-    theirs = [count for name, count in requests if name == "reference"]
+DOUBLE = "def f(x):\n    return 2 * x\n"
+
+
+@pytest.mark.parametrize("name", ["reference", "submission"])
+def test_all_small_cases_are_run_at_once(tmp_path: Path, requests: list[Any], name: str) -> None:
+    with opened(tmp_path, SIZES, DOUBLE) as session:
+        session.grade(DOUBLE.encode(), seed=1)
+    theirs = [count for asked, count in requests if asked == name]
     assert theirs[:2] == [2, 1]  # what is large is asked for by itself
+
+
+@pytest.mark.parametrize(
+    ("end", "verdict", "said"),
+    [
+        ("import os; os._exit(3)", "error", "ended its process (exit status 3) before it answered"),
+        ("while True: pass", "limit", "did not finish within 5 seconds, stopped in `f`, line 5"),
+    ],
+)
+def test_what_ends_a_process_that_runs_many_is_found_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, verdict: str, said: str
+) -> None:
+    monkeypatch.setattr("grader.evaluation.evaluation.AHEAD_SECONDS", 0.1)
+    source = f"print('loaded')\ndef f(x):\n    if x.size == 3:\n        print(1, flush=True)\n        {end}\n"
+    with opened(tmp_path, SIZES, DOUBLE) as session:
+        report = session.grade((source + "    return 2 * x\n").encode(), seed=1)
+    (check,) = report.checks
+    assert (report.verdict.value, check.failing, report.printed) == (verdict, ("b",), "loaded\n1\n")
+    assert check.message.startswith(f"your code {said}")

@@ -171,9 +171,9 @@ def test_the_reference_is_run_on_further_inputs_once(
         reference = session.bank.reference
         several = type(reference).several
 
-        def counted(program: object, *args: object) -> object:
+        def counted(program: object, *args: object, **how: object) -> object:
             asked.append(getattr(program, "name", ""))
-            return several(program, *args)  # type: ignore[arg-type]
+            return several(program, *args, **how)  # type: ignore[arg-type]
 
         monkeypatch.setattr(type(reference), "several", counted)
         graded(session, HALF)

@@ -115,7 +115,7 @@ class Run(NamedTuple):
 class Several(NamedTuple):
     """Run steps on sets of inputs one after another: `Answers`."""
 
-    programs: Names  # all of which run them, while there is time
+    programs: Names  # all of which run them; where that takes long, the last runs are left out
     steps: Steps
     inputs: tuple[Inputs, ...]
     want: Names = ()

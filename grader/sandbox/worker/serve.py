@@ -6,6 +6,7 @@ import contextlib
 import faulthandler
 import functools
 import importlib
+import itertools
 import os
 import signal
 import socket
@@ -38,7 +39,7 @@ ON_PROGRAMS: Mapping[type[NamedTuple], Callable[[LoadedModule, Any], NamedTuple]
         }
     )
 )
-ENOUGH_SECONDS = 0.5  # of CPU time for several programs in one request
+ENOUGH_SECONDS = 0.5  # of CPU time for several runs in one request
 
 
 class Server:
@@ -110,19 +111,18 @@ class Server:
     def several(self, asked: protocol.Several) -> protocol.Answers:
         """Run the steps on one set of inputs after another: what fails on one is tried on all.
 
-        Where programs take long together, the last of them are left out.
+        Where that takes long, the last runs are left out.
         """
         runs: list[protocol.Outcome | protocol.Fault] = []
         began = process_time()
-        for program in asked.programs:
+        for program, inputs in itertools.product(asked.programs, asked.inputs):
             if runs and process_time() - began > ENOUGH_SECONDS:
                 break
-            for inputs in asked.inputs:
-                one = protocol.Run(program, asked.steps, (inputs,), asked.want)
-                try:
-                    runs.append(self.run(one).runs[0])
-                except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-                    runs.append(self._fault(one, error))
+            one = protocol.Run(program, asked.steps, (inputs,), asked.want)
+            try:
+                runs.append(self.run(one).runs[0])
+            except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
+                runs.append(self._fault(one, error))
         return protocol.Answers(tuple(runs))
 
     def _fault(self, asked: Any, error: BaseException) -> protocol.Fault:  # noqa: ANN401 a request, or None
