@@ -42,7 +42,6 @@ SMALL = 4096  # entries of a case: what is larger takes long enough to be asked 
 AT_ONCE = 32  # inputs of one request
 MOST_RUNS = 64  # runs of several programs in one request
 AHEAD_SECONDS = 1.5  # of CPU time that a request for much of a submission may take
-_ALONE = ("alone",)  # remembered of a program where asking it for much at once has failed
 FIRST_SECRET = 2  # draws below are the same for everybody who has the seed
 
 
@@ -279,7 +278,7 @@ class Evaluation:
     def find_shapes(self, cases: Iterable[CaseRecipe]) -> None:
         """Ask the reference at once for the shapes of results that draws of small cases need."""
         asked: dict[tuple[tuple[Step, ...], str], list[tuple[Key, Inputs]]] = {}
-        for case in [] if self._is_alone(self.reference) else filter(self.is_plain, cases):
+        for case in [] if self.reference.alone else filter(self.is_plain, cases):
 
             def need(name: str, drawn: Mapping[str, Any], of: CaseRecipe = case) -> tuple[int, ...]:
                 steps, inputs = self._towards(of, name, drawn)
@@ -291,11 +290,10 @@ class Evaluation:
             with contextlib.suppress(DrawError, ValueError):  # said where the case is drawn
                 draw(case, self.seed, need)
         for (steps, name), given in asked.items():
-            with self._at_once(self.reference):
-                found = self.reference.several(steps, [inputs for _, inputs in given], [name])
-                for (key, _), one in zip(given, found, strict=False):
-                    if isinstance(one, Outcome) and name in one.values:
-                        self._shared[key] = tuple(array_of(one.values[name]).shape)
+            found = self._at_once([self.reference], steps, [one for _, one in given], [name])
+            for (key, _), one in zip(given, found, strict=False):
+                if isinstance(one, Outcome) and name in one.values:
+                    self._shared[key] = tuple(array_of(one.values[name]).shape)
 
     def _towards(
         self, case: CaseRecipe, name: str, drawn: Mapping[str, Any]
@@ -392,7 +390,7 @@ class Evaluation:
         """
         if not self._knows(self.reference, run, case, mode, draw_index):
             if mode in NUDGES:
-                self.ahead(self.reference, run, [case], modes=NUDGES, draw_index=draw_index)
+                self.ahead([self.reference], run, [case], modes=NUDGES, draw_index=draw_index)
             elif draw_index == 0:
                 self._of_all_checks(self.reference, run, case, mode)
         with blame_bank(f"the reference fails on case {case.name}"):
@@ -418,35 +416,9 @@ class Evaluation:
         if case.name in every:
             cases = sorted((self.cases[n] for n in every if n in self.cases), key=self.weight)
             wanted = [one for one in cases if mode == NATIVE or one.dtype != "float64"]
-            self.ahead(program, run, wanted, modes=(mode,))
+            self.ahead([program], run, wanted, modes=(mode,))
 
     def ahead(
-        self,
-        program: RemoteProgram,
-        run: str,
-        cases: Iterable[CaseRecipe],
-        *,
-        modes: Sequence[str],
-        draw_index: int = 0,
-    ) -> None:
-        """Ask for the small ones of some cases in few requests, if the program survives it.
-
-        A case that cannot be drawn is left out: it is said where it is needed.
-        """
-        if self.bank is None or self._is_alone(program):
-            return
-
-        def is_drawn(case: CaseRecipe) -> bool:
-            with contextlib.suppress(BankFault):
-                return bool(self.drawn(case, draw_index))
-            return False
-
-        small = [case for case in cases if self.is_plain(case) and is_drawn(case)]
-        seconds = None if self._is_of_bank(program) else AHEAD_SECONDS
-        with self._at_once(program):
-            self.values([program], run, small, modes=modes, draw_index=draw_index, seconds=seconds)
-
-    def values(
         self,
         programs: Sequence[RemoteProgram],
         run: str,
@@ -455,74 +427,68 @@ class Evaluation:
         modes: Sequence[str] = (NATIVE,),
         draw_index: int = 0,
         want: Sequence[str] = (),
-        seconds: float | None = None,
     ) -> None:
-        """Have programs of one worker run many inputs in few requests: `outcome` then knows them.
+        """Have programs of one worker run the small ones of some cases, in few requests.
 
-        The cases are small ones (see `is_plain`), which can be drawn; asked for are the results in
-        `want`, or those that some check looks at.  A request may take that many seconds of CPU
-        time, or as many as a call.
-
-        Raises:
-            WorkerError: a process did not survive it; a program of the bank is loaded again.
+        `outcome` then knows the results in `want`, or those that some check looks at.  Left out are
+        cases that cannot be drawn, which is said where they are needed, and programs that do not
+        survive it, which are asked for one thing at a time from then on.
         """
-        every, left = [(case, mode) for case in cases for mode in modes], list(programs)
+
+        def is_drawn(case: CaseRecipe) -> bool:
+            with contextlib.suppress(BankFault):
+                return bool(self.drawn(case, draw_index))
+            return False
+
+        small = [case for case in cases if self.is_plain(case) and is_drawn(case)]
+        every, names = [(c, mode) for c in small for mode in modes], want or self.wanted[run]
+        left = [program for program in programs if not program.alone]
         while left:
-            one = left[0]
-            new = [at for at in every if not self._knows(one, run, *at, draw_index)][:AT_ONCE]
+            new = [at for at in every if not self._knows(left[0], run, *at, draw_index)][:AT_ONCE]
             if not new:
                 del left[0]
                 continue
-            asked = left[: max(1, MOST_RUNS // len(new))]
+            some = left[: max(1, MOST_RUNS // len(new))]
             inputs = [self.inputs(c, run, mode=mode, draw_index=draw_index) for c, mode in new]
-            names = want or self.wanted[run]
-            try:
-                found = one.several(self.steps(run), inputs, names, asked[1:], seconds=seconds)
-            except ProgramError:  # something cannot be sent, say: each is asked for by itself
-                self._set_alone(one)
-                return
-            except WorkerError:
-                if self._is_of_bank(one):
-                    self._revive(one)
-                raise
-            # Where they take long, the last of them are missing.
-            for (program, (case, mode)), outcome in zip(
-                itertools.product(asked, new), found, strict=False
-            ):
+            found = self._at_once(some, self.steps(run), inputs, names)
+            if not found:
+                del left[: len(some)]
+            pairs = itertools.product(some, new)
+            for (program, (case, mode)), outcome in zip(pairs, found, strict=False):
                 memory, key = self._slot(program, self._of(run, case, mode), draw_index)
                 memory[key] = outcome
                 if program is self.submission and mode == NATIVE and draw_index == 0:
                     self.called.append((run, case))
 
-    def _is_alone(self, program: RemoteProgram) -> bool:
-        """Whether it has to be asked for one thing at a time."""
-        memory, key = self._slot(program, _ALONE, 0)
-        return key in memory
+    def _at_once(
+        self,
+        programs: Sequence[RemoteProgram],
+        steps: Sequence[Step],
+        inputs: Sequence[Inputs],
+        want: Sequence[str],
+    ) -> list[Outcome | ProgramError]:
+        """What programs of one worker compute on inputs, the last of which may be missing.
 
-    def _set_alone(self, program: RemoteProgram) -> None:
-        memory, key = self._slot(program, _ALONE, 0)
-        memory[key] = True
-
-    @contextlib.contextmanager
-    def _at_once(self, program: RemoteProgram) -> Iterator[None]:
-        """Ask for much at once; not again where the process does not survive it.
-
-        Then there is a new one, which finds out by itself what it was that it did not survive.
+        Nothing where their process does not survive it: they are in a new one then.
         """
-        usual, program.limits = program.limits, None
+        one, *others = programs
+        of_bank, usual, one.limits = self._is_of_bank(one), one.limits, None
         try:
-            yield
+            seconds = None if of_bank else AHEAD_SECONDS
+            return one.several(steps, inputs, want, others, seconds=seconds)
         except ProgramError:
-            pass
+            pass  # something cannot be sent, say
         except WorkerError:
-            self._set_alone(program)
-            if self._is_of_bank(program):
-                self._revive(program)
+            if of_bank:
+                self._revive(one)
             else:
                 self.called.clear()
-                program.renew()
+                one.renew()
         finally:
-            program.limits = usual
+            one.limits = usual
+        for program in programs:
+            program.alone = True
+        return []
 
     def asked(
         self,

@@ -312,12 +312,12 @@ class _Values:
                 for origin in origins
             }
             places = made.of(run, most)
-            theirs.values([program], run, [case for case, _ in places])
+            theirs.ahead([program], run, [case for case, _ in places])
             mine = [root for root in self.roots if root[0] == run]
             found += observations(theirs, looked, mine, places)
             # Whatever check a case is of, what is said of a result has to be true there too.
             whole = made.others(run, set[str].intersection(*(set(looked[root]) for root in mine)))
-            theirs.values([program], run, [case for case, _ in whole])
+            theirs.ahead([program], run, [case for case, _ in whole])
             beyond = {
                 root: {name: (False, False) for _, name in whole if name not in looked[root]}
                 for root in mine

@@ -219,8 +219,8 @@ class Further:
         by_dtype = [case for case in cases if case.dtype != "float64"]
         want = everything(evaluation, run)
         with contextlib.suppress(WorkerError):  # an input may have been too much for its process
-            evaluation.values([evaluation.reference], run, cases, want=want)
-            evaluation.values([evaluation.reference], run, by_dtype, want=want, modes=[PRECISE])
+            evaluation.ahead([evaluation.reference], run, cases, want=want)
+            evaluation.ahead([evaluation.reference], run, by_dtype, want=want, modes=[PRECISE])
             for case, origin in fit:
                 self._known[run, case.name] = self._is_right(run, case, origin)
         return [one for one in new if self._known.get((run, one[0].name))]

@@ -143,10 +143,7 @@ def _ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None
             cases.setdefault(c.run, {})[case] = None
     programs = [idea.evaluation.submission for idea in ideas]
     for run, names in cases.items():
-        own = (failure.mine.cases[name] for name in names)
-        small = [case for case in own if failure.mine.is_plain(case)]
-        with contextlib.suppress(WorkerError):  # each is then asked for alone
-            failure.mine.values(programs, run, small)
+        failure.mine.ahead(programs, run, [failure.mine.cases[name] for name in names])
 
 
 def _to_named(failure: Failure, match: Match) -> Named:
@@ -352,8 +349,8 @@ def _holds_further(failure: Failure, match: Match) -> bool:
             origins = dict.fromkeys(case for c, case in explained if c.run == run)
             each = max(1, min(FURTHER_EACH, FURTHER_MOST // len(origins)))
             cases = [case for case, _ in further.of(run, dict.fromkeys(origins, each))]
-            reference.values([program], run, cases)
-            mine.values([mine.submission], run, cases)
+            reference.ahead([program], run, cases)
+            mine.ahead([mine.submission], run, cases)
             for cell in ((c, case.name) for c in computed if c.run == run for case in cases):
                 hidden = is_fault(observed(mine, *cell))
                 if idea.acts(cell) and not hidden and not idea.fits(cell):

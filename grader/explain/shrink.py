@@ -66,7 +66,7 @@ def _smaller(evaluation: Evaluation, check: Check, result: CheckResult) -> Check
         new = [case for case in named if case.name not in tried][: MOST - len(tried)]
         tried |= {case.name for case in new}
         cases = made.taken(check.run, new, origin.name)
-        theirs.values([program], check.run, cases)
+        theirs.ahead([program], check.run, cases)
         # How much there is to read: entries, then inputs of long numbers.
         for case in sorted(cases, key=lambda c: (theirs.weight(c)[0], _long_inputs(c), c.name)):
             found = None

@@ -65,7 +65,7 @@ def _breaches(trial: _Trial, layouts: Sequence[str]) -> Iterator[api.Finding]:
     yield from _side_effects(trial, trial.observed)
     yield from _in_turn(trial)
     evaluation = trial.evaluation
-    evaluation.ahead(evaluation.submission, trial.check.run, [trial.case], modes=layouts)
+    evaluation.ahead([evaluation.submission], trial.check.run, [trial.case], modes=layouts)
     for layout in layouts:
         yield from _with_layout(trial, layout)
 

@@ -79,8 +79,9 @@ class RemoteProgram:
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
     limits: CallLimits | None = None  # of what it is asked until this is changed
     untrusted: bool = False  # whether it may say where in its file it was when its time was over
+    alone: bool = False  # whether it has to be asked for one thing at a time
+    loads: protocol.Load | None = None  # as it was loaded
     loaded: Loaded | None = field(default=None, init=False)
-    _loads: protocol.Load | None = field(default=None, init=False)
 
     def load(self, functions: Names, driven: Names = ()) -> Loaded:
         """Execute the sources and see which of the wanted functions they and the driver define.
@@ -101,7 +102,7 @@ class RemoteProgram:
             driven=tuple(driven),
             modules=tuple(protocol.File(n, _bytes(c)) for n, c in support.modules.items()),
         )
-        self._loads = request
+        self.loads = request
         self.loaded = self._ask(request, Loaded)
         return self.loaded
 
@@ -109,7 +110,7 @@ class RemoteProgram:
         """Load it in a new process, in place of the one that it has ended."""
         self.worker.restart()
         try:
-            self._ask(self._loads, Loaded)
+            self._ask(self.loads, Loaded)
         except ProgramError:
             _end(self.worker, Died("can be loaded once only"))
         except WorkerError:
@@ -291,37 +292,21 @@ class TesterProgram(RemoteProgram):
     # What came of each run so far: asked again, a test could know which one it is.
     known: dict[object, tuple[Inputs, Outcome | ProgramError]] = field(default_factory=dict)
 
+    alone: bool = True
+
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """Have the driver run the steps and call the submission, once on the same inputs."""
-        (found,) = self.several(steps, [inputs], want)
+        key = (*steps, *(id(inputs[name]) for name in sorted(inputs)))
+        if key not in self.known:
+            every = [name for step in steps for name in step.targets]
+            try:
+                self.known[key] = inputs, self._run(steps, inputs, every)
+            except ProgramError as error:
+                self.known[key] = inputs, error
+        found = self.known[key][1]
         if isinstance(found, ProgramError):
             raise found
-        return found
-
-    def several(
-        self,
-        steps: Steps,
-        inputs: Sequence[Inputs],
-        want: Names,
-        also: Sequence[RemoteProgram] = (),  # noqa: ARG002 of other questions
-        *,
-        seconds: float | None = None,  # noqa: ARG002 each takes as long as a call
-    ) -> list[Outcome | ProgramError]:
-        """The same on one set of inputs after another."""
-        answers: list[Outcome | ProgramError] = []
-        for given in inputs:
-            key = (*steps, *(id(given[name]) for name in sorted(given)))
-            if key not in self.known:
-                every = [name for step in steps for name in step.targets]
-                try:
-                    self.known[key] = given, self._run(steps, given, every)
-                except ProgramError as error:
-                    self.known[key] = given, error
-            found = self.known[key][1]
-            if isinstance(found, Outcome):
-                found = Outcome({name: found.values[name] for name in want})
-            answers.append(found)
-        return answers
+        return Outcome({name: found.values[name] for name in want})
 
     def _run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         keeper, sent = self.keeper(), (sent_inputs(inputs),)

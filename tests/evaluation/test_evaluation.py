@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from grader.evaluation.evaluation import Evaluation
-from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
 from tests.kinds.grading import Desk
@@ -43,8 +42,8 @@ def test_inputs_are_run_once_and_then_known(deviations: Desk, requests: list[Any
     evaluation = deviations.evaluation()
     some = cases(evaluation)
     requests.clear()
-    evaluation.values([evaluation.submission], "main", some)
-    evaluation.values([evaluation.submission], "main", some)
+    evaluation.ahead([evaluation.submission], "main", some)
+    evaluation.ahead([evaluation.submission], "main", some)
     found = [evaluation.observed("main", case) for case in some]
     assert [one for one in requests if one[0] == "submission"] == [("submission", 3)]
     assert all(one.values["y"].shape == one.values["grad_x"].shape for one in found)
@@ -52,21 +51,10 @@ def test_inputs_are_run_once_and_then_known(deviations: Desk, requests: list[Any
 
 def test_what_one_input_raises_is_no_news_of_another(deviations: Desk) -> None:
     evaluation = deviations.evaluation(FORWARD.format("1 / (len(x) - 1)"))
-    evaluation.values([evaluation.submission], "main", cases(evaluation))
+    evaluation.ahead([evaluation.submission], "main", cases(evaluation))
     with pytest.raises(ProgramError, match="raised ZeroDivisionError"):
         evaluation.observed("main", evaluation.cases["small"])
     assert evaluation.observed("main", evaluation.cases["rows"]).values
-
-
-def test_a_submission_that_ends_its_process_is_said_to(tmp_path: Path) -> None:
-    rest = "run: [y = f(x)]\ncases: {one: {x: [1.0]}}\nchecks: [{id: y, kind: outputs, of: y}]\n"
-    with opened(tmp_path, rest, "def f(x):\n    return x\n") as session:
-        source = b"import os\ndef f(x):\n    os._exit(3)\n"
-        evaluation = session.examine("it", [source], 1)
-        with pytest.raises(WorkerError, match="exit status 3"):
-            evaluation.with_submission(evaluation.submission).values(
-                [evaluation.submission], "main", list(evaluation.cases.values())
-            )
 
 
 SIZES = """\
@@ -96,9 +84,10 @@ def test_what_ends_a_process_that_runs_many_is_found_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, verdict: str, said: str
 ) -> None:
     monkeypatch.setattr("grader.evaluation.evaluation.AHEAD_SECONDS", 0.1)
-    source = f"print('loaded')\ndef f(x):\n    if x.size == 3:\n        print(1, flush=True)\n        {end}\n"
+    source = "print('loaded')\ndef f(x):\n    if x.size == 3:\n        print(1, flush=True)\n"
+    source += f"        {end}\n    return 2 * x\n"
     with opened(tmp_path, SIZES, DOUBLE) as session:
-        report = session.grade((source + "    return 2 * x\n").encode(), seed=1)
+        report = session.grade(source.encode(), seed=1)
     (check,) = report.checks
     assert (report.verdict.value, check.failing, report.printed) == (verdict, ("b",), "loaded\n1\n")
     assert check.message.startswith(f"your code {said}")

@@ -60,7 +60,7 @@ class Claims(RemoteProgram):
         return Loaded((), (), tuple(functions))
 
     def claim(self, outcomes: list[Outcome], number: int) -> None:
-        self.outcomes, self.number, self.at = outcomes, number, 0
+        self.outcomes, self.number, self.at, self.alone = outcomes, number, 0, True
 
     def _next(self) -> Outcome:
         self.at += 1
