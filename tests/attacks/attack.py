@@ -17,6 +17,7 @@ from typing import Any
 from grader import bank
 from grader.model.question import Question
 from grader.model.report import Verdict
+from grader.sandbox.config import CPU_SECONDS
 from tests.asking import with_checks
 
 MINI = Path(__file__).parents[1] / "banks" / "mini"
@@ -82,7 +83,7 @@ class Attack:
     verdict: Verdict | tuple[Verdict, ...] = FAIL  # where systems differ, any of them
     says: str = ""  # a pattern that is in what the report says
     seconds: float | None = None  # of a call, where it is meant to overrun
-    cpu_seconds: int | None = None
+    cpu_seconds: int = CPU_SECONDS
     alive: bool = True  # whether `attempt` is expected to have said something
 
     @property

@@ -10,7 +10,7 @@ from grader.model.report import Report
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.spawn import Workers, Zygote
-from grader.session import GradingSession, grade
+from grader.session import GradingSession
 
 Graded = Callable[..., tuple[Report, str]]
 
@@ -30,40 +30,14 @@ class Around(Workers):
         self._early[CPU_SECONDS] = candidate
 
 
-def graded(
-    question: Question,
-    text: bytes,
-    *,
-    zygote: Zygote,
-    cold: bool,
-    cpu_seconds: int | None = None,
-    seed: int = 5,
-) -> tuple[Report, str]:
-    """Grade a submission and end its workers; return the report and what the submission printed.
-
-    Args:
-        question: what is asked.
-        text: the submission.
-        zygote: forks the reference's worker, and the submission's unless that starts afresh.
-        cold: whether the submission's worker starts afresh.
-        cpu_seconds: the submission's worker may use.
-        seed: of the inputs.
-    """
-    torch = question.spec.needs_torch
-    cpu = CPU_SECONDS if cpu_seconds is None else cpu_seconds
-    with WorkerClient(torch=torch, cpu_seconds=cpu, zygote=None if cold else zygote) as candidate:
-        workers = Around(zygote, torch=torch)
-        workers.give(candidate)
-        report = grade(question, text, seed=seed, workers=workers)
-    return report, candidate.printed.decode("utf-8", "replace")
-
-
 @contextlib.contextmanager
 def one_session(zygote: Zygote, *, torch: bool = False) -> Iterator[Graded]:
-    """Give what grades submissions as `graded` does, all of a question in one session.
+    """Give what grades a submission, ends its worker, and returns the report and what was printed.
 
-    One that races with the judge needs a session of its own, in which the reference takes time.  A
-    function may have its way with a submission's worker before it is asked anything.
+    All submissions of a question are graded in one session; one that races with the judge needs a
+    session of its own, in which the reference takes time.  The zygote forks the workers of the
+    bank, and a submission's unless that is to start cold.  A function may have its way with a
+    submission's worker before it is asked anything.
     """
     with contextlib.ExitStack() as stack:
         opened: dict[str, tuple[GradingSession, Around]] = {}
@@ -73,7 +47,7 @@ def one_session(zygote: Zygote, *, torch: bool = False) -> Iterator[Graded]:
             text: bytes,
             *,
             cold: bool = False,
-            cpu_seconds: int | None = None,
+            cpu_seconds: int = CPU_SECONDS,
             meddle: Callable[[WorkerClient], None] = lambda _: None,
         ) -> tuple[Report, str]:
             if question.id not in opened:
@@ -81,9 +55,8 @@ def one_session(zygote: Zygote, *, torch: bool = False) -> Iterator[Graded]:
                 session = stack.enter_context(GradingSession(question, workers=workers))
                 opened[question.id] = session, workers
             session, workers = opened[question.id]
-            cpu = CPU_SECONDS if cpu_seconds is None else cpu_seconds
             source = None if cold else zygote
-            with WorkerClient(torch=torch, cpu_seconds=cpu, zygote=source) as candidate:
+            with WorkerClient(torch=torch, cpu_seconds=cpu_seconds, zygote=source) as candidate:
                 meddle(candidate)
                 workers.give(candidate)
                 report = session.grade(text, seed=5)

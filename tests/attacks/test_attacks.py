@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import resource
-from functools import partial
+from contextlib import ExitStack
 
 import pytest
 
@@ -14,7 +14,7 @@ from grader.sandbox.spawn import Zygote
 from tests.attacks import catalogue
 from tests.attacks.attack import DONE, ODD, PASS, Attack, question
 from tests.attacks.level import could_be_strong, level_here
-from tests.attacks.running import Graded, graded, said
+from tests.attacks.running import Graded, one_session, said
 from tests.attacks.victims import Victims, traces
 
 MEMORY = 96 << 10  # kilobytes by which the judge's own peak may grow in an attack: two replies
@@ -59,21 +59,15 @@ def test_an_attack_gets_its_verdict_and_leaves_no_trace(
     victims: Victims,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if cold and attack in catalogue.protocol.ATTACKS:  # it may race with the reference
-        grade: Graded = partial(graded, zygote=numpy_zygote)
-    else:
-        grade = session
     if attack.seconds is not None:
         monkeypatch.setattr(remote, "CALL_SECONDS", attack.seconds)
         monkeypatch.setattr(client, "SLACK", 0)  # for busy machines, of which this waits for none
-    graded_once(attack, cold, grade, victims)
-
-
-def graded_once(attack: Attack, cold: bool, grade: Graded, victims: Victims) -> None:
-    """Grade an attack and compare verdict, words and traces with what they must be."""
     text = attack.text(victims.known())
     before, memory = traces(victims), peak()
-    report, printed = grade(question(), text, cold=cold, cpu_seconds=attack.cpu_seconds)
+    with ExitStack() as own:
+        if cold and attack in catalogue.protocol.ATTACKS:  # it may race with the reference
+            session = own.enter_context(one_session(numpy_zygote))
+        report, printed = session(question(), text, cold=cold, cpu_seconds=attack.cpu_seconds)
     after = traces(victims)
     words = said(report)
     for line in printed.splitlines():

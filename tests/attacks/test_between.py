@@ -7,7 +7,7 @@ import secrets
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.spawn import Zygote
 from tests.attacks.attack import Attack, question
-from tests.attacks.running import graded, said
+from tests.attacks.running import one_session, said
 from tests.sandbox.running import load, run
 
 SEARCH = """\
@@ -32,10 +32,9 @@ def test_a_fork_finds_nothing_of_the_submission_before_it(numpy_zygote: Zygote) 
     token = secrets.token_hex(16)
     kept = f"KEPT = ['{token}_END'] * 3"
     search = SEARCH.format(token=repr(token[::-1]))
-    report, _ = graded(
-        question(), Attack("before", "", kept).text({}), zygote=numpy_zygote, cold=False
-    )
-    assert said(report)
+    with one_session(numpy_zygote) as graded:
+        report, _ = graded(question(), Attack("before", "", kept).text({}))
+        assert said(report)
     with (
         WorkerClient(torch=False, zygote=numpy_zygote) as alive,
         WorkerClient(torch=False, zygote=numpy_zygote) as worker,

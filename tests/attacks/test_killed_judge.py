@@ -12,10 +12,11 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.attacks.attack import MINI
@@ -47,11 +48,16 @@ class Judge:
 
     def look(self) -> int:
         """Take note of its descendants and return how many there have been."""
-        for pid in _descendants(self.process.pid):
-            if pid not in self.workers:
-                with suppress(ProcessLookupError):
-                    self.workers[pid] = os.pidfd_open(pid)
+        with suppress(psutil.NoSuchProcess):
+            for worker in psutil.Process(self.process.pid).children(recursive=True):
+                self.note(worker.pid)
         return len(self.workers)
+
+    def note(self, pid: int) -> None:
+        """Take a handle of a process, which says when it has ended."""
+        if pid not in self.workers:
+            with suppress(ProcessLookupError):
+                self.workers[pid] = os.pidfd_open(pid)
 
     def kill(self) -> None:
         """Kill it; its descendants are stopped first for a moment, so that none is overlooked."""
@@ -62,35 +68,16 @@ class Judge:
 
     def left(self) -> list[int]:
         """Descendants that have not ended, though they had time to."""
-        for pid in _all():  # those that its zygote forked meanwhile
-            if re.search(rf"boot\.py\0supervisor\0\d+\0{self.process.pid}\0", _command(pid)):
-                with suppress(ProcessLookupError):
-                    self.workers.setdefault(pid, os.pidfd_open(pid))
+        for one in psutil.process_iter(["cmdline"]):  # those that its zygote forked meanwhile
+            command = " ".join(one.info["cmdline"] or ())
+            if re.search(rf"boot\.py supervisor \d+ {self.process.pid} ", command):
+                self.note(one.pid)
         found = []
         for pid, handle in self.workers.items():
             if not select.select([handle], [], [], ENDS)[0]:
                 found.append(pid)
             os.close(handle)
         return found
-
-
-def _all() -> list[int]:
-    return [int(p.name) for p in Path("/proc").glob("[0-9]*")]
-
-
-def _command(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-def _descendants(pid: int) -> Iterator[int]:
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
-            for child in map(int, task.read_text("ascii").split()):
-                yield child
-                yield from _descendants(child)
 
 
 def _rows(home: Path, query: str) -> list[tuple[object, ...]]:

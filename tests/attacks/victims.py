@@ -23,6 +23,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from grader.records import events
 from grader.records.events import Event, Store
 from tests.attacks.attack import MINI
@@ -178,52 +180,26 @@ def _left() -> list[Path]:
     found: list[Path] = []
     for place in places:
         with suppress(OSError):
-            mine = f"{os.getuid()}"
             found += [p for p in place.iterdir() if p.name.startswith(MARK)]
-            found += [p for p in place.glob("drill-*") if _owner(p) == mine and _of_this_judge(p)]
+            found += filter(_of_this_judge, place.glob("drill-*"))
     return found
 
 
-def _owner(path: Path) -> str:
-    try:
-        return f"{path.lstat().st_uid}"
-    except OSError:
-        return ""
-
-
 def _of_this_judge(folder: Path) -> bool:
-    """Whether this process keeps the folder: it holds a lock in it, or nobody does."""
-    with suppress(OSError):
-        descriptors = Path("/proc/self/fd").iterdir()
-        return any(_points_into(d, folder) for d in descriptors)
-    return False
-
-
-def _points_into(descriptor: Path, folder: Path) -> bool:
-    try:
-        return str(descriptor.readlink()).startswith(str(folder))
-    except OSError:
-        return False
+    """Whether this process keeps the folder: it holds a lock in it."""
+    return any(Path(file.path).is_relative_to(folder) for file in psutil.Process().open_files())
 
 
 def _processes() -> dict[int, str]:
     """Processes that descend from this one, or were started as workers of it."""
-    about: dict[int, tuple[int, str]] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, ValueError):
-            fields = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-            command = (folder / "cmdline").read_text("utf-8", "replace").replace("\0", " ")
-            about[int(folder.name)] = int(fields[1]), command
-    ours, size = {os.getpid()}, 0
-    while len(ours) > size:
-        size = len(ours)
-        ours |= {pid for pid, (parent, _) in about.items() if parent in ours}
+    ours = {one.pid for one in psutil.Process().children(recursive=True)}
     judge = re.compile(rf"boot\.py supervisor \d+ {os.getpid()} ")
-    return {
-        pid: command[:80]
-        for pid, (_, command) in about.items()
-        if pid in ours - {os.getpid()} or judge.search(command)
-    }
+    found = {}
+    for one in psutil.process_iter(["cmdline"]):
+        command = " ".join(one.info["cmdline"] or ())
+        if one.pid in ours or judge.search(command):
+            found[one.pid] = command[:80]
+    return found
 
 
 def _ipc() -> dict[str, list[str]]:

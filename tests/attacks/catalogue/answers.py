@@ -5,6 +5,27 @@ from __future__ import annotations
 from tests.attacks.attack import ERROR, PASS, Attack
 
 WRONG = "def centre(x, w):\n    return x * 0, (x, w)\n"
+KEEP = """
+_right, _right_backward, _kept = centre, centre_backward, []
+class Context(tuple):
+    __sizeof__ = lambda self: 0
+def centre_backward(grad_y, ctx):
+    return _right_backward(grad_y, ctx[:2])
+def centre(x, w):
+    y, ctx = _right(x, w)
+    more = np.random.default_rng(0).random(1000)  # 8 KB that compress to nothing less
+    {keep}
+    return y, ctx
+"""
+KEPT = {
+    "a-global": "_kept.append(more)",
+    "a-default": "centre.__dict__.setdefault('kept', []).append(more)",
+    "a-module": "vars(np).setdefault('_kept', []).append(more)",
+    "a-thread's-frame": "if len(_kept) < 30: _kept.append(threading.Thread(\n        target="
+    "lambda a, e=threading.Event(): e.wait(), args=(more,), daemon=True)"
+    ".start())",
+    "the-context": "ctx = Context((*ctx, more))",
+}
 
 # fmt: off
 ATTACKS = (
@@ -13,11 +34,8 @@ ATTACKS = (
         "pass",
         verdict=PASS,
     ),
-    Attack(
-        "hard-exit-in-a-call", "ends the process with status 0 when it is called",
-        "def centre(x, w):\n    os._exit(0)",
-        verdict=ERROR, says=r"ended its process \(exit status 0\)",
-    ),
+    *(Attack(f"kept-in-{place}", f"keeps 8 KB more than it may, in {place} of Python's own",
+             KEEP.format(keep=keep), says="kept fail") for place, keep in KEPT.items()),
     Attack(
         "verdict-on-stdout", "prints a verdict as the grader might and ends with status 0",
         """

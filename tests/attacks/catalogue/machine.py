@@ -89,16 +89,6 @@ ATTACKS = (
         says="File too large|SIGXFSZ|wrote more than 64 MB",  # whichever is noticed first
     ),
     Attack(
-        "many-large-files", "files of 8 MB until the disk is full",
-        """
-        def centre(x, w):
-            for number in range(10**6):
-                with open(str(number), "wb") as file:
-                    file.write(bytes(8 << 20))
-        """,
-        verdict=LIMIT, says="wrote more than",
-    ),
-    Attack(
         "files-without-names",
         "writes files and unlinks them, and keeps each alive by a small mapping",
         """
