@@ -117,6 +117,58 @@ def odd(x): return [x.detach().to_sparse(), torch.empty(2, device="meta"), torch
 
 ROWS, WIDTH, OUT = 3, 4, 5
 X, W, Y = ROWS * WIDTH * 8, WIDTH * OUT * 8, ROWS * OUT * 8  # bytes in float64
+PRODUCT = 2 * ROWS * WIDTH * OUT
+# What autograd keeps; what the forward leaves alive besides its results; the most that is alive at
+# once; two for each multiplication and addition of a product; and what made the result.
+QUANTITIES: dict[str, dict[str, int | str]] = {
+    "saved": {
+        "product(x, w)": X + W,
+        "double(x)": 0,
+        "square(x)": X,
+        "relu(x)": X,
+        "twice(x)": 3 * X,
+        "rows(x)": X,
+        "own(x)": X,
+        "stash(x)": 0,
+        "detached(x)": X,
+    },
+    "live": {
+        "square(x)": 0,
+        "product(x, w)": 0,
+        "twice(x)": 2 * X,
+        "freed(x)": 0,
+        "hidden(x)": X,
+        "stash(x)": X,
+        "cached(x)": 4,
+        "own(x)": 0,
+    },
+    "peak": {
+        "double(x)": X,
+        "chain(x)": 2 * X,
+        "freed(x)": X,
+        "inplace(x)": X,
+        "twice(x)": 3 * X,
+        "product(x, w)": Y,
+        "spelled(x, w)": ROWS * WIDTH * OUT * 8 + Y,
+    },
+    "flops": {
+        "einsum(x, w)": PRODUCT,
+        "linear(x, w)": PRODUCT,
+        "conv(x, w)": 2 * 2 * ROWS * 2 * (WIDTH - 1),
+        "double(x)": 0,
+        "spelled(x, w)": 0,
+    },
+    "graph": {
+        "own(x)": "own",
+        "own_reshaped(x)": "own",
+        "own_scaled(x)": "MulBackward0",
+        "square(x)": "MulBackward0",
+        "again(x)": "MulBackward0",
+        "product(x, w)": "MmBackward0",
+        "detached(x)": "none",
+        "number(x)": "float",
+    },
+}
 
 
 @pytest.fixture(scope="module")
@@ -164,23 +216,13 @@ def run(program: RemoteProgram, *texts: str, want: str = "y", inputs: Any = None
 
 
 @pytest.mark.parametrize(
-    ("step", "expected"),
-    [
-        ("y = product(x, w)", X + W),
-        ("y = double(x)", 0),
-        ("y = square(x)", X),
-        ("y = relu(x)", X),
-        ("y = twice(x)", 3 * X),
-        ("y = rows(x)", X),
-        ("y = own(x)", X),
-        ("y = stash(x)", 0),
-        ("y = detached(x)", X),
-    ],
+    ("quantity", "call"), [(quantity, call) for quantity, of in QUANTITIES.items() for call in of]
 )
-def test_saved_bytes_are_those_that_autograd_keeps(
-    program: RemoteProgram, step: str, expected: int
+def test_a_quantity_is_that_of_the_arithmetic(
+    program: RemoteProgram, quantity: str, call: str
 ) -> None:
-    assert measure(program, "saved", step).value == expected
+    found = measure(program, quantity, f"y = {call}", of="y")
+    assert found.value == QUANTITIES[quantity][call]
 
 
 def test_saved_bytes_leave_out_what_is_named_and_say_what_the_rest_is(
@@ -215,70 +257,13 @@ def test_of_an_input_its_values_count_and_a_copy_of_it_is_alive(
 
 def test_saved_and_live_look_at_the_forward_only(program: RemoteProgram) -> None:
     texts = ("y = square(x)", "dx = vjp(y, x, x)")
-    assert measure(program, "saved", *texts).value == X
-    assert measure(program, "live", *texts).value == 0
-
-
-@pytest.mark.parametrize(
-    ("step", "expected"),
-    [
-        ("y = square(x)", 0),
-        ("y = product(x, w)", 0),
-        ("y = twice(x)", 2 * X),
-        ("y = freed(x)", 0),
-        ("y = hidden(x)", X),
-        ("y = stash(x)", X),
-        ("y = cached(x)", 4),
-        ("y = own(x)", 0),
-    ],
-)
-def test_live_bytes_are_what_the_forward_leaves_alive_besides_its_results(
-    program: RemoteProgram, step: str, expected: int
-) -> None:
-    assert measure(program, "live", step).value == expected
+    assert [measure(program, quantity, *texts).value for quantity in ("saved", "live")] == [X, 0]
 
 
 def test_live_bytes_include_what_is_hidden_outside_of_torch(program: RemoteProgram) -> None:
     found = program.measure("live", steps("y = in_numpy(x)"), {"x": INPUTS["x"]}).value
     assert isinstance(found, int)
     assert 800_000 <= found < 1_100_000
-
-
-@pytest.mark.parametrize(
-    ("step", "expected"),
-    [
-        ("y = double(x)", X),
-        ("y = chain(x)", 2 * X),
-        ("y = freed(x)", X),
-        ("y = inplace(x)", X),
-        ("y = twice(x)", 3 * X),
-        ("y = product(x, w)", Y),
-        ("y = spelled(x, w)", ROWS * WIDTH * OUT * 8 + Y),
-    ],
-)
-def test_the_peak_is_the_most_that_is_alive_at_once(
-    program: RemoteProgram, step: str, expected: int
-) -> None:
-    assert measure(program, "peak", step).value == expected
-
-
-PRODUCT = 2 * ROWS * WIDTH * OUT
-
-
-@pytest.mark.parametrize(
-    ("step", "expected"),
-    [
-        ("y = einsum(x, w)", PRODUCT),
-        ("y = linear(x, w)", PRODUCT),
-        ("y = conv(x, w)", 2 * 2 * ROWS * 2 * (WIDTH - 1)),
-        ("y = double(x)", 0),
-        ("y = spelled(x, w)", 0),
-    ],
-)
-def test_flops_are_two_for_each_multiplication_and_addition_of_a_product(
-    program: RemoteProgram, step: str, expected: int
-) -> None:
-    assert measure(program, "flops", step).value == expected
 
 
 @pytest.mark.parametrize(
@@ -290,21 +275,16 @@ def test_flops_are_two_for_each_multiplication_and_addition_of_a_product(
         ("vector", [Product(1, 5, 4, 1, 1)]),
         ("inner", [Product(1, 1, 4, 1, 1)]),
         ("added", [Product(1, 3, 4, 5, 1)]),
+        ("conv", []),
+        ("varied", []),
     ],
 )
-def test_products_are_named_by_their_sizes(
+def test_products_of_few_sizes_are_named_by_them(
     program: RemoteProgram, function: str, products: list[Product]
 ) -> None:
     found = measure(program, "flops", f"y = {function}(x, w)")
     assert sorted(found.products) == products
-    assert sum(2 * math.prod(one) for one in products) == found.value
-
-
-@pytest.mark.parametrize("function", ["conv", "varied"])
-def test_what_is_no_product_of_few_sizes_is_not_named(
-    program: RemoteProgram, function: str
-) -> None:
-    assert measure(program, "flops", f"y = {function}(x, w)").products == ()
+    assert not products or sum(2 * math.prod(one) for one in products) == found.value
 
 
 def test_a_backward_costs_two_products_and_a_frozen_input_one_less(program: RemoteProgram) -> None:
@@ -315,28 +295,9 @@ def test_a_backward_costs_two_products_and_a_frozen_input_one_less(program: Remo
     assert program.measure("flops", steps(*texts), frozen).value == 2 * PRODUCT
 
 
-@pytest.mark.parametrize(
-    ("step", "expected"),
-    [
-        ("y = own(x)", "own"),
-        ("y = own_reshaped(x)", "own"),
-        ("y = own_scaled(x)", "MulBackward0"),
-        ("y = square(x)", "MulBackward0"),
-        ("y = product(x, w)", "MmBackward0"),
-        ("y = detached(x)", "none"),
-        ("y = number(x)", "float"),
-    ],
-)
-def test_the_node_that_made_a_tensor_is_named(
-    program: RemoteProgram, step: str, expected: str
-) -> None:
-    assert measure(program, "graph", step, of="y").value == expected
-
-
 def test_checkpointing_is_no_function_of_ones_own(program: RemoteProgram) -> None:
     found = program.measure("graph", steps("y = reentrant(x)"), {"x": INPUTS["x"]}, of="y").value
     assert "Checkpoint" in str(found)
-    assert measure(program, "graph", "y = again(x)", of="y").value == "MulBackward0"
 
 
 def test_a_step_that_fails_while_it_is_measured_is_the_programs_fault(
@@ -351,19 +312,9 @@ def test_a_step_that_fails_while_it_is_measured_is_the_programs_fault(
 
 
 def test_gradients_are_none_for_what_is_frozen_or_unused(program: RemoteProgram) -> None:
-    inputs = {
-        "x": tensor(2),
-        "w": tensor(2),
-        "z": tensor(2, grad=False),
-        "g": tensor(2, grad=False),
-    }
-    found = run(
-        program,
-        "y = square(x)",
-        "dx, dw, dz = vjp(y, g, x, w, z)",
-        want="dx dw dz",
-        inputs=inputs,
-    ).values
+    inputs = {name: tensor(2, grad=name in "xw") for name in "xwzg"}
+    texts = ("y = square(x)", "dx, dw, dz = vjp(y, g, x, w, z)")
+    found = run(program, *texts, want="dx dw dz", inputs=inputs).values
     assert found["dx"].values.tolist() == [2.0, 8.0]
     assert found["dw"] is None
     assert found["dz"] is None

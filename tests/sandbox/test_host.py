@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -61,59 +61,58 @@ os.execv(command[0], command)  # what is not in the bounding set, a program that
 """
 
 
-def host(source: str, *, folder: Path, by: Sequence[str] = ()) -> str:
-    """Run a host to its end and return what it printed; nothing may be left of it.
-
-    Args:
-        source: text of it, after `PRELUDE`.
-        folder: an empty one.
-        by: the start of a command that ends in running another one.
-    """
-    script = folder / "host.py"
-    script.write_text(PRELUDE + textwrap.dedent(source), encoding="utf-8")
-    (folder / "tmp").mkdir(exist_ok=True)
-    run = subprocess.run(
-        [*by, sys.executable, str(script)],
-        env=dict(os.environ) | {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder / "tmp")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    assert [p.name for p in (folder / "tmp").glob("drill-*")] == []
-    return run.stdout
+Host = Callable[..., str]
 
 
-def test_a_grade_changes_nothing_about_its_host(tmp_path: Path) -> None:
+@pytest.fixture
+def begun(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Start a host, of a text after `PRELUDE`; `by` begins a command that ends in running it."""
+
+    def begin(source: str, by: Sequence[str] = ()) -> subprocess.Popen[str]:
+        script = tmp_path / "host.py"
+        script.write_text(PRELUDE + textwrap.dedent(source), encoding="utf-8")
+        environment = dict(os.environ) | {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+        command = [*by, sys.executable, str(script)]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True)
+
+    return begin
+
+
+@pytest.fixture
+def host(begun: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> Host:
+    """Run a host to its end and give what it printed; nothing may be left of it."""
+
+    def run(source: str, by: Sequence[str] = ()) -> str:
+        process = begun(source, by)
+        printed, errors = process.communicate()
+        assert process.returncode == 0, errors
+        assert [p.name for p in tmp_path.glob("drill-*")] == []
+        return printed
+
+    return run
+
+
+@pytest.mark.parametrize(("own", "dumpable"), [(False, "1"), (True, "0")])
+def test_a_grade_changes_nothing_about_its_host_but_closes_the_memory_of_our_own_program(
+    host: Host, own: bool, dumpable: str
+) -> None:
     said = host(
-        """
-        before = powers()
-        level = right()
-        assert powers() == before, (before, powers())
-        assert children() == set()
-        print(before[0], before[1], level)
-        """,
-        folder=tmp_path,
-    )
-    assert said.split() == ["0", "1", "strong"]
-
-
-def test_a_program_of_our_own_closes_its_memory_when_it_starts_a_worker(tmp_path: Path) -> None:
-    said = host(
-        """
+        f"""
         from grader import sandbox
-        sandbox.own_process = True
+        sandbox.own_process = {own}
         before = powers()
         level = right()
-        assert (powers()[0], *powers()[2:]) == (before[0], *before[2:])
-        print(before[1], powers()[1], level)
-        """,
-        folder=tmp_path,
+        after = powers()
+        assert (after[0], *after[2:]) == (before[0], *before[2:]), (before, after)
+        assert children() == set()
+        print(before[0], before[1], after[1], level)
+        """
     )
-    assert said.split() == ["1", "0", "strong"]
+    assert said.split() == ["0", "1", dumpable, "strong"]
 
 
-def test_children_of_the_host_survive_and_keep_their_status(tmp_path: Path) -> None:
+def test_children_of_the_host_survive_and_keep_their_status(host: Host) -> None:
     """Of every kind: plain, in a session of its own, forked twice, and ended meanwhile."""
     host(
         """
@@ -150,12 +149,11 @@ def test_children_of_the_host_survive_and_keep_their_status(tmp_path: Path) -> N
         for process in (plain, apart):
             process.communicate()
             assert process.returncode == 7
-        """,
-        folder=tmp_path,
+        """
     )
 
 
-def test_grades_in_several_threads_at_once(tmp_path: Path) -> None:
+def test_grades_in_several_threads_at_once(host: Host) -> None:
     said = host(
         """
         from concurrent.futures import ThreadPoolExecutor
@@ -169,13 +167,12 @@ def test_grades_in_several_threads_at_once(tmp_path: Path) -> None:
                 levels |= set(pool.map(ask, range(8)))
         assert children() == set()
         print(*levels)
-        """,
-        folder=tmp_path,
+        """
     )
     assert said.split() == ["strong"]
 
 
-def test_grades_in_a_notebook_and_in_a_thread_that_ends_before_the_next(tmp_path: Path) -> None:
+def test_grades_in_a_notebook_and_in_a_thread_that_ends_before_the_next(host: Host) -> None:
     """A worker made in a thread outlives it; a running loop and its own children are left alone."""
     host(
         """
@@ -206,12 +203,11 @@ def test_grades_in_a_notebook_and_in_a_thread_that_ends_before_the_next(tmp_path
             assert await sleeper.wait() == 0
 
         asyncio.run(cells())
-        """,
-        folder=tmp_path,
+        """
     )
 
 
-def test_grades_in_a_forked_pool_also_after_grading_in_the_parent(tmp_path: Path) -> None:
+def test_grades_in_a_forked_pool_also_after_grading_in_the_parent(host: Host) -> None:
     """A fork cannot use its parent's workers, and does not end them."""
     said = host(
         """
@@ -243,15 +239,15 @@ def test_grades_in_a_forked_pool_also_after_grading_in_the_parent(tmp_path: Path
             pool.join()
         assert children() == set()
         print(*levels)
-        """,
-        folder=tmp_path,
+        """
     )
     assert said.split() == ["strong"]
 
 
-def test_a_host_that_is_killed_leaves_nothing_though_a_fork_of_it_lives(tmp_path: Path) -> None:
+def test_a_host_that_is_killed_leaves_nothing_though_a_fork_of_it_lives(
+    begun: Callable[..., subprocess.Popen[str]],
+) -> None:
     """The fork holds the sockets open; the supervisor sees that its parent is another now."""
-    script = tmp_path / "host.py"
     source = """
     zygote = Zygote(torch=False)
     worker = WorkerClient(torch=False, zygote=zygote)
@@ -262,11 +258,7 @@ def test_a_host_that_is_killed_leaves_nothing_though_a_fork_of_it_lives(tmp_path
     print(worker.pid, zygote.process.pid, *children() - {fork}, fork, flush=True)
     signal.pause()
     """
-    script.write_text(PRELUDE + textwrap.dedent(source), encoding="utf-8")
-    environment = dict(os.environ) | {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
-    with subprocess.Popen(
-        [sys.executable, str(script)], env=environment, stdout=subprocess.PIPE
-    ) as process:
+    with begun(source) as process:
         assert process.stdout is not None
         *ours, fork = map(int, process.stdout.readline().split())
         assert len(ours) == 3
@@ -280,15 +272,14 @@ def test_a_host_that_is_killed_leaves_nothing_though_a_fork_of_it_lives(tmp_path
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root has what is taken from it")
 @pytest.mark.parametrize("lost", [1, 7], ids=["CAP_DAC_OVERRIDE", "CAP_SETUID"])
-def test_root_without_its_powers_is_not_called_strong(lost: int, tmp_path: Path) -> None:
+def test_root_without_its_powers_is_not_called_strong(lost: int, host: Host) -> None:
     by = (sys.executable, "-I", "-S", "-c", WITHOUT, str(lost))
     source = """
     with WorkerClient(torch=False) as worker:
         print(right(), worker.isolation.level, worker.isolation.acts["root"])
     """
-    assert host(source, folder=tmp_path, by=by).split() == ["limited", "limited", "done"]
-    (strong,) = [
-        line for line in (ROOT / "README.md").read_text().splitlines() if "| `strong`" in line
-    ]
+    assert host(source, by).split() == ["limited", "limited", "done"]
+    readme = (ROOT / "README.md").read_text().splitlines()
+    (strong,) = [line for line in readme if "| `strong`" in line]
     for name in ("CHOWN", "DAC_OVERRIDE", "KILL", "SETGID", "SETUID"):
         assert f"`CAP_{name}`" in strong

@@ -14,36 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox.client import (
-    LIMITED,
-    Died,
-    Overran,
-    WorkerClient,
-    WorkerError,
-)
-from grader.sandbox.messages import ProgramError
+from grader.sandbox.client import LIMITED, Died, Overran, WorkerClient
 from grader.sandbox.spawn import Zygote
 from tests.harness import Lend
 from tests.sandbox.running import load, run, started
 
 DEF = "def f(x):\n    "
-
-
-def fate(
-    source: str, *, seconds: float = 5.0, cpu_seconds: int = 120, zygote: Zygote | None = None
-) -> BaseException:
-    """Load the source, call its function, and return what the judge was told."""
-    with started(cpu_seconds=cpu_seconds, zygote=zygote) as worker:
-        with pytest.raises((WorkerError, ProgramError)) as told:  # noqa: PT012 either may fail
-            program = load(worker, source)
-            program.call_seconds = seconds
-            run(program)
-        if isinstance(told.value, WorkerError):
-            with pytest.raises(type(told.value)):
-                worker.ask({"op": "facts"})
-        else:
-            assert worker.ask({"op": "facts"})["ok"]
-    return told.value
 
 
 @pytest.mark.parametrize(
@@ -57,10 +33,15 @@ def fate(
         (f"import os\n{DEF}os.closerange(3, 64)\n    return 1", "exit status 70"),
     ],
 )
-def test_a_process_that_ends_says_how(source: str, how: str, lend: Lend) -> None:
-    told = fate(source, zygote=lend(torch=False))
-    assert type(told) is Died
-    assert str(told) == f"ended its process ({how}) before it answered"
+def test_a_process_that_ends_says_how_and_is_asked_no_more(
+    source: str, how: str, lend: Lend
+) -> None:
+    with started(zygote=lend(torch=False)) as worker:
+        with pytest.raises(Died) as told:
+            run(load(worker, source))
+        assert str(told.value) == f"ended its process ({how}) before it answered"
+        with pytest.raises(Died):
+            worker.ask({"op": "facts"})
 
 
 @pytest.mark.parametrize(
@@ -83,22 +64,6 @@ def test_odd_manners_do_no_harm(source: str, lend: Lend) -> None:
     with started(zygote=lend(torch=False)) as worker:
         outcome = run(load(worker, source))
         assert outcome.values["y"].tolist() == [0, 1, 2]
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        f"import numpy as np\n{DEF}return np.ones(1 << 30)",
-        f"{DEF}return [[0] * (1 << 28) for _ in range(9)]",
-    ],
-    ids=["array", "lists"],
-)
-def test_too_much_memory_is_said_to_be_that(source: str, lend: Lend) -> None:
-    told = fate(source, zygote=lend(torch=False))
-    assert isinstance(told, ProgramError)
-    assert told.out_of_memory
-    assert told.raised is not None
-    assert told.raised.type == "MemoryError"
 
 
 FILLS = """
@@ -167,20 +132,3 @@ def test_what_a_program_starts_ends_with_it_where_it_can_start_something(forked:
         for end in watched:
             assert select.select([end], [], [], 30)[0] == [end]
             os.close(end)
-
-
-def test_a_judge_that_is_done_leaves_no_folder_of_files() -> None:
-    source = f"""\
-import os
-{DEF}os.makedirs("deep/er")
-    open("deep/er/file", "w").write("x")
-    found = [os.getcwd(), sorted(os.listdir("."))]
-    os.mkdir("closed", 0)
-    os.mkdir("write-only", 0o300)
-    open("write-only/file", "w").write("x")
-    return found
-"""
-    with started() as worker:
-        where, files = run(load(worker, source)).values["y"]
-        assert Path(where) == Path(worker.scratch).resolve()
-        assert files == ["deep"]

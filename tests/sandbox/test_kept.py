@@ -191,10 +191,6 @@ def test_what_a_graph_keeps_has_a_name(
 # -- bytes -----------------------------------------------------------------------------------------
 
 
-def reached(root: object) -> int:
-    return reachable(root)[0]
-
-
 @dataclass
 class Plain:
     a: Any
@@ -216,16 +212,12 @@ def closure() -> Callable[[], Any]:
     return lambda: kept
 
 
-def method() -> Any:
+class Keeper:
+    def __init__(self) -> None:
+        self.kept = kilo()
 
-    class Keeper:
-        def __init__(self) -> None:
-            self.kept = kilo()
-
-        def use(self) -> Any:
-            return self.kept
-
-    return Keeper().use
+    def use(self) -> Any:
+        return self.kept
 
 
 def with_default() -> Any:
@@ -235,6 +227,36 @@ def with_default() -> Any:
         return a, b
 
     return function
+
+
+def circles() -> Any:
+    ring: list[Any] = [kilo()]
+    ring.append(ring)
+    node = Plain(ring)
+    node.b = node
+    return node
+
+
+def deep() -> Any:
+    chain: Any = kilo()
+    for _ in range(100_000):
+        chain = [chain]
+    return chain
+
+
+class Hidden:
+    def __init__(self) -> None:
+        self.kept = kilo()
+
+    def __getattribute__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+class Empty:
+    __slots__ = ("never",)
+
+
+BASE, ONE = np.zeros(1000), kilo()
 
 
 @pytest.mark.parametrize(
@@ -265,54 +287,20 @@ def with_default() -> Any:
         (lambda: Plain(kilo(), 1), 1008),
         (lambda: Slotted(kilo(), kilo()), 2000),
         (closure, 1000),
-        (method, 1000),
+        (lambda: Keeper().use, 1000),
         (lambda: functools.partial(closure()), 1000),
         (with_default, 1000),
         (lambda: np.array([kilo(), None, 3], object), 1000 + 24 + 8),
+        (lambda: BASE[:1], 8000),  # the allocation behind a view, once
+        (lambda: [BASE[:1], BASE[1:2], BASE.reshape(10, 100).T, BASE], 8000),
+        (lambda: BASE[::2][1:].reshape(-1)[:3], 8000),
+        (lambda: BASE[:1].copy(), 8),
+        (lambda: [ONE, ONE, {"a": ONE}, Plain(ONE, ONE)], 1000),
+        (circles, 1000),
+        (deep, 1000),
+        (Hidden, 1000),
+        (Empty, 0),
     ],
 )  # fmt: skip
 def test_all_data_is_reached_and_nothing_else(make: Callable[[], Any], expected: int) -> None:
-    assert reached(make()) == expected
-
-
-def test_a_view_counts_the_allocation_behind_it_once() -> None:
-    base = np.zeros(1000)
-    assert reached(base[:1]) == 8000
-    assert reached([base[:1], base[1:2], base.reshape(10, 100).T, base]) == 8000
-    assert reached(base[::2][1:].reshape(-1)[:3]) == 8000
-    assert reached(base[:1].copy()) == 8
-
-
-def test_the_same_object_twice_counts_once() -> None:
-    one = kilo()
-    assert reached([one, one, {"a": one}, Plain(one, one)]) == 1000
-
-
-def test_circles_end() -> None:
-    ring: list[Any] = [kilo()]
-    ring.append(ring)
-    node = Plain(ring)
-    node.b = node
-    assert reached(node) == 1000
-
-
-def test_a_deep_chain_does_not_exhaust_the_stack() -> None:
-    chain: Any = kilo()
-    for _ in range(100_000):
-        chain = [chain]
-    assert reached(chain) == 1000
-
-
-def test_an_object_that_resists_is_looked_into_all_the_same() -> None:
-    class Hidden:
-        def __init__(self) -> None:
-            self.kept = kilo()
-
-        def __getattribute__(self, name: str) -> Any:
-            raise AttributeError(name)
-
-    class Empty:
-        __slots__ = ("never",)
-
-    assert reached(Hidden()) == 1000
-    assert reached(Empty()) == 0
+    assert reachable(make())[0] == expected

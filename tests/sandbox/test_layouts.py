@@ -64,9 +64,7 @@ GRID = np.arange(24, dtype=np.float64).reshape(2, 3, 4)
     ],
 )
 def test_the_strides_are_those_of_the_name(
-    layout: str,
-    strides: tuple[int, ...],
-    writable: bool,
+    layout: str, strides: tuple[int, ...], writable: bool
 ) -> None:
     found = made(GRID, layout)
     assert found.strides == strides

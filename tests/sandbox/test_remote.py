@@ -96,19 +96,11 @@ def test_mutants_without_end_end(
 def test_time_is_that_of_the_process_and_not_what_it_says() -> None:
     lie = "{'ok': True, 'reply': {'values': {}, 'spent': 0 * sum(range(3_000_000))}}"
     with started() as worker:
-        if worker.cpu_nanoseconds() is None:
-            pytest.skip("this system has no clock of another process")
-        program = load(worker, FORGE.format(reply=lie))
-        assert program.timed(STEPS, X, [])[1] > 1_000_000
-
-
-def test_timing_returns_results_and_some_time() -> None:
-    with started() as worker:
-        outcome, spent = load(worker, "def f(x): return sum(range(1000)) + x").timed(
-            STEPS, X, ["y"]
-        )
-    assert outcome.values["y"].tolist() == [499500, 499501, 499502]
-    assert spent > 0
+        outcome, spent = load(worker, "def f(x): return sum(range(9)) + x").timed(STEPS, X, ["y"])
+        assert outcome.values["y"].tolist() == [36, 37, 38]
+        assert spent > 0
+        if worker.cpu_nanoseconds() is not None:  # where there is a clock of another process
+            assert load(worker, FORGE.format(reply=lie)).timed(STEPS, X, [])[1] > 1_000_000
 
 
 def test_state_counts_what_is_kept_and_what_hides_in_a_global() -> None:
@@ -123,15 +115,14 @@ def result(x): return np.zeros(10_000), {}
 """
     with started() as worker:
         program = load(worker, source)
-        found = program.state(steps("ctx = kept(x)"), X, "ctx")
-        assert found.reachable == 800
-        assert 700 <= found.allocated < 16_000
-        found = program.state(steps("ctx = hides(x)"), X, "ctx")
-        assert found.reachable == 0
-        assert found.allocated >= 80_000
-        found = program.state(steps("y, ctx = result(x)"), X, "ctx")
-        assert found.reachable == 0
-        assert found.allocated < 16_000
+        for step, reachable, least, most in (
+            ("ctx = kept(x)", 800, 700, 16_000),
+            ("ctx = hides(x)", 0, 80_000, 1 << 30),
+            ("y, ctx = result(x)", 0, 0, 16_000),
+        ):
+            found = program.state(steps(step), X, "ctx")
+            assert found.reachable == reachable
+            assert least <= found.allocated < most
 
 
 def test_a_run_that_is_paused_goes_on_to_its_results() -> None:
@@ -157,17 +148,6 @@ def test_gradients_come_back_by_input() -> None:
             wrt=["x"], of="y", cotangent=np.array([1.0, 10.0]), kinks=False,
         )  # fmt: skip
     assert np.allclose(found["x"]["value"], [2.0, 40.0])
-
-
-def test_interleaving_runs_each_input_in_turn() -> None:
-    source = "seen = []\ndef f(x):\n    seen.append(x[0])\n    return seen"
-    with started() as worker:
-        program = load(worker, source)
-        outcomes, common = program.interleave(
-            STEPS, [inputs_of(x=np.zeros(1)), inputs_of(x=np.ones(1))], ["y"]
-        )
-    assert len(outcomes) == 2
-    assert common == ("y",)
 
 
 def test_several_inputs_are_run_in_one_request_whatever_some_of_them_do() -> None:

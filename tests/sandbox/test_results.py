@@ -300,6 +300,8 @@ def test_what_a_file_defines_is_told(worker: WorkerClient) -> None:
     "source",
     [
         b"\xef\xbb\xbfdef f(x):\r\n    return x\r\n",
+        b"def f(x):\r    return x\r",
+        b"\f\ndef f(x):\n    return x\n\n\x0c",
         b"# coding: latin-1\n# \xe9\ndef f(x): return x\n",
         b"from functools import partial\ndef g(x, n): return x\nf = partial(g, n=1)\n",
         b"class F:\n    def __call__(self, x): return x\nf = F()\n",

@@ -79,18 +79,6 @@ def test_checks_that_depend_on_a_failed_one_name_it() -> None:
             assert all(by_id[n].verdict is Verdict.PASS for n in spec[check.id].needs)
 
 
-def test_after_a_dead_process_nothing_more_is_tried() -> None:
-    question = replace(load("maxpool-routing"), variants={})
-    source = (
-        question.reference + b"\n\n\ndef maxpool2d_backward(g, ctx):\n    import os; os.abort()\n"
-    )
-    report = grade(question, source, seed=1)
-    verdicts = [check.verdict for check in report.checks]
-    died = verdicts.index(Verdict.ERROR)
-    assert set(verdicts[died + 1 :]) == {Verdict.SKIPPED}
-    assert all(check.blocked_by for check in report.checks[died + 1 :])
-
-
 @pytest.mark.parametrize(
     ("second", "stretch", "whole"),
     [

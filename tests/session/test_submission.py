@@ -178,23 +178,12 @@ BAD = [
         forward("return A(a=1), _f(x, kernel, stride, padding)[1]",
                 before="class A(dict):\n    def __iter__(self): raise ValueError('no')\n\n"),
         "error"),
-    bad("sleeps", forward("import time", "time.sleep(1000)"), "limit", "did not finish"),
-    bad("loops", forward("while True: pass"), "limit", "did not finish"),
-    bad("prints 20 MB", forward("print('x' * (20 << 20))"), "limit", "printed more than 16 MB"),
-    bad("asks for 32 GB", forward("return np.ones(1 << 32), 1"), "limit", "MemoryError"),
-    bad("claims an enormous answer",
-        forward("import os, struct", "for fd in range(3, 64):",
-                "    try: os.write(fd, struct.pack('<4sIQ', b'drl1', 10, 1 << 60))",
-                "    except OSError: pass", RIGHT),
-        "error", "far too much data"),
     bad("sys.exit in a call", forward("import sys", "sys.exit(0)"), "error", "sys.exit(0)"),
-    bad("os._exit in a call", forward("import os", "os._exit(0)"), "error", "exit status 0"),
     bad("closes everything", forward("import os", "os.closerange(0, 64)", RIGHT), "error"),
     bad("closes its output", f"import os\nos.close(1)\nos.close(2)\n{REFERENCE}", "pass"),
     bad("clears builtins in a call",
         forward("import builtins", "vars(builtins).clear()", "return 1, 2"), "error"),
     bad("breaks numpy", f"{REFERENCE}\nnp.array = np.ndarray = None\n", "error"),
-    bad("forks and answers twice", forward("import os", "os.fork()", RIGHT), "error"),
     bad("reads the keyboard", forward("input()"), "error", "EOFError"),
     bad("recurses without end", forward("return maxpool2d_forward(x, kernel, stride, padding)"),
         "error", "RecursionError"),
@@ -243,22 +232,6 @@ def test_a_caret_stands_below_what_does_not_parse(
     shown = next(n for n, text in enumerate(lines) if f"submission.py:{line}" in text)
     assert lines[shown + 1].strip() == "^"
     assert lines[shown][lines[shown + 1].index("^")] == marked
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        b"\xef\xbb\xbf" + REFERENCE.encode(),
-        REFERENCE.replace("\n", "\r\n").encode(),
-        REFERENCE.replace("\n", "\r").encode(),
-        b"\xef\xbb\xbf" + REFERENCE.replace("\n", "\r\n").encode(),
-        b"# -*- coding: latin-1 -*-\n# caf\xe9\n" + REFERENCE.encode(),
-        b"\f\n" + REFERENCE.encode() + b"\n\n\x0c",
-    ],
-    ids=["BOM", "CRLF", "CR", "BOM and CRLF", "Latin-1 declared", "form feeds"],
-)
-def test_any_text_that_python_reads_is_read(source: bytes, graded: Grade) -> None:
-    assert graded(source).verdict == "pass"
 
 
 def test_a_signature_that_does_not_fit_is_shown_with_the_call(graded: Grade) -> None:
@@ -319,16 +292,12 @@ def test_whatever_is_raised_on_loading_is_shown_at_its_line(raised: str, graded:
 
 
 def test_hostile_texts_are_shown_harmless(graded: Grade) -> None:
-    text = "a\\nb\\x1b[2J\\x1b]0;t\\x07\\r\\u202ec\\x00" + "z" * 5000
-    report = graded(forward(f"raise ValueError('{text}')"))
+    text = "a\\nb\\x1b[2J\\x1b]0;t\\x07\\r\\u202ec\\x00"
+    report = graded(forward(f"raise ValueError('{text}{'z' * 5000}')"))
     assert report.verdict == "error"
     name = "E = type('a\\n\\x1b[31mb', (Exception,), {})\n\n\n"
     assert graded(forward("raise E('x')", before=name)).verdict == "error"
-    shown = page_of(graded(forward(f"print('{text}')", RIGHT)))
-    assert "\x1b" not in shown
-
-
-def test_what_was_printed_is_kept_harmless(graded: Grade) -> None:
-    report = graded(forward("print('caf\\xe9 \\x1b[31mred')", "raise ValueError"))
-    assert "café \x1b[31mred\n" in report.printed
-    assert "\\x1b[31mred" in page_of(report)
+    report = graded(forward(f"print('caf\\xe9 {text}')", "raise ValueError"))
+    assert "café a\nb\x1b[2J" in report.printed
+    assert "\x1b" not in page_of(report)
+    assert "\\x1b[2J" in page_of(report)
