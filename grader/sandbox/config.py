@@ -11,7 +11,7 @@ import functools
 import os
 import sys
 import sysconfig
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader.sandbox.scratch import Scratch
@@ -47,11 +47,6 @@ _LISTED = ("/proc/self/task", "/proc/self/fd")
 _DEVICES = ("/dev/null", "/dev/zero")
 _CUDA = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/proc/driver/nvidia")
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
-# What a fresh Python has in site-packages; a folder with nothing else needs no hiding.
-_HARMLESS = (
-    "pip", "setuptools", "wheel", "pkg_resources", "_distutils_hack", "distutils-", "README",
-    "__pycache__",
-)  # fmt: skip
 
 
 def shared(*, torch: bool) -> SharedConfig:
@@ -119,10 +114,8 @@ def grants(*, torch: bool) -> tuple[Grant, ...]:
     """Rights and paths for `landlock`, without the scratch folder."""
     sites = site_folders()
     packages = [str(Path(site, name)) for site in sites for name in _PACKAGES[torch]]
-    above = {parent for folder in _hidden() for parent in folder.parents}
-    around = [path for root in _roots() for path in _around(root.resolve(), above)]
     return (
-        *((READ, path) for path in dict.fromkeys([str(WORKER), *_SYSTEM, *packages, *around])),
+        *((READ, path) for path in dict.fromkeys([str(WORKER), *_SYSTEM, *packages, *_python()])),
         *((LIST, path) for path in (*sites, *_LISTED)),  # the import system looks modules up there
         *((USE, path) for path in (*_DEVICES, *(cuda() if torch else ()))),
     )
@@ -138,46 +131,22 @@ def site_folders() -> tuple[str, ...]:
     return (*found, *extra)
 
 
-def _roots() -> list[Path]:
-    roots = [Path(os.__file__).parent]
-    if (base := Path(sys.base_prefix)) not in {Path("/usr"), Path("/")}:
-        roots += [base / "lib", base / "lib64"]
+def _python() -> list[str]:
+    """Python's library and those of the system, without the packages that lie among them."""
+    own = Path(os.__file__).parent.resolve()
+    roots = [*map(Path, _LIBRARIES)]
     # Debian keeps libraries in a folder named for the machine, which spares the rest.
     triplet = getattr(sys.implementation, "_multiarch", "")
-    narrow = [p for root in _LIBRARIES if triplet and (p := Path(root, triplet)).is_dir()]
-    roots += [*narrow, Path("/lib64"), Path("/usr/lib64")] if narrow else map(Path, _LIBRARIES)
-    return [root for root in roots if root.is_dir()]
-
-
-@functools.cache
-def _hidden() -> frozenset[Path]:
-    """Folders of packages that lie within what is granted."""
-    found = {Path(p).resolve() for p in site_folders()}
-    for root in _roots():
-        # Not Path.glob, which asks about every entry of /usr/lib before it looks at its name.
-        pythons = [f"{root}/{name}" for name in _names(root) if name.startswith("python3")]
-        inside = [f"{python}/{name}" for python in pythons for name in _names(python)]
-        for folder in (str(root), *pythons, *inside):
-            sites = (f"{folder}/site-packages", f"{folder}/dist-packages")
-            full = (p for p in sites if any(not n.startswith(_HARMLESS) for n in _names(p)))
-            found |= {Path(p).resolve() for p in full}
-    return frozenset(found)
-
-
-def _names(folder: str | Path) -> list[str]:
-    try:
-        return [path.name for path in Path(folder).iterdir()]
-    except OSError:
-        return []
-
-
-def _around(path: Path, above: Collection[Path]) -> list[str]:
-    """Paths that together hold everything under one, except hidden folders, given those above."""
-    if path in _hidden() or (path.is_symlink() and path.resolve() in _hidden()):
-        return []
-    if path not in above:
-        return [str(path)]
-    return [found for inside in path.iterdir() for found in _around(inside, above)]
+    if triplet and (narrow := [root / triplet for root in roots if (root / triplet).is_dir()]):
+        roots = [*narrow, Path("/lib64"), Path("/usr/lib64")]
+    if (base := Path(sys.base_prefix)) not in {Path("/usr"), Path("/")}:
+        roots += [base / "lib", base / "lib64"]
+    found = [path for path in own.iterdir() if not path.name.endswith("-packages")]
+    for root in {root.resolve() for root in roots if root.is_dir()}:
+        inside = list(root.iterdir())
+        others = [path for path in inside if not path.name.startswith("python")]
+        found += [root] if others == inside else others  # the fewer, the sooner a worker starts
+    return [str(path) for path in found]
 
 
 @functools.cache
