@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -42,8 +43,6 @@ Names = Sequence[str]
 Q = TypeVar("Q")
 R = TypeVar("R")
 
-MUTANTS_A_REPLY = 200  # well below what one frame carries
-MOST_MUTANTS = 20_000  # of one program; the largest drill has 2,000
 ROOM = 1 << 20  # bytes that a reply may hold beyond a multiple of what was sent
 MOST_CALLS = 10_000  # of one run of a test; the driver says what more than a few hundred cost
 MOST_REPLY = 8 << 20  # bytes that a call of what it tests may give
@@ -231,17 +230,9 @@ class RemoteProgram:
             numbers: where there are any, only bounds that are one of them are moved.
         """
         plain = _bytes(normalized(self.sources[0] if source is None else source))
-        only = np.array(sorted(numbers), np.float64)
-        found: list[Mutant] = []
-        while len(found) < MOST_MUTANTS:
-            request = protocol.Mutants(plain, only, len(found), MUTANTS_A_REPLY)
-            page = self._ask(request, protocol.Page, seconds=60)
-            if any(not 0 <= m.start <= m.end <= plain.size for m in page.mutants):
-                raise Garbled("broke the protocol: not a reply to mutants (start, end)")
-            found += [Mutant(**m._asdict()) for m in page.mutants[:MUTANTS_A_REPLY]]
-            if len(found) >= page.total or not page.mutants:
-                return tuple(found)
-        raise Garbled(f"broke the protocol: more than {MOST_MUTANTS:,} mutants")
+        request = protocol.Mutants(plain, np.array(sorted(numbers), np.float64))
+        found = self._ask(request, protocol.Derived, seconds=60, room=ROOM)
+        return tuple(Mutant(*one) for one in json.loads(found.mutants.tobytes()))
 
     def _about(self, kind: Callable[..., Q], steps: Steps, inputs: Inputs, **about: Any) -> Q:  # noqa: ANN401 further fields of the request
         """A request to have steps carried out on one set of inputs."""

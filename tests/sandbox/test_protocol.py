@@ -17,10 +17,8 @@ from grader.sandbox.worker.protocol import (
     Load,
     Loaded,
     Measured,
-    Mutant,
     Outcome,
     Outcomes,
-    Page,
     Raised,
     Run,
     Step,
@@ -44,7 +42,6 @@ def alike(a: object, b: object) -> bool:
         Fault(2, raised=Raised("ValueError", "m", ((1, "f", "x = 1"),), None)),
         Measured("own", (("a tensor", 3),), 4, ("y",)),
         Measured(7),
-        Page((Mutant("f", 1, "rule", "a", "b", 0, 1, "text"),), 1),
     ],
 )
 def test_a_reply_that_is_sent_is_read_back(message: Any) -> None:
@@ -81,7 +78,6 @@ def test_a_request_that_is_sent_is_built_again(message: Any) -> None:
         (Outcome, {"values": {}, "changed": (("x", 0),)}, "changed"),
         (Outcomes, {"runs": ({},), "common": ()}, "values"),
         (Fault, {"raised": {"type": "T", "message": "m", "frames": ((1, "f"),)}}, "raised"),
-        (Page, {"mutants": ({"scope": "f"},), "total": 1}, "line"),
     ],
 )
 def test_whatever_is_no_message_is_refused(kind: type[Any], data: object, where: str) -> None:

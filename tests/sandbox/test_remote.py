@@ -5,14 +5,11 @@ That no forged reply makes the judge fail is tried in `tests/attacks`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from grader.sandbox.client import Garbled, WorkerClient
+from grader.sandbox.client import Garbled
 from grader.sandbox.messages import Outcome, ProgramError
-from grader.sandbox.remote import MUTANTS_A_REPLY, RemoteProgram
 from tests.harness import Lend
 from tests.sandbox.running import FIND, X, load, run, started, steps
 from tests.sandbox.running import given as inputs_of
@@ -61,36 +58,6 @@ def test_a_program_that_took_over_its_worker_can_answer_and_nothing_more(
         else:
             with pytest.raises(kind):
                 run(program)
-
-
-ROW = {"scope": "f", "line": 1, "rule": "r", "was": "a", "becomes": "b", "text": "t"}
-ONE = {**ROW, "start": 0, "end": 1}
-
-
-@pytest.mark.parametrize(
-    ("mutants", "said", "total"),
-    [
-        ([ONE], 1 << 62, None),
-        ([ONE] * (MUTANTS_A_REPLY + 1), 20_001, None),
-        ([{**ROW, "start": 0, "end": 1 << 40}], 1, None),
-        ([{**ROW, "start": 3, "end": 2}], 1, None),
-        ([ROW], 1, None),
-        ([], 1 << 62, 0),
-        ([ONE], -1, 1),
-    ],
-)
-def test_mutants_without_end_end(
-    mutants: Any, said: int, total: int | None, monkeypatch: pytest.MonkeyPatch, lend: Lend
-) -> None:
-    reply = {"ok": True, "reply": {"mutants": tuple(mutants), "total": said}}
-    with WorkerClient(torch=False, zygote=lend(torch=False)) as worker:
-        monkeypatch.setattr(worker, "ask", lambda *_, **__: reply)
-        program = RemoteProgram(worker, "reference", [b"y = 1\n"])
-        if total is None:
-            with pytest.raises(Garbled, match="mutants"):
-                program.mutants()
-        else:
-            assert len(program.mutants()) == total
 
 
 def test_time_is_that_of_the_process_and_not_what_it_says() -> None:

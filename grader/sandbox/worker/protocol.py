@@ -172,12 +172,10 @@ BOUND = "another bound"  # the rule of a mutant that moves a number that somethi
 
 
 class Mutants(NamedTuple):
-    """Derive small changes of a source, and send some of them: `Page`; nothing is executed."""
+    """Derive small changes of a source, see `mutate.mutants`: `Derived`; nothing is executed."""
 
     source: Array  # of bytes
     numbers: Array  # where there are any: only bounds that are one of them are moved
-    first: int
-    most: int
 
 
 class Passed(NamedTuple):
@@ -318,24 +316,10 @@ class Measured(NamedTuple):
     products: tuple[Product, ...] = ()  # of which FLOPs were counted; none where it is not known
 
 
-class Mutant(NamedTuple):
-    """One change: bytes `start` to `end` of the source become `text`."""
+class Derived(NamedTuple):
+    """The mutants of a source."""
 
-    scope: str  # "SwiGLUFn.backward"
-    line: Count
-    rule: str
-    was: str
-    becomes: str
-    start: Count
-    end: Count
-    text: str
-
-
-class Page(NamedTuple):
-    """Some of a source's mutants, and how many there are in all."""
-
-    mutants: tuple[Mutant, ...]
-    total: Count
+    mutants: Array  # the bytes of JSON: a list of their fields, a list each
 
 
 # -- in the worker ----------------------------------------------------------------------------

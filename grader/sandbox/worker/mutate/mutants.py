@@ -14,16 +14,30 @@ from __future__ import annotations
 
 import ast
 import copy
-import functools
 import itertools
 import re
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
-from ..protocol import BOUND, Mutant, Mutants, Page
+from ..protocol import BOUND
 
 T = TypeVar("T")
+
+
+class Mutant(NamedTuple):
+    """One change: bytes `start` to `end` of the source become `text`."""
+
+    scope: str  # "SwiGLUFn.backward"
+    line: int
+    rule: str
+    was: str
+    becomes: str
+    start: int
+    end: int
+    text: str
+
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Found = Iterator[Mutant]
 Change = tuple[str, ast.expr]  # by which rule, and what an expression becomes
@@ -65,13 +79,6 @@ TOP = "module"  # the scope of what stands in no function
 _UNCHANGED = (ast.Raise, ast.Import, ast.ImportFrom, ast.ClassDef, ast.Match)
 
 
-def page(asked: Mutants) -> Page:
-    """Some of the mutants of a source."""
-    found = derive(asked.source.tobytes(), tuple(asked.numbers.tolist()))
-    return Page(tuple(found[asked.first : asked.first + asked.most]), len(found))
-
-
-@functools.lru_cache(maxsize=1)  # one source, page by page
 def derive(data: bytes, numbers: tuple[float, ...] = ()) -> list[Mutant]:
     """Return every mutant of a source, in its order, none twice.
 
