@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import itertools
 import os
-import socket
+import shutil
 import stat
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from grader.model.errors import GraderError
 from grader.sandbox.worker.walls import kernel
 
 _PREFIX = "drill-"
@@ -22,9 +21,9 @@ _STALE_SECONDS = 60.0  # a folder younger than this may not be locked yet
 MAX_BYTES = 64 << 20  # of all files of a worker
 MAX_FILES = 1000
 # User ids that no system hands out: above all ranges of people, services and containers in use.
-_FIRST_USER, _USERS, _NOBODY = 1_879_048_192, 1 << 20, 65534
+# Two workers draw the same of them once in 270 million times.
+_FIRST_USER, _NOBODY = 7 << 28, 65534
 _KILL = 1 << 5  # CAP_KILL, to end another user's process; <linux/capability.h>
-_TRIES = 100  # at an id that no other judge uses now
 
 
 class Scratch:
@@ -37,7 +36,6 @@ class Scratch:
         self.whole = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()  # TMPDIR may be relative
         self.folder = str(self.whole / "scratch")
         self.private = str(self.whole / "lock")
-        self._user: socket.socket | None = None
         self._lock = os.open(self.private, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         with contextlib.suppress(OSError):  # not every file system has locks
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -45,15 +43,12 @@ class Scratch:
         Path(self.folder).mkdir(mode=0o700)
 
     def give_away(self) -> int | None:
-        """Give the worker's folder to a user that nobody else is; None where the judge is not root.
-
-        No worker of any judge that runs has the same id: its place is held until `remove`.
-        """
+        """Give the worker's folder to a user of its own; None where the judge is not root."""
         if sys.platform != "linux" or os.getuid() != 0:
             return None
         if not kernel.capabilities("CapEff") & _KILL:  # what it cannot end would outlive it
             return None
-        user, self._user = _unused_user()
+        user = _FIRST_USER + (int.from_bytes(os.urandom(4), "little") >> 4)
         for owner in (user, _NOBODY):
             with contextlib.suppress(OSError):  # a container knows fewer ids
                 os.chown(self.folder, owner, owner)
@@ -84,8 +79,6 @@ class Scratch:
             remove(self.whole)
             os.close(self._lock)
             self._lock = -1
-        if self._user is not None:
-            self._user.close()
 
 
 def file_sizes(folder: str, fault: Callable[[OSError], object]) -> Iterator[int]:
@@ -103,38 +96,16 @@ def file_sizes(folder: str, fault: Callable[[OSError], object]) -> Iterator[int]
             fault(error)
 
 
-def _unused_user() -> tuple[int, socket.socket]:
-    """A user id, and what keeps other judges from it: a name that one socket at a time can have."""
-    for _ in range(_TRIES):
-        user = _FIRST_USER + int.from_bytes(os.urandom(4), "little") % _USERS
-        holder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        with contextlib.suppress(OSError):
-            holder.bind(f"\0drill-user-{user}")
-            return user, holder
-        holder.close()
-    raise GraderError("no user id is free for a worker", hint="end other graders on this machine")
-
-
 def remove(folder: Path) -> None:
     """Remove a folder, also one too deep for recursion or without permissions.
 
     Nothing is followed out of it, and no process may be writing in it.
     """
-    unused = (path for n in itertools.count() if not os.path.lexists(path := folder / f"up-{n}"))
-    with contextlib.suppress(OSError):
-        while inside := list(os.scandir(folder)):
-            for entry in inside:
-                if not entry.is_dir(follow_symlinks=False):
-                    Path(entry.path).unlink()
-                    continue
-                # One level at a time: what is in it moves up, so that no path gets long.
-                Path(entry.path).chmod(0o700)
-                for below in list(os.scandir(entry.path)):
-                    if below.is_dir(follow_symlinks=False):
-                        Path(below.path).chmod(0o700)  # else it cannot move
-                    Path(below.path).rename(next(unused))
-                Path(entry.path).rmdir()
-        folder.rmdir()
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+            subprocess.run([*command, "--", folder], stderr=subprocess.DEVNULL, check=False)
 
 
 def clear_stale() -> None:

@@ -12,7 +12,6 @@ import psutil
 import pytest
 
 from grader.model.errors import GraderError
-from grader.sandbox import scratch
 from grader.sandbox.client import STRONG, Died, WorkerClient
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.spawn import Zygote
@@ -100,17 +99,3 @@ def test_a_worker_gets_a_user_of_its_own_where_the_judge_is_root(
     monkeypatch.setattr(os, "access", lambda *_, **__: True)
     assert made.give_away() == given[1] == 65534
     made.remove()
-
-
-def test_no_two_judges_give_their_workers_the_same_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An id is held by a name on this machine, which another process has as little as this one."""
-    drawn = iter([5, 5, 6, 5])
-    monkeypatch.setattr(os, "urandom", lambda _: next(drawn).to_bytes(4, "little"))
-    first, place = scratch._unused_user()
-    second, other = scratch._unused_user()  # as another judge, which draws the same at first
-    assert second == first + 1
-    place.close()
-    third, again = scratch._unused_user()
-    assert third == first
-    for held in (other, again):
-        held.close()
