@@ -106,6 +106,29 @@ def leaves(*arrays: Array) -> list[Any]:
     return [torch.tensor(np.array(a, np.float64), requires_grad=True) for a in arrays]
 
 
+def by_autograd(function: Callable[..., Any], *arrays: Array, grad_y: Any = 1.0) -> list[Array]:
+    """Return what a function of torch gives of arrays in float64, and their gradients.
+
+    Args:
+        function: of tensors.
+        arrays: those that gradients are wanted of.
+        grad_y: the gradient that arrives at the result, 1 at each entry if none is given.
+    """
+    import torch
+
+    given = leaves(*arrays)
+    y = function(*given)
+    arriving = torch.tensor(np.asarray(grad_y, np.float64)).expand(y.shape)
+    grads = torch.autograd.grad(y, given, arriving)
+    return [tensor.detach().numpy() for tensor in (y, *grads)]
+
+
+def normal(seed: Any, *shapes: tuple[int, ...], dtype: str = "float64") -> list[Array]:
+    """Return arrays of some shapes, drawn from the standard normal distribution."""
+    rng = np.random.default_rng(seed)
+    return [np.asarray(rng.standard_normal(shape)).astype(dtype) for shape in shapes]
+
+
 def assert_close(
     found: Any,
     wanted: Any,

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from tests.harness import Array, Program, assert_close, each, leaves, variants
+from tests.harness import (
+    Array,
+    Program,
+    assert_close,
+    by_autograd,
+    each,
+    leaves,
+    normal,
+    variants,
+)
 
 variant = variants(__file__)
 BAND = {"float64": 1e-12, "float32": 2e-5}
@@ -30,9 +40,7 @@ SIZES = [
 def drawn(seed: int, sizes: tuple[int, ...], dtype: str = "float64") -> list[Array]:
     """q, k, v and grad_o for N, T, S, d and e."""
     n, t, s, d, e = sizes
-    rng = np.random.default_rng(seed)
-    shapes = [(n, t, d), (n, s, d), (n, s, e), (n, t, e)]
-    return [rng.standard_normal(shape).astype(dtype) for shape in shapes]
+    return normal(seed, (n, t, d), (n, s, d), (n, s, e), (n, t, e), dtype=dtype)
 
 
 def oracle(inputs: Sequence[Array], *, causal: bool) -> list[Array]:
@@ -77,13 +85,11 @@ def test_output_and_gradients_are_those_of_torch(
 def test_the_oracle_is_torchs_own_layer_where_every_query_sees_a_key() -> None:
     for sizes, causal in itertools.product(SIZES[:3], [False, True]):
         inputs = drawn(2, sizes)
-        q, k, v, grad_o = (torch.tensor(a, requires_grad=True) for a in inputs)
-        offset = k.shape[1] - q.shape[1]
-        mask = torch.ones(q.shape[1], k.shape[1], dtype=torch.bool).tril(offset)
-        o = F.scaled_dot_product_attention(q, k, v, attn_mask=mask if causal else None)
-        grads = torch.autograd.grad(o, [q, k, v], grad_o)
-        for right, found in zip((o, *grads), oracle(inputs, causal=causal), strict=True):
-            np.testing.assert_allclose(found, right.detach().numpy(), rtol=0, atol=1e-14)
+        n, m = sizes[1:3]
+        mask = torch.ones(n, m, dtype=torch.bool).tril(m - n) if causal else None
+        layer = partial(F.scaled_dot_product_attention, attn_mask=mask)
+        right = by_autograd(layer, *inputs[:3], grad_y=inputs[3])
+        assert_close(oracle(inputs, causal=causal), right, 1e-14, least=1)
 
 
 def test_is_causal_in_torch_begins_at_the_first_key_as_the_feedback_says() -> None:
@@ -150,10 +156,8 @@ def test_the_scale_errors_are_off_by_the_root_of_d(reference: Program) -> None:
     inputs = drawn(10, (2, 5, 5, 3, 4))
     right, root = gradients(reference, inputs), 3**0.5
     for name, factors in zip(SCALES, [(root, root), (1 / root, 1 / root), (1, root)], strict=True):
-        for found, wanted, factor in zip(
-            gradients(variant(name), inputs)[:2], right[:2], factors, strict=True
-        ):
-            np.testing.assert_allclose(found, wanted * factor, rtol=1e-12)
+        wanted = [grad * factor for grad, factor in zip(right[:2], factors, strict=True)]
+        assert_close(gradients(variant(name), inputs)[:2], wanted, 1e-12)
 
 
 def run(program: Program, steps: int) -> tuple[list[float], list[float], list[float]]:

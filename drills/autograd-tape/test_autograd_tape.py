@@ -20,6 +20,7 @@ from tests.harness import (
     assert_close,
     each,
     leaves,
+    normal,
     saved_for_backward,
     variants,
 )
@@ -38,11 +39,6 @@ OPERATIONS: list[Callable[[Any, Any, float], Any]] = [
     lambda a, _, n: n - a,
     lambda a, _, n: a * 2 + n,
 ]
-
-
-def drawn(seed: int, shapes: list[tuple[int, ...]]) -> list[Array]:
-    rng = np.random.default_rng(seed)
-    return [np.array(rng.standard_normal(shape)) for shape in shapes]
 
 
 def both(program: Program, lines: Callable[..., Any], leaves: list[Array]) -> list[list[Array]]:
@@ -78,7 +74,7 @@ def tangle(seed: int) -> Callable[..., Any]:
 
 @each("seed", range(8))
 def test_random_tangles_agree_with_torch(program: Program, seed: int) -> None:
-    found, wanted = both(program, tangle(seed), drawn(seed, SHAPES))
+    found, wanted = both(program, tangle(seed), normal(seed, *SHAPES))
     assert_close(found, wanted, 1e-13)
 
 
@@ -90,12 +86,12 @@ def test_a_residual_network_agrees_with_torch(program: Program, turned: bool) ->
             x = branch + x if turned else x + branch
         return x
 
-    found, wanted = both(program, lines, drawn(3, [(3, 4), (4, 4), (4, 4)]))
+    found, wanted = both(program, lines, normal(3, (3, 4), (4, 4), (4, 4)))
     assert_close(found, wanted, 1e-13)
 
 
 def test_two_losses_on_one_trunk_add_up(program: Program) -> None:
-    x, w = drawn(4, [(2, 3), (2, 3)])
+    x, w = normal(4, (2, 3), (2, 3))
     mine = [program.Tensor(a, requires_grad=True) for a in (x, w)]
     theirs = leaves(x, w)
     for a, b in (mine, theirs):
@@ -127,7 +123,7 @@ def test_long_chains_and_many_paths(program: Program) -> None:
 def network(program: Any, *, skip: bool) -> tuple[Array, list[Array]]:
     """A network of six layers, of which the second and the fourth share a weight."""
     tensor = torch.tensor if program is torch else program.Tensor
-    x, target, *weights = drawn(0, [(32, 8), (32, 8), *[(8, 8)] * (LAYERS - 1)])
+    x, target, *weights = normal(0, (32, 8), (32, 8), *[(8, 8)] * (LAYERS - 1))
     own = [tensor(w * 0.3, requires_grad=True) for w in weights]
     layers = [own[0], own[1], own[2], own[1], own[3], own[4]]
     h = tensor(x)
@@ -152,7 +148,7 @@ def test_the_networks_of_the_prompt(starter: Program, reference: Program) -> Non
 
 
 def test_the_loss_of_the_prompt_falls(starter: Program) -> None:
-    x, *weights = drawn(1, [(32, 8), *[(8, 8)] * LAYERS])
+    x, *weights = normal(1, (32, 8), *[(8, 8)] * LAYERS)
     own = [starter.Tensor(w * 0.3, requires_grad=True) for w in weights]
     losses = []
     for _ in range(60):

@@ -12,7 +12,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.harness import Array, Program, each, leaves, variants
+from tests.harness import Array, Program, by_autograd, each, normal, variants
 
 Inputs = tuple[Array, Array, Array]
 
@@ -23,18 +23,17 @@ BAND = {"float64": 1e-12, "float32": 2e-5, "float16": 2e-3}
 def drawn(seed: int, sizes: tuple[int, int, int], dtype: str = "float64") -> Inputs:
     """h, w and target for N tokens, D features and a vocabulary of V."""
     n, d, v = sizes
-    rng = np.random.default_rng(seed)
-    h, w = (rng.standard_normal(shape).astype(dtype) for shape in ((n, d), (v, d)))
-    return h, w, rng.integers(0, v, n)
+    h, w = normal(seed, (n, d), (v, d), dtype=dtype)
+    return h, w, np.random.default_rng(seed).integers(0, v, n)
 
 
 def oracle(h: Array, w: Array, target: Array, grad_loss: float, pad: int = -100) -> list[Array]:
-    given = leaves(h, w)
-    logits = F.linear(*given)
-    total = F.cross_entropy(logits, torch.tensor(target), ignore_index=pad, reduction="sum")
-    loss = total / max(int((target != pad).sum()), 1)
-    grads = torch.autograd.grad(loss, given, torch.tensor(grad_loss, dtype=torch.float64))
-    return [tensor.detach().numpy() for tensor in (loss, *grads)]
+    def loss(*given: torch.Tensor) -> torch.Tensor:
+        logits, labels = F.linear(*given), torch.tensor(target)
+        total = F.cross_entropy(logits, labels, ignore_index=pad, reduction="sum")
+        return total / max(int((target != pad).sum()), 1)
+
+    return by_autograd(loss, h, w, grad_y=grad_loss)
 
 
 def agrees(

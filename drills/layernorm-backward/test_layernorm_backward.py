@@ -15,7 +15,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from tests.harness import Array, Program, assert_close, each, variants
+from tests.harness import Array, Program, assert_close, by_autograd, each, variants
 
 variant = variants(__file__)
 SHAPES = [(1, 4), (4, 5), (3, 7), (2, 3, 5), (2, 2, 3, 6)]
@@ -43,16 +43,11 @@ def both(program: Program, x: Array, gamma: Array, beta: Array, dy: Array, eps: 
 
 
 def oracle(x: Array, gamma: Array, beta: Array, dy: Array, eps: float) -> list[Array]:
-    a, g, b, up = (
-        torch.tensor(array.astype(np.float64), requires_grad=k < 3)
-        for k, array in enumerate((x, gamma, beta, dy))
-    )
     width = (x.shape[-1],)
-    y = F.layer_norm(a, width, g, b, eps)
-    y_rms = F.rms_norm(a, width, g, eps)
-    gradients = torch.autograd.grad(y, (a, g, b), up)
-    gradients_rms = torch.autograd.grad(y_rms, (a, g), up)
-    return [t.detach().numpy() for t in (y, *gradients, y_rms, *gradients_rms)]
+    return [
+        *by_autograd(lambda a, g, b: F.layer_norm(a, width, g, b, eps), x, gamma, beta, grad_y=dy),
+        *by_autograd(lambda a, g: F.rms_norm(a, width, g, eps), x, gamma, grad_y=dy),
+    ]
 
 
 def agree(found: list[Any], wanted: list[Array], dtype: str = "float64") -> None:

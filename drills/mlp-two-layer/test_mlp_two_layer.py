@@ -12,7 +12,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.harness import Array, Program, assert_close, each, leaves, variants
+from tests.harness import Array, Program, assert_close, each, leaves, normal, variants
 
 variant = variants(__file__)
 BAND = {"float64": 1e-12, "float32": 2e-5}
@@ -23,9 +23,7 @@ ACTS = ["relu", "sigmoid"]
 def drawn(seed: int, sizes: tuple[int, ...], dtype: str = "float64") -> list[Array]:
     """x, W1, b1, W2, b2 and t for B, d, m and o."""
     rows, d, m, o = sizes
-    rng = np.random.default_rng(seed)
-    shapes = [(rows, d), (m, d), (m,), (o, m), (o,), (rows, o)]
-    return [rng.standard_normal(shape).astype(dtype) for shape in shapes]
+    return normal(seed, (rows, d), (m, d), (m,), (o, m), (o,), (rows, o), dtype=dtype)
 
 
 def oracle(inputs: list[Array], act: str, keep: Array | None = None) -> list[Array]:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from tests.harness import Array, Program, each, variants
+from tests.harness import Array, Program, each, normal, variants
 
 variant = variants(__file__)
 # T, S, d, e and block: one that divides S, one that does not, blocks of one, and one above S.
@@ -22,8 +22,7 @@ SIZES = [(5, 12, 3, 7, 4), (4, 11, 3, 2, 3), (3, 5, 2, 4, 1), (2, 3, 5, 1, 8), (
 def drawn(seed: int, sizes: tuple[int, ...]) -> list[Array]:
     """q, k, v and grad_o for T, S, d and e."""
     t, s, d, e = sizes[:4]
-    rng = np.random.default_rng(seed)
-    return [rng.standard_normal(shape) for shape in ((t, d), (s, d), (s, e), (t, e))]
+    return normal(seed, (t, d), (s, d), (s, e), (t, e))
 
 
 def oracle(inputs: list[Array], mask: Array | None = None) -> list[Array]:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from tests.harness import Array, Program, assert_close, each, leaves
+from tests.harness import Array, Program, assert_close, by_autograd, each, leaves, normal
 
 INF = math.inf
 BAND = {"float64": 1e-12, "float32": 2e-5}
@@ -22,10 +22,8 @@ TIGHT = {"float64": 1e-14, "float32": 2e-6}
 
 def oracle(z: Array, target: Array) -> tuple[Array, float, Array]:
     """Torch's log-probabilities, loss and gradient in float64."""
-    (logits,) = leaves(z)
-    loss = F.cross_entropy(logits, torch.tensor(target))
-    (grad,) = torch.autograd.grad(loss, logits)
-    return logits.log_softmax(-1).detach().numpy(), loss.item(), grad.numpy()
+    loss, grad = by_autograd(lambda logits: F.cross_entropy(logits, torch.tensor(target)), z)
+    return torch.tensor(z, dtype=torch.float64).log_softmax(-1).numpy(), float(loss), grad
 
 
 def agrees(program: Program, z: Array, target: Array) -> None:
@@ -146,12 +144,11 @@ def test_the_three_lines_together_give_the_sum_of_the_weights_times_p_minus_y(
 def test_line_4_is_torchs_gradient_for_any_weights(
     program: Program, y: list[float], dtype: str
 ) -> None:
-    (z,) = leaves(np.array([0.3, -1.0, 2.0, 0.5]))
-    weights = np.array(y, dtype)
-    loss = -(torch.tensor(weights.astype(np.float64)) * z.log_softmax(-1)).sum()
-    (grad,) = torch.autograd.grad(loss, z)
-    p = z.detach().softmax(-1).numpy().astype(dtype)
-    assert_close(program.dloss_dz(p, weights), grad.numpy(), TIGHT, dtype, least=1)
+    z, weights = np.array([0.3, -1.0, 2.0, 0.5]), np.array(y, dtype)
+    of = torch.tensor(weights.astype(np.float64))
+    _, grad = by_autograd(lambda logits: -(of * logits.log_softmax(-1)).sum(), z)
+    p = torch.tensor(z).softmax(-1).numpy().astype(dtype)
+    assert_close(program.dloss_dz(p, weights), grad, TIGHT, dtype, least=1)
 
 
 @each("dtype", ["float64", "float32"])
@@ -159,13 +156,9 @@ def test_line_4_is_torchs_gradient_for_any_weights(
 def test_the_softmaxs_backward_is_torchs_for_any_gradient(
     program: Program, rows: int, classes: int, dtype: str
 ) -> None:
-    rng = np.random.default_rng([rows, classes])
-    (z,) = leaves(rng.standard_normal((rows, classes)))
-    g = rng.standard_normal((rows, classes)).astype(dtype)
-    p = z.softmax(-1)
-    (grad,) = torch.autograd.grad(p, z, torch.tensor(g.astype(np.float64)))
-    found = program.softmax_vjp(p.detach().numpy().astype(dtype), g)
-    assert_close(found, grad.numpy(), TIGHT, dtype, least=1)
+    z, g = normal([rows, classes], (rows, classes), (rows, classes), dtype=dtype)
+    p, grad = by_autograd(lambda logits: logits.softmax(-1), z, grad_y=g)
+    assert_close(program.softmax_vjp(p.astype(dtype), g), grad, TIGHT, dtype, least=1)
 
 
 def test_the_starter_goes_downhill_although_it_is_wrong(starter: Program, driver: Program) -> None:

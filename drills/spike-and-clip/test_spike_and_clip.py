@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.harness import Array, Program, assert_close, each, leaves, variants
+from tests.harness import Array, Program, assert_close, each, leaves, normal, variants
 
 variant = variants(__file__)
 SHAPES = [(3,), (2, 4), (), (2, 1, 3)]
@@ -34,8 +34,7 @@ def helpers() -> tuple[Any, Any]:
 
 
 def drawn(seed: int, scale: float = 1.0) -> list[Array]:
-    rng = np.random.default_rng(seed)
-    return [np.asarray(scale * rng.standard_normal(shape)) for shape in SHAPES]
+    return [np.asarray(scale * array) for array in normal(seed, *SHAPES)]
 
 
 def clipped_by_torch(grads: list[Array], max_norm: float) -> tuple[list[Array], float]:
