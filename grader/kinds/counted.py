@@ -21,8 +21,6 @@ from grader.kinds.base import Check, CheckResult, Count, K, Kind, Trial, api
 from grader.model.numerals import bytes_text, times
 from grader.model.spec import Amount, Mention, Name, Slug
 
-OWN_OBJECTS = 4 << 10  # bytes that a step may leave behind without being asked: caches, an iterator
-
 
 class Counted(Kind[K]):
     """Judge what was counted."""
@@ -57,8 +55,7 @@ class Counted(Kind[K]):
     ) -> api.Measured:
         """What the worker of a program counts in the check's run, or another; once.
 
-        The quantities are those of `worker.measure.autograd`; `allocated`, by the last step at
-        once; and `state`, what is kept in the result.
+        The quantities are those of `worker.measure`.
         """
         quantity, of, without = self.quantity(trial.check)
         if run is not None:
@@ -68,10 +65,7 @@ class Counted(Kind[K]):
         steps = divided(every, of)[0] if of else every
 
         def ask(asked: api.RemoteProgram) -> api.Measured:
-            if quantity != "state":
-                return asked.measure(quantity, steps, inputs, without=without, of=of)
-            kept = asked.state(steps, inputs, of)
-            return api.Measured(max(kept.reachable, kept.allocated - OWN_OBJECTS), kept=kept.kept)
+            return asked.measure(quantity, steps, inputs, without=without, of=of)
 
         evaluation, case = trial.evaluation, trial.case
         key = ("measured", quantity, run, case.name, without, of)

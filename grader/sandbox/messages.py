@@ -16,10 +16,10 @@ from grader.model.question import Argument, Step
 from grader.model.report import Frame, Raised
 from grader.sandbox.client import Garbled
 from grader.sandbox.worker import protocol
-from grader.sandbox.worker.protocol import Kept, Loaded, Measured, Outcome
+from grader.sandbox.worker.protocol import Loaded, Measured, Outcome
 from grader.sandbox.worker.wire import Encoded
 
-__all__ = ["Kept", "Loaded", "Measured", "Outcome"]
+__all__ = ["Loaded", "Measured", "Outcome"]
 
 M = TypeVar("M")
 Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `protocol.Input`
@@ -148,11 +148,11 @@ def unwanted(said: object, want: Collection[str], most_pairs: int = 0) -> str:
                 for pairs in ("changed", "stale", "shared"):
                     if len(getattr(one, pairs)) > most_pairs:
                         return pairs
-            case Kept() | Measured():
-                names = (*one.kept, *(w for w, _ in getattr(one, "details", ())))
+            case Measured():
+                names = (*one.kept, *(what for what, _ in one.details))
                 if len(one.kept) > protocol.MOST_KEPT or any(len(n) > LONGEST for n in names):
                     return "kept"
-                if len(getattr(one, "products", ())) > protocol.MOST_PRODUCTS:
+                if len(one.products) > protocol.MOST_PRODUCTS:
                     return "products"
             case protocol.Gradients():
                 values = one.gradients

@@ -36,7 +36,7 @@ from grader.sandbox.messages import (
     unwanted,
 )
 from grader.sandbox.worker import protocol
-from grader.sandbox.worker.protocol import Kept, Loaded, Measured, Outcome, Passed, Said
+from grader.sandbox.worker.protocol import Loaded, Measured, Outcome, Passed, Said
 from grader.sandbox.worker.wire import Array, WireError, fields
 
 Names = Sequence[str]
@@ -184,18 +184,10 @@ class RemoteProgram:
         request = self._about(protocol.Differentiate, steps, inputs, **about)
         return self._ask(request, protocol.Gradients, steps, [inputs], seconds=60).gradients
 
-    def state(self, steps: Steps, inputs: Inputs, of: str) -> Kept:
-        """What steps keep in a result."""
-        request = self._about(protocol.State, steps, inputs, of=of)
-        kept = self._ask(request, Kept, steps, [inputs], seconds=30)
-        if min(kept.reachable, kept.allocated, kept.added) < 0:
-            raise Garbled("broke the protocol: not a reply to state (bytes)")
-        return kept
-
     def measure(
         self, quantity: str, steps: Steps, inputs: Inputs, *, without: Names = (), of: str = ""
     ) -> Measured:
-        """Measure an autograd graph, see `worker.measure.autograd`, or what a step allocates."""
+        """Measure an autograd graph, see `worker.measure.autograd`, or memory, see `kept` there."""
         about = {"quantity": quantity, "of": of, "without": tuple(without)}
         request = self._about(protocol.Measure, steps, inputs, **about)
         found = self._ask(request, Measured, steps, [inputs], seconds=60)

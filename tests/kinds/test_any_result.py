@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from grader.evaluation.evaluation import Evaluation
 from grader.model.question import Step
 from grader.model.report import CheckResult, Verdict
-from grader.sandbox.messages import Kept, Loaded, Measured, Outcome, ProgramError
+from grader.sandbox.messages import Loaded, Measured, Outcome, ProgramError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.worker.wire import DTYPES, Opaque, Tensor
 from tests.kinds.grading import Desk, run_check
@@ -74,9 +74,6 @@ class Claims(RemoteProgram):
 
     def timed(self, *_: Any, **__: Any) -> Any:
         return self._next(), self.number
-
-    def state(self, *_: Any, **__: Any) -> Kept:
-        return Kept(self.number, -self.number, self.number)
 
     def pause(self, *_: Any, **__: Any) -> None:
         """Claim to keep what a run needs."""

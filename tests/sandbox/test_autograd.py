@@ -381,5 +381,5 @@ def test_tensors_that_are_no_plain_memory_are_only_named(program: RemoteProgram)
 
 
 def test_the_state_of_tensors_counts_each_storage_once(program: RemoteProgram) -> None:
-    found = program.state(steps("ctx = views(x)"), {"x": INPUTS["x"]}, "ctx")
-    assert found.reachable == X
+    found = program.measure("state", steps("ctx = views(x)"), {"x": INPUTS["x"]}, of="ctx")
+    assert found.value == X

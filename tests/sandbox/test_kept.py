@@ -16,7 +16,7 @@ import pytest
 from grader.sandbox.messages import Inputs, unwanted
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.worker.measure.kept import reachable
-from grader.sandbox.worker.protocol import MOST_KEPT, Kept, Measured
+from grader.sandbox.worker.protocol import MOST_KEPT, Measured
 from tests.harness import Lend
 from tests.sandbox.running import given, load, started, steps
 
@@ -67,7 +67,7 @@ def program(lend: Lend) -> Iterator[RemoteProgram]:
 
 def kept(program: RemoteProgram, how: str, x: Any = X) -> tuple[str, ...]:
     """What the program keeps in ctx."""
-    return program.state(steps("y, ctx = f(x, how)"), given(x=x, how=how), "ctx").kept
+    return program.measure("state", steps("y, ctx = f(x, how)"), given(x=x, how=how), of="ctx").kept
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,6 @@ SMALL_FIRST = "import numpy as np\ndef f(x, how): return x * 2, [np.ones(1), x.c
 
 @pytest.mark.parametrize("names", [("x",) * (MOST_KEPT + 1), ("x" * 1000,)])
 def test_more_or_longer_names_than_there_can_be_are_no_reply(names: tuple[str, ...]) -> None:
-    assert unwanted(Kept(0, 0, 0, kept=names), ()) == "kept"
     assert unwanted(Measured(0, kept=names), ()) == "kept"
 
 

@@ -148,15 +148,6 @@ class Differentiate(NamedTuple):
     kinks: bool = False  # whether the function is smooth in pieces only
 
 
-class State(NamedTuple):
-    """What steps keep in a result, see `measure.kept`: `Kept`."""
-
-    program: str
-    steps: Steps
-    inputs: Inputs
-    of: str
-
-
 class Measure(NamedTuple):
     """A quantity of a run, see `measure.autograd` and `measure.kept`: `Measured`."""
 
@@ -285,15 +276,6 @@ class Gradients(NamedTuple):
     """By input, its numerical gradient and the estimated absolute error of each element."""
 
     gradients: dict[str, dict[str, Array]]  # by input `value` and `error`
-
-
-class Kept(NamedTuple):
-    """What a run keeps for a later step, in bytes."""
-
-    reachable: Count  # from the result
-    allocated: Count  # also left, without other results and `added`
-    added: Count  # by the objects that are reachable, apart from their data
-    kept: Names = ()  # what is reachable, by name: see `measure.kept`
 
 
 class Product(NamedTuple):

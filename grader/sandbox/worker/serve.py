@@ -29,13 +29,19 @@ TORCH = "torch" in sys.modules
 if TORCH:
     from .measure import autograd  # before any program, which might put another in its place
 
+
+def _measure(program: LoadedModule, asked: protocol.Measure) -> protocol.Measured:
+    if asked.quantity == "state":
+        return kept.state(program, asked)
+    return autograd.measure(program, asked) if TORCH else kept.allocated(program, asked)
+
+
 ON_PROGRAMS: Mapping[type[NamedTuple], Callable[[LoadedModule, Any], NamedTuple]] = (
     MappingProxyType(
         {
             protocol.Do: stepping.do,
             protocol.Differentiate: differences.gradients,
-            protocol.State: kept.state,
-            protocol.Measure: autograd.measure if TORCH else kept.allocated,
+            protocol.Measure: _measure,
         }
     )
 )

@@ -24,11 +24,11 @@ import numpy as np
 
 from .. import steps as stepping
 from .. import values
-from ..protocol import MOST_KEPT, Kept, Measure, Measured, State
+from ..protocol import MOST_KEPT, Measure, Measured
 from ..steps import LoadedModule
 from ..wire import Array, Tensor
 
-OWN_OBJECTS = 4 << 10  # bytes that a step's frames and small objects may take without being asked
+OWN_OBJECTS = 4 << 10  # bytes of frames, caches and small objects that a step is not asked for
 _HEADER = 24  # bytes of an object apart from its value: a reference count, its type, and rounding
 NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
 _TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # of a text that is not ASCII; 16 less since Python 3.12
@@ -43,8 +43,8 @@ Held = Any  # an array or a tensor
 Plain = tuple[Array, str] | None
 
 
-def state(program: LoadedModule, asked: State) -> Kept:
-    """Bytes reachable from the result `of`, what they are, and bytes also left allocated."""
+def state(program: LoadedModule, asked: Measure) -> Measured:
+    """Bytes reachable from the result `of`, or left allocated where these are more, and of what."""
     stepping.perform_all(program, asked.steps, stepping.build(asked.inputs))
     gc.collect()
     run = stepping.build(asked.inputs)
@@ -64,8 +64,8 @@ def state(program: LoadedModule, asked: State) -> Kept:
         for part in values.parts(others)
         if isinstance(part, np.ndarray) and not values.share_memory(part, arrays)
     ]
-    allocated = traced - added - values.allocation(apart)
-    return Kept(found, max(0, allocated), added, names(arrays, run))
+    left = traced - added - values.allocation(apart)
+    return Measured(max(found, left - OWN_OBJECTS), kept=names(arrays, run))
 
 
 def allocated(program: LoadedModule, asked: Measure) -> Measured:
