@@ -19,7 +19,6 @@ from grader.evaluation.values import (
     Value,
     array_of,
     describe,
-    deviations,
     dict_keys,
     dtype_of,
     keys_of,
@@ -198,34 +197,28 @@ def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) ->
     if is_complex:
         array = replace(expected, native=np.asarray(native))
         return _array(result, np.asarray(observed, native.dtype), array, exact=exact, zeros=False)
-    tolerance = None if exact else expected.tolerance
-    if isinstance(native, (int, np.integer)) and (observed == native or tolerance is None):
-        # Integral floats are fine; exact at any size.
-        return None if observed == native else _different(result, observed, native)
-    got, want = float(observed), float(native if exact else expected.precise)
-    off = deviations(np.asarray(got), np.asarray(want))
-    if off is None:
-        found, wanted = number(got), number(want)
-        return Fault(result, f"{result} is {found}, expected {wanted}", "nonfinite", found, wanted)
-    known = np.asarray(want)
-    allowed = 0.0 if tolerance is None else float(tolerated(tolerance, known))
-    if expected.dtype == "bfloat16" and not exact:
-        allowed = max(allowed, bfloat16_norm(known.ravel(), expected.entered))
-    elif not (exact or isinstance(native, (int, np.integer)) or (off <= allowed).all()):
-        band = allowance(expected.dtype, known, expected.moved_floats, off, expected.entered)
-        allowed = max(allowed, float(band))
-    if not (off > allowed).any():
+    tolerance, whole = expected.tolerance, isinstance(native, (int, np.integer))
+    if whole and observed == native:  # integral floats are fine; exact at any size
         return None
-    return explained(_different(result, got, want, allowed or None), tolerance)
-
-
-def _different(
-    result: str, observed: Value, expected: Value, allowed: float | None = None
-) -> Fault:
-    got, want = numbers_apart(observed, expected)
-    text = None if allowed is None else band(allowed)
-    sentence = f"{result} is {got}, expected {want}"
-    return Fault(result, sentence, "values", got, want, text, None, 1, 1)
+    if whole and (exact or tolerance is None):
+        found, wanted = numbers_apart(observed, native)
+        fault: Fault | None = Fault(result, "", "values", found, wanted, wrong=1, total=1)
+    else:
+        got, want = (
+            np.asarray(float(v)) for v in (observed, native if exact else expected.precise)
+        )
+        if not (exact or whole):
+            fault = _numbers(result, got, want, expected.dtype, expected, zeros=False)
+        elif (fault := _nonfinite(result, got, want)) is None:
+            wrong, allowed = ~_equal(got, want), None
+            if tolerance is not None and not exact:
+                allowed = tolerated(tolerance, want)
+                wrong &= np.abs(got - want) > allowed
+            fault = explained(report(result, got, want, wrong, allowed), tolerance)
+    if fault is None:
+        return None
+    sentence = f"{result} is {fault.observed}, expected {fault.expected}"
+    return replace(fault, sentence=sentence, index=None, arrays=None)
 
 
 def report(
