@@ -30,9 +30,9 @@ from grader.cases.recipe import (
 from grader.evaluation.values import NATIVE, NUDGES, array_of, encoded
 from grader.model.question import Question, Step
 from grader.model.spec import Check
-from grader.sandbox.client import TooSlow, WorkerError
+from grader.sandbox.client import CALL_SECONDS, Limits, TooSlow, WorkerError
 from grader.sandbox.messages import EncodedInput, Inputs, Outcome, ProgramError
-from grader.sandbox.remote import CallLimits, RemoteProgram
+from grader.sandbox.remote import RemoteProgram
 
 T = TypeVar("T")
 Key = tuple[Hashable, ...]
@@ -305,7 +305,7 @@ class Evaluation:
                 return needed, {n: encoded(self.question, case, n, drawn[n]) for n in names}
         return (), {}
 
-    def limits_of(self, case: CaseRecipe) -> CallLimits | None:
+    def limits_of(self, case: CaseRecipe) -> Limits | None:
         """What a case and its question say of how long a call may take; None where they do not."""
         usual, own = self.question.spec.limits, case.limits
         cpu = usual.cpu_seconds if own.cpu_seconds is None else own.cpu_seconds
@@ -314,7 +314,7 @@ class Evaluation:
             return None
         of_case = own.cpu_seconds is not None or own.wall_seconds is not None
         where = f"limits of case {case.name}" if of_case else "limits of the question"
-        return CallLimits(cpu, wall, where)
+        return Limits(CALL_SECONDS if cpu is None else cpu, wall, where)
 
     @contextlib.contextmanager
     def limited(self, case: CaseRecipe) -> Iterator[None]:

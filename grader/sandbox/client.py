@@ -70,16 +70,24 @@ class Limits:
 
     def by_clock(self, *, cpu_known: bool) -> float:
         """Seconds that it may take by the clock."""
-        if self.wall is not None:
-            return self.wall
-        return self.seconds + (min(SLACK * self.seconds, MOST_SLACK) if cpu_known else 0.0)
+        if self.wall is not None or not cpu_known:
+            return self.wall or self.seconds
+        if self.set_by:
+            return self.seconds + max(self.seconds, MOST_SLACK)
+        return self.seconds + min(SLACK * self.seconds, MOST_SLACK)
+
+    def of_longer(self, usual: float) -> Limits:
+        """The same of a request that takes right programs more seconds than a call, perhaps."""
+        share = max(1.0, usual / CALL_SECONDS)
+        return Limits(share * self.seconds, self.wall and share * self.wall, self.set_by)
 
     def overrun(self, *, by_clock: bool) -> str:
         """That it took too long, and by which limit."""
         if not self.set_by:
             return f"did not finish within {self.seconds:.3g} seconds"
-        if by_clock and self.wall is not None:
-            return f"did not finish within {self.wall:.3g} seconds by the clock ({self.set_by})"
+        if by_clock:
+            seconds = self.by_clock(cpu_known=True)
+            return f"did not finish within {seconds:.3g} seconds by the clock ({self.set_by})"
         return f"did not finish within {self.seconds:.3g} seconds of CPU time ({self.set_by})"
 
 

@@ -15,7 +15,6 @@ from grader.model.question import Support
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import (
     CALL_SECONDS,
-    MOST_SLACK,
     Died,
     Garbled,
     Limits,
@@ -48,24 +47,6 @@ MOST_CALLS = 10_000  # of one run of a test; the driver says what more than a fe
 MOST_REPLY = 8 << 20  # bytes that a call of what it tests may give
 
 
-@dataclass(frozen=True, slots=True)
-class CallLimits:
-    """How long one call may take, where a question says so, and where it says it."""
-
-    cpu_seconds: float | None
-    wall_seconds: float | None
-    set_by: str  # "limits of the case steep"
-
-    def of(self, usual: float) -> Limits:
-        """The limits of a request that takes right programs up to `usual` seconds of CPU time."""
-        share = max(1.0, usual / CALL_SECONDS)
-        cpu = usual if self.cpu_seconds is None else self.cpu_seconds * share
-        wall = max(cpu + MOST_SLACK, 2 * cpu)
-        if self.wall_seconds is not None:
-            wall = self.wall_seconds * share
-        return Limits(cpu, wall, self.set_by)
-
-
 @dataclass(slots=True)
 class RemoteProgram:
     """Source texts executed in a worker under a name of their own."""
@@ -76,7 +57,7 @@ class RemoteProgram:
     support: Support = field(default_factory=Support)
     filename: str = "submission.py"
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
-    limits: CallLimits | None = None  # of what it is asked until this is changed
+    limits: Limits | None = None  # of what it is asked until this is changed
     untrusted: bool = False  # whether it may say where in its file it was when its time was over
     alone: bool = False  # whether it has to be asked for one thing at a time
     loads: protocol.Load | None = None  # as it was loaded
@@ -258,7 +239,7 @@ class RemoteProgram:
 
     def _limits(self, seconds: float | None = None) -> Limits:
         usual = self.call_seconds if seconds is None else seconds
-        return Limits(usual) if self.limits is None else self.limits.of(usual)
+        return Limits(usual) if self.limits is None else self.limits.of_longer(usual)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -15,10 +15,10 @@ from grader.forms.base import Unreadable, unanswered
 from grader.model.errors import closest
 from grader.model.question import Question
 from grader.model.report import UNREADABLE, CheckResult, Frame, Raised, Report, Verdict
-from grader.sandbox.client import WorkerClient, WorkerError
+from grader.sandbox.client import Limits, WorkerClient, WorkerError
 from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.messages import ProgramError, plain
-from grader.sandbox.remote import CallLimits, RemoteProgram
+from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.worker.protocol import Loaded
 
 MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
@@ -204,7 +204,7 @@ def experiment(
         lacking = load_submission(program, question, own, functions=own)
         if lacking is not None:
             return Ran(started=True, fault=lacking.sentence, raised=lacking.raised)
-        program.limits = CallLimits(asked.seconds, None, SET_BY)
+        program.limits = Limits(asked.seconds, None, SET_BY)
         began = time.perf_counter()
         value, fault = None, Finding("")
         try:

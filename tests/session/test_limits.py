@@ -8,7 +8,6 @@ import pytest
 
 from grader.model.report import Verdict
 from grader.sandbox.client import Limits
-from grader.sandbox.remote import CallLimits
 from tests.kinds.one_file import graded, of, opened
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -83,8 +82,8 @@ def test_a_call_may_take_longer_where_the_question_says_so(
 
 
 def test_what_repeats_a_call_has_more_of_it() -> None:
-    limits = CallLimits(60, None, "limits of the question")
-    assert limits.of(5) == Limits(60, 120, limits.set_by)
-    assert limits.of(60) == Limits(720, 1440, limits.set_by)
-    assert CallLimits(None, 40, "").of(5) == Limits(5, 40)
-    assert CallLimits(2, None, "").of(5) == Limits(2, 27)
+    limits = Limits(60, None, "limits of the question")
+    assert limits.of_longer(5) == limits
+    assert limits.of_longer(60) == Limits(720, None, limits.set_by)
+    assert Limits(5, 40).of_longer(60) == Limits(60, 480)
+    assert [Limits(s, None, "x").by_clock(cpu_known=True) for s in (2, 60)] == [27, 120]
