@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 
@@ -11,12 +12,13 @@ from grader.sandbox.spawn import Zygote
 from tests.attacks.level import level_here
 from tests.attacks.running import Graded, one_session
 from tests.attacks.victims import Victims
+from tests.harness import Lend
 
 
 @pytest.fixture(scope="package")
-def numpy_zygote() -> Iterator[Zygote]:
-    """A process with numpy that forks workers."""
-    yield from started(torch=False)
+def numpy_zygote(lend: Lend) -> Zygote:
+    """A process with numpy that forks workers; one that came later would look like a trace."""
+    return cast("Zygote", lend(torch=False))
 
 
 @pytest.fixture(scope="package")
@@ -27,16 +29,9 @@ def in_session(numpy_zygote: Zygote) -> Iterator[Graded]:
 
 
 @pytest.fixture(scope="package")
-def torch_zygote() -> Iterator[Zygote]:
+def torch_zygote(lend: Lend) -> Zygote:
     """A process with torch that forks workers."""
-    yield from started(torch=True)
-
-
-def started(*, torch: bool) -> Iterator[Zygote]:
-    """A zygote whose process is there: one that came later would look as if it had been left."""
-    with Zygote(torch=torch) as zygote:
-        assert zygote.process.pid
-        yield zygote
+    return cast("Zygote", lend(torch=True))
 
 
 @pytest.fixture

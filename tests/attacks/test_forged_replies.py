@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.model.report import Report, Verdict
+from grader.model.report import Verdict
 from grader.reports.json import dumps
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.worker import wire
@@ -117,11 +117,6 @@ def lying(worker: WorkerClient, rng: random.Random, chance: float) -> None:
     worker.ask = answer  # type: ignore[method-assign]
 
 
-def page(report: Report) -> str:
-    """What a terminal is sent."""
-    return page_of(report)
-
-
 @pytest.mark.parametrize("question_id", ["deviations", "ledger"])
 @pytest.mark.parametrize("chance", [1.0, 0.3])
 def test_no_reply_makes_the_judge_fail(question_id: str, chance: float, in_session: Graded) -> None:
@@ -134,7 +129,7 @@ def test_no_reply_makes_the_judge_fail(question_id: str, chance: float, in_sessi
         assert report.verdict is not Verdict.INVALID, report.message
         stored = dumps(report)
         assert dumps(from_json(json.loads(stored))) == stored
-        shown = page(report)
+        shown = page_of(report)
         assert not {c for c in shown if c < " " and c != "\n"}
         assert "\u202e" not in shown
     assert Verdict.ERROR in verdicts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.attacks.attack import ERROR, FAIL, LIMIT, Attack
 from tests.sandbox.running import FIND
 
@@ -42,6 +44,13 @@ def padded(**more):
 """
 )
 
+
+def instead(name: str, tries: str, acts: str, **expected: Any) -> Attack:
+    """An attack that does something on the channel in place of an answer, and waits."""
+    source = f"{FORGE}\ndef centre(x, w):\n    {acts}\n    time.sleep(60)\n"
+    return Attack(name, tries, source, **expected)
+
+
 # fmt: off
 ATTACKS = (
     Attack(
@@ -76,54 +85,34 @@ def centre(x, w):
         # The wrong answer is judged where the second one comes after it was read.
         verdict=(ERROR, FAIL),
     ),
-    Attack(
+    instead(
         "reply-without-what-was-asked",
         "a run that is well and has no values, and one that has others",
-        FORGE + """
-def centre(x, w):
-    answer({"\\x1b[2J": 1, "": None}, changed=7, stale=None)
-    time.sleep(60)
-""",
+        r'answer({"\x1b[2J": 1, "": None}, changed=7, stale=None)',
         verdict=ERROR, says="protocol", seconds=0.3,
     ),
-    Attack(
+    instead(
         "forged-walls",
         "answers a run as if asked for its walls, or as if a step beyond the end had raised",
-        FORGE + """
-def centre(x, w):
-    send({"ok": False, "fault": {"step": 10**30, "raised": {"type": "E" * 10**4,
+        """send({"ok": False, "fault": {"step": 10**30, "raised": {"type": "E" * 10**4,
           "message": "m" * 10**4, "frames": ((10**300, 1, 2),) * 100, "column": -1}},
-          "reply": {"acts": {"read": "refused"}, "missing": ()}})
-    time.sleep(60)
-""",
+          "reply": {"acts": {"read": "refused"}, "missing": ()}})""",
         verdict=ERROR, says="broke the protocol", seconds=0.3,
     ),
-    Attack(
+    instead(
         "forged-fault-of-the-worker",
         "says that the worker is broken, so that the judge may blame itself",
-        FORGE + """
-def centre(x, w):
-    send({"ok": False, "fault": {"broken": "Traceback: internal error of drill\\x1b[2J"}})
-    time.sleep(60)
-""",
+        r'send({"ok": False, "fault": {"broken": "Traceback: internal error of drill\x1b[2J"}})',
         verdict=ERROR, says="broke the process it runs in", seconds=0.3,
     ),
-    Attack(
+    instead(
         "not-a-boolean", "`ok` as an array, which is true and false",
-        FORGE + """
-def centre(x, w):
-    send({"ok": np.ones(2, bool), "reply": {"runs": ()}})
-    time.sleep(60)
-""",
+        'send({"ok": np.ones(2, bool), "reply": {"runs": ()}})',
         verdict=ERROR, says="broke the protocol: not a reply", seconds=0.3,
     ),
-    Attack(
+    instead(
         "eight-terabytes", "a header that promises 8 TB",
-        FORGE + """
-def centre(x, w):
-    os.write(channel(), struct.pack("<4sIQ", b"drl1", 16, 8 << 40))
-    time.sleep(60)
-""",
+        'os.write(channel(), struct.pack("<4sIQ", b"drl1", 16, 8 << 40))',
         verdict=ERROR, says=r"returned far too much data \(8,796,093,022,224 bytes",
     ),
     Attack(
@@ -182,13 +171,9 @@ def centre(x, w):
 """,
         verdict=LIMIT, seconds=0.3,
     ),
-    Attack(
+    instead(
         "closed-channel", "closes its channel and lives on",
-        FORGE + """
-def centre(x, w):
-    os.closerange(3, 64)
-    time.sleep(60)
-""",
+        "os.closerange(3, 64)",
         verdict=ERROR, says="closed its channel to the judge", seconds=5.0,
     ),
     Attack(
