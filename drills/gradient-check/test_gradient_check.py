@@ -11,7 +11,7 @@ import pytest
 import torch
 import yaml
 
-from tests.harness import ROOT, Array, Program, each, load, variants
+from tests.harness import ROOT, Array, Program, by_autograd, each, load, variants
 
 Forward = Callable[[torch.Tensor], torch.Tensor]
 
@@ -27,28 +27,23 @@ def sine(scale: float = 1.0) -> Forward:
     return lambda x: scale * torch.sin(x)
 
 
-def linear(x: torch.Tensor) -> torch.Tensor:
-    return x @ torch.tensor(np.cos(np.arange(20.0))).reshape(4, 5)
-
-
-def first_column(x: torch.Tensor) -> torch.Tensor:
-    return torch.sin(x[:, 0])[:, None, None] * torch.arange(1.0, 7.0).double().reshape(2, 3)
-
-
 def softmax(x: torch.Tensor) -> torch.Tensor:
     return torch.softmax(x, dim=1)
 
+
+COSINES = torch.tensor(np.cos(np.arange(20.0))).reshape(4, 5)
+RISING = torch.arange(1.0, 7.0).double().reshape(2, 3)
 
 # The same layers in torch, whose autograd is the oracle.
 TORCH: dict[str, Forward] = {
     "softmax": softmax,
     "softmax-loops": softmax,
-    "linear": linear,
+    "linear": lambda x: x @ COSINES,
     "huge": sine(1e9),
     "tiny": sine(1e-9),
     "leaky-relu": lambda x: torch.nn.functional.leaky_relu(x, 0.25),
     "flat": lambda x: 0 * x,
-    "first-column": first_column,
+    "first-column": lambda x: torch.sin(x[:, 0])[:, None, None] * RISING,
     "reuses-buffer": sine(),
     "sign": sine(),
     "off-by-two-permille": sine(),
@@ -79,15 +74,9 @@ def derivatives(layer: str) -> Iterator[tuple[Array, Array, Array, Array]]:
     """Every x, and by torch y, the gradient that arrives, and that of x."""
     rng = np.random.default_rng(1)
     for x in points():
-        yield x, *derivative(layer, x, rng)
-
-
-def derivative(layer: str, x: Array, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    leaf = torch.tensor(x, requires_grad=True)
-    y = TORCH[layer](leaf)
-    grad_y = rng.normal(size=tuple(y.shape))
-    (grad_x,) = torch.autograd.grad(y, leaf, torch.tensor(grad_y))
-    return y.detach().numpy(), grad_y, grad_x.numpy()
+        grad_y = rng.normal(size=tuple(TORCH[layer](torch.tensor(x)).shape))
+        y, grad_x = by_autograd(TORCH[layer], x, grad_y=grad_y)
+        yield x, y, grad_y, grad_x
 
 
 def test_every_layer_has_a_case_and_a_forward_in_torch() -> None:
@@ -140,13 +129,8 @@ def wrongly_judged(program: Program, xs: Array, seed: int) -> dict[str, str]:
 
 
 def test_a_right_solution_is_right_for_other_generators_too(program: Program) -> None:
-    for seed in (20, 21):
-        assert wrongly_judged(program, DRAWS[:2], seed) == {}
-
-
-def test_the_reference_is_right_for_many_generators(reference: Program) -> None:
-    for seed in range(20):
-        assert wrongly_judged(reference, DRAWS[:1], seed) == {}
+    for seed in range(20, 24):
+        assert wrongly_judged(program, DRAWS[:1], seed) == {}
 
 
 def test_the_starter_passes_right_layers_and_catches_a_wrong_sign(starter: Program) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import torch.nn.functional as functional
 
-from tests.harness import Array, Program, each, load_text, variants
+from tests.harness import Array, Program, by_autograd, each, load_text, variants
 
 Window = tuple[int, int, int]  # kernel, stride, padding
 
@@ -199,24 +199,17 @@ def amax(leaf: torch.Tensor) -> torch.Tensor:
     ("name", "kind", "by_torch"),
     [
         ("even_split", "normal", lambda leaf: functional.avg_pool2d(leaf, 3, 2, 1)),
-        (
-            "even_split_real",
-            "normal",
-            lambda leaf: functional.avg_pool2d(leaf, 3, 2, 1, count_include_pad=False),
-        ),
+        ("even_split_real", "normal", torch.nn.AvgPool2d(3, 2, 1, count_include_pad=False)),
         ("eq_mask_normalized_padded", "masked", amax),
     ],
 )
 def test_an_even_split_is_the_gradient_of_average_pooling_and_a_mask_that_of_amax(
     name: str, kind: str, by_torch: Callable[[torch.Tensor], torch.Tensor]
 ) -> None:
-    x = maps(kind, (2, 3, 5, 7))
-    leaf = torch.tensor(x, requires_grad=True)
-    y = by_torch(leaf)
-    grad_y = np.random.default_rng(1).normal(size=tuple(y.shape))
-    (grad_x,) = torch.autograd.grad(y, leaf, torch.tensor(grad_y))
+    x, grad_y = maps(kind, (2, 3, 5, 7)), np.random.default_rng(1).normal(size=(2, 3, 3, 4))
+    _, grad_x = by_autograd(by_torch, x, grad_y=grad_y)
     found = pool(variant(name), x, (3, 2, 1), grad_y)[1]
-    np.testing.assert_allclose(found, grad_x.numpy(), rtol=1e-12)
+    np.testing.assert_allclose(found, grad_x, rtol=1e-12)
 
 
 def test_outputs_of_a_size_rounded_up_are_those_of_ceil_mode() -> None:
