@@ -1,10 +1,10 @@
 """One witness from outside the process for the bytes that are counted inside it.
 
 Counts made in a worker are the word of a process in which the submission's code runs too.  So a
-check that passes by its count runs once more, untraced, on fresh inputs of its `large` case, and
-the judge reads from /proc how much larger the process has become between the first steps and the
-rest.  It is compared with the same of the reference's process, with room to spare: what is below
-that room is the process's word.
+check that passes by its count has the first steps run once more, untraced, on fresh inputs of its
+`large` case, and the judge reads from /proc how much larger the process has become with what they
+leave for the rest.  It is compared with the same of the reference's process, with room to spare:
+what is below that room is the process's word.
 """
 
 from __future__ import annotations
@@ -12,17 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from grader.cases.recipe import CaseRecipe, free_names, results
+from grader.cases.recipe import CaseRecipe, free_names
 from grader.evaluation.evaluation import Evaluation, blame_bank, entries
 from grader.evaluation.exhibit import bars
 from grader.evaluation.tally import Finding, tally
-from grader.evaluation.values import same_value
 from grader.model.numerals import bytes_text
 from grader.model.question import Step
 from grader.model.report import CheckResult, Verdict
 from grader.model.spec import Check
 from grader.sandbox import probes
-from grader.sandbox.messages import Inputs, Outcome, ProgramError, array_bytes
+from grader.sandbox.messages import Inputs, ProgramError
 from grader.sandbox.remote import RemoteProgram
 
 # Bytes by which a process may exceed the reference's and the budget, by whether torch is used.
@@ -90,22 +89,13 @@ def _left_out(evaluation: Evaluation, check: Check, large: CaseRecipe) -> str:
 def _look(
     evaluation: Evaluation, check: Check, case: CaseRecipe, halves: Halves, budget: float
 ) -> Finding | None:
-    """What the system shows of a run that the count does not, or a result that is not right."""
-    made = results(halves[1])
-    want = tuple(name for name in evaluation.wanted[check.run] if name in made)
+    """What the system shows of a run that the count does not."""
     # What a first run imports, or leaves in pieces, is not what it keeps; the reference was run.
-    usual = _part(evaluation.inputs(case, check.run), halves[0])
-    evaluation.submission.pause(halves[0], usual, ())
+    evaluation.submission.pause(halves[0], _read(evaluation.inputs(case, check.run), halves[0]), ())
     inputs = evaluation.inputs(case, check.run, draw_index=evaluation.secret + _DRAW)
-    found, held = _paused(evaluation.submission, halves, inputs, want)
+    held = _kept(evaluation.submission, halves, inputs)
     with blame_bank(f"the reference fails on case {case.name}"):
-        right, base = _paused(evaluation.reference, halves, inputs, want)
-    if wrong := _unlike(found, right, want, case):
-        steps = (*halves[0], *halves[1])
-        plain = evaluation.submission.run(steps, _part(inputs, steps), want)
-        if not _unlike(found, plain, want, case):
-            return None  # wrong however it is run: other checks say so
-        return Finding(f"{wrong} changes when the run is paused halfway (case {case.name})")
+        base = _kept(evaluation.reference, halves, inputs)
     if held is None or base is None:
         return None
     more = held - max(0, base)
@@ -121,21 +111,12 @@ def _look(
     )
 
 
-def _paused(
-    program: RemoteProgram, halves: Halves, inputs: Inputs, want: Sequence[str]
-) -> tuple[Outcome, int | None]:
-    """The outcome of a run, and the bytes that the process has kept halfway."""
-    first, rest = halves
-    made, read = results(first), free_names(rest)
-    # Torch finds its inputs again by what they are, not by their values.
-    every = any(step.backward for step in (*first, *rest))
-    keep = [name for name in read if every or name in made]
-    late = {name: one for name, one in _part(inputs, rest).items() if name not in keep}
+def _kept(program: RemoteProgram, halves: Halves, inputs: Inputs) -> int | None:
+    """Bytes that a process has kept halfway, of what the second half reads and of anything else."""
     before = _held(program)
-    program.pause(first, _part(inputs, first, keep), keep)
+    program.pause(halves[0], _read(inputs, halves[0]), [*free_names(halves[1])])
     after = _held(program)
-    outcome = program.resume(rest, late, want, room=array_bytes(inputs))
-    return outcome, None if before is None or after is None else after - before
+    return None if before is None or after is None else after - before
 
 
 def _held(program: RemoteProgram) -> int | None:
@@ -144,13 +125,6 @@ def _held(program: RemoteProgram) -> int | None:
     return program.worker.occupied_bytes()
 
 
-def _part(inputs: Inputs, steps: Sequence[Step], more: Sequence[str] = ()) -> Inputs:
-    """The inputs that some steps read, and others by name."""
-    return {name: inputs[name] for name in (*free_names(steps), *more) if name in inputs}
-
-
-def _unlike(one: Outcome, other: Outcome, names: Sequence[str], case: CaseRecipe) -> str:
-    """The first result in which two runs differ; '' where they do not."""
-    mine, theirs = one.values, other.values
-    unlike = (n for n in names if not same_value(mine.get(n), theirs.get(n), case.dtype))
-    return next(unlike, "")
+def _read(inputs: Inputs, steps: Sequence[Step]) -> Inputs:
+    """The inputs that some steps read."""
+    return {name: inputs[name] for name in free_names(steps) if name in inputs}

@@ -177,17 +177,12 @@ class RemoteProgram:
         return found
 
     def pause(self, steps: Steps, inputs: Inputs, keep: Names) -> None:
-        """Run the steps, keep some names alive until `resume`, and give free memory back.
+        """Run the steps, keep some names alive until the next pause, and give free memory back.
 
         Without inputs, what is paused stays as it is.
         """
         request = self._about(protocol.Do, steps, inputs, want=tuple(keep), how="pause")
         self._ask(request, Outcome, steps, [inputs], seconds=60)
-
-    def resume(self, steps: Steps, inputs: Inputs, want: Names, *, room: int = 0) -> Outcome:
-        """Go on with the run that was paused last; `room` is the bytes of its inputs so far."""
-        request = self._about(protocol.Do, steps, inputs, want=tuple(want), how="resume")
-        return self._ask(request, Outcome, steps, [inputs], seconds=60, room=room)
 
     def has_cuda(self) -> bool:
         """Whether its process sees a CUDA device."""

@@ -78,9 +78,6 @@ class Claims(RemoteProgram):
     def pause(self, *_: Any, **__: Any) -> None:
         """Claim to keep what a run needs."""
 
-    def resume(self, *_: Any, **__: Any) -> Outcome:
-        return self._next()
-
     def measure(self, *_: Any, **__: Any) -> Measured:
         tensors = (("a tensor", self.number),)
         return Measured(self.number, tensors, self.number)

@@ -92,20 +92,6 @@ def result(x): return np.zeros(10_000), {}
             assert least <= found <= most
 
 
-def test_a_run_that_is_paused_goes_on_to_its_results() -> None:
-    source = """\
-def ahead(x): return x + 1, {"x": x}
-def back(ctx): return 2 * ctx["x"]
-"""
-    with started() as worker:
-        program = load(worker, source)
-        program.pause(steps("y, ctx = ahead(x)"), X, ["y", "ctx"])
-        program.pause((), {}, ())  # memory is given back, and what is paused stays
-        found = program.resume(steps("g = back(ctx)"), {}, ["g", "y"], room=1000).values
-        assert np.array_equal(found["y"], X["x"]["value"] + 1)
-        assert np.array_equal(found["g"], 2 * X["x"]["value"])
-
-
 def test_gradients_come_back_by_input() -> None:
     with started() as worker:
         program = load(worker, "def f(x, k): return x ** k")

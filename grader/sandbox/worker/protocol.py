@@ -125,8 +125,7 @@ class Do(NamedTuple):
     """Run steps on inputs and look at nothing else: `Outcome`.
 
     - `time` tells the CPU time, too;
-    - `pause` keeps what is wanted alive; without inputs, what is alive stays so;
-    - `resume` goes on with the run that was paused last.
+    - `pause` keeps what is wanted alive; without inputs, what is alive stays so.
     """
 
     how: str

@@ -209,7 +209,7 @@ _trim = functools.partial(
 
 
 def do(program: LoadedModule, asked: protocol.Do) -> Outcome:
-    """Run the steps without looking at inputs, halfway perhaps, or from there."""
+    """Run the steps without looking at inputs."""
     pausing = asked.how == "pause"
     if pausing and asked.inputs:
         paused.clear()
@@ -217,9 +217,6 @@ def do(program: LoadedModule, asked: protocol.Do) -> Outcome:
             with contextlib.suppress(OSError):  # memory by 2 MB would round up what is held
                 kernel.prctl(kernel.PR_SET_THP_DISABLE, 1)
     names = build(asked.inputs)
-    if asked.how == "resume":
-        names |= paused
-        paused.clear()
     start = time.process_time_ns()
     if not pausing or asked.inputs:
         perform_all(program, asked.steps, names)
