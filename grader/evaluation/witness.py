@@ -113,15 +113,16 @@ def _look(
 
 def _kept(program: RemoteProgram, halves: Halves, inputs: Inputs) -> int | None:
     """Bytes that a process has kept halfway, of what the second half reads and of anything else."""
-    before = _held(program)
-    program.pause(halves[0], _read(inputs, halves[0]), [*free_names(halves[1])])
-    after = _held(program)
+    keep = tuple(free_names(halves[1]))
+    before = _held(program, ())
+    program.pause(halves[0], _read(inputs, halves[0]), keep)
+    after = _held(program, keep)
     return None if before is None or after is None else after - before
 
 
-def _held(program: RemoteProgram) -> int | None:
+def _held(program: RemoteProgram, keep: Sequence[str]) -> int | None:
     """Bytes of memory and files that a process holds once the last request is given back too."""
-    program.pause((), {}, ())
+    program.pause((), {}, keep)
     return program.worker.occupied_bytes()
 
 

@@ -177,10 +177,7 @@ class RemoteProgram:
         return found
 
     def pause(self, steps: Steps, inputs: Inputs, keep: Names) -> None:
-        """Run the steps, keep some names alive until the next pause, and give free memory back.
-
-        Without inputs, what is paused stays as it is.
-        """
+        """Run the steps, keep no more than these names alive, and give free memory back."""
         request = self._about(protocol.Do, steps, inputs, want=tuple(keep), how="pause")
         self._ask(request, Outcome, steps, [inputs], seconds=60)
 

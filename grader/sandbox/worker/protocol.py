@@ -125,7 +125,7 @@ class Do(NamedTuple):
     """Run steps on inputs and look at nothing else: `Outcome`.
 
     - `time` tells the CPU time, too;
-    - `pause` keeps what is wanted alive; without inputs, what is alive stays so.
+    - `pause` keeps what is wanted alive, of this run or of the one before, and nothing else.
     """
 
     how: str

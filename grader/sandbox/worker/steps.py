@@ -210,16 +210,15 @@ _trim = functools.partial(
 
 def do(program: LoadedModule, asked: protocol.Do) -> Outcome:
     """Run the steps without looking at inputs."""
-    pausing = asked.how == "pause"
-    if pausing and asked.inputs:
+    pausing, names = asked.how == "pause", build(asked.inputs)
+    if pausing:
+        names |= {name: paused[name] for name in asked.want if name in paused}
         paused.clear()
         if sys.platform == "linux":
             with contextlib.suppress(OSError):  # memory by 2 MB would round up what is held
                 kernel.prctl(kernel.PR_SET_THP_DISABLE, 1)
-    names = build(asked.inputs)
     start = time.process_time_ns()
-    if not pausing or asked.inputs:
-        perform_all(program, asked.steps, names)
+    perform_all(program, asked.steps, names)
     spent = time.process_time_ns() - start
     if not pausing:
         return Outcome({n: values.snapshot(names[n]) for n in asked.want}, spent=spent)
