@@ -9,38 +9,19 @@ left out unless it is named.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pwd
-import struct
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 _USER = 61_234  # in no system's tables: neither people's nor services'
-_READ_SEARCH = 2  # CAP_DAC_READ_SEARCH, <linux/capability.h>
-_KEEP_CAPS, _SECURE_BITS, _AMBIENT, _RAISE = 8, 28, 47, 2  # prctl
-_NO_FIXUP = 1 << 2  # else access(2), by which typer asks, forgets the capability: capabilities(7)
-_CAPSET = {"x86_64": 126, "aarch64": 91}
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-def become_user() -> None:
-    """Give up everything but reading, for good."""
-    if _libc.prctl(_SECURE_BITS, _NO_FIXUP, 0, 0, 0):
-        raise OSError(ctypes.get_errno(), "secure bits")
-    _libc.prctl(_KEEP_CAPS, 1, 0, 0, 0)
-    os.setgroups([])
-    os.setresgid(_USER, _USER, _USER)
-    os.setresuid(_USER, _USER, _USER)
-    head = struct.pack("<Ii", 0x20080522, 0)
-    bit = 1 << _READ_SEARCH
-    data = struct.pack("<6I", bit, bit, bit, 0, 0, 0)
-    if _libc.syscall(_CAPSET[os.uname().machine], head, data):
-        raise OSError(ctypes.get_errno(), "capset")
-    if _libc.prctl(_AMBIENT, _RAISE, _READ_SEARCH, 0, 0):
-        raise OSError(ctypes.get_errno(), "ambient")
+_AS_USER = (  # of util-linux; everything is given up for good, but reading
+    "setpriv", f"--reuid={_USER}", f"--regid={_USER}", "--clear-groups",
+    "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search",
+    "--securebits=+no_setuid_fixup",  # else access(2), by which typer asks, forgets it
+)  # fmt: skip
 
 
 def main(arguments: list[str]) -> int:
@@ -55,11 +36,9 @@ def main(arguments: list[str]) -> int:
         name = f"uid {_USER}" if root else pwd.getpwuid(os.getuid()).pw_name
         sys.stdout.write(f"as {name}\n")
         sys.stdout.flush()
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *names]
         return subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *names],
-            env=environment,
-            preexec_fn=become_user if root else None,
-            check=False,
+            [*(_AS_USER if root else ()), *command], env=environment, check=False
         ).returncode
 
 
