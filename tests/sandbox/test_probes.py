@@ -16,7 +16,6 @@ from grader.sandbox.scratch import file_sizes, remove
 from tests.sandbox.running import load, run, started
 
 TICK = 10_000_000  # nanoseconds: what psutil's clock counts in
-NO_SUCH = 2**22 + 1  # beyond the largest process id of Linux
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="compares with /proc")

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from grader import bank
-from grader.model.question import Question
-from grader.model.report import CheckResult, Report, Verdict
+from grader.model.report import CheckResult, Verdict
 from grader.session import grade
 from grader.session.order import overall
 from grader.session.session import SHOWN_OUTPUT
+from tests.asking import asked, settled
 from tests.pages import page_of
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
-
-ROOT = Path(__file__).parents[2]
-
-
-def load(question_id: str) -> Question:
-    return bank.load([ROOT], question_id)
-
-
-def settled(report: Report) -> Report:
-    """The report without what is measured in time."""
-    checks = tuple(c for c in report.checks if c.kind != "performance")
-    return replace(report, seconds=0.0, checks=checks)
 
 
 # Right on every literal case of its question, wrong on larger ones, which are all drawn.
@@ -43,7 +29,7 @@ def cross_entropy_grad(*a):
 
 
 def test_a_seed_repeats_a_grade_and_another_draws_other_inputs() -> None:
-    question = load("softmax-cross-entropy")
+    question = asked("softmax-cross-entropy")
     source = question.reference + WRONG_WHEN_LARGE
     first, again, other = (grade(question, source, seed=seed) for seed in (5, 5, 6))
     assert settled(first) == settled(again)
@@ -57,7 +43,7 @@ def test_a_seed_repeats_a_grade_and_another_draws_other_inputs() -> None:
 
 
 def test_checks_that_depend_on_a_failed_one_name_it() -> None:
-    question = load("maxpool-routing")
+    question = asked("maxpool-routing")
     source = question.reference + b"\n\n\ndef maxpool2d_backward(g, ctx):\n    raise ValueError\n"
     report = grade(question, source, seed=1)
     by_id = {check.id: check for check in report.checks}
@@ -99,7 +85,7 @@ def test_the_first_check_that_decides_and_does_not_pass_is_the_verdict(
 
 
 def test_the_end_of_what_is_printed_is_kept() -> None:
-    question = replace(load("adam-7b-memory"), variants={})
+    question = replace(asked("adam-7b-memory"), variants={})
     source = question.reference + b"\nprint('first ' + 'x' * 10_000)\nprint('last')\n"
     report = grade(question, source, seed=0)
     assert report.verdict == "pass"
@@ -109,7 +95,7 @@ def test_the_end_of_what_is_printed_is_kept() -> None:
 
 
 def test_a_broken_question_is_not_blamed_on_the_submission() -> None:
-    question = load("adam-7b-memory")
+    question = asked("adam-7b-memory")
     broken = {
         "a reference that cannot be loaded": replace(question, reference=b"import nothing\n"),
         "a reference without its functions": replace(question, reference=b"x = 1\n"),
@@ -129,7 +115,7 @@ def test_a_broken_question_is_not_blamed_on_the_submission() -> None:
 
 
 def test_nothing_is_said_about_isolation_where_nothing_was_run() -> None:
-    question = load("adam-7b-memory")
+    question = asked("adam-7b-memory")
     for source in (b"", b"#" * (2 << 20)):
         assert grade(question, source, seed=0).isolation == ""
     assert grade(question, b"syntax error", seed=0).isolation in {"strong", "limited", "process"}

@@ -11,33 +11,18 @@ from typing import Any
 
 import pytest
 
-from grader import bank
 from grader.kinds.base import Kind
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report, Verdict
 from grader.sandbox.client import WorkerClient
 from grader.session import GradingSession
+from tests.asking import asked
 from tests.audit.audits import question as small
 from tests.pages import page_of
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
-ROOT = Path(__file__).parents[2]
 STEP = 50.0  # seconds that a call takes by the clock of these tests
-
-
-def load(question_id: str, **changes: Any) -> Question:
-    question = bank.load([ROOT], question_id)
-    return replace(question, spec=question.spec.model_copy(update=changes))
-
-
-def shown(report: Report) -> str:
-    return " ".join(page_of(report, 100).split())
-
-
-def named(request: dict[str, Any]) -> str:
-    """The program that a request is about, the first where there are several."""
-    return str(request.get("program") or request.get("programs", ("",))[0])
 
 
 @contextlib.contextmanager
@@ -46,11 +31,12 @@ def slowed(question: Question, slow: Callable[[str], bool]) -> Iterator[GradingS
     now = [0.0]
     exchange = WorkerClient.exchange
 
-    def slowly(*asked: Any, **limits: Any) -> Any:
-        request = asked[1]
-        if request["op"] != "load" and slow(named(request)):
+    def slowly(*sent: Any, **limits: Any) -> Any:
+        request = sent[1]
+        program = request.get("program") or request.get("programs", ("",))[0]  # of several, one
+        if request["op"] != "load" and slow(str(program)):
             now[0] += STEP
-        return exchange(*asked, **limits)
+        return exchange(*sent, **limits)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(WorkerClient, "exchange", slowly)
@@ -65,7 +51,7 @@ def graded(question: Question, source: bytes, slow: Callable[[str], bool]) -> Re
 
 
 def test_a_slow_submission_ends_at_the_deadline() -> None:
-    question = load("maxpool-routing")
+    question = asked("maxpool-routing")
     report = graded(question, question.reference, lambda name: name == "submission")
     assert report.verdict is Verdict.LIMIT
     first, *others = [c for c in report.checks if c.verdict is not Verdict.PASS]
@@ -74,11 +60,13 @@ def test_a_slow_submission_ends_at_the_deadline() -> None:
         "your code was still running at the deadline: a whole grade may take 120 seconds"
     )
     assert {c.verdict for c in others} == {Verdict.SKIPPED}
-    assert "the deadline left no time to look for the idea behind it" in shown(report)
+    assert "the deadline left no time to look for the idea behind it" in " ".join(
+        page_of(report, 100).split()
+    )
 
 
 def test_what_was_found_before_the_deadline_is_still_reported() -> None:
-    question = load("maxpool-routing")
+    question = asked("maxpool-routing")
     report = graded(question, question.starter, lambda name: name != "reference")
     assert Verdict.FAIL in {c.verdict for c in report.checks}
     assert report.verdict is Verdict.FAIL
@@ -112,7 +100,7 @@ def test_no_slowness_of_anybody_takes_back_that_a_deciding_check_failed(
 
 
 def test_a_slow_reference_is_the_bank_s_fault() -> None:
-    question = load("maxpool-routing")
+    question = asked("maxpool-routing")
     report = graded(question, question.starter, lambda name: name == "reference")
     assert report.verdict is Verdict.INVALID
     assert "the submission took 0 of them" in report.message
@@ -120,7 +108,7 @@ def test_a_slow_reference_is_the_bank_s_fault() -> None:
 
 
 def test_slow_misconceptions_are_not_blamed_on_the_submission() -> None:
-    question = load("maxpool-routing")
+    question = asked("maxpool-routing")
     report = graded(question, question.starter, lambda name: "/" in name)
     assert report.verdict is Verdict.FAIL
     assert report.note
@@ -129,7 +117,7 @@ def test_slow_misconceptions_are_not_blamed_on_the_submission() -> None:
 
 
 def test_a_grade_after_one_that_ran_out_of_time_is_as_ever() -> None:
-    question, slow = load("maxpool-routing"), ["reference"]
+    question, slow = asked("maxpool-routing"), ["reference"]
     with slowed(question, lambda name: name in slow) as session:
         assert session.grade(question.starter, seed=1).verdict is Verdict.INVALID
         slow.clear()
@@ -141,7 +129,7 @@ def test_a_file_that_sleeps_while_it_is_loaded_ends_by_the_true_clock(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("grader.session.session.GRADE_SECONDS", 0.2)
-    question = load("adam-7b-memory")
+    question = asked("adam-7b-memory")
     with GradingSession(question) as session:
         report = session.grade(b"import time\ntime.sleep(3600)\n", seed=1)
     assert report.verdict is Verdict.LIMIT

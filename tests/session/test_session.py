@@ -17,11 +17,11 @@ from grader.model.report import Report, Verdict
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.worker import wire
 from grader.session import GradingSession, grade
+from tests.asking import ROOT, asked, settled
 from tests.audit.audits import question as small
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
-ROOT = Path(__file__).parents[2]
 MINI = ROOT / "tests" / "banks" / "mini"
 POOL = "maxpool-routing"
 
@@ -36,16 +36,6 @@ HOSTILE = {
     "answers for the judge": "import os\nfor n in range(3, 64):\n"
     "    try:\n        os.write(n, b'drl1' + bytes(12))\n    except OSError:\n        pass\n",
 }
-
-
-def load(question_id: str) -> Question:
-    return bank.load([ROOT], question_id)
-
-
-def settled(report: Report) -> Report:
-    """A report without what differs from one run of the same file to the next."""
-    checks = tuple(replace(c, figures={}) for c in report.checks if c.kind != "performance")
-    return replace(report, seconds=0.0, checks=checks)
 
 
 def submissions(question: Question) -> dict[str, bytes]:
@@ -69,7 +59,7 @@ def test_a_session_says_what_single_grades_say_in_any_order(
 
 
 def test_every_submission_has_a_process_of_its_own_and_none_stays() -> None:
-    question = replace(load("adam-7b-memory"), variants={})
+    question = replace(asked("adam-7b-memory"), variants={})
     tells = question.reference + b"\nimport math\nprint(getattr(math, 'held', 0))\nmath.held = 1\n"
     with GradingSession(question) as session:
         printed = [session.grade(tells, seed=n).printed.split() for n in range(3)]
@@ -87,9 +77,9 @@ def test_no_submission_ever_runs_in_a_worker_of_the_bank(
 
     Of `gradient-check`, which asks for a test, the driver runs in the reference's worker.
     """
-    question, mark = load(question_id), b"\n# written by somebody else\n"
+    question, mark = asked(question_id), b"\n# written by somebody else\n"
     marked, ours = set[WorkerClient](), set[WorkerClient]()
-    asked = set[str]()  # programs, of ours
+    ran = set[str]()  # programs, of ours
     exchange = WorkerClient.exchange
 
     def watched(worker: WorkerClient, request: Any, *limits: Any) -> Any:
@@ -99,8 +89,8 @@ def test_no_submission_ever_runs_in_a_worker_of_the_bank(
         if worker in session.bank._workers.values():
             ours.add(worker)
             if plain:
-                asked.update({request["program"]} if "program" in request else ())
-                asked.update(request.get("programs", ()))
+                ran.update({request["program"]} if "program" in request else ())
+                ran.update(request.get("programs", ()))
         return exchange(worker, request, *limits)
 
     monkeypatch.setattr(WorkerClient, "exchange", watched)
@@ -114,8 +104,8 @@ def test_no_submission_ever_runs_in_a_worker_of_the_bank(
     assert len(marked) >= 6  # a process for each at least
     assert not marked & ours
     own = {f"{name}/{n}" for name, texts in question.variants.items() for n in range(len(texts))}
-    assert "reference" in asked
-    assert {part for name in asked for part in name.split("+")} <= {"reference", *own}
+    assert "reference" in ran
+    assert {part for name in ran for part in name.split("+")} <= {"reference", *own}
 
 
 def workers_of(session: GradingSession) -> list[int]:
@@ -124,7 +114,7 @@ def workers_of(session: GradingSession) -> list[int]:
 
 
 def test_processes_that_end_for_no_fault_of_the_bank_are_started_again() -> None:
-    question = load("adam-7b-memory")
+    question = asked("adam-7b-memory")
     alone = settled(grade(question, question.starter, seed=2))
     assert alone.misconceptions
     with GradingSession(question) as session:
@@ -149,7 +139,7 @@ def test_a_misconception_that_ends_its_process_spoils_no_other(tmp_path: Path) -
 
 
 def test_what_is_kept_does_not_grow_with_the_grades() -> None:
-    question = load(POOL)
+    question = asked(POOL)
     with GradingSession(question) as session:
         held = []
         for seed in range(6):
@@ -161,7 +151,7 @@ def test_what_is_kept_does_not_grow_with_the_grades() -> None:
 
 
 def test_a_second_thread_is_told_to_open_a_session_of_its_own() -> None:
-    question = load("adam-7b-memory")
+    question = asked("adam-7b-memory")
     with (
         GradingSession(question) as session,
         session._alone(),
@@ -171,7 +161,7 @@ def test_a_second_thread_is_told_to_open_a_session_of_its_own() -> None:
 
 
 def test_a_closed_session_says_that_it_is_closed() -> None:
-    question = load("adam-7b-memory")
+    question = asked("adam-7b-memory")
     with GradingSession(question) as session:
         pass
     with pytest.raises(RuntimeError, match="this GradingSession is closed: open another one"):
@@ -191,12 +181,12 @@ def test_a_closed_session_says_that_it_is_closed() -> None:
 def test_what_is_no_submission_or_no_seed_is_refused_in_a_sentence(
     submission: Any, seed: Any, error: type[Exception], said: str
 ) -> None:
-    with GradingSession(load(POOL)) as session, pytest.raises(error, match=said):
+    with GradingSession(asked(POOL)) as session, pytest.raises(error, match=said):
         session.grade(submission, seed=seed)
 
 
 def test_a_preview_leaves_out_what_is_only_reported_and_the_witness() -> None:
-    question = load(POOL)
+    question = asked(POOL)
     found: list[Report] = []
     with GradingSession(question) as session:
         right = session.grade(question.reference, seed=1, preview=True, decided=found.append)

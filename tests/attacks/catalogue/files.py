@@ -182,16 +182,6 @@ ATTACKS = (
         """,
     ),
     Attack(
-        "import-torch-from-its-folder",
-        "puts the folder with torch on the path and imports it there",
-        """
-        site = os.path.dirname(os.path.dirname(np.__file__))
-        sys.path.append(site)
-        import torch
-        """,
-        verdict=ERROR, says="torch|ermission",
-    ),
-    Attack(
         "import-another-package",
         "imports what happens to be installed beside numpy, or reads its source",
         acts="""
