@@ -41,7 +41,9 @@ Slot = tuple[dict[Key, Any], Key]  # a memory, and where in it something is
 SMALL = 4096  # entries of a case: what is larger takes long enough to be asked for by itself
 AT_ONCE = 32  # inputs of one request
 MOST_RUNS = 64  # runs of several programs in one request
-AHEAD_SECONDS = 1.5  # of CPU time that a request for much of a submission may take
+# CPU time that a request for much of a submission may take, without and with torch, which imports
+# a second's worth when it is first used; what then has to be found out alone is asked once more.
+AHEAD_SECONDS = {False: 1.0, True: 2.0}
 FIRST_SECRET = 2  # draws below are the same for everybody who has the seed
 
 
@@ -151,18 +153,12 @@ class Evaluation:
         """
         memory, whole = self._slot(program, key, draw_index)
         if whole not in memory:
-            if program is None or self.bank is None or not self._is_of_bank(program):
-                made = make()
-            else:
-                made, died = None, False
-                try:
-                    made = make()
-                except WorkerError:
-                    died = True
-                if died or program.worker.failure is not None:
-                    self._revive(program)
-                    made = make()
-            memory[whole] = made
+            lasting = program if program and self.bank and self._is_of_bank(program) else None
+            with contextlib.suppress(*[WorkerError] if lasting else []):
+                memory[whole] = make()
+            if lasting and (whole not in memory or lasting.worker.failure is not None):
+                self._revive(lasting)
+                memory[whole] = make()
         found: T = memory[whole]
         return found
 
@@ -442,17 +438,17 @@ class Evaluation:
 
         small = [case for case in cases if self.is_plain(case) and is_drawn(case)]
         every, names = [(c, mode) for c in small for mode in modes], want or self.wanted[run]
-        left = [program for program in programs if not program.alone]
+        left, most = [program for program in programs if not program.alone], MOST_RUNS
         while left:
             new = [at for at in every if not self._knows(left[0], run, *at, draw_index)][:AT_ONCE]
             if not new:
                 del left[0]
                 continue
-            some = left[: max(1, MOST_RUNS // len(new))]
+            some = left[: max(1, most // len(new))]
             inputs = [self.inputs(c, run, mode=mode, draw_index=draw_index) for c, mode in new]
             found = self._at_once(some, self.steps(run), inputs, names)
             if not found:
-                del left[: len(some)]
+                left, most = left[len(some) == 1 :], 1  # which of them it was shows then
             pairs = itertools.product(some, new)
             for (program, (case, mode)), outcome in zip(pairs, found, strict=False):
                 memory, key = self._slot(program, self._of(run, case, mode), draw_index)
@@ -474,7 +470,7 @@ class Evaluation:
         one, *others = programs
         of_bank, usual, one.limits = self._is_of_bank(one), one.limits, None
         try:
-            seconds = None if of_bank else AHEAD_SECONDS
+            seconds = None if of_bank else AHEAD_SECONDS[self.question.spec.needs_torch]
             return one.several(steps, inputs, want, others, seconds=seconds)
         except ProgramError:
             pass  # something cannot be sent, say
@@ -486,8 +482,7 @@ class Evaluation:
                 one.renew()
         finally:
             one.limits = usual
-        for program in programs:
-            program.alone = True
+        one.alone = not others
         return []
 
     def asked(

@@ -8,7 +8,6 @@ second.  `None` is "not known", everywhere here.
 from __future__ import annotations
 
 import os
-import stat
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -61,7 +60,7 @@ def occupied_bytes(pid: int, scratch: str) -> int | None:
         # Exact; the counters of `statm` may lag behind by megabytes on machines of many cores.
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
         sizes = {line.split()[0]: int(line.split()[1]) * 1024 for line in lines[1:]}
-        files = sum(file_sizes(scratch, lambda _: None)) + _unnamed_bytes(pid)
+        files = sum(file_sizes(scratch, lambda _: None))
         return sizes["Rss:"] + sizes["Swap:"] + files
     return None
 
@@ -75,15 +74,3 @@ def _by_psutil(pid: int, read: Callable[[Any], float]) -> int | None:
         with suppress(psutil.Error, AttributeError):
             return round(read(psutil.Process(pid)))
     return None
-
-
-def _unnamed_bytes(pid: int) -> int:
-    """Bytes of the files that are open in a process and have no name any more."""
-    size = 0
-    with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as descriptors:
-        for descriptor in descriptors:
-            with suppress(OSError):
-                found = Path(descriptor.path).stat()
-                if stat.S_ISREG(found.st_mode) and not found.st_nlink:
-                    size += found.st_blocks * 512
-    return size

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.evaluation import AHEAD_SECONDS, Evaluation
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
 from tests.kinds.grading import Desk
@@ -83,7 +83,7 @@ def test_all_small_cases_are_run_at_once(tmp_path: Path, requests: list[Any], na
 def test_what_ends_a_process_that_runs_many_is_found_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, verdict: str, said: str
 ) -> None:
-    monkeypatch.setattr("grader.evaluation.evaluation.AHEAD_SECONDS", 0.1)
+    monkeypatch.setitem(AHEAD_SECONDS, False, 0.1)
     source = "print('loaded')\ndef f(x):\n    if x.size == 3:\n        print(1, flush=True)\n"
     source += f"        {end}\n    return 2 * x\n"
     with opened(tmp_path, SIZES, DOUBLE) as session:
