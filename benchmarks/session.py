@@ -46,13 +46,14 @@ def compared(question: Question, source: bytes, grades: int) -> tuple[float, ...
 
 
 def until_verdict(session: GradingSession, source: bytes, seed: int) -> float:
-    """Seconds until a preview has its verdict."""
+    """Seconds until there is a verdict, without what is only reported or confirmed."""
     times: list[float] = []
     began = time.perf_counter()
     session.grade(
         source,
         seed=seed,
-        preview=True,
+        witnessed=False,
+        timed=False,
         decided=lambda _: times.append(time.perf_counter() - began),
     )
     return [*times, time.perf_counter() - began][0]

@@ -79,6 +79,9 @@ class ClassFile(Keys):
     isolation: Literal["strong", "limited", "process"] = Field(
         default="strong", description="The least that a submission has to be refused."
     )
+    stretch: bool = Field(
+        default=False, description="Whether speed is measured where it is only reported, too."
+    )
     layout: str = Field(
         default="", max_length=200, description="How submissions are laid out, as --layout has it."
     )
@@ -229,6 +232,7 @@ class ClassPlan:
     out: Path
     seed: int | None = None
     level: str = ""  # of isolation, at least; what its class.yaml says, else strong, when empty
+    stretch: bool = False  # whether speed is measured where it is only reported
     jobs: int | None = None  # processes here; as many as there are cores when None
     layout: str = ""  # how submissions are laid out, where that does not show
     pattern: str = ""  # their paths, with fields, where no layout fits
@@ -273,7 +277,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         int.from_bytes(os.urandom(4), "big") if seed is None else seed, level, __version__,
         tuple(assigned(*one) for one in zip(config.asked, questions, strict=True)),
         title=config.title, deadline=config.deadline, counts=config.counts,
-        submissions=str(folder),
+        stretch=plan.stretch or config.stretch, submissions=str(folder),
     )  # fmt: skip
     # Before anything is written: it may be refused.
     with (
@@ -290,7 +294,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
             return
         terms = results.terms  # a seed that was drawn once stays
         jobs = (
-            Job(key, question, program, terms.seed, terms.level)
+            Job(key, question, program, terms.seed, terms.level, terms.stretch)
             for question in terms.questions
             for key, program in results.waiting(question)
         )

@@ -59,8 +59,8 @@ _adapter = functools.cache(TypeAdapter[Any])
 def key_of(terms: Terms, question: AssignedQuestion, sha256: str) -> str:
     """Return what a grade is found by: equal where nothing that decides its outcome differs."""
     decides = [
-        sha256, question.digest, question.parts, terms.seed, terms.level, terms.program,
-        sorted(question.libraries.items()),
+        sha256, question.digest, question.parts, sorted(question.libraries.items()),
+        terms.seed, terms.level, terms.stretch, terms.program,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32]
 

@@ -36,6 +36,7 @@ def grade(
     jobs: Jobs = None,
     isolation: Level = "",
     seed: Seed = None,
+    stretch: Annotated[bool, flag("--stretch", "Measure what is only reported, too.")] = False,
     layout: Annotated[str, option("NAME", "How files are laid out, if it does not show.")] = "",
     pattern: Annotated[str, option("PATH", "Their paths, like '{student}/{question}.py'.")] = "",
     scheduler: Annotated[str, option("ADDRESS", "Grade on this Dask cluster.")] = "",
@@ -50,7 +51,7 @@ def grade(
         logging.disable()  # what goes wrong there is said in a sentence, not in its tracebacks
     plan = ClassPlan(
         submissions, tuple(question or ()), out, seed=seed, level=isolation, jobs=jobs,
-        layout=layout, pattern=pattern, file=file, scheduler=scheduler,
+        stretch=stretch, layout=layout, pattern=pattern, file=file, scheduler=scheduler,
     )  # fmt: skip
     verdicts, faults, known, total = Counter[str](), Counter[str](), 0, 0
     try:

@@ -98,7 +98,8 @@ class Evaluation:
         self.submission = submission
         self.reference = reference
         self.reference_first = True  # the submission is not asked what breaks the reference
-        self.preview = False  # nothing is confirmed from outside the submission's process
+        self.witnessed = True  # what a process counts is confirmed from outside of it
+        self.timed = True  # how fast the submission is, is measured where it decides nothing too
         self.cases: dict[str, CaseRecipe] = every_draw(read_cases(question.spec.cases)[0])
         # How many parts of the question are asked: nothing is said of the checks of others.
         self.parts_asked = len(question.spec.parts)

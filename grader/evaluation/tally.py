@@ -121,7 +121,7 @@ def _result(
         message = shown.sentence or f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
         unsure = [case.name for case, f in found if f.verdict is Verdict.INCONCLUSIVE]
         message += f"; too close to call in {', '.join(unsure)}" if unsure else ""
-        verdict = Verdict.INCONCLUSIVE if unsure else Verdict.PASS
+        verdict = Verdict.INCONCLUSIVE if unsure else shown.verdict
     return CheckResult(
         id=check.id,
         kind=check.kind,

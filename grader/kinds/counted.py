@@ -35,6 +35,10 @@ class Counted(Kind[K]):
         """What follows from the submission's count."""
         raise NotImplementedError
 
+    def enough(self, trial: Trial[K]) -> float:  # noqa: ARG002
+        """The most that a count may be where it is a number."""
+        return 0.0
+
     def what(self, check: K, found: api.Measured, /) -> Sequence[str] | None:  # noqa: ARG002
         """What was counted, a word for each thing; None where only their number is known."""
         return None
@@ -55,7 +59,9 @@ class Counted(Kind[K]):
     ) -> api.Measured:
         """What the worker of a program counts in the check's run, or another; once.
 
-        The quantities are those of `worker.measure`.
+        What a first call imports or caches is not what it costs: where that would be too much, and
+        for a program of the bank, a second one is counted.  The quantities are those of
+        `worker.measure`.
         """
         quantity, of, without = self.quantity(trial.check)
         if run is not None:
@@ -64,8 +70,14 @@ class Counted(Kind[K]):
         every, inputs = trial.evaluation.steps(run), trial.evaluation.inputs(trial.case, run)
         steps = divided(every, of)[0] if of else every
 
+        def once(asked: api.RemoteProgram, *, exact: bool) -> api.Measured:
+            return asked.measure(quantity, steps, inputs, without=without, of=of, exact=exact)
+
         def ask(asked: api.RemoteProgram) -> api.Measured:
-            return asked.measure(quantity, steps, inputs, without=without, of=of)
+            found, judged = once(asked, exact=False), program is trial.evaluation.submission
+            if isinstance(found.value, str) or (judged and found.value <= self.enough(trial)):
+                return found
+            return once(asked, exact=True)
 
         evaluation, case = trial.evaluation, trial.case
         key = ("measured", quantity, run, case.name, without, of)
@@ -161,6 +173,9 @@ class Budgeted(Counted[B]):
             return size_expr.value(vars(trial.check)["at_most"], sizes)
         except size_expr.AmountError as error:
             raise api.BankFault(f"{trial.check.id}: {error}") from None
+
+    def enough(self, trial: Trial[B]) -> float:
+        return self.allowed(trial)
 
     def share(self, trial: Trial[B]) -> float:
         allowed = self.allowed(trial)

@@ -75,7 +75,7 @@ class Limits(Keys):
 
     cpu_seconds: Seconds | None = key("Of CPU time; 5 if not given, at most 120.", None)
     wall_seconds: Seconds | None = key(
-        "By the clock; else 25 more than the CPU time or twice that, at most 120.", None
+        "By the clock, at most 120; if not given, 5 seconds idle end it.", None
     )
 
 

@@ -33,8 +33,9 @@ KEEP_FIRST = 16 << 10  # and of its beginning
 MAX_OUTPUT = 16 << 20  # bytes of output after which the worker is stopped
 MAX_WRITTEN = 64 << 20  # bytes written in all, output included: whatever became of the files
 WATCH_SECONDS = 0.05  # how often a worker is watched
-# Beyond the CPU time that an exchange may take, what the clock allows: others use the machine too.
-SLACK, MOST_SLACK = 5, 25.0  # times those seconds, but at most this many
+# That a process may let go by while it neither runs nor waits for a core; where it is not known how
+# long it waits for one, others use the machine too.
+IDLE_SECONDS, MOST_IDLE = 5.0, 25.0
 STRONG, LIMITED, PROCESS = "strong", "limited", "process"
 _GRACE = 2.0  # seconds from the end of a channel to that of its process
 _PATIENCE, _MOST_SAID = 1.0, 1 << 20  # seconds and bytes until it has said where its program is
@@ -64,31 +65,30 @@ class Garbled(WorkerError):
 class Limits:
     """How long an exchange may take, and where that is set."""
 
-    seconds: float = CALL_SECONDS  # of CPU time; by the clock too, where CPU time cannot be read
-    wall: float | None = None  # seconds by the clock; with some slack by default
+    seconds: float = CALL_SECONDS  # of CPU time; by the clock where CPU time cannot be read
+    wall: float | None = None  # by the clock; if not given, it must not be idle for long
     set_by: str = ""
-
-    def by_clock(self, *, cpu_known: bool) -> float:
-        """Seconds that it may take by the clock."""
-        if self.wall is not None or not cpu_known:
-            return self.wall or self.seconds
-        if self.set_by:
-            return self.seconds + max(self.seconds, MOST_SLACK)
-        return self.seconds + min(SLACK * self.seconds, MOST_SLACK)
 
     def of_longer(self, usual: float) -> Limits:
         """The same of a request that takes right programs more seconds than a call, perhaps."""
         share = max(1.0, usual / CALL_SECONDS)
         return Limits(share * self.seconds, self.wall and share * self.wall, self.set_by)
 
-    def overrun(self, *, by_clock: bool) -> str:
-        """That it took too long, and by which limit."""
-        if not self.set_by:
-            return f"did not finish within {self.seconds:.3g} seconds"
-        if by_clock:
-            seconds = self.by_clock(cpu_known=True)
-            return f"did not finish within {seconds:.3g} seconds by the clock ({self.set_by})"
-        return f"did not finish within {self.seconds:.3g} seconds of CPU time ({self.set_by})"
+    def overrun(self, elapsed: float, spent: float | None, queued: float | None) -> str:
+        """Which limit an exchange has passed, a sentence that goes on; '' while it has not.
+
+        All in seconds: by the clock; of CPU time, and waiting for a core, where these are known.
+        """
+        if (elapsed if spent is None else spent) > self.seconds:
+            set_by = f" of CPU time ({self.set_by})" if self.set_by else ""
+            return f"did not finish within {self.seconds:.3g} seconds{set_by}"
+        if self.wall is not None and elapsed > self.wall:
+            return f"did not finish within {self.wall:.3g} seconds by the clock ({self.set_by})"
+        if self.wall is not None or spent is None:
+            return ""
+        idle = elapsed - spent - (queued or 0.0)
+        allowed = MOST_IDLE if queued is None else IDLE_SECONDS
+        return f"was idle for more than {allowed:.3g} seconds" if idle > allowed else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,8 @@ class WorkerClient(Closing):
         # Name and source of the file of a program that may say where in it it is.
         self.file: tuple[str, bytes] | None = None
         self._looked = 0.0  # when it was last watched
-        # By what it is asked now: limits, CPU time at the beginning, and an end by the clock.
+        self.slowest = 0.0  # seconds of CPU time that a call took at most
+        # Of what it is asked now: limits, CPU time at the beginning, and when that was.
         self._may_take: tuple[Limits, int | None, float] = Limits(), None, 0.0
         self._owner, self._thread = os.getpid(), threading.get_ident()
         self._start()
@@ -327,18 +328,19 @@ class WorkerClient(Closing):
         reply = _Reply(reply_bytes)
         channel, pending = self._channel, [memoryview(piece) for piece in wire.encode(request)]
         if limits is not None:
-            before = self.cpu_nanoseconds()
-            end = time.monotonic() + limits.by_clock(cpu_known=before is not None) + grace
-            self._may_take = limits, before, end
-        limits, before, end = self._may_take
+            self._may_take = limits, self.cpu_nanoseconds(), time.monotonic() + grace
+        limits, before, began = self._may_take
         output_open = True
         with contextlib.suppress(BlockingIOError, ConnectionError):  # met again below
             _send(channel, pending)
         while not reply.done:
-            left = end - time.monotonic()
-            spent = 0 if before is None else (self.cpu_nanoseconds() or before) - before
-            if left <= 0 or spent > limits.seconds * 1e9:
-                raise TooSlow(limits.overrun(by_clock=left <= 0) + self._placed())
+            elapsed = time.monotonic() - began
+            spent = self._spent_since(before)
+            # Only what takes long is looked at for how long it waited for a core.
+            known = spent is not None and elapsed > IDLE_SECONDS
+            queued = probes.queued_seconds(self.pid) if known else None
+            if late := limits.overrun(elapsed, spent, queued):
+                raise TooSlow(late + self._placed())
             if self.deadline is not None and self._isolation is not None:
                 try:
                     self.deadline.check()
@@ -349,7 +351,7 @@ class WorkerClient(Closing):
             poll.register(channel, select.POLLIN | (select.POLLOUT if pending else 0))
             if output_open:
                 poll.register(self._output, select.POLLIN)
-            ready = dict(poll.poll(1000 * min(left, WATCH_SECONDS)))
+            ready = dict(poll.poll(1000 * WATCH_SECONDS))
             if self._output in ready:
                 output_open = self._drain()
             self._watch_all()
@@ -366,7 +368,13 @@ class WorkerClient(Closing):
                 raise self._death() from None
         if pending:
             raise Garbled("broke the protocol: answered before it was asked")
+        if limits.seconds <= CALL_SECONDS:  # else it was more than a call
+            self.slowest = max(self.slowest, self._spent_since(before) or 0.0)
         return reply.decoded()
+
+    def _spent_since(self, before: int | None) -> float | None:
+        """Seconds of CPU time since a reading; None where there is none."""
+        return None if before is None else ((self.cpu_nanoseconds() or before) - before) / 1e9
 
     def _check_silent(self) -> None:
         """Check that it has not written anything before it is asked."""

@@ -39,6 +39,14 @@ def cpu_nanoseconds(pid: int) -> int | None:
     return None
 
 
+def queued_seconds(pid: int) -> float | None:
+    """How long the threads of a process were ready to run and did not, because others did."""
+    with suppress(OSError, ValueError, IndexError):
+        tasks = Path(f"/proc/{pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_bytes().split()[1]) for task in tasks) / 1e9
+    return None
+
+
 def written_bytes(pid: int) -> int | None:
     """Bytes that a process wrote to files so far, also to those that have no name any more."""
     if not PROC:  # bytes and, on Linux, characters; macOS has no such counters

@@ -42,6 +42,10 @@ Names = Sequence[str]
 Q = TypeVar("Q")
 R = TypeVar("R")
 
+# A call of a submission is ended sooner where those of the reference take little: after the least
+# seconds, or so many times what the slowest of them took.  A right one in plain loops took 1.0, 140
+# times as long.
+LEAST_SECONDS, TIMES_SLOWEST = 2.5, 250
 ROOM = 1 << 20  # bytes that a reply may hold beyond a multiple of what was sent
 MOST_CALLS = 10_000  # of one run of a test; the driver says what more than a few hundred cost
 MOST_REPLY = 8 << 20  # bytes that a call of what it tests may give
@@ -58,6 +62,7 @@ class RemoteProgram:
     filename: str = "submission.py"
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
     limits: Limits | None = None  # of what it is asked until this is changed
+    slowest: Callable[[], float] | None = None  # CPU seconds that a call of the reference took
     untrusted: bool = False  # whether it may say where in its file it was when its time was over
     alone: bool = False  # whether it has to be asked for one thing at a time
     loads: protocol.Load | None = None  # as it was loaded
@@ -166,10 +171,17 @@ class RemoteProgram:
         return self._ask(request, protocol.Gradients, steps, [inputs], seconds=60).gradients
 
     def measure(
-        self, quantity: str, steps: Steps, inputs: Inputs, *, without: Names = (), of: str = ""
+        self,
+        quantity: str,
+        steps: Steps,
+        inputs: Inputs,
+        *,
+        without: Names = (),
+        of: str = "",
+        exact: bool = True,
     ) -> Measured:
         """Measure an autograd graph, see `worker.measure.autograd`, or memory, see `kept` there."""
-        about = {"quantity": quantity, "of": of, "without": tuple(without)}
+        about = {"quantity": quantity, "of": of, "without": tuple(without), "exact": exact}
         request = self._about(protocol.Measure, steps, inputs, **about)
         found = self._ask(request, Measured, steps, [inputs], seconds=60)
         if type(found.value) is not (str if quantity == "graph" else int):
@@ -231,7 +243,11 @@ class RemoteProgram:
 
     def _limits(self, seconds: float | None = None) -> Limits:
         usual = self.call_seconds if seconds is None else seconds
-        return Limits(usual) if self.limits is None else self.limits.of_longer(usual)
+        if self.limits is not None:
+            return self.limits.of_longer(usual)
+        if seconds is None and self.slowest is not None:
+            usual = min(usual, max(LEAST_SECONDS, TIMES_SLOWEST * self.slowest()))
+        return Limits(usual)
 
 
 @dataclass(slots=True, kw_only=True)

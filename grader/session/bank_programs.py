@@ -48,6 +48,7 @@ class BankPrograms(Closing):
         self._workers: dict[str, WorkerClient] = {}
         self._programs: dict[str, RemoteProgram] = {}  # once loaded; those examined excepted
         self._deadline: Deadline | None = None
+        self._slowest = 0.0  # of workers of the reference that have ended
 
     @property
     def reference(self) -> RemoteProgram:
@@ -59,6 +60,11 @@ class BankPrograms(Closing):
         if self.reference.worker.failure is not None:
             self.revive("reference")
         return self.reference
+
+    def slowest(self) -> float:
+        """Seconds of CPU time that a call of the reference took at most."""
+        worker = self._workers.get("reference")
+        return max(self._slowest, worker.slowest if worker else 0.0)
 
     def expect_variants(self) -> None:
         """Start the process of the misconceptions, if there are any, while others are at work."""
@@ -141,6 +147,8 @@ class BankPrograms(Closing):
 
     def _end(self, use: str) -> None:
         if use in self._workers:
+            if use == "reference":
+                self._slowest = self.slowest()
             self._workers.pop(use).close()
 
     def _program(self, use: str, name: str, sources: Sequence[bytes]) -> RemoteProgram:

@@ -47,10 +47,6 @@ def run_checks(
     for part, check in schedule.order:
         result = schedule.skipped(part, check)
         evaluation.parts_asked = schedule.asked
-        if result is None and check.stretch and evaluation.preview:
-            result = CheckResult(
-                check.id, check.kind, Verdict.SKIPPED, "left out of a preview", stretch=True
-            )
         if gone is not None and (result is None or result.message == f"needs {gone}"):
             result = blocked(part, check, gone, f"the process was stopped in {gone}")
         called = question.functions_of_runs({check.run})

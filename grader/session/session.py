@@ -110,7 +110,8 @@ class GradingSession(Closing):
         filename: str = "submission.py",
         progress: Callable[[int, int], None] = lambda _done, _all: None,
         is_program: bool = False,
-        preview: bool = False,
+        witnessed: bool = True,
+        timed: bool = True,
         decided: Callable[[Report], None] = lambda _report: None,
     ) -> Report:
         """Grade a submission.
@@ -121,8 +122,9 @@ class GradingSession(Closing):
             filename: what tracebacks call the file.
             progress: called with how many checks are done, and of how many.
             is_program: whether it is a program already, where the form asks for a text.
-            preview: leave out what takes long and seldom decides: what is reported only, and
-                witnesses from outside the process.  A pass is to be confirmed without.
+            witnessed: whether what a process counts is confirmed from outside of it; where it is
+                not, a pass is to be confirmed by another grade.
+            timed: whether speed is measured where it is only reported.
             decided: called with a report that fails, before it is explained.
 
         Returns:
@@ -168,7 +170,7 @@ class GradingSession(Closing):
                     report = self._stopped(report, wrong)
                 else:
                     evaluation = self.bank.evaluation(program, seed)
-                    evaluation.preview = preview
+                    evaluation.witnessed, evaluation.timed = witnessed, timed
                     # The misconceptions' process starts, and imports, during other checks.
                     expect = self.bank.expect_variants
                     checks = run_checks(evaluation, expect, self._counting, progress)
@@ -190,7 +192,17 @@ class GradingSession(Closing):
         """A submission, not loaded yet."""
         support = self.question.support
         if not self._form.apart:
-            return RemoteProgram(worker, "submission", [source], support, filename, untrusted=True)
+            # What torch imports when it is used takes long in the submission, not in the reference.
+            slowest = None if worker.torch else self.bank.slowest
+            return RemoteProgram(
+                worker,
+                "submission",
+                [source],
+                support,
+                filename,
+                slowest=slowest,
+                untrusted=True,
+            )
         return TesterProgram(
             worker,
             "submission",

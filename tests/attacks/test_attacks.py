@@ -61,7 +61,7 @@ def test_an_attack_gets_its_verdict_and_leaves_no_trace(
 ) -> None:
     if attack.seconds is not None:
         monkeypatch.setattr(remote, "CALL_SECONDS", attack.seconds)
-        monkeypatch.setattr(client, "SLACK", 0)  # for busy machines, of which this waits for none
+        monkeypatch.setattr(client, "IDLE_SECONDS", attack.seconds)
     text = attack.text(victims.known())
     before, memory = traces(victims), peak()
     with ExitStack() as own:

@@ -114,7 +114,7 @@ def test_a_job_can_be_sent_with_its_question() -> None:
         "deviations", "", question.digest, "/nowhere", (1,), 100,
         libraries=versions(["python", "numpy", "drill"]),
     )  # fmt: skip
-    sent = Job("0" * 32, posed, REFERENCE.encode(), 7, "process", files_of(question))
+    sent = Job("0" * 32, posed, REFERENCE.encode(), 7, "process", files=files_of(question))
     graded = pickle.loads(pickle.dumps(grade_one(pickle.loads(pickle.dumps(sent)))))
     assert graded.report is not None
     assert (graded.report.digest, graded.report.verdict) == (question.digest, "pass")

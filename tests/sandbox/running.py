@@ -51,6 +51,8 @@ def given(**values: Any) -> dict[str, Mapping[str, Any]]:
 class Connected(WorkerClient):
     """The judge's end of a channel to something else than a process of the judge's."""
 
+    pid = -1
+
     def __init__(
         self,
         channel: socket.socket,
@@ -65,6 +67,7 @@ class Connected(WorkerClient):
         channel.setblocking(False)
         self._channel, self._output, self.stopped_at = channel, output, ""
         self.deadline, self.file, self._looked = None, None, 0.0
+        self.slowest = 0.0
         self._drain, self._watch_all, self.cpu_nanoseconds = drain, watch, spent  # type: ignore[method-assign]
         self._death = lambda: Died(death())  # type: ignore[method-assign]
 

@@ -196,10 +196,11 @@ INPUTS = {"x": tensor(ROWS, WIDTH), "w": tensor(WIDTH, OUT)}
 
 
 def measure(program: RemoteProgram, quantity: str, *texts: str, **more: Any) -> Measured:
-    """Measure a run, which is repeated to the byte."""
+    """Measure a run, which from its second call on is repeated to the byte."""
     wanted = steps(*texts)
     needed = {n: INPUTS[n] for n in {r for s in wanted for r in s.reads} & INPUTS.keys()}
     given = more.pop("inputs", {}) | {n: v for n, v in needed.items() if n not in more}
+    program.measure(quantity, wanted, given, **more)
     first = program.measure(quantity, wanted, given, **more)
     assert program.measure(quantity, wanted, given, **more) == first
     return first

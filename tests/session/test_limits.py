@@ -8,6 +8,8 @@ import pytest
 
 from grader.model.report import Verdict
 from grader.sandbox.client import Limits
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.spawn import Workers
 from tests.kinds.one_file import graded, of, opened
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -86,4 +88,40 @@ def test_what_repeats_a_call_has_more_of_it() -> None:
     assert limits.of_longer(5) == limits
     assert limits.of_longer(60) == Limits(720, None, limits.set_by)
     assert Limits(5, 40).of_longer(60) == Limits(60, 480)
-    assert [Limits(s, None, "x").by_clock(cpu_known=True) for s in (2, 60)] == [27, 120]
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "spent", "queued", "ends"),
+    [
+        (90.0, 4.9, 84.0, ""),  # a core among many programs: no limit of the program's
+        (90.0, 5.1, 84.0, "did not finish within 5 seconds"),
+        (6.0, 0.9, 0.0, "was idle for more than 5 seconds"),
+        (6.0, 0.9, 0.2, ""),
+        (20.0, 0.0, None, ""),  # nobody knows how long it waited for a core
+        (26.0, 0.0, None, "was idle for more than 25 seconds"),
+        (4.9, None, None, ""),
+        (5.1, None, None, "did not finish within 5 seconds"),
+    ],
+)
+def test_only_what_a_program_does_itself_counts(
+    elapsed: float, spent: float | None, queued: float | None, ends: str
+) -> None:
+    assert Limits().overrun(elapsed, spent, queued) == ends
+
+
+def test_a_program_that_waits_is_ended_by_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.sandbox.client.IDLE_SECONDS", 0.3)
+    with opened(tmp_path, REST.replace(", LIMITS", ""), REFERENCE) as session:
+        found = of(graded(session, SLEEPS), "values")
+    assert found.verdict is Verdict.LIMIT
+    assert "was idle for more than 0.3 seconds" in found.message
+
+
+@pytest.mark.parametrize(("slowest", "seconds"), [(0.001, 2.5), (0.012, 3.0), (0.2, 5.0)])
+def test_a_call_ends_sooner_where_the_reference_is_quick(slowest: float, seconds: float) -> None:
+    with Workers(torch=False) as workers, workers.take() as worker:
+        program = RemoteProgram(worker, "submission", [], slowest=lambda: slowest)
+        assert program._limits() == Limits(seconds)
+        assert program._limits(60) == Limits(60)  # what repeats a call

@@ -36,6 +36,13 @@ HOSTILE = {
     "answers for the judge": "import os\nfor n in range(3, 64):\n"
     "    try:\n        os.write(n, b'drl1' + bytes(12))\n    except OSError:\n        pass\n",
 }
+# Right on the inputs of every check but the race.
+FORGING = b"""
+_right = maxpool2d_forward
+def maxpool2d_forward(x, *rest, **named):
+    y, ctx = _right(x, *rest, **named)
+    return (2 * y if x.shape == (4, 8, 32, 32) else y), ctx
+"""
 
 
 def submissions(question: Question) -> dict[str, bytes]:
@@ -185,19 +192,24 @@ def test_what_is_no_submission_or_no_seed_is_refused_in_a_sentence(
         session.grade(submission, seed=seed)
 
 
-def test_a_preview_leaves_out_what_is_only_reported_and_the_witness() -> None:
+def test_what_is_only_reported_and_the_witness_may_be_left_out() -> None:
     question = asked(POOL)
     found: list[Report] = []
     with GradingSession(question) as session:
-        right = session.grade(question.reference, seed=1, preview=True, decided=found.append)
-        wrong = session.grade(question.starter, seed=1, preview=True, decided=found.append)
+        right, wrong, forging = (
+            session.grade(text, seed=1, witnessed=False, timed=False, decided=found.append)
+            for text in (question.reference, question.starter, question.reference + FORGING)
+        )
     checks = {check.id: check for check in right.checks}
     assert right.verdict is Verdict.PASS
     assert checks["speed"].verdict is Verdict.SKIPPED
-    assert checks["speed"].message == "left out of a preview"
+    assert checks["speed"].message == "speed was not measured"
     assert checks["state"].figures["witnessed"] == 0.0
-    (early,) = found  # what passes has nothing to wait for
+    early, _ = found  # what passes has nothing to wait for
     assert early.verdict is wrong.verdict is Verdict.FAIL
     assert [c.id for c in early.checks] == [c.id for c in wrong.checks]
     assert wrong.misconceptions
     assert not early.misconceptions
+    assert forging.verdict is Verdict.FAIL
+    assert [c.id for c in forging.checks if c.verdict is Verdict.FAIL] == ["speed"]
+    assert "is wrong on fresh inputs" in forging.checks[-1].message

@@ -140,7 +140,7 @@ def graded(
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the limits, for those who run into them."""
     monkeypatch.setattr(remote, "CALL_SECONDS", SHORT)
-    monkeypatch.setattr(client, "MOST_SLACK", SHORT)
+    monkeypatch.setattr(client, "IDLE_SECONDS", SHORT)
 
 
 NO_PROGRAM = [

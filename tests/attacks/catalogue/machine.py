@@ -23,7 +23,7 @@ ATTACKS = (
         signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
         time.sleep(600)
         """,
-        verdict=LIMIT, says=r"did not finish within 0\.3 seconds.* while it was being loaded",
+        verdict=LIMIT, says=r"was idle for more than 0\.3 seconds.* while it was being loaded",
         seconds=0.3,
     ),
     Attack(

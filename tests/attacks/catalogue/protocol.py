@@ -124,7 +124,7 @@ def centre(x, w):
         os.write(channel(), b"\\0")
         time.sleep(0.01)
 """,
-        verdict=LIMIT, says=r"did not finish within 0\.3 seconds", seconds=0.3,
+        verdict=LIMIT, says=r"was idle for more than 0\.3 seconds", seconds=0.3,
     ),
     Attack(
         "patched-worker",

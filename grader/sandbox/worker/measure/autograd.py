@@ -90,7 +90,7 @@ def measure(program: LoadedModule, asked: Measure) -> Measured:
         case "saved":
             return _saved(program, forward, names, asked.without)
         case "live":
-            return _live(program, forward, stepping.build(asked.inputs), names)
+            return _live(program, forward, names)
         case "graph":
             stepping.perform_all(program, forward, names)
             return Measured(origin(names[asked.of], program.module.__name__))
@@ -99,8 +99,6 @@ def measure(program: LoadedModule, asked: Measure) -> Measured:
     counts = asked.quantity == "flops"
     if counts:  # a table: now, not in the middle of a measurement
         importlib.import_module("torch.utils.flop_counter")
-    # Caches made by a first call are not its cost.
-    stepping.perform_all(program, asked.steps, stepping.build(asked.inputs))
     gc.freeze()
     meter = Meter(count_flops=counts)
     with meter:
@@ -135,11 +133,8 @@ def _saved(
     return _measured(list(found.values()), keeping.names(kept, names))
 
 
-def _live(program: LoadedModule, steps: Sequence[Step], first: Names, names: Names) -> Measured:
+def _live(program: LoadedModule, steps: Sequence[Step], names: Names) -> Measured:
     """Bytes made by the forward steps and alive after them, torch and numpy, less the results."""
-    with Meter():  # what a first call imports or caches is not what this one keeps
-        stepping.perform_all(program, steps, first)
-    first.clear()
     gc.freeze()  # so that the collection below looks at this run's objects only
     given = set(names)
     tracemalloc.start()
@@ -175,7 +170,6 @@ def _cuda_peak(program: LoadedModule, steps: Sequence[Step], names: Names) -> in
     }
     warm = torch.ones(64, 64, device=device)
     (warm @ warm).sum().item()  # the matmul library's workspace is not the run's
-    stepping.perform_all(program, steps, dict(moved))
     torch.cuda.synchronize()
     gc.collect()
     torch.cuda.empty_cache()
