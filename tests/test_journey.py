@@ -1,4 +1,4 @@
-"""A person's way through a drill, with the program in processes of its own where that matters."""
+"""A drill without torch and one that is interrupted, with the program in processes of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from tests.leftovers import all_end
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = (ROOT / "drills" / "maxpool-routing" / "reference.py").read_bytes()
-STARTER = (ROOT / "drills" / "maxpool-routing" / "starter.py").read_bytes()
 SUBMISSION = Path("maxpool-routing", "submission.py")
 
 # The command line where torch cannot be found, as on a machine without it.
@@ -98,51 +97,6 @@ def person(tmp_path: Path) -> Person:
         "COLUMNS": "80",
     }
     return Person(folder, environment)
-
-
-def test_a_drill_from_start_to_solution(person: Person) -> None:
-    started = person.drill("start", "maxpool-routing")
-    assert (started.status, started.err) == (0, "")
-    assert "Worse than the framework" in started.out
-    assert started.out.endswith("Next: cd maxpool-routing && drill grade\n")
-    assert "def maxpool2d_backward" in (person.folder / SUBMISSION).read_text()
-    assert "## Contract" in (person.folder / "maxpool-routing" / "QUESTION.md").read_text()
-
-    failed = person.drill("grade")
-    assert (failed.status, failed.err) == (1, "")
-    assert "FAIL" in failed.out
-    assert "This is the starter, unchanged" in failed.out
-    assert "stride-is-kernel" not in failed.out
-    assert "drill grade --explain" in failed.out
-
-    refused = person.drill("solution")
-    assert refused.status == 2
-    assert "is shown when all parts pass" in refused.err
-    assert "hint 1 of 3" in person.drill("hint").out
-
-    person.write(REFERENCE)
-    passed = person.drill("grade")
-    assert (passed.status, passed.err) == (0, "")
-    assert "PASS" in passed.out
-    assert "One more, without code:" in passed.out
-    solution = person.drill("solution")
-    assert solution.status == 0
-    assert "the starter (-) needs" in solution.out
-    assert REFERENCE.decode() in person.drill("solution", "--full").out
-
-    reset = person.drill("reset")
-    assert reset.status == 0
-    assert person.read() == STARTER
-    (kept,) = (person.folder / "maxpool-routing").glob("submission.before-reset-*.py")
-    assert kept.read_bytes() == REFERENCE
-
-    history = person.drill("history").out
-    assert [word in history for word in ("FAIL", "PASS", "kept")] == [True] * 3
-    assert person.drill("history", "restore", "2").status == 0
-    assert person.read() == REFERENCE
-    listed = person.drill("list").out
-    assert any("maxpool-routing" in line and "passed" in line for line in listed.splitlines())
-    assert person.drill("show", "adam-7b-memory").status == 0
 
 
 def test_without_torch_only_its_questions_are_closed(person: Person) -> None:

@@ -81,7 +81,7 @@ def _breakdown(breakdown: model.Breakdown, most: int, *, hidden: bool) -> Iterat
 
 
 def _curve(curve: model.Curve) -> Iterator[Block]:
-    """Yours and a right one at five steps, and how fast each falls."""
+    """Yours and a right one at five steps, and from where on one of them is no number."""
     steps = max(len(curve.yours), len(curve.expected))
     if not steps:
         return
@@ -98,19 +98,6 @@ def _curve(curve: model.Curve) -> Iterator[Block]:
         if broken is not None:
             text = f"{name.capitalize()} is {number(values[broken])} from step {broken} on."
             yield Paragraph(text, indent=INDENT)
-    falls = [_fall(values) for values in series.values()]
-    # What hardly falls is another series than one of losses: accuracies of several runs.
-    if all(falls) and curve.expected[-1] < curve.expected[0] / 2:
-        text = f"On average yours falls by {falls[0]} per step, a right one by {falls[1]}."
-        yield Paragraph(text, indent=INDENT)
-
-
-def _fall(values: Sequence[float]) -> str:
-    """By how much a series falls on average: "3.5 %"; '' where it does not, or may not be said."""
-    if len(values) < 2 or not all(0 < v < math.inf for v in (values[0], values[-1])):
-        return ""
-    share = 1 - (values[-1] / values[0]) ** (1 / (len(values) - 1))
-    return f"{number(100 * share, 2)} %" if share > 0 else ""
 
 
 def _bars(bars: model.Bars, most: int) -> Iterator[Block]:

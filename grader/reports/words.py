@@ -58,14 +58,10 @@ def earned(report: Report, time: str = "") -> str:
     cases = {case for c in passed for case in c.cases}
     tried = f", {quantity(len(cases), 'case')}" * bool(cases)  # what is written has none
     facts = [f"{quantity(len(passed), 'check')}{tried}", time]
-    if any(part.of for part in report.parts):
-        facts.insert(0, _points(report))
+    if of := sum(part.of for part in report.parts):
+        got = sum(part.of for part in report.parts if part.verdict is Verdict.PASS)
+        facts.insert(0, f"{got} of {quantity(of, 'point')}")
     return "; ".join(filter(None, facts))
-
-
-def _points(report: Report) -> str:
-    passed = [part.of for part in report.parts if part.verdict is Verdict.PASS]
-    return f"{sum(passed)} of {quantity(sum(part.of for part in report.parts), 'point')}"
 
 
 def measured(report: Report) -> Iterator[str]:
@@ -214,7 +210,8 @@ def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
     pair = next((e for e in report.explanations if e.kind == "pair"), None)
     found: list[Idea] = []
     if pair is not None and len(named) > 1:
-        found += _together(named, len(pair.cases))
+        text = f"{_some_of(named)}; together they give exactly your numbers."
+        found += [Idea("Two ideas:", text), *(_listed(m) for m in named if m.feedback.strip())]
     elif len(exact) > 1:
         failing = exact[0].failing
         whole = all(idea.cases >= failing for idea in exact)
@@ -250,19 +247,6 @@ def _one(idea: Named, measured: set[str]) -> str:
         of = f"{idea.cases} of the {_cases(idea.failing)}"
         return f"It gives exactly your numbers in {of}; something else is wrong in the others."
     return f"It gives exactly your numbers in {_all(idea.failing or idea.cases)}."
-
-
-def _together(named: Sequence[Named], cases: int) -> Iterator[Idea]:
-    """Two ideas that explain everything between them."""
-    alone = [idea.cases for idea in named]
-    alike = len(set(alone)) < 2
-    each = f"each alone fits {alone[0]}" if alike else f"alone they fit {joined(alone)}"
-    text = f"{each} of the {_cases(cases)}, together exactly all {cases}."
-    if cases < 2 or not all(alone):
-        text = "together they give exactly your numbers."
-    described = [idea for idea in named if idea.feedback.strip()]
-    yield Idea("Two ideas:", f"{_some_of(named)}; {text}")
-    yield from map(_listed, described)
 
 
 def _some_of(ideas: Sequence[Named]) -> str:

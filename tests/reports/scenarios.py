@@ -22,7 +22,6 @@ from grader.model.report import (
     Row,
     Verdict,
 )
-from grader.reports.blocks import Item, Paragraph
 from grader.reports.grade import Around
 
 PASS, FAIL, ERROR, LIMIT = Verdict.PASS, Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT
@@ -372,16 +371,6 @@ maxpool_slow = replace(
     ),
 )
 part_1_passes = replace(MAXPOOL, parts=parts(1, 40, 30, 30), checks=passing("forward ties"))
-REQUEST = (
-    Paragraph("Part 2 of 3, 5 minutes, 30 points. The interviewer:"),
-    Paragraph("Good. Now it goes into training. What does yours do with padding?", indent=4),
-    Item("Padding never wins. A window of nothing but minus infinity gives its gradient to its "
-         "first entry that is not padding.", "  7"),
-    Item("The dtype given is the dtype returned. N may be 0.", "  8"),
-    Paragraph(
-        "First solve part 2 in submission.py (see QUESTION.md); part 1 stays in force."
-    ),
-)  # fmt: skip
 
 _OPEN = Frame(12, "", "    windows = sliding_window_view(x, (kernel, kernel)")
 syntax_error = replace(
@@ -424,7 +413,7 @@ def around(name: str) -> Around:
     """What a command adds to the page of a scenario."""
     time = "22 minutes (25 planned), 1 hint"
     if name == "part_1_passes":
-        return Around(tries=6, time=time, steps=("drill grade",), asked=2, request=REQUEST)
+        return Around(tries=6, time=time, steps=("drill grade",), asked=2)
     passed = SCENARIOS[name].verdict is Verdict.PASS
     steps = ("drill solution", "drill next") if passed else ("drill case CASE", "drill hint")
     return Around(tries=6, time=time, steps=steps)
