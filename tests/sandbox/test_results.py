@@ -218,42 +218,6 @@ def test_what_raises_when_it_is_looked_at_is_reported_as_raising(
     assert all(frame.line <= 6 for frame in told.raised.frames)
 
 
-def test_a_syntax_error_has_its_line_and_column(worker: WorkerClient) -> None:
-    with pytest.raises(ProgramError) as told:
-        load(worker, "def f(x):\n    return (x +\n")
-    raised = told.value.raised
-    assert raised is not None
-    assert raised.type == "SyntaxError"
-    assert (raised.frames[0].line, raised.frames[0].source) == (2, "    return (x +")
-    assert raised.column == 12
-
-
-@pytest.mark.parametrize(
-    ("source", "kind"),
-    [
-        (b"\xff\xfe\x00", "SyntaxError"),
-        (b"def f(x):\n\treturn 1\n        return 2\n", "TabError"),
-        (b"x = 1\n  y = 2\n", "IndentationError"),
-        (b"# coding: nonsense\n", "SyntaxError"),
-        (b"x = 'caf\xe9'\n", "SyntaxError"),
-        (b"x = \0\n", "SyntaxError"),
-        (b"(" * 300, "SyntaxError"),
-        (b"-" * 100_000 + b"1", "MemoryError"),
-        (b"import nothing_of_that_name", "ModuleNotFoundError"),
-        (b"raise SystemExit", "SystemExit"),
-        (b"1 / 0", "ZeroDivisionError"),
-    ],
-)
-def test_a_file_that_cannot_be_loaded_says_why(
-    worker: WorkerClient, source: bytes, kind: str
-) -> None:
-    program = RemoteProgram(worker, "submission", [source])
-    with pytest.raises(ProgramError) as told:
-        program.load(["f"])
-    assert told.value.raised is not None
-    assert told.value.raised.type in {kind, "RecursionError" if kind == "MemoryError" else kind}
-
-
 def test_what_a_file_defines_is_told(worker: WorkerClient) -> None:
     source = b"g = 3\ndef h(): pass\nclass K: pass\n_hidden = h\nfrom os import getcwd\n"
     program = RemoteProgram(worker, "submission", [source])
