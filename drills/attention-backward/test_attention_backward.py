@@ -107,8 +107,8 @@ def test_scores_may_be_large(program: Program, lift: float, causal: bool) -> Non
     q[:, :, 0], k[:, :, 0] = lift, 1.0  # up to 98,000
     o, ctx = program.attention_forward(q, k, v, causal=causal)
     found = [o, *program.attention_backward(grad_o, ctx)]
-    for array, right in zip(found, oracle((q, k, v, grad_o), causal=causal), strict=True):
-        np.testing.assert_allclose(array[..., 1:], right[..., 1:], rtol=0, atol=1e-9)
+    wanted = oracle((q, k, v, grad_o), causal=causal)
+    assert_close([a[..., 1:] for a in found], [a[..., 1:] for a in wanted], 1e-9, least=1)
 
 
 def test_a_query_without_a_key_harms_nobody(program: Program) -> None:
@@ -118,8 +118,7 @@ def test_a_query_without_a_key_harms_nobody(program: Program) -> None:
     assert not o[:, :2].any()
     assert not grads[0][:, :2].any()
     rest = q[:, 2:], k, v, grad_o[:, 2:]
-    for array, right in zip(grads[1:], oracle(rest, causal=True)[2:], strict=True):
-        np.testing.assert_allclose(array, right, rtol=0, atol=1e-13)
+    assert_close(grads[1:], oracle(rest, causal=True)[2:], BAND, least=1)
 
 
 # What the text says.

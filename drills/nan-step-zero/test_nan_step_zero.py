@@ -53,10 +53,8 @@ def with_gradients(program: Program, params: Params, x: Tensor, y: Tensor) -> li
 
 
 def agree(found: list[Tensor], wanted: list[Tensor], rtol: float = 1e-7) -> None:
-    for one, other in zip(found, wanted, strict=True):
-        torch.testing.assert_close(
-            one.reshape(other.shape), other, rtol=rtol, atol=rtol, check_dtype=False
-        )
+    shaped = [one.reshape(other.shape) for one, other in zip(found, wanted, strict=True)]
+    torch.testing.assert_close(shaped, wanted, rtol=rtol, atol=rtol, check_dtype=False)
 
 
 @each("scale", [1.0, 3000.0])
