@@ -47,6 +47,7 @@ def grade(
     file: Path | None = None,
     seed: int | None = None,
     parts: str | None = None,
+    explain: bool = True,
     doing: Callable[[str], None] = lambda _: None,
     agreed: Callable[[bytes], bool] = lambda _: True,
 ) -> Graded:
@@ -59,6 +60,7 @@ def grade(
         file: Any file; it is not counted as an attempt.
         seed: From which the inputs are drawn, below 2**63; a fresh one when None.
         parts: The numbers of the parts that count, "1,2"; all when None.
+        explain: Look for the ideas of an untouched starter as well, of which a page shows none.
         doing: Called with what is going on: "loading torch", "grading, 7 of 19 checks".
         agreed: Asked before the only grade of a prediction that counts, and before one of another
             file shows what is right; with the file.
@@ -119,7 +121,7 @@ def grade(
         before = yours.asked(every) if begun is not None and is_own else every
         report = session.grade(
             question, submission, seed=seed, filename=path.name, proved=proved, parts=wanted,
-            workers=started[0] if started else None,
+            workers=started[0] if started else None, explain_starter=explain,
             progress=lambda done, checks: doing(f"grading, {done} of {checks} checks"),
         )  # fmt: skip
     unread = report.raised is not None and report.raised.is_of_text

@@ -50,8 +50,9 @@ def grade(
 
     with output.waiting() as doing:
         graded = grading.grade(
-            here, question, file=file, seed=seed, parts=parts, doing=doing, agreed=agreed
-        )
+            here, question, file=file, seed=seed, parts=parts, explain=explain or full or json,
+            doing=doing, agreed=agreed,
+        )  # fmt: skip
     report, new = graded.report, graded.next_part
     if json:
         from grader.reports.json import dumps

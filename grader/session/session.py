@@ -54,10 +54,17 @@ def grade(
     proved: bool = False,
     parts: Collection[int] | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
+    explain_starter: bool = True,
 ) -> Report:
     """Grade one submission in a session of its own; see `GradingSession`."""
     with GradingSession(question, workers=workers, proved=proved, parts=parts) as session:
-        return session.grade(submission, seed=seed, filename=filename, progress=progress)
+        return session.grade(
+            submission,
+            seed=seed,
+            filename=filename,
+            progress=progress,
+            explain_starter=explain_starter,
+        )
 
 
 class GradingSession(Closing):
@@ -113,6 +120,7 @@ class GradingSession(Closing):
         witnessed: bool = True,
         timed: bool = True,
         decided: Callable[[Report], None] = lambda _report: None,
+        explain_starter: bool = True,
     ) -> Report:
         """Grade a submission.
 
@@ -126,6 +134,8 @@ class GradingSession(Closing):
                 not, a pass is to be confirmed by another grade.
             timed: whether speed is measured where it is only reported.
             decided: called with a report that fails, before it is explained.
+            explain_starter: whether an untouched starter is explained as well; a page shows
+                no more of one than that it is wrong, unless that is asked for.
 
         Returns:
             The report; whatever the submission does, it becomes a verdict.
@@ -171,13 +181,15 @@ class GradingSession(Closing):
                 else:
                     evaluation = self.bank.evaluation(program, seed)
                     evaluation.witnessed, evaluation.timed = witnessed, timed
+                    is_explained = explain_starter or not report.unchanged
                     # The misconceptions' process starts, and imports, during other checks.
-                    expect = self.bank.expect_variants
+                    expect = self.bank.expect_variants if is_explained else (lambda: None)
                     checks = run_checks(evaluation, expect, self._counting, progress)
                     report = self._judged(report, evaluation, checks)
                     if report.verdict is not Verdict.PASS:
                         decided(report)
-                        report = self._explained(report, evaluation)
+                        if is_explained:
+                            report = self._explained(report, evaluation)
             except BankFault as fault:
                 invalid = Finding(f"{question.spec_path}: {fault}", Verdict.INVALID)
                 report = self._stopped(report, invalid)

@@ -213,3 +213,15 @@ def test_what_is_only_reported_and_the_witness_may_be_left_out() -> None:
     assert forging.verdict is Verdict.FAIL
     assert [c.id for c in forging.checks if c.verdict is Verdict.FAIL] == ["speed"]
     assert "is wrong on fresh inputs" in forging.checks[-1].message
+
+
+def test_of_a_starter_nothing_is_explained_that_no_page_shows() -> None:
+    question = asked(POOL)
+    mine = question.starter + b"\n# mine\n"
+    with GradingSession(question) as session:
+        bare = session.grade(question.starter, seed=1, explain_starter=False)
+        whole = session.grade(question.starter, seed=1)
+        assert session.grade(mine, seed=1, explain_starter=False).misconceptions
+    assert whole.misconceptions
+    assert (bare.misconceptions, bare.explanations, bare.outputs) == ((), (), "")
+    assert [(c.id, c.verdict) for c in bare.checks] == [(c.id, c.verdict) for c in whole.checks]
