@@ -17,7 +17,6 @@ import socket
 import stat
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -82,14 +81,12 @@ class Victims:
             "tool": str(self.home / "tool.sh"),
             "journal": str(self.journal),
             "tcp": self.streams["tcp"].getsockname()[1],
-            "udp": self.streams["udp"].getsockname()[1],
             "unix": str(self.home / "docker.sock"),
             "unix_dgram": str(self.home / "log.sock"),
             "abstract": f"\0victim-{os.getpid()}",
             "queue": self.queue,
             "mark": MARK,
             "public": _PUBLIC,
-            "now": time.time(),
         }
 
     def close(self) -> None:
