@@ -179,14 +179,10 @@ class WorkerClient(Closing):
         torch: bool,
         cpu_seconds: int = config.CPU_SECONDS,
         zygote: spawn.Zygote | None = None,
-        ahead: Sequence[str] = (),
     ) -> None:
-        """Start the process, or have a zygote fork it; the judge goes on meanwhile.
-
-        It imports the modules `ahead` before it is asked anything.
-        """
+        """Start the process, or have a zygote fork it; the judge goes on meanwhile."""
         self.torch = torch
-        self._own = cpu_seconds, ahead
+        self._cpu_seconds = cpu_seconds
         self._zygote = zygote
         self.deadline: Deadline | None = None  # of all that it is asked until this is changed
         self.waited = 0.0  # seconds, by the deadline's clock, that its answers took
@@ -221,7 +217,7 @@ class WorkerClient(Closing):
             self._channel, far = socket.socketpair()
             stack.callback(self._channel.close)
             try:
-                configured = {"own": config.worker(self._scratch, *self._own)._asdict()}
+                configured = {"own": config.worker(self._scratch, self._cpu_seconds)._asdict()}
                 if self._zygote is None:
                     configured["shared"] = config.shared(torch=self.torch)._asdict()
                     starter = spawn.supervisor(stack, self.scratch, writing)

@@ -11,7 +11,6 @@ import functools
 import os
 import sys
 import sysconfig
-from collections.abc import Sequence
 from pathlib import Path
 
 from grader.sandbox.scratch import Scratch
@@ -23,9 +22,6 @@ BOOT = WORKER / "boot.py"
 # Bytes of a worker without and with torch; one with numpy takes 0.14 GB by itself.
 MEMORY = {False: 2 << 30, True: 8 << 30}
 CPU_SECONDS = 120  # of a worker for one submission
-# What torch imports when it is used: gradients with cotangents the first of these, 0.25 s, and
-# its checkpoints the second, 0.5 s more; together 80 MB.
-TORCH_USES_LATE = ("torch.fx.experimental.symbolic_shapes", "torch._dynamo")
 SPARE_THREADS = 64  # beyond those that run already
 # What numpy and torch 2 import, at once or when needed, and the libraries of its CUDA builds.
 _PACKAGES = {
@@ -71,7 +67,7 @@ def shared(*, torch: bool) -> SharedConfig:
     )
 
 
-def worker(scratch: Scratch, cpu_seconds: int, ahead: Sequence[str] = ()) -> WorkerConfig:
+def worker(scratch: Scratch, cpu_seconds: int) -> WorkerConfig:
     """What holds for one worker; its scratch folder becomes its own."""
     user = scratch.give_away()
     return WorkerConfig(
@@ -80,7 +76,6 @@ def worker(scratch: Scratch, cpu_seconds: int, ahead: Sequence[str] = ()) -> Wor
         threads=SPARE_THREADS + (0 if user is not None else _threads_here()),
         scratch=scratch.folder,
         private=scratch.private,
-        ahead=ahead,
     )
 
 

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from grader import sandbox
@@ -253,19 +253,10 @@ class Workers(Closing):
         early = self._early.pop(cpu_seconds, None)
         return self._start(cpu_seconds) if early is None else early
 
-    def take_for_many(self) -> WorkerClient:
-        """A worker for misconceptions, which import meanwhile what some of them are sure to use."""
-        return self._start(BANK_CPU_SECONDS, config.TORCH_USES_LATE if self.torch else ())
-
-    def _start(self, cpu_seconds: int, ahead: Sequence[str] = ()) -> WorkerClient:
+    def _start(self, cpu_seconds: int) -> WorkerClient:
         from grader.sandbox.client import WorkerClient  # imports numpy while the zygote does
 
-        return WorkerClient(
-            torch=self.torch,
-            cpu_seconds=cpu_seconds,
-            zygote=self._zygote,
-            ahead=ahead,
-        )
+        return WorkerClient(torch=self.torch, cpu_seconds=cpu_seconds, zygote=self._zygote)
 
     def close(self) -> None:
         """End the zygote with all that it has forked, and the first two workers."""

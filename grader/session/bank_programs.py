@@ -132,8 +132,7 @@ class BankPrograms(Closing):
 
     def _worker(self, use: str) -> WorkerClient:
         if use not in self._workers:
-            supply, many = self._supply, use == "variants"
-            self._workers[use] = supply.take_for_many() if many else supply.take(BANK_CPU_SECONDS)
+            self._workers[use] = self._supply.take(BANK_CPU_SECONDS)
             self._workers[use].deadline = self._deadline
         return self._workers[use]
 

@@ -182,7 +182,7 @@ class GradingSession(Closing):
                     evaluation = self.bank.evaluation(program, seed)
                     evaluation.witnessed, evaluation.timed = witnessed, timed
                     is_explained = explain_starter or not report.unchanged
-                    # The misconceptions' process starts, and imports, during other checks.
+                    # The misconceptions' process starts during other checks.
                     expect = self.bank.expect_variants if is_explained else (lambda: None)
                     checks = run_checks(evaluation, expect, self._counting, progress)
                     report = self._judged(report, evaluation, checks)

@@ -80,4 +80,3 @@ class WorkerConfig(NamedTuple):
     threads: int  # of all processes of its user
     scratch: str  # the folder in which it may write
     private: str  # a file of the judge's that it must not touch
-    ahead: Sequence[str] = ()  # modules that it imports before it is asked anything

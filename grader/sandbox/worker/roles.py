@@ -87,7 +87,6 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> NoR
         sys.modules["numpy.random"].seed(int.from_bytes(os.urandom(4), "little"))
     from . import serve
 
-    serve.import_what_can_be(own.ahead)
     acts = canary.report(judge=shared.judge, private=own.private, kept=shared.kept)
     serve.serve(connection, acts, missing)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import functools
-import importlib
 import itertools
 import json
 import os
@@ -153,13 +152,6 @@ def _mutants(asked: protocol.Mutants) -> protocol.Derived:
 
     found = mutants.derive(asked.source.tobytes(), tuple(asked.numbers.tolist()))
     return protocol.Derived(np.frombuffer(json.dumps(found).encode(), np.uint8))
-
-
-def import_what_can_be(modules: Sequence[str]) -> None:
-    """Import modules that programs may come to use; who uses one that cannot be will say so."""
-    for module in modules:
-        with contextlib.suppress(Exception):
-            importlib.import_module(module)
 
 
 def serve(connection: socket.socket, acts: Mapping[str, str], missing: Sequence[str]) -> NoReturn:
