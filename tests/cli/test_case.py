@@ -62,23 +62,6 @@ def test_the_inputs_are_those_of_the_last_grade(real: Drill) -> None:
     assert re.search(r"^gaps +fails +a stride larger", real("case").out, re.MULTILINE)
 
 
-@pytest.mark.parametrize("columns", [60, 80, 110])
-def test_the_list_of_cases_is_as_wide_as_the_window(
-    real: Drill, monkeypatch: pytest.MonkeyPatch, columns: int
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    real("start", ID)
-    rows = real("case", "--json").data["cases"]
-    head, *lines = real("case").out.splitlines()
-    room = columns - head.index("about")
-    for line, row in zip(lines, rows, strict=True):
-        assert len(line) <= columns
-        said = line[head.index("about") :]
-        if said != row["about"]:
-            assert row["about"].startswith(said.removesuffix("...").rstrip())
-            assert room - len(said) <= 1  # a space before the cut is left out
-
-
 def test_the_script_that_was_there_is_kept(real: Drill) -> None:
     real("start", ID)
     path = Path(ID, "cases/planes.py")

@@ -247,17 +247,6 @@ def test_of_endless_prints_the_end_is_shown(fit: Drill) -> None:
     assert lines[20] == "  last"
 
 
-def test_where_nothing_can_be_recorded_a_run_is_made_with_a_warning(
-    fit: Drill, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("file").write_text("")
-    monkeypatch.setenv("DRILL_HOME", str(Path("file/home").resolve()))
-    ended = fit()
-    assert ended.out.startswith("run 1 of 3, seed 0   loss 14.6")
-    assert ended.err.count("\n") == 1
-    assert "Your history cannot be written" in ended.err
-
-
 def test_a_run_that_is_stopped_counts(fit: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: object, **named: Callable[[], None]) -> None:
         named["begin"]()

@@ -124,15 +124,12 @@ def test_where_a_page_is_read_aloud_programs_are_told_in_words() -> None:
     assert "; named 2 of 3\n" in text
 
 
-def test_without_programs_there_is_no_picture() -> None:
-    nothing = replace(FAULTY, programs=(), checks=(), trivial=(), problems=("it is broken",))
-    assert "X stopped" not in page(nothing, 80)
-    assert "FAULT   it is broken" in page(nothing, 80)
-
-
-def test_control_characters_of_a_question_do_nothing() -> None:
-    evil = replace(PROVED, problems=("\x1b[2Jgone",))
-    assert "\x1b" not in page(evil, 80)
+def test_without_programs_there_is_no_picture_and_no_problem_acts_on_a_terminal() -> None:
+    problems = ("it is broken", "\x1b[2Jgone")
+    shown = page(replace(FAULTY, programs=(), checks=(), trivial=(), problems=problems), 80)
+    assert "X stopped" not in shown
+    assert "FAULT   it is broken" in shown
+    assert "\x1b" not in shown
 
 
 @pytest.mark.parametrize("report", [PROVED, FAULTY, LARGE])

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.model import report as model
-from grader.model.report import CheckResult, Curve, Explanation, Frame, Mismatch, Report, Verdict
+from grader.model.report import CheckResult, Explanation, Frame, Mismatch, Report, Verdict
 from grader.reports import grade
 from grader.reports.blocks import render_html, render_markdown, render_terminal, render_text
 from grader.reports.grade import Around
@@ -235,24 +235,6 @@ def test_every_verdict_has_a_page_even_with_nothing_to_say() -> None:
         for report in (bare, replace(bare, checks=(check,)), replace(bare, message="Why.")):
             first = page_of(report).splitlines()[0]
             assert first.split() == [verdict.upper(), "submission.py", "id", "seed", "1"]
-
-
-def test_curves_of_any_kind_are_shown() -> None:
-    nan, inf = float("nan"), float("inf")
-    for yours, expected in (
-        ((1.0,), (1.0,)),
-        ((0.0, 0.0), (0.0, 0.0)),
-        ((-1.0, 2.0), (3.0, -4.0)),
-        ((nan, inf), (-inf, nan)),
-        ((1e-300, 1e300), (0.0, 1.0)),
-        ((-5e-324, 5e-324), ()),
-        ((0.857, 0.847, 0.839), (0.86, 0.85, 0.84)),  # accuracies of runs, sorted
-        (tuple(float(n) for n in range(1000)), (1.0,) * 3),
-    ):
-        curve = Curve(yours, expected)
-        learning = scenarios.curve_fail.checks[1]
-        shown = page_of(with_check(scenarios.curve_fail, learning, exhibit=curve))
-        assert re.search(r"^    yours  ", shown, re.MULTILINE)
 
 
 @given(reports(st.floats()), st.integers(60, 200), TEXTS)
