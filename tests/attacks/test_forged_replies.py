@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -17,12 +17,12 @@ import pytest
 
 from grader.model.report import Verdict
 from grader.reports.json import dumps
-from grader.sandbox.client import WorkerClient, WorkerError
-from grader.sandbox.worker import wire
+from grader.sandbox.client import Garbled, WorkerClient
 from grader.sandbox.worker.wire import Opaque, Tensor
 from tests.attacks.attack import question
 from tests.attacks.running import Graded
 from tests.pages import from_json, page_of
+from tests.sandbox.running import sent
 
 pytestmark = pytest.mark.same_for_every_user
 
@@ -98,23 +98,19 @@ def _listed(value: Any) -> Any:
 
 def lying(worker: WorkerClient, rng: random.Random, chance: float) -> None:
     """Have a worker's answers changed on their way, as if its process had sent others."""
-    ask: Callable[..., dict[str, Any]] = worker.ask
+    _ = worker.isolation  # asked before anything foreign runs
+    exchange: Callable[..., dict[str, Any]] = worker.exchange
 
-    def answer(request: Mapping[str, Any], *limits: Any, **more: Any) -> dict[str, Any]:
-        reply = ask(request, *limits, **more)
+    def answer(*request: Any, **more: Any) -> dict[str, Any]:
+        reply = exchange(*request, **more)
         if rng.random() > chance:
             return reply
-        data = b"".join(bytes(piece) for piece in wire.encode(forged(reply, rng)))
-        _, meta, _ = wire.HEADER.unpack(data[: wire.HEADER.size])
-        body = memoryview(data)[wire.HEADER.size :]
-        value = wire.decode(bytes(body[:meta]), body[meta:])
+        value = sent(forged(reply, rng))
         if not isinstance(value, dict) or not isinstance(value.get("ok"), bool):
-            worker.close()
-            worker.failure = WorkerError("broke the protocol: not a reply")
-            raise worker.failure
-        return value
+            raise Garbled("broke the protocol: not a reply")
+        return dict(value)
 
-    worker.ask = answer  # type: ignore[method-assign]
+    worker.exchange = answer  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize("question_id", ["deviations", "ledger"])
