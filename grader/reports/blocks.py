@@ -90,7 +90,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """What to type next; a command is never broken, shortened or escaped."""
+    """What to type next, which no file has; a command is never broken, shortened or escaped."""
 
     commands: tuple[str, ...]
 
@@ -318,8 +318,6 @@ def _tagged(block: Block) -> str:
             rows = ("".join(f"<td>{_html(cell)}</td>" for cell in row) for row in block.rows)
             body = "".join(f"<tr>{row}</tr>\n" for row in rows)
             return f"<table>\n<tr>{head}</tr>\n{body}</table>\n"
-        case Commands(commands) if commands:
-            return f"<p>Next: {' '.join(map(_as_code, commands))}</p>\n"
     return ""
 
 
@@ -380,8 +378,6 @@ def _marked(block: Block, *, written: bool) -> str:
                 f"| {' | '.join(map(_markdown, r))} |" for r in (block.head, *block.rows)
             )
             return "\n".join([head, f"|{' --- |' * len(block.head)}", *rows])
-        case Commands(commands) if commands:
-            return "Next: " + " ".join(f"`{inert(c, _LONGEST)}`" for c in commands)
     return ""
 
 

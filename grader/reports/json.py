@@ -41,9 +41,9 @@ def to_json(report: Report, *, whole: bool = False) -> dict[str, object]:
     return {"format": report.format, **plain(report if whole else withheld(report))}
 
 
-def dumps(report: Report, *, indent: int | None = None, whole: bool = False) -> str:
+def dumps(report: Report) -> str:
     """The report as exactly one JSON document, strict and in ASCII."""
-    return json.dumps(to_json(report, whole=whole), allow_nan=False, indent=indent)
+    return json.dumps(to_json(report), allow_nan=False)
 
 
 def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) -> dict[str, object]:

@@ -23,7 +23,7 @@ import pytest
 from grader import bank
 from grader.model.question import Question
 from grader.model.report import Report
-from grader.reports.json import dumps
+from grader.reports.json import to_json
 from grader.sandbox import client, remote
 from grader.session import GradingSession
 from tests.leftovers import all_end
@@ -120,7 +120,7 @@ def graded(
             report = session.grade(data, seed=SEED)
             if any(tmp_path.iterdir()):
                 session.bank.close()  # the bank's own programs had to start again meanwhile
-        assert from_json(json.loads(dumps(report, whole=True))) == report
+        assert from_json(json.loads(json.dumps(to_json(report, whole=True)))) == report
         for width in (60, 80, 120):
             shown = page_of(report, width)
             assert all(c.isprintable() or c == "\n" for c in shown)

@@ -86,7 +86,7 @@ def commands(page: Sequence[str]) -> Iterator[str]:
 
 def parse(command: str) -> None:
     """See that a command can be pasted: a shell and our command line take it."""
-    *before, words = _split(shlex.split(command))
+    *before, words = map(shlex.split, command.split(" && "))
     assert all(first == "cd" for first, _ in before), command
     assert words[0] in {"drill", "python", "python3"}, command
     if words[0] == "drill":
@@ -94,17 +94,6 @@ def parse(command: str) -> None:
         context = group.make_context("drill", bank_first(words[1:]))
         _, found, rest = group.resolve_command(context, [*context._protected_args, *context.args])
         found.make_context("drill", rest, parent=context)
-
-
-def _split(words: list[str]) -> list[list[str]]:
-    """The words of commands that are joined by `&&`."""
-    found: list[list[str]] = [[]]
-    for word in words:
-        if word == "&&":
-            found.append([])
-        else:
-            found[-1].append(word)
-    return found
 
 
 @pytest.fixture
