@@ -5,13 +5,12 @@ Where two properties separate, both are named, because nothing tells them apart;
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from grader.evaluation.values import Value, array_of, dtype_of
+from grader.evaluation.values import Value, array_of
 from grader.explain.observation import Observation, axis_of, numbers
 from grader.sandbox.worker.wire import Tensor
 
@@ -20,9 +19,7 @@ FORMS = 2  # of so many shapes or numbers
 RIGHT = 4  # cases at least,
 ORIGINS = 2  # made from so many cases of the question; or one less, each from its own
 MOST = 2  # properties that are named together
-SEVERAL, ONE_HOT = " has several entries that are not 0", " is not one-hot"
 NOT_ONE = " is not 1"
-COMPARING = (" is larger than ", " is smaller than ", " equals ")
 UNTOLD = " (these cases do not tell which of both matters)"
 
 
@@ -38,11 +35,7 @@ def separating(failing: Sequence[Observation], right: Sequence[Observation]) -> 
         theirs = properties(seen)
         # What cannot be asked of a right case says nothing on it.
         shared = [name for name in shared if theirs.get(name) is False]
-    if len({seen.origin for seen in failing}) == 1:
-        # Cases made from one case share whatever its numbers happen to be to each other.
-        shared = [name for name in shared if not any(word in name for word in COMPARING)]
-    # What has several is not one-hot anyway; what is not 0 or above 1 need not be called not 1.
-    also = {n for n in shared if ONE_HOT in n and n.replace(ONE_HOT, SEVERAL) in shared}
+    also = set()  # what is not 0 or above 1 need not be called not 1
     for name in (n.removesuffix(NOT_ONE) for n in shared if n.endswith(NOT_ONE)):
         also |= {name + NOT_ONE} if sum(n.startswith(f"{name} is ") for n in shared) > 1 else set()
     found = sorted(set(shared) - also, key=lambda name: (len(name), shared.index(name)))
@@ -72,7 +65,6 @@ def _shared(failing: Sequence[Observation]) -> list[str]:
 def properties(seen: Observation) -> Mapping[str, bool]:
     """Whether each property holds of a case; those that cannot be asked of it are left out."""
     found: dict[str, bool] = {}
-    whole: dict[str, int] = {}
     for name, value in seen.given.items():
         if isinstance(value, str):
             found[f"{name} is {value!r}"] = True
@@ -80,12 +72,8 @@ def properties(seen: Observation) -> Mapping[str, bool]:
             found |= {f"{name} is {value}": True, f"{name} is {not value}": False}
         elif isinstance(value, (int, float)):
             found |= {f"{name} {words}": has for words, has in _of_number(value)}
-            whole |= {name: value} if isinstance(value, int) else {}
         elif isinstance(value, (np.ndarray, Tensor)):
             found |= dict(_of_array(name, value))
-    for (one, n), (other, m) in itertools.combinations(whole.items(), 2):
-        for words, has in zip(COMPARING, (n > m, n < m, n == m), strict=True):
-            found[f"{one}{words}{other}"] = has
     for dtype in ("float32", "bfloat16"):
         found[f"the arrays are {dtype}"] = seen.dtype == dtype
     right, should = seen.right, f"{seen.result} should"
@@ -116,19 +104,8 @@ def _of_array(name: str, value: Value) -> Iterator[tuple[str, bool]]:
     for axis, length in enumerate(array.shape):
         if where := axis_of(name, axis, array.ndim):
             yield f"{where} is 1", length == 1
-    for dtype in ("uint8", "int16", "int32", "bool"):
-        yield f"{name} is {dtype}", dtype_of(value) == dtype
-    if array.dtype.kind in "iu":
-        yield f"{name} has entries above 127", bool((array > 127).any())
-        yield f"{name} has negative entries", bool((array < 0).any())
-    elif array.dtype.kind == "f" and array.size:
+    if array.dtype.kind == "f" and array.size:
         finite = array[np.isfinite(array)]
         yield f"{name} holds infinities", finite.size < array.size
         yield f"{name} has equal entries", bool(np.unique(finite).size < finite.size)
         yield f"{name} is 0 throughout", not array.any()
-        if array.ndim == 1:
-            several = int(np.count_nonzero(array)) > 1
-            if array.size > 1:  # else it can hardly have them
-                yield f"{name}{SEVERAL}", several
-            yield f"{name} does not add up to 1", abs(float(finite.sum()) - 1) > 1e-6
-            yield f"{name}{ONE_HOT}", several or bool(array.max(initial=0.0) != 1)

@@ -262,33 +262,29 @@ def _written(k: float) -> str:
 
 
 def _sums(seen: Observation) -> Iterator[Rule]:
-    """The right one plus a number, or a multiple of a result, of an input, of the way from one."""
+    """The right one plus a number, or a multiple of another result or of an input."""
     a, b = seen.both
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return
     beside = [] if b.size < 3 else [one for one in _values_beside(seen) if one[3].shape == b.shape]
     for source, name, called, _ in (("", "", "", b), *beside):
-        for step in (False, True) if source == "given" else (False,):
-            made = partial(_plus, source, name, step=step)
-            other = made(1.0, seen) - b
-            k = ratio(a - b, other)
-            if not k or not seen.close(a, made(k, seen)) or seen.close(other, b):
-                continue
-            much = f"{times(abs(k))}{called}" if called else number(abs(k))
-            text = f"is the right one {'plus' if k > 0 else 'minus'} {much}"
-            if step:
-                side = ", on the other side" if k < -1 else ""
-                text = f"is {times(abs(1 + k))}as far from {called} as the right one{side}"
-            yield predicted(12 if called else 21, text, partial(made, k))
+        made = partial(_plus, source, name)
+        other = made(1.0, seen) - b
+        k = ratio(a - b, other)
+        if not k or not seen.close(a, made(k, seen)) or seen.close(other, b):
+            continue
+        much = f"{times(abs(k))}{called}" if called else number(abs(k))
+        text = f"is the right one {'plus' if k > 0 else 'minus'} {much}"
+        yield predicted(12 if called else 21, text, partial(made, k))
 
 
-def _plus(source: str, name: str, k: float, seen: Observation, *, step: bool) -> Array:
-    """The right one plus `k` times something; `step`: the way to it from that."""
+def _plus(source: str, name: str, k: float, seen: Observation) -> Array:
+    """The right one plus `k` times something."""
     b = seen.both[1]
     other = numbers(getattr(seen, source)[name]) if source else np.ones_like(b)
     if other is None:
         raise ValueError("no numbers")
-    return b + k * (b - other if step else other)
+    return b + k * other
 
 
 def ratio(one: Array, other: Array) -> float:
@@ -381,7 +377,6 @@ def _places(seen: Observation) -> dict[str, Array]:
                 f"where {name} is positive": x > 0,
                 **({f"where {name} is 0": x == 0} if x is not b else {}),  # of b it says nothing
             }
-    found["where the right one is above 1 or below -1"] = np.abs(b) > 1
     for name, value in seen.given.items():
         m = array_of(value) if value is not None else np.zeros(0)
         if m.dtype.kind in "bi" and 0 < m.ndim <= b.ndim and m.shape == b.shape[: m.ndim]:

@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from grader.explain.further import Further
@@ -240,51 +239,34 @@ def test_a_case_with_another_fault_too_is_not_said_to_be_explained(tmp_path: Pat
     assert said == "doubled. It gives exactly your y; more than that is wrong."
 
 
-P = {"simplex": [4]}
-TARGETS = {
-    **{name: np.eye(4)[n].tolist() for n, name in enumerate(("first", "second", "third", "last"))},
-    "weights": [0.5, 0.0, 1.5, 0.25],
-    "more": [0.2, 0.4, 0.1, 1.0],
-    "much": [2.0, 1.0, 0.0, 3.0],
-}
-SLOPE = """
-    import numpy as np
-
-    def slope(p, y):
-        return np.divide(-y, p, out=np.zeros_like(p), where=y != 0)
-"""
-HARD_TARGETS_ONLY = b"""
-import numpy as np
-
-def slope(p, y):
-    g = np.zeros_like(p)
-    g[y.argmax()] = -1 / p[y.argmax()]
-    return g
-"""
+SINE = "import numpy as np\n\ndef sine(x, n):\n    return np.sin(x)\n"
+WRONG_AT_TWO_NUMBERS = SINE.replace("sin(x)", "sin(x) + (n in (0, 4000)) * np.cos(x)")
 
 
 @pytest.mark.parametrize("refuted", [False, True])
 def test_a_class_is_refuted_by_a_case_of_another_check(refuted: bool, tmp_path: Path) -> None:
-    # Soft targets are wrong too where they add up to 1, as in a case of side effects alone.
-    cases: dict[str, object] = {name: {"p": P, "y": y} for name, y in TARGETS.items()}
-    checks: list[object] = [{"id": "line", "kind": "outputs", "of": "g", "cases": [*TARGETS]}]
+    numbers = (0, 0, 0, 1, 2, 3, 4)
+    cases: dict[str, object] = {
+        f"case{at}": {"x": {"normal": [3 + at]}, "n": n} for at, n in enumerate(numbers)
+    }
+    checks: list[object] = [{"id": "line", "kind": "outputs", "of": "y", "cases": [*cases]}]
     if refuted:
-        cases["soft"] = {"p": P, "y": P}
-        checks.append({"id": "manners", "kind": "side-effects", "of": "g", "cases": "soft"})
+        cases["large"] = {"x": {"normal": [4]}, "n": 4000}
+        checks.append({"id": "manners", "kind": "side-effects", "of": "y", "cases": "large"})
     asked = question(
         tmp_path,
-        reference=SLOPE,
-        variants={"open": "def slope(p, y):\n    return p.copy()\n"},
-        interface="def slope(p, y): ...",
-        run=["g = slope(p, y)"],
+        reference=SINE,
+        variants={"open": "def sine(x, n):\n    return x.copy()\n"},
+        interface="def sine(x, n): ...",
+        run=["y = sine(x, n)"],
         cases=cases,
         checks=checks,
-        misconceptions={"open": {"killed_by": "line", "feedback": "It lets p through."}},
+        misconceptions={"open": {"killed_by": "line", "feedback": "It lets x through."}},
     )
     with GradingSession(asked, clock=lambda: 0.0) as session:
-        (text,) = every_text(session.grade(HARD_TARGETS_ONLY, seed=8121))
-    assert "several entries that are not 0" in text
-    assert ("add up to 1" in text) is not refuted
+        report = session.grade(WRONG_AT_TWO_NUMBERS.encode(), seed=8121)
+    said = ["y is wrong where n is 0, and in no other case that was tried."]
+    assert every_text(report) == said * (not refuted)
 
 
 def test_a_measure_does_not_say_what_a_check_of_values_says(tmp_path: Path) -> None:

@@ -70,17 +70,6 @@ def test_few_numbers_or_sizes_say_nothing() -> None:
     assert said([seen(b / 2, b, x=b) for b in (drawn((2, 3), seed) for seed in range(6))]) == []
 
 
-def stepped(way: float, shapes: Sequence[tuple[int, ...]] = SHAPES) -> list[Observation]:
-    right, given = ([drawn(shape, seed) for shape in shapes] for seed in (0, 9))
-    return [seen(x + way * (b - x), b, x=x) for b, x in zip(right, given, strict=True)]
-
-
-def test_another_step_from_an_input_is_seen() -> None:
-    assert said(stepped(-1)) == ["is as far from the input x as the right one, on the other side"]
-    assert said(stepped(0.5)) == ["is half as far from the input x as the right one"]
-    assert not any("far" in text for text in said([*stepped(0.5), *stepped(2, [(3, 3)])]))
-
-
 def test_what_is_repeated_along_an_axis_is_seen() -> None:
     shapes, text = SHAPES[:3], "repeats the sum of the right one along its first axis"
     assert text in said(failing(lambda b: np.broadcast_to(b.sum(0), b.shape), shapes))
