@@ -236,7 +236,7 @@ def _examined(session: GradingSession, subject: Subject, seed: int) -> Seen:
     question = session.question
     results = {c.id: result_of(evaluation, c, timed=is_reference) for c in question.spec.checks}
     graded, evaluation.parts_asked = as_graded(question, results)
-    found = diagnose(Failure.of(evaluation, tuple(graded.values())))
+    found = diagnose(Failure(evaluation, tuple(graded.values())))
     raised = None if is_reference else always_raised(evaluation, results)
     named = found.confused.union(n.id for n in found.named)
     return Seen(seed, results, graded, named, raised, shares_of(evaluation, results))

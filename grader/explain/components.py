@@ -246,14 +246,13 @@ class Failure:
     """What is wrong with a submission that did not pass, cell by cell."""
 
     mine: Evaluation
-    reference: Evaluation
     checks: Sequence[CheckResult]
     coarse: bool = False  # see `Component`
 
-    @classmethod
-    def of(cls, evaluation: Evaluation, checks: Sequence[CheckResult]) -> Failure:
-        """The failure of the evaluation's submission."""
-        return cls(evaluation, evaluation.with_bank_program(evaluation.reference), checks)
+    @cached_property
+    def reference(self) -> Evaluation:
+        """The reference on the same cases."""
+        return self.mine.with_bank_program(self.mine.reference)
 
     @cached_property
     def everything(self) -> list[Component]:

@@ -32,7 +32,7 @@ from grader.explain.rules import (
     propose,
 )
 from grader.model.numerals import quantity
-from grader.model.report import STATE, CheckResult, Explanation, Named, Verdict
+from grader.model.report import FINE, STATE, CheckResult, Explanation, Named, Report, Verdict
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
@@ -49,27 +49,18 @@ RAISES = "raises "
 NAMES_AT_MOST = 4  # results that one sentence lists
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """What is said of a submission that did not pass."""
-
-    misconceptions: tuple[Named, ...] = ()
-    explanations: tuple[Explanation, ...] = ()
-    note: str = ""  # what there was no time for
-    outputs: str = ""  # a digest of what is wrong, by which equal answers are found
-
-
-def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
-    """What is true of a submission that does not pass, found until the deadline.
+def explain(evaluation: Evaluation, report: Report) -> Report:
+    """The report with what is true of a submission that does not pass, found until the deadline.
 
     Args:
         evaluation: with the submission, after its checks; nothing here changes a verdict.
-        checks: their results.
+        report: with their results.
 
     Raises:
         BankFault: a misconception cannot be loaded.
     """
-    failure, worker = Failure.of(evaluation, checks), evaluation.submission.worker
+    checks = report.checks
+    failure, worker = Failure(evaluation, checks), evaluation.submission.worker
     failed = [check for check in checks if check.verdict in WRONG and not check.stretch]
     values = _Values(evaluation, failed, lambda: programs_of(failure))
     diagnosis, note, found = Diagnosis(), "", list[Explanation]()
@@ -80,7 +71,7 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
                 values.observe()
                 found += _state(evaluation, [seen for seen in values.own if not seen.ok])
         if found:
-            return Explained((), tuple(found), "", outputs)
+            return replace(report, explanations=tuple(found), outputs=outputs)
         try:
             diagnosis = diagnose(failure)
         except OutOfTime:
@@ -107,7 +98,16 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
         if not found and not named and values.own:
             with _until_it_ends():
                 found += _which_results(evaluation, checks, values)
-    return Explained(named, tuple(found[:MOST]), note, outputs)
+    failing = (c for c in checks if c.verdict not in FINE and not c.stretch)
+    shown = next((case for c in failing for case in c.failing), "")
+    return replace(
+        report,
+        # What explains the case that is shown comes first.
+        misconceptions=tuple(sorted(named, key=lambda m: (not m.exact, shown not in m.seen))),
+        explanations=tuple(found[:MOST]),
+        note=note,
+        outputs=outputs,
+    )
 
 
 def _remains(

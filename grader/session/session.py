@@ -23,7 +23,7 @@ from grader.evaluation.tally import Finding
 from grader.explain.explain import explain
 from grader.explain.shrink import made_readable
 from grader.model.question import Question
-from grader.model.report import FINE, CheckResult, Report, Verdict
+from grader.model.report import CheckResult, Report, Verdict
 from grader.model.spec import GRADE_SECONDS
 from grader.sandbox import Closing, Deadline, OutOfTime
 from grader.sandbox.client import WorkerClient
@@ -189,7 +189,9 @@ class GradingSession(Closing):
                     if report.verdict is not Verdict.PASS:
                         decided(report)
                         if is_explained:
-                            report = self._explained(report, evaluation)
+                            report = explain(evaluation, report)
+                            readable = made_readable(evaluation, report.checks)
+                            report = replace(report, checks=readable)
             except BankFault as fault:
                 invalid = Finding(f"{question.spec_path}: {fault}", Verdict.INVALID)
                 report = self._stopped(report, invalid)
@@ -264,27 +266,6 @@ class GradingSession(Closing):
             asks = [one.ask for one in spec.follow_ups]
             return replace(report, follow_up=asks[report.seed % len(asks)] if asks else "")
         return report
-
-    def _explained(self, report: Report, evaluation: Evaluation) -> Report:
-        """The report with the ideas that its checks show, and smaller inputs.
-
-        Raises:
-            BankFault: a program of the bank cannot be loaded, fails, or takes too long.
-        """
-        checks = report.checks
-        found = explain(evaluation, checks)
-        failing = (c for c in checks if c.verdict not in FINE and not c.stretch)
-        shown = next((case for c in failing for case in c.failing), "")
-        # What explains the case that is shown comes first.
-        named = sorted(found.misconceptions, key=lambda m: (not m.exact, shown not in m.seen))
-        return replace(
-            report,
-            misconceptions=tuple(named),
-            explanations=found.explanations,
-            note=found.note,
-            outputs=found.outputs,
-            checks=made_readable(evaluation, checks),
-        )
 
     def _stopped(self, report: Report, wrong: Finding) -> Report:
         """The report of a grade that never got as far as a check."""
