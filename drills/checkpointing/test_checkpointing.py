@@ -149,7 +149,7 @@ def kept(driver: Program, program: Program, segments: int, n: int = 64) -> float
     x = np.ones((1000, 2))
     blocks = driver.stack(None, np.zeros((n, 2, 2)), 0.1)
     _, state = program.forward(blocks, x, np.random.default_rng(0), segments)
-    return float(reachable(state)[0] / x.nbytes)
+    return float(reachable(state) / x.nbytes)
 
 
 def test_what_is_kept_is_what_the_prompts_say(

@@ -3,8 +3,8 @@
 The counts are the same on every machine, and decided without tolerance.  They are the word of the
 process that the submission runs in; of what is kept there is a witness (`evaluation.witness`).
 
-`state` has two counts: every byte reachable from the object, and the bytes that the steps left
-allocated, which include what hides in a global.  `peak` is of what numpy and Python allocate.
+`state` counts every byte reachable from the object, and what outlives all results: what hides in a
+global.  `peak` is of what numpy and Python allocate.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ That no forged reply makes the judge fail is tried in `tests/attacks`.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -79,17 +81,32 @@ def hides(x):
     hidden.append(np.zeros(10_000))
     return {}
 def result(x): return np.zeros(10_000), {}
+def both(x):
+    hidden.append(np.zeros(10_000))
+    return {"x": hidden[-1][:10]}
+def lent(x):
+    hidden.append(x)
+    return {"x": x}
+def replaced(x):
+    hidden[:] = [np.zeros(10_000)]
+    return {}
 """
     with started() as worker:
         program = load(worker, source)
-        for step, least, most in (
-            ("ctx = kept(x)", 800, 800),
-            ("ctx = hides(x)", 72_000, 84_000),
-            ("y, ctx = result(x)", 0, 0),
+        for (step, least, most), exact in itertools.product(
+            (
+                ("ctx = kept(x)", 800, 800),
+                ("ctx = hides(x)", 75_000, 78_000),
+                ("y, ctx = result(x)", 0, 0),
+                ("ctx = both(x)", 80_000, 80_000),
+                ("ctx = lent(x)", 24, 24),
+                ("ctx = replaced(x)", 75_000, 78_000),
+            ),
+            (False, True),
         ):
-            found = program.measure("state", steps(step), X, of="ctx").value
+            found = program.measure("state", steps(step), X, of="ctx", exact=exact).value
             assert isinstance(found, int)
-            assert least <= found <= most
+            assert least <= found <= most, (step, exact)
 
 
 def test_gradients_come_back_by_input() -> None:

@@ -116,7 +116,7 @@ def confine(own: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:
     if sys.platform != "linux":
         return [f"there are no walls on {sys.platform}, only limits"]
     with suppress(OSError):  # where memory runs out, this process goes, and not the judge
-        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
     missing = {"privileges": kernel.become(own.user, shared.readable)}
     die_with(parent)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # so that the judge can ask what memory this takes

@@ -20,6 +20,7 @@ import types
 from collections.abc import Iterable, Mapping
 from gc import get_referents
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -30,7 +31,6 @@ from ..steps import LoadedModule
 from ..wire import Array, Tensor
 
 OWN_OBJECTS = 4 << 10  # bytes of frames, caches and small objects that a step is not asked for
-_HEADER = 24  # bytes of an object apart from its value: a reference count, its type, and rounding
 SMALLEST = 24  # bytes of an object that malloc does not know: a float
 NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
 _TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # of a text that is not ASCII; 16 less since Python 3.12
@@ -70,34 +70,46 @@ def _in_use() -> int:
 
 
 def state(program: LoadedModule, asked: Measure) -> Measured:
-    """Bytes reachable from the result `of`, or left allocated where these are more, and of what.
+    """Bytes reachable from the result `of`, and those that outlive all results; and of what.
 
     Tracing what is left is exact, and slows a program in plain loops tenfold.  What malloc says
-    takes no time; it may be some kilobytes too much, and half of what lies in small objects.
+    takes no time; it may be some kilobytes too much, and half of what lies in small objects.  It
+    does not tell what takes the place of what an earlier run left: where the program has room for
+    that, it is traced.
     """
     exact = asked.exact or _mallinfo is None
+
+    def used() -> int:
+        return tracemalloc.get_traced_memory()[0] if exact else _in_use()
+
     run = stepping.build(asked.inputs)
+    lent = list(run.values())
+    arrays: list[Held] = []
     gc.collect()
-    before = 0 if exact else _in_use()
     if exact:
         tracemalloc.start()
     try:
+        before = used()
         stepping.perform_all(program, asked.steps, run)
+        result = run.pop(asked.of)
+        found = reachable(result, arrays)
+        ours = used()
+        named = names(arrays, run)
+        ours = used() - ours
+        made = [one for one in map(_base, arrays) if not values.share_memory(one, lent)]
+        shadows = [ref(one) for one in made if isinstance(one, np.ndarray)]
+        del result, made
+        arrays.clear()
+        run.clear()
         gc.collect()
-        taken = tracemalloc.get_traced_memory()[0] if exact else _in_use() - before
+        counted = values.allocation([one() for one in shadows])  # reached, and hidden as well
+        del shadows
+        hidden = used() - before - ours - counted
     finally:
         tracemalloc.stop()
-    arrays: list[Held] = []
-    found, added = reachable(run.pop(asked.of), arrays)
-    others = [value for name, value in run.items() if name not in asked.inputs]
-    # What an earlier step gave may be the very arrays that are kept, updated in place.
-    apart = [
-        part
-        for part in values.parts(others)
-        if isinstance(part, np.ndarray) and not values.share_memory(part, arrays)
-    ]
-    left = taken - added - values.allocation(apart)
-    return Measured(max(found, left - OWN_OBJECTS), kept=names(arrays, run))
+    if not exact and reachable(list(vars(program.module).values())) > OWN_OBJECTS:
+        return state(program, asked._replace(exact=True))
+    return Measured(found + max(0, hidden - OWN_OBJECTS), kept=named)
 
 
 def allocated(program: LoadedModule, asked: Measure) -> Measured:
@@ -123,13 +135,12 @@ def allocated(program: LoadedModule, asked: Measure) -> Measured:
 # -- bytes -----------------------------------------------------------------------------------------
 
 
-def reachable(root: object, arrays: list[Held] | None = None) -> tuple[int, int]:
-    """Return the bytes of data that `root` keeps alive, and about what Python's objects add.
+def reachable(root: object, arrays: list[Held] | None = None) -> int:
+    """Return the bytes of data that `root` keeps alive, each allocation once.
 
-    Each allocation counts once.  A list of numbers has 8 bytes of data per number, and takes 40.
     The arrays and tensors among it are added to `arrays`.
     """
-    total = added = 0
+    total = 0
     seen: set[int] = set()  # of objects, and of tensors' storages
     pending: list[Value] = [root]
     alive: list[Value] = []  # a freed temporary's id must not be met again
@@ -138,9 +149,7 @@ def reachable(root: object, arrays: list[Held] | None = None) -> tuple[int, int]
         kind = type(item)  # not isinstance: an object may lie about its class
         if item is None or issubclass(kind, _SKIP):
             continue
-        if id(item) not in seen:
-            added += _object_bytes(item, kind)
-        elif not issubclass(kind, _NUMBERS):
+        if id(item) in seen and not issubclass(kind, _NUMBERS):
             continue
         seen.add(id(item))
         alive.append(item)
@@ -158,17 +167,7 @@ def reachable(root: object, arrays: list[Held] | None = None) -> tuple[int, int]
             total += _buffer(item, seen)
         if kind not in {int, float, str, bytes, np.ndarray}:
             pending.extend(_referents(item, kind))
-    return total, max(0, added)
-
-
-def _object_bytes(item: Value, kind: type) -> int:
-    """Bytes of an object apart from the data that is counted for it."""
-    if issubclass(kind, _NUMBERS):
-        return _HEADER
-    for container in (list, tuple, dict, set, frozenset):
-        if issubclass(kind, container):
-            return _HEADER + container.__sizeof__(item)
-    return 4 * _HEADER
+    return total
 
 
 def _array(array: Held, pending: list[Value], seen: set[int]) -> int:

@@ -59,7 +59,7 @@ def prctl(option: int, value: int = 0, third: object = 0) -> int:
 def capabilities(which: str) -> int:
     """The bits of this process's capabilities, `CapEff` or `CapPrm`; none where none are known."""
     with suppress(OSError):
-        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
             if line.startswith(which):
                 return int(line.split()[1], 16)
     return 0
