@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -305,24 +306,22 @@ def test_a_marker_that_is_no_regular_file_is_none(real: Drill) -> None:
     assert "no drill is here" in real("grade").err
 
 
-@pytest.mark.parametrize("kind", ["symbolic link", "pipe", "folder"])
-def test_a_submission_that_is_no_file_of_its_own_is_refused(real: Drill, kind: str) -> None:
-    real("start", ID)
-    path = Path(ID) / "submission.py"
-    path.unlink()
-    if kind == "symbolic link":
-        Path("alice.py").write_text(RIGHT)
-        path.symlink_to("../alice.py")
-    elif kind == "pipe":
-        os.mkfifo(path)
-    else:
-        path.mkdir()
-    for words in ((), (ID,), (ID, "--file", str(path)), (str(path),)):
-        ended = real("grade", *words)
-        assert ended.status == 2, words
-        if kind != "folder" or words != (str(path),):  # a folder that is named is looked into
-            assert f"expected a file, found a {kind}" in ended.err
-    assert attempts(real) == []
+def test_a_submission_that_is_no_file_of_its_own_is_refused(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    Path("alice.py").write_text("# pass")
+    makes: dict[str, Callable[[Path], None]] = {
+        "symbolic link": lambda path: path.symlink_to("../alice.py"),
+        "pipe": os.mkfifo,
+        "folder": os.mkdir,
+    }
+    for kind, make in makes.items():
+        SUBMISSION.rmdir() if SUBMISSION.is_dir() else SUBMISSION.unlink()
+        make(SUBMISSION)
+        for words in ((), ("double-trouble",), ("--file", str(SUBMISSION)), (str(SUBMISSION),)):
+            # A folder that is named is looked into.
+            inside = kind == "folder" and words == (str(SUBMISSION),)
+            drill("grade", *words).refused("" if inside else f"expected a file, found a {kind}")
+    assert attempts(drill) == []
 
 
 IN_A_DRILL = ["mp/", "mp", "./mp", "mp/submission.py", "mp/deeper/third.py", "mp/deeper/.."]

@@ -37,15 +37,8 @@ grade double-trouble => 2 | double-trouble has no folder here, nor where it was 
 reset double-trouble => 2 | Next: drill start double-trouble drill history
 hint double-trouble => 0
 
-== only a changed file is a try, and the clock stops with a pass
+== the clock stops with a pass
 start double-trouble => 0
-grade --full => 1
-double-trouble/submission.py < \n
-grade --full => 1
-double-trouble/submission.py < # fail
-grade --full => 1
-grade --full => 1
-list --json => 0 | "tries": 1
 double-trouble/submission.py < # pass
 grade => 0 | planned
 grade => 0 | !planned
