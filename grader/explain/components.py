@@ -101,7 +101,7 @@ def components(evaluation: Evaluation) -> list[Component]:
             found[check.run, result] = replace(
                 known,
                 checks={**known.checks, **looking},
-                exact=known.exact and kind.is_exact(check),
+                exact=known.exact and getattr(check, "exact", False),
                 within=(allowed.relative or 0.0) if is_text and allowed else known.within,
             )
     values = [component for component in found.values() if component.checks]

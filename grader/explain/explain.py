@@ -15,7 +15,7 @@ from grader.evaluation.again import remembers
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.explain.classes import possible, separating
 from grader.explain.components import Failure, fingerprint, wrong_before
-from grader.explain.further import CALL_SECONDS, SEED, further_inputs, keeping_output
+from grader.explain.further import CALL_SECONDS, SEED, further_inputs
 from grader.explain.naming import Diagnosis, diagnose, pair, programs_of
 from grader.explain.observation import Observation, everything, looked_at, observations
 from grader.explain.others import Others
@@ -64,40 +64,39 @@ def explain(evaluation: Evaluation, report: Report) -> Report:
     failed = [check for check in checks if check.verdict in WRONG and not check.stretch]
     values = _Values(evaluation, failed, lambda: programs_of(failure))
     diagnosis, note, found = Diagnosis(), "", list[Explanation]()
-    with keeping_output(worker):
-        outputs = fingerprint(failure)
+    outputs = fingerprint(failure)
+    with _until_it_ends():
+        if failed and worker.failure is None:
+            values.observe()
+            found += _state(evaluation, [seen for seen in values.own if not seen.ok])
+    if found:
+        return replace(report, explanations=tuple(found), outputs=outputs)
+    try:
+        diagnosis = diagnose(failure)
+    except OutOfTime:
+        note = LATE
+    named = diagnosis.named
+    with _until_it_ends():
+        if values.own and worker.failure is None:
+            found.extend(values.explanations(named))  # a deadline leaves what there is
+            found[MOST - 1 :] = _before_it_raised(evaluation, failed)
+    both = None
+    if not note and (not _is_whole(named) or diagnosis.coarse) and evaluation.question.variants:
         with _until_it_ends():
-            if failed and worker.failure is None:
-                values.observe()
-                found += _state(evaluation, [seen for seen in values.own if not seen.ok])
-        if found:
-            return replace(report, explanations=tuple(found), outputs=outputs)
-        try:
-            diagnosis = diagnose(failure)
-        except OutOfTime:
-            note = LATE
-        named = diagnosis.named
+            both = None if diagnosis.coarse else pair(failure)
+        if both is None and diagnosis.program is not None:
+            with _until_it_ends():
+                remains = list(_remains(evaluation, failed, diagnosis))
+                known = {one.text.partition(": ")[2] for one in remains}
+                found = [*remains, *(one for one in found if one.text not in known)]
+    if both is not None:
+        # One that was named by itself keeps what was found then.
+        before = {idea.id: idea for idea in named}
+        named = tuple(before.get(idea.id, idea) for idea in both[0])
+        found.insert(0, both[1])
+    if not found and not named and values.own:
         with _until_it_ends():
-            if values.own and worker.failure is None:
-                found.extend(values.explanations(named))  # a deadline leaves what there is
-                found[MOST - 1 :] = _before_it_raised(evaluation, failed)
-        both = None
-        if not note and (not _is_whole(named) or diagnosis.coarse) and evaluation.question.variants:
-            with _until_it_ends():
-                both = None if diagnosis.coarse else pair(failure)
-            if both is None and diagnosis.program is not None:
-                with _until_it_ends():
-                    remains = list(_remains(evaluation, failed, diagnosis))
-                    known = {one.text.partition(": ")[2] for one in remains}
-                    found = [*remains, *(one for one in found if one.text not in known)]
-        if both is not None:
-            # One that was named by itself keeps what was found then.
-            before = {idea.id: idea for idea in named}
-            named = tuple(before.get(idea.id, idea) for idea in both[0])
-            found.insert(0, both[1])
-        if not found and not named and values.own:
-            with _until_it_ends():
-                found += _which_results(evaluation, checks, values)
+            found += _which_results(evaluation, checks, values)
     failing = (c for c in checks if c.verdict not in FINE and not c.stretch)
     shown = next((case for c in failing for case in c.failing), "")
     return replace(

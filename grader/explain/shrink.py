@@ -16,7 +16,7 @@ from grader.cases.recipe import CaseRecipe, Recipe
 from grader.cases.vary import rounder, sides, with_sides
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.tally import Finding, inputs_in_words, together
-from grader.explain.further import CALL_SECONDS, Further, keeping_output
+from grader.explain.further import CALL_SECONDS, Further
 from grader.kinds import registry
 from grader.kinds.base import Trial
 from grader.model.report import MADE_SMALLER, CheckResult, Verdict
@@ -38,7 +38,7 @@ def made_readable(evaluation: Evaluation, checks: Sequence[CheckResult]) -> tupl
         failed = result.verdict is Verdict.FAIL and not result.stretch
         by_entry = worst is not None and worst.index is not None and kind.judges_values
         if failed and by_entry and not kind.is_observed(by_id[result.id]):
-            with keeping_output(worker), contextlib.suppress(WorkerError, OutOfTime, BankFault):
+            with contextlib.suppress(WorkerError, OutOfTime, BankFault):
                 if worker.failure is None:
                     found = _smaller(evaluation, by_id[result.id], result)
                     return (*checks[:number], found, *checks[number + 1 :])

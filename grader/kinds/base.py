@@ -150,10 +150,6 @@ class Kind(Generic[K]):
         """What the submission shows on one case: a result, a `Count`, a text or None."""
         return next(trial.effects(trial.observed), None)
 
-    def is_exact(self, check: K) -> bool:  # noqa: ARG002
-        """Whether results that differ in a last bit are of different ideas."""
-        return False
-
     def share(self, trial: Trial[K]) -> float | None:  # noqa: ARG002
         """How much of its budget the submission takes on one case; None where there is none."""
         return None

@@ -59,9 +59,6 @@ class Outputs(Kind[OutputsCheck]):
                 return _finding(trial, fault)
         return None
 
-    def is_exact(self, check: OutputsCheck) -> bool:
-        return check.exact
-
 
 def _finding(trial: Trial[OutputsCheck], fault: api.Fault) -> api.Finding:
     """A fault with what to show of it."""

@@ -21,6 +21,7 @@ from grader.evaluation.again import require_steady
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.tally import Finding
 from grader.explain.explain import explain
+from grader.explain.further import keeping_output
 from grader.explain.shrink import made_readable
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report, Verdict
@@ -189,8 +190,9 @@ class GradingSession(Closing):
                     if report.verdict is not Verdict.PASS:
                         decided(report)
                         if is_explained:
-                            report = explain(evaluation, report)
-                            readable = made_readable(evaluation, report.checks)
+                            with keeping_output(worker):
+                                report = explain(evaluation, report)
+                                readable = made_readable(evaluation, report.checks)
                             report = replace(report, checks=readable)
             except BankFault as fault:
                 invalid = Finding(f"{question.spec_path}: {fault}", Verdict.INVALID)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,10 @@ from grader.explain.observation import Observation
 from grader.explain.rules import confirmed, is_refuted, propose
 from grader.model.question import Question
 from grader.model.report import Report
+from tests.asking import ROOT
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Grade = Callable[..., Report]  # of a question's id and a file
-ROOT = Path(__file__).parents[2]
 SHAPES = ((2, 3), (4, 2), (3, 5), (1, 4))
 
 

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from grader import bank
 from grader.cases.recipe import CaseRecipe, free_names
 from grader.evaluation.evaluation import Evaluation
 from grader.explain.further import Further, content
 from grader.session import GradingSession
+from tests.explain.making import load
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
-
-QUESTION = bank.load([Path(__file__).parents[1] / "banks" / "mini"], "deviations")
 
 
 @pytest.fixture(scope="module")
 def evaluation() -> Iterator[Evaluation]:
-    with GradingSession(QUESTION) as session:
+    with GradingSession(load("deviations")) as session:
         yield session.bank.evaluation(session.bank.reference, 3)
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from grader import bank
 from grader.explain.shrink import made_readable
 from grader.model.report import CheckResult, Grids
 from grader.session import GradingSession
 from grader.session.checking import run_checks
+from tests.explain.making import load
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
-QUESTION = bank.load([Path(__file__).parents[1] / "banks" / "mini"], "deviations")
+QUESTION = load("deviations")
 # Right for the written-out case, so that a drawn one of three rows and four columns is shown.
 LATER_ROWS = """
 _right = centre

@@ -6,7 +6,7 @@ import runpy
 
 import pytest
 
-from tests.explain.making import ROOT
+from tests.asking import ROOT
 
 TALLY = runpy.run_path(str(ROOT / "benchmarks" / "corpus_reports.py"))
 is_held_out, way_of = TALLY["is_held_out"], TALLY["way_of"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from grader import bank
 from grader.model.report import Report, Verdict
 from grader.sandbox import remote
 from grader.session import GradingSession
+from tests.asking import asked
 from tests.kinds.grading import run_check
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -279,7 +279,7 @@ def test_an_audit_sees_which_they_are(session: GradingSession) -> None:
 
 @pytest.fixture(scope="module")
 def gradients() -> Iterator[GradingSession]:
-    with GradingSession(bank.load([Path(__file__).parents[2]], "gradient-check")) as opened:
+    with GradingSession(asked("gradient-check")) as opened:
         yield opened
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import bank
 from grader.forms.base import LONGEST, Unreadable
 from grader.forms.derive import MOST_TOKENS, python
 from grader.model.report import Report, Verdict
 from grader.session import GradingSession
+from tests.asking import asked
 
 P, Z = np.array([0.2, 0.3, 0.5]), np.array([1.0, -2.0, 0.5])
 LINES = {
@@ -116,7 +115,7 @@ def test_any_text_is_a_formula_or_a_sentence_with_a_place(text: str) -> None:
 
 @pytest.fixture(scope="module")
 def session(one_zygote: None) -> Iterator[GradingSession]:
-    with GradingSession(bank.load([Path(__file__).parents[2]], "softmax-five-lines")) as opened:
+    with GradingSession(asked("softmax-five-lines")) as opened:
         yield opened
 
 

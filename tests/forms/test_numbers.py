@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import bank
 from grader.forms.base import Unreadable
 from grader.forms.numbers import UNITS, quantity
 from grader.model.report import Report, Verdict
 from grader.session import GradingSession
+from tests.asking import asked
 from tests.pages import page_of
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +104,7 @@ prefill_time = {}
 
 @pytest.fixture(scope="module")
 def session(one_zygote: None) -> Iterator[GradingSession]:
-    with GradingSession(bank.load([ROOT], "decode-on-paper")) as opened:
+    with GradingSession(asked("decode-on-paper")) as opened:
         yield opened
 
 
@@ -144,7 +141,7 @@ def test_what_is_no_prediction_does_not_count_as_one(
     one: str, four: str, said: str, one_zygote: None
 ) -> None:
     lines = f"grad_x[1] = {one}\ngrad_x[4] = {four}\ngrad_x[6] = -0.5\n"
-    with GradingSession(bank.load([ROOT], "seven-windows")) as session:
+    with GradingSession(asked("seven-windows")) as session:
         report = graded(session, lines)
     assert report.verdict is Verdict.ERROR
     assert report.message == f"answers.txt{said}"
@@ -152,7 +149,7 @@ def test_what_is_no_prediction_does_not_count_as_one(
 
 def test_a_page_of_written_numbers_says_each_of_them_once() -> None:
     answers = b"grad_x[1] = 2\ngrad_x[4] = 3\ngrad_x[6] = 0\n"
-    with GradingSession(bank.load([ROOT], "seven-windows")) as session:
+    with GradingSession(asked("seven-windows")) as session:
         wrong = page_of(session.grade(answers, seed=1), 80)
     assert wrong.count("8.000") == 1  # in the table
     assert "entries differ" not in wrong

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from grader import bank, forms
+from grader import forms
 from grader.model.report import Report, Verdict
 from grader.session import GradingSession
+from tests.asking import asked
 from tests.pages import page_of
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
-ROOT = Path(__file__).parents[2]
-QUESTION = bank.load([ROOT], "data-parallel-review")
+QUESTION = asked("data-parallel-review")
 ALL = {12: "overwritten", 13: "wrong-count", 14: "clipped-too-early", 15: "unequal-ranks",
        19: "caller-changed"}  # fmt: skip
 
