@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from grader.sandbox import config as sandbox_config
 from grader.sandbox import spawn
 from grader.sandbox.spawn import Zygote, zygote_if_safe
 from grader.session import GradingSession
@@ -60,6 +61,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
     config.add_cleanup(restore)
     gc.disable()  # while tests are collected: nothing is garbage, and looking for it takes as long
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what measures on a GPU where there is none, and nobody asks for it."""
+    if not sandbox_config.cuda() and "cuda" not in config.option.markexpr:
+        items[:] = [item for item in items if "cuda" not in item.keywords]
 
 
 def pytest_collection_finish() -> None:

@@ -47,6 +47,7 @@ def grade(
     file: Path | None = None,
     seed: int | None = None,
     parts: str | None = None,
+    device: str = "auto",
     explain: bool = True,
     doing: Callable[[str], None] = lambda _: None,
     agreed: Callable[[bytes], bool] = lambda _: True,
@@ -60,6 +61,7 @@ def grade(
         file: Any file; it is not counted as an attempt.
         seed: From which the inputs are drawn, below 2**63; a fresh one when None.
         parts: The numbers of the parts that count, "1,2"; all when None.
+        device: Where what is asked of a GPU is measured; see `sandbox.config.use`.
         explain: Look for the ideas of an untouched starter as well, of which a page shows none.
         doing: Called with what is going on: "loading torch", "grading, 7 of 19 checks".
         agreed: Asked before the only grade of a prediction that counts, and before one of another
@@ -69,6 +71,10 @@ def grade(
         UsageError: Among others, where `agreed` says no.
     """
     seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
+    if device != "auto":
+        from grader.sandbox import config
+
+        config.use(device)
     with ExitStack() as stack:
         started: list[Workers] = []
 

@@ -30,6 +30,9 @@ def grade(
     file: Annotated[Path | None, option("PATH", "Grade this file; no attempt of yours.")] = None,
     seed: Seed = None,
     parts: Annotated[str | None, option("N,N", "The parts that count; else all.")] = None,
+    device: Annotated[
+        str, option("WHERE", "auto, cpu or cuda: what needs a GPU is measured there.")
+    ] = "auto",
     full: Annotated[bool, flag("--full", "Print everything that was found, however long.")] = False,
     explain: Annotated[bool, flag("--explain", "Explain an untouched starter, too.")] = False,
     yes: Annotated[bool, flag("--yes", "Do not ask before the grade of a prediction.")] = False,
@@ -50,8 +53,8 @@ def grade(
 
     with output.waiting() as doing:
         graded = grading.grade(
-            here, question, file=file, seed=seed, parts=parts, explain=explain or full or json,
-            doing=doing, agreed=agreed,
+            here, question, file=file, seed=seed, parts=parts, device=device,
+            explain=explain or full or json, doing=doing, agreed=agreed,
         )  # fmt: skip
     report, new = graded.report, graded.next_part
     if json:

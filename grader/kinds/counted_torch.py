@@ -157,15 +157,23 @@ class Memory(Budgeted[MemoryCheck]):
     needs_torch = True
 
     def carry_out(self, evaluation: api.Evaluation, check: MemoryCheck) -> CheckResult:
-        if check.device == "cuda":
-            with api.blame_bank("the reference's worker fails"):
-                has_cuda = evaluation.reference.has_cuda()
-            if not has_cuda:
-                message = "needs a CUDA device, which this machine does not have"
-                return CheckResult(
-                    check.id, check.kind, Verdict.SKIPPED, message, stretch=check.stretch
-                )
+        if check.device == "cuda" and (lacking := self._lacking(evaluation, check)):
+            return CheckResult(
+                check.id, check.kind, Verdict.SKIPPED, lacking, stretch=check.stretch
+            )
         return super().carry_out(evaluation, check)
+
+    def _lacking(self, evaluation: api.Evaluation, check: MemoryCheck) -> str:
+        """Why it cannot be measured on this machine's device; empty where it can."""
+        with api.blame_bank("the reference's worker fails"):
+            if not evaluation.reference.has_cuda():
+                return "needs a CUDA device, which this machine does not have"
+        try:  # a card may be too small, in use, or a slice of one
+            for case in evaluation.cases_of(check):
+                self.baseline(Trial(evaluation, check, case))
+        except api.BankFault as fault:
+            return f"cannot be measured on this machine's CUDA device: {fault}"
+        return ""
 
     def quantity(self, check: MemoryCheck) -> tuple[str, str, tuple[str, ...]]:
         quantity = "cuda-peak" if check.device == "cuda" else check.quantity

@@ -13,6 +13,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from grader.model.errors import UsageError
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker.control import SharedConfig, WorkerConfig
 from grader.sandbox.worker.walls.landlock import LIST, READ, USE, Grant
@@ -144,8 +145,30 @@ def _python() -> list[str]:
     return [str(path) for path in found]
 
 
+def use(device: str) -> None:
+    """Choose where what is asked of a GPU is measured, before a worker starts.
+
+    Args:
+        device: `auto`, where there is one; `cpu`, nowhere; `cuda`, where there has to be one.
+
+    Raises:
+        UsageError: it is none of these, or there is no device.
+    """
+    if device not in {"auto", "cpu", "cuda"}:
+        raise UsageError(f"--device: expected auto, cpu or cuda, found {device}")
+    if device == "cpu":
+        os.environ["DRILL_DEVICE"] = device
+    elif device == "cuda" and not cuda():
+        raise UsageError(
+            "--device cuda: expected a device of NVIDIA's, found none in /dev",
+            hint="without the option, what needs one is left out",
+        )
+
+
 @functools.cache
 def cuda() -> tuple[str, ...]:
-    """The files of CUDA's devices; none where there is no device that torch might use."""
+    """The files of CUDA's devices; none where there is no device that torch may use."""
+    if os.environ.get("DRILL_DEVICE") == "cpu":
+        return ()
     cards = [str(p) for p in Path("/dev").glob("nvidia[0-9]*")]
     return (*_CUDA, *cards) if cards else ()

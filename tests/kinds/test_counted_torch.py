@@ -13,6 +13,7 @@ from grader.evaluation.evaluation import BankFault
 from grader.model.question import Support
 from grader.model.report import Bars, Verdict
 from grader.sandbox.client import WorkerClient
+from grader.sandbox.remote import RemoteProgram
 from tests.harness import Lend
 from tests.kinds.grading import MINI, Desk, run_check
 
@@ -191,6 +192,17 @@ def test_a_device_that_is_not_there_skips_the_check(desk: Desk) -> None:
         Verdict.SKIPPED,
         "needs a CUDA device, which this machine does not have",
     )
+
+
+def test_a_device_on_which_the_reference_fails_skips_the_check(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if desk.reference.worker.ask({"op": "facts"})["reply"]["cuda"]:
+        pytest.skip("this machine has a device that works")
+    monkeypatch.setattr(RemoteProgram, "has_cuda", lambda _: True)
+    found = desk.result("peak", device="cuda")
+    assert found.verdict is Verdict.SKIPPED
+    assert found.message.startswith("cannot be measured on this machine's CUDA device: the ref")
 
 
 def test_an_exception_while_measuring_is_the_submissions(desk: Desk) -> None:

@@ -7,12 +7,12 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from grader.model.errors import GraderError
+from grader.model.errors import GraderError, UsageError
 from grader.sandbox import config
 from grader.sandbox.client import LIMITED, PROCESS, STRONG, Isolation, WorkerClient
 from grader.sandbox.scratch import Scratch
@@ -23,6 +23,35 @@ from tests.sandbox.running import Connected, load, run
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="walls are of Linux")
 LIBRARIES = 5_000
+
+
+@pytest.fixture
+def cards(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
+    """Give a list for the cards that this machine pretends to have."""
+    found: list[Path] = []
+    monkeypatch.delenv("DRILL_DEVICE", raising=False)
+    monkeypatch.setattr(Path, "glob", lambda _, __: found)
+    config.cuda.cache_clear()
+    yield found
+    config.cuda.cache_clear()
+
+
+def test_a_card_is_used_where_there_is_one(cards: list[Path]) -> None:
+    with pytest.raises(UsageError, match="expected a device of NVIDIA's, found none in /dev"):
+        config.use("cuda")
+    with pytest.raises(UsageError, match="expected auto, cpu or cuda, found gpu"):
+        config.use("gpu")
+    cards.append(Path("/dev/nvidia0"))
+    config.cuda.cache_clear()
+    config.use("cuda")
+    assert "/dev/nvidia0" in config.cuda()
+
+
+def test_a_card_may_be_left_alone(cards: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRILL_DEVICE", "auto")  # put back after the test
+    cards.append(Path("/dev/nvidia0"))
+    config.use("cpu")
+    assert config.cuda() == ()
 
 
 def answered(*, zygote: Zygote | None) -> Isolation:
