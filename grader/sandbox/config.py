@@ -145,6 +145,9 @@ def _python() -> list[str]:
     return [str(path) for path in found]
 
 
+_device = "auto"
+
+
 def use(device: str) -> None:
     """Choose where what is asked of a GPU is measured, before a worker starts.
 
@@ -156,9 +159,9 @@ def use(device: str) -> None:
     """
     if device not in {"auto", "cpu", "cuda"}:
         raise UsageError(f"--device: expected auto, cpu or cuda, found {device}")
-    if device == "cpu":
-        os.environ["DRILL_DEVICE"] = device
-    elif device == "cuda" and not cuda():
+    global _device
+    _device = device
+    if device == "cuda" and not cuda():
         raise UsageError(
             "--device cuda: expected a device of NVIDIA's, found none in /dev",
             hint="without the option, what needs one is left out",
@@ -168,7 +171,7 @@ def use(device: str) -> None:
 @functools.cache
 def cuda() -> tuple[str, ...]:
     """The files of CUDA's devices; none where there is no device that torch may use."""
-    if os.environ.get("DRILL_DEVICE") == "cpu":
+    if _device == "cpu":
         return ()
     cards = [str(p) for p in Path("/dev").glob("nvidia[0-9]*")]
     return (*_CUDA, *cards) if cards else ()

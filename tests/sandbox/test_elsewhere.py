@@ -29,7 +29,7 @@ LIBRARIES = 5_000
 def cards(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
     """Give a list for the cards that this machine pretends to have."""
     found: list[Path] = []
-    monkeypatch.delenv("DRILL_DEVICE", raising=False)
+    monkeypatch.setattr(config, "_device", "auto")
     monkeypatch.setattr(Path, "glob", lambda _, __: found)
     config.cuda.cache_clear()
     yield found
@@ -47,8 +47,7 @@ def test_a_card_is_used_where_there_is_one(cards: list[Path]) -> None:
     assert "/dev/nvidia0" in config.cuda()
 
 
-def test_a_card_may_be_left_alone(cards: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DRILL_DEVICE", "auto")  # put back after the test
+def test_a_card_may_be_left_alone(cards: list[Path]) -> None:
     cards.append(Path("/dev/nvidia0"))
     config.use("cpu")
     assert config.cuda() == ()
