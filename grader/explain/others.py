@@ -43,6 +43,7 @@ OF_REALS: dict[str, Of] = {
 OF_FLOATS: dict[str, Of] = {
     "-{}": np.negative,
     "zeros": np.zeros_like,
+    "{} cut off at 1 and -1": lambda v: np.clip(v, -1, 1),
     "{} + 1": lambda v: v + 1,
     "the square of {}": np.square,
     "the absolute value of {}": np.abs,
