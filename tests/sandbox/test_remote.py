@@ -5,8 +5,6 @@ That no forged reply makes the judge fail is tried in `tests/attacks`.
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -90,23 +88,26 @@ def lent(x):
 def replaced(x):
     hidden[:] = [np.zeros(10_000)]
     return {}
+class Room: kept = None
+def in_a_class(x):
+    Room.kept = np.zeros(10_000)
+    return {}
 """
     with started() as worker:
-        program = load(worker, source)
-        for (step, least, most), exact in itertools.product(
-            (
-                ("ctx = kept(x)", 800, 800),
-                ("ctx = hides(x)", 75_000, 78_000),
-                ("y, ctx = result(x)", 0, 0),
-                ("ctx = both(x)", 80_000, 80_000),
-                ("ctx = lent(x)", 24, 24),
-                ("ctx = replaced(x)", 75_000, 78_000),
-            ),
-            (False, True),
+        for step, least, most in (
+            ("ctx = kept(x)", 800, 800),
+            ("ctx = hides(x)", 75_000, 78_000),
+            ("y, ctx = result(x)", 0, 0),
+            ("ctx = both(x)", 80_000, 80_000),
+            ("ctx = lent(x)", 24, 24),
+            ("ctx = replaced(x)", 75_000, 78_000),
+            ("ctx = in_a_class(x)", 75_000, 78_000),
         ):
-            found = program.measure("state", steps(step), X, of="ctx", exact=exact).value
-            assert isinstance(found, int)
-            assert least <= found <= most, (step, exact)
+            program = load(worker, source)
+            for exact in (False, False, True):  # a second run takes the place of what was there
+                found = program.measure("state", steps(step), X, of="ctx", exact=exact).value
+                assert isinstance(found, int)
+                assert least <= found <= most, (step, exact)
 
 
 def test_gradients_come_back_by_input() -> None:

@@ -35,6 +35,7 @@ SMALLEST = 24  # bytes of an object that malloc does not know: a float
 NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
 _TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # of a text that is not ASCII; 16 less since Python 3.12
 _SKIP = (type, types.ModuleType, types.CodeType, np.dtype)
+_CLASS_NAMES = type.__dict__["__dict__"].__get__  # whatever the class of a class says
 _NUMBERS = (int, float, complex, np.generic)
 ENOUGH = 4  # different entries, with which two things are equal for a reason
 _LOOK = 4096  # entries among which they are looked for
@@ -95,7 +96,7 @@ def state(program: LoadedModule, asked: Measure) -> Measured:
         found = reachable(result, arrays)
         ours = used()
         named = names(arrays, run)
-        ours = used() - ours
+        ours = used() - ours if exact else 0  # malloc counts what it holds ready for others
         made = [one for one in map(_base, arrays) if not values.share_memory(one, lent)]
         shadows = [ref(one) for one in made if isinstance(one, np.ndarray)]
         del result, made
@@ -107,7 +108,10 @@ def state(program: LoadedModule, asked: Measure) -> Measured:
         hidden = used() - before - ours - counted
     finally:
         tracemalloc.stop()
-    if not exact and reachable(list(vars(program.module).values())) > OWN_OBJECTS:
+    own = list(vars(program.module).values())
+    classes = [_CLASS_NAMES(one) for one in own if issubclass(type(one), type)]
+    own += [one for one in classes if one.get("__module__") == program.module.__name__]
+    if not exact and reachable(own) > OWN_OBJECTS:
         return state(program, asked._replace(exact=True))
     return Measured(found + max(0, hidden - OWN_OBJECTS), kept=named)
 
