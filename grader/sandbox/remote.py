@@ -45,7 +45,7 @@ R = TypeVar("R")
 # A call of a submission is ended sooner where those of the reference take little: after the least
 # seconds, or so many times what the slowest of them took.  A right one in plain loops took 1.0, 140
 # times as long.
-LEAST_SECONDS, TIMES_SLOWEST = 2.5, 250
+LEAST_SECONDS, TIMES_SLOWEST = 2.5, 150
 ROOM = 1 << 20  # bytes that a reply may hold beyond a multiple of what was sent
 MOST_CALLS = 10_000  # of one run of a test; the driver says what more than a few hundred cost
 MOST_REPLY = 8 << 20  # bytes that a call of what it tests may give
