@@ -70,14 +70,14 @@ class Counted(Kind[K]):
         every, inputs = trial.evaluation.steps(run), trial.evaluation.inputs(trial.case, run)
         steps = divided(every, of)[0] if of else every
 
-        def once(asked: api.RemoteProgram, *, exact: bool) -> api.Measured:
-            return asked.measure(quantity, steps, inputs, without=without, of=of, exact=exact)
+        def once(asked: api.RemoteProgram) -> api.Measured:
+            return asked.measure(quantity, steps, inputs, without=without, of=of)
 
         def ask(asked: api.RemoteProgram) -> api.Measured:
-            found, judged = once(asked, exact=False), program is trial.evaluation.submission
+            found, judged = once(asked), program is trial.evaluation.submission
             if isinstance(found.value, str) or (judged and found.value <= self.enough(trial)):
                 return found
-            return once(asked, exact=True)
+            return once(asked)
 
         evaluation, case = trial.evaluation, trial.case
         key = ("measured", quantity, run, case.name, without, of)

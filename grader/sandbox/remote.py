@@ -171,17 +171,10 @@ class RemoteProgram:
         return self._ask(request, protocol.Gradients, steps, [inputs], seconds=60).gradients
 
     def measure(
-        self,
-        quantity: str,
-        steps: Steps,
-        inputs: Inputs,
-        *,
-        without: Names = (),
-        of: str = "",
-        exact: bool = True,
+        self, quantity: str, steps: Steps, inputs: Inputs, *, without: Names = (), of: str = ""
     ) -> Measured:
         """Measure an autograd graph, see `worker.measure.autograd`, or memory, see `kept` there."""
-        about = {"quantity": quantity, "of": of, "without": tuple(without), "exact": exact}
+        about = {"quantity": quantity, "of": of, "without": tuple(without)}
         request = self._about(protocol.Measure, steps, inputs, **about)
         found = self._ask(request, Measured, steps, [inputs], seconds=60)
         if type(found.value) is not (str if quantity == "graph" else int):

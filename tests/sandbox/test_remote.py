@@ -104,10 +104,10 @@ def in_a_class(x):
             ("ctx = in_a_class(x)", 75_000, 78_000),
         ):
             program = load(worker, source)
-            for exact in (False, False, True):  # a second run takes the place of what was there
-                found = program.measure("state", steps(step), X, of="ctx", exact=exact).value
+            for _ in range(2):  # a second run takes the place of what was there
+                found = program.measure("state", steps(step), X, of="ctx").value
                 assert isinstance(found, int)
-                assert least <= found <= most, (step, exact)
+                assert least <= found <= most, step
 
 
 def test_gradients_come_back_by_input() -> None:

@@ -156,7 +156,6 @@ class Measure(NamedTuple):
     quantity: str
     of: str = ""
     without: Names = ()  # inputs that are not counted
-    exact: bool = True  # whether a state that is left allocated is traced
 
 
 BOUND = "another bound"  # the rule of a mutant that moves a number that something is compared with

@@ -70,15 +70,14 @@ def _in_use() -> int:
     return int(info.uordblks + info.hblkhd) + SMALLEST * sys.getallocatedblocks()
 
 
-def state(program: LoadedModule, asked: Measure) -> Measured:
+def state(program: LoadedModule, asked: Measure, *, exact: bool = _mallinfo is None) -> Measured:
     """Bytes reachable from the result `of`, and those that outlive all results; and of what.
 
     Tracing what is left is exact, and slows a program in plain loops tenfold.  What malloc says
     takes no time; it may be some kilobytes too much, and half of what lies in small objects.  It
-    does not tell what takes the place of what an earlier run left: where the program has room for
-    that, it is traced.
+    does not tell what takes the place of what an earlier run left.  Where it says that anything is
+    left, or the program has room for that, another run is traced.
     """
-    exact = asked.exact or _mallinfo is None
 
     def used() -> int:
         return tracemalloc.get_traced_memory()[0] if exact else _in_use()
@@ -111,8 +110,8 @@ def state(program: LoadedModule, asked: Measure) -> Measured:
     own = list(vars(program.module).values())
     classes = [_CLASS_NAMES(one) for one in own if issubclass(type(one), type)]
     own += [one for one in classes if one.get("__module__") == program.module.__name__]
-    if not exact and reachable(own) > OWN_OBJECTS:
-        return state(program, asked._replace(exact=True))
+    if not exact and max(hidden, reachable(own)) > OWN_OBJECTS:
+        return state(program, asked, exact=True)
     return Measured(found + max(0, hidden - OWN_OBJECTS), kept=named)
 
 
