@@ -53,7 +53,7 @@ def until_verdict(session: GradingSession, source: bytes, seed: int) -> float:
         source,
         seed=seed,
         witnessed=False,
-        timed=False,
+        stretched=False,
         decided=lambda _: times.append(time.perf_counter() - began),
     )
     return [*times, time.perf_counter() - began][0]

@@ -80,7 +80,7 @@ class ClassFile(Keys):
         default="strong", description="The least that a submission has to be refused."
     )
     stretch: bool = Field(
-        default=False, description="Whether speed is measured where it is only reported, too."
+        default=False, description="Whether what is only reported is measured, too."
     )
     layout: str = Field(
         default="", max_length=200, description="How submissions are laid out, as --layout has it."
@@ -232,7 +232,7 @@ class ClassPlan:
     out: Path
     seed: int | None = None
     level: str = ""  # of isolation, at least; what its class.yaml says, else strong, when empty
-    stretch: bool = False  # whether speed is measured where it is only reported
+    stretch: bool = False  # whether what is only reported is measured
     jobs: int | None = None  # processes here; as many as there are cores when None
     layout: str = ""  # how submissions are laid out, where that does not show
     pattern: str = ""  # their paths, with fields, where no layout fits

@@ -51,7 +51,7 @@ class Job:
     program: bytes
     seed: int
     level: str
-    stretch: bool = False  # whether speed is measured where it is only reported
+    stretch: bool = False  # whether what is only reported is measured
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # where no bank is reached
 
 
@@ -74,7 +74,7 @@ def grade_one(job: Job) -> Graded:
         session = session or GradingSession(_loaded(job), parts=job.question.parts)
         file = forms.of(session.question.spec).file
         try:
-            report = session.grade(job.program, seed=job.seed, filename=file, timed=job.stretch)
+            report = session.grade(job.program, seed=job.seed, filename=file, stretched=job.stretch)
         except BaseException:
             session.close()  # its state is unknown
             raise

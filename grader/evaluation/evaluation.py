@@ -66,10 +66,16 @@ def blame_bank(what: str) -> Iterator[None]:
         raise BankFault(f"{what}: {error}{line}") from None
 
 
+def secret() -> int:
+    """The number of a draw that no program can foresee."""
+    return FIRST_SECRET + secrets.randbits(64)
+
+
 class Bank(Protocol):
     """What evaluations share: the bank's own programs, and what they compute."""
 
     memory: dict[Key, Any]  # the seed comes first in a key
+    secret: int  # a draw that no program can foresee, for all grades that measure no speed
 
     def variant(self, name: str, index: int) -> RemoteProgram:
         """The program of a misconception."""
@@ -99,7 +105,7 @@ class Evaluation:
         self.reference = reference
         self.reference_first = True  # the submission is not asked what breaks the reference
         self.witnessed = True  # what a process counts is confirmed from outside of it
-        self.timed = True  # how fast the submission is, is measured where it decides nothing too
+        self.stretched = True  # what is only reported is measured too
         self.cases: dict[str, CaseRecipe] = every_draw(read_cases(question.spec.cases)[0])
         # How many parts of the question are asked: nothing is said of the checks of others.
         self.parts_asked = len(question.spec.parts)
@@ -111,7 +117,7 @@ class Evaluation:
     def _begin(self, seed: int) -> None:
         self.seed = seed
         # Draws that no program can foresee, not even one that has found out the seed.
-        self.secret = FIRST_SECRET + secrets.randbits(64)
+        self.secret, self.secret_lasts = secret(), False
         self.called: list[tuple[str, CaseRecipe]] = []  # what the submission was run on so far
         # Of the submission: asked again, it may do something else.
         self._own: dict[Key, Any] = {}
@@ -166,7 +172,7 @@ class Evaluation:
     def _slot(self, program: RemoteProgram | None, key: Key, draw_index: int) -> Slot:
         """Where it is remembered; what follows from a secret draw, until another one is made."""
         whole = (self.seed, "" if program is None else program.name, *key, draw_index)
-        if draw_index >= FIRST_SECRET:
+        if draw_index >= FIRST_SECRET and not self.secret_lasts:
             if self._passing[0] != draw_index:
                 self._passing = draw_index, {}
             return self._passing[1], whole

@@ -92,20 +92,26 @@ def _look(
     """What the system shows of a run that the count does not."""
     seen = None
     for draw in (_DRAW, _DRAW + 1):  # what a first run imports, or leaves in pieces, is not kept
-        inputs = evaluation.inputs(case, check.run, draw_index=evaluation.secret + draw)
-        seen = _seen(evaluation, case, halves, budget, inputs)
+        seen = _seen(evaluation, check.run, case, halves, budget, evaluation.secret + draw)
         if seen is None:
             break
     return seen
 
 
 def _seen(
-    evaluation: Evaluation, case: CaseRecipe, halves: Halves, budget: float, inputs: Inputs
+    evaluation: Evaluation,
+    run: str,
+    case: CaseRecipe,
+    halves: Halves,
+    budget: float,
+    draw_index: int,
 ) -> Finding | None:
-    """The same of some inputs."""
+    """The same of one draw."""
+    inputs, reference = evaluation.inputs(case, run, draw_index=draw_index), evaluation.reference
     held = _kept(evaluation.submission, halves, inputs)
     with blame_bank(f"the reference fails on case {case.name}"):
-        base = _kept(evaluation.reference, halves, inputs)
+        key, how = ("kept", run, case.name), {"draw_index": draw_index}
+        base = evaluation.remember(key, lambda: _kept(reference, halves, inputs), reference, **how)
     if held is None or base is None:
         return None
     more = held - max(0, base)

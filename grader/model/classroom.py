@@ -61,7 +61,7 @@ class Terms:
     title: str = ""
     deadline: str = ""  # ISO 8601 with its offset; what comes later is marked, no more
     submissions: str = ""  # path of what was handed in; it decides nothing
-    stretch: bool = False  # whether speed is measured where it is only reported
+    stretch: bool = False  # whether what is only reported is measured
     counts: str = "last"  # which counts of what a student handed in for a question: last or best
     format: int = RESULTS_FORMAT
 

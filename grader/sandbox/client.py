@@ -189,7 +189,8 @@ class WorkerClient(Closing):
         # Name and source of the file of a program that may say where in it it is.
         self.file: tuple[str, bytes] | None = None
         self._looked = 0.0  # when it was last watched
-        self.slowest = 0.0  # seconds of CPU time that a call took at most
+        self.took = 0.0  # seconds of CPU time for the last reply
+        self.slowest = 0.0  # the same of a call, at most
         # Of what it is asked now: limits, CPU time at the beginning, and when that was.
         self._may_take: tuple[Limits, int | None, float] = Limits(), None, 0.0
         self._owner, self._thread = os.getpid(), threading.get_ident()
@@ -364,8 +365,7 @@ class WorkerClient(Closing):
                 raise self._death() from None
         if pending:
             raise Garbled("broke the protocol: answered before it was asked")
-        if limits.seconds <= CALL_SECONDS:  # else it was more than a call
-            self.slowest = max(self.slowest, self._spent_since(before) or 0.0)
+        self.took = self._spent_since(before) or 0.0
         return reply.decoded()
 
     def _spent_since(self, before: int | None) -> float | None:

@@ -21,7 +21,7 @@ from grader.sandbox.worker.walls.landlock import LIST, READ, USE, Grant
 WORKER = Path(__file__).parent / "worker"
 BOOT = WORKER / "boot.py"
 # Bytes of a worker without and with torch; one with numpy takes 0.14 GB by itself.
-MEMORY = {False: 2 << 30, True: 8 << 30}
+MEMORY = {False: 1 << 30, True: 8 << 30}
 CPU_SECONDS = 120  # of a worker for one submission
 SPARE_THREADS = 64  # beyond those that run already
 # What numpy and torch 2 import, at once or when needed, and the libraries of its CUDA builds.

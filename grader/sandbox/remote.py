@@ -43,9 +43,9 @@ Q = TypeVar("Q")
 R = TypeVar("R")
 
 # A call of a submission is ended sooner where those of the reference take little: after the least
-# seconds, or so many times what the slowest of them took.  A right one in plain loops took 1.0, 140
-# times as long.
-LEAST_SECONDS, TIMES_SLOWEST = 2.5, 150
+# seconds, or so many times what the slowest of them took.  Of right ones in plain loops the slowest
+# took 0.5.
+LEAST_SECONDS, TIMES_SLOWEST = 1.5, 250
 ROOM = 1 << 20  # bytes that a reply may hold beyond a multiple of what was sent
 MOST_CALLS = 10_000  # of one run of a test; the driver says what more than a few hundred cost
 MOST_REPLY = 8 << 20  # bytes that a call of what it tests may give
@@ -232,6 +232,11 @@ class RemoteProgram:
             pairs = made * (max(map(len, inputs), default=0) + 1)
             if wrong := unwanted(found, getattr(request, "want", ()), pairs):
                 raise Garbled(f"broke the protocol: not a reply to {operation} ({wrong})")
+            if seconds is None and self.limits is None:  # else it was more than a call
+                took = self.worker.took
+                if isinstance(found, protocol.Answers):
+                    took = found.longest / 1e9
+                self.worker.slowest = max(self.worker.slowest, took)
             return found
 
     def _limits(self, seconds: float | None = None) -> Limits:

@@ -10,7 +10,7 @@ from typing import Any
 from grader import forms
 from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, case_names, every_draw, free_names, read_cases
-from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.evaluation import BankFault, Evaluation, secret
 from grader.evaluation.values import encoded
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
@@ -42,6 +42,7 @@ class BankPrograms(Closing):
         """Load nothing yet."""
         self.question = question
         self.memory: dict[tuple[Hashable, ...], Any] = {}
+        self.secret = secret()
         self._seeds: list[int] = []  # of which something is remembered, the latest last
         self._supply = workers
         # For the reference, variants, and what is examined.

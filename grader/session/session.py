@@ -119,7 +119,7 @@ class GradingSession(Closing):
         progress: Callable[[int, int], None] = lambda _done, _all: None,
         is_program: bool = False,
         witnessed: bool = True,
-        timed: bool = True,
+        stretched: bool = True,
         decided: Callable[[Report], None] = lambda _report: None,
         explain_starter: bool = True,
     ) -> Report:
@@ -133,7 +133,7 @@ class GradingSession(Closing):
             is_program: whether it is a program already, where the form asks for a text.
             witnessed: whether what a process counts is confirmed from outside of it; where it is
                 not, a pass is to be confirmed by another grade.
-            timed: whether speed is measured where it is only reported.
+            stretched: whether what is only reported is measured.
             decided: called with a report that fails, before it is explained.
             explain_starter: whether an untouched starter is explained as well; a page shows
                 no more of one than that it is wrong, unless that is asked for.
@@ -181,7 +181,9 @@ class GradingSession(Closing):
                     report = self._stopped(report, wrong)
                 else:
                     evaluation = self.bank.evaluation(program, seed)
-                    evaluation.witnessed, evaluation.timed = witnessed, timed
+                    evaluation.witnessed, evaluation.stretched = witnessed, stretched
+                    if not stretched:  # the reference runs on it once
+                        evaluation.secret, evaluation.secret_lasts = self.bank.secret, True
                     is_explained = explain_starter or not report.unchanged
                     # The misconceptions' process starts during other checks.
                     expect = self.bank.expect_variants if is_explained else (lambda: None)

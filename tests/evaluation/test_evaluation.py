@@ -77,7 +77,7 @@ def test_all_small_cases_are_run_at_once(tmp_path: Path, requests: list[Any], na
     ("end", "verdict", "said"),
     [
         ("import os; os._exit(3)", "error", "ended its process (exit status 3) before it answered"),
-        ("while True: pass", "limit", "did not finish within 2.5 seconds, stopped in `f`, line 5"),
+        ("while True: pass", "limit", "did not finish within 1.5 seconds, stopped in `f`, line 5"),
     ],
 )
 def test_what_ends_a_process_that_runs_many_is_found_alone(

@@ -197,13 +197,13 @@ def test_what_is_only_reported_and_the_witness_may_be_left_out() -> None:
     found: list[Report] = []
     with GradingSession(question) as session:
         right, wrong, forging = (
-            session.grade(text, seed=1, witnessed=False, timed=False, decided=found.append)
+            session.grade(text, seed=1, witnessed=False, stretched=False, decided=found.append)
             for text in (question.reference, question.starter, question.reference + FORGING)
         )
     checks = {check.id: check for check in right.checks}
     assert right.verdict is Verdict.PASS
     assert checks["speed"].verdict is Verdict.SKIPPED
-    assert checks["speed"].message == "speed was not measured"
+    assert checks["speed"].message == "not measured"
     assert checks["state"].figures["witnessed"] == 0.0
     early, _ = found  # what passes has nothing to wait for
     assert early.verdict is wrong.verdict is Verdict.FAIL

@@ -269,6 +269,7 @@ class Answers(NamedTuple):
     """What each of several runs computed, or why it did not; program by program."""
 
     runs: tuple[Outcome | Fault, ...]
+    longest: Count = 0  # CPU nanoseconds of one of them
 
 
 class Gradients(NamedTuple):

@@ -31,6 +31,7 @@ from ..steps import LoadedModule
 from ..wire import Array, Tensor
 
 OWN_OBJECTS = 4 << 10  # bytes of frames, caches and small objects that a step is not asked for
+UNSURE = 24 << 10  # bytes that malloc and numpy keep ready after a run, as it seems
 SMALLEST = 24  # bytes of an object that malloc does not know: a float
 NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
 _TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # of a text that is not ASCII; 16 less since Python 3.12
@@ -74,8 +75,8 @@ def state(program: LoadedModule, asked: Measure, *, exact: bool = _mallinfo is N
     """Bytes reachable from the result `of`, and those that outlive all results; and of what.
 
     Tracing what is left is exact, and slows a program in plain loops tenfold.  What malloc says
-    takes no time; it may be some kilobytes too much, and half of what lies in small objects.  It
-    does not tell what takes the place of what an earlier run left.  Where it says that anything is
+    takes no time; it may be twenty kilobytes too much, and half of what lies in small objects.  It
+    does not tell what takes the place of what an earlier run left.  Where it says that more is
     left, or the program has room for that, another run is traced.
     """
 
@@ -110,8 +111,10 @@ def state(program: LoadedModule, asked: Measure, *, exact: bool = _mallinfo is N
     own = list(vars(program.module).values())
     classes = [_CLASS_NAMES(one) for one in own if issubclass(type(one), type)]
     own += [one for one in classes if one.get("__module__") == program.module.__name__]
-    if not exact and max(hidden, reachable(own)) > OWN_OBJECTS:
-        return state(program, asked, exact=True)
+    if not exact:
+        if hidden > UNSURE or reachable(own) > OWN_OBJECTS:
+            return state(program, asked, exact=True)
+        hidden = 0
     return Measured(found + max(0, hidden - OWN_OBJECTS), kept=named)
 
 
