@@ -84,7 +84,8 @@ def environment(folder: str) -> dict[str, str]:
     """A closed environment: nothing of the judge's, one thread per library.
 
     C's heap would take 64 MB of addresses for each of a program's own threads, and use none of it;
-    with many threads that alone would reach the limit.
+    with many threads that alone would reach the limit.  What a thread keeps ready of small pieces
+    counts as handed out; without it, `measure.kept` need not trace what a program has freed.
     """
     threads = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
     return {
@@ -93,6 +94,7 @@ def environment(folder: str) -> dict[str, str]:
         "HOME": folder,
         "TMPDIR": folder,
         "MALLOC_ARENA_MAX": "2",
+        "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
         **{f"{name}_NUM_THREADS": "1" for name in threads},
     }
 

@@ -13,6 +13,7 @@ are few different entries, there is none.
 from __future__ import annotations
 
 import ctypes
+import functools
 import gc
 import sys
 import tracemalloc
@@ -31,7 +32,6 @@ from ..steps import LoadedModule
 from ..wire import Array, Tensor
 
 OWN_OBJECTS = 4 << 10  # bytes of frames, caches and small objects that a step is not asked for
-UNSURE = 24 << 10  # bytes that malloc and numpy keep ready after a run, as it seems
 SMALLEST = 24  # bytes of an object that malloc does not know: a float
 NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
 _TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # of a text that is not ASCII; 16 less since Python 3.12
@@ -71,18 +71,27 @@ def _in_use() -> int:
     return int(info.uordblks + info.hblkhd) + SMALLEST * sys.getallocatedblocks()
 
 
+@functools.cache
+def _fill_numpys_store() -> None:
+    """Let what numpy keeps ready be full: of arrays below 1 KB it never frees the last seven."""
+    for size in range(1, 1024):
+        _ = [np.empty(size, np.uint8) for _ in range(7)]
+
+
 def state(program: LoadedModule, asked: Measure, *, exact: bool = _mallinfo is None) -> Measured:
     """Bytes reachable from the result `of`, and those that outlive all results; and of what.
 
     Tracing what is left is exact, and slows a program in plain loops tenfold.  What malloc says
-    takes no time; it may be twenty kilobytes too much, and half of what lies in small objects.  It
-    does not tell what takes the place of what an earlier run left.  Where it says that more is
+    takes no time; it may be some kilobytes too much, and half of what lies in small objects.  It
+    does not tell what takes the place of what an earlier run left.  Where it says that anything is
     left, or the program has room for that, another run is traced.
     """
 
     def used() -> int:
         return tracemalloc.get_traced_memory()[0] if exact else _in_use()
 
+    if not exact:
+        _fill_numpys_store()
     run = stepping.build(asked.inputs)
     lent = list(run.values())
     arrays: list[Held] = []
@@ -112,7 +121,7 @@ def state(program: LoadedModule, asked: Measure, *, exact: bool = _mallinfo is N
     classes = [_CLASS_NAMES(one) for one in own if issubclass(type(one), type)]
     own += [one for one in classes if one.get("__module__") == program.module.__name__]
     if not exact:
-        if hidden > UNSURE or reachable(own) > OWN_OBJECTS:
+        if max(hidden, reachable(own)) > OWN_OBJECTS:
             return state(program, asked, exact=True)
         hidden = 0
     return Measured(found + max(0, hidden - OWN_OBJECTS), kept=named)
