@@ -17,7 +17,8 @@ ATTACKS = (
         """
         def centre(x, w):
             told = repr([sys.argv, dict(os.environ), os.listdir(".")])
-            allowed = {"PATH", "LANG", "LC_CTYPE", "MALLOC_ARENA_MAX", "GLIBC_TUNABLES", "HOME", "TMPDIR"}
+            allowed = {"PATH", "LANG", "LC_CTYPE", "HOME", "TMPDIR", "MALLOC_ARENA_MAX"}
+            allowed.add("GLIBC_TUNABLES")
             extra = {n for n in os.environ if n not in allowed and not n.endswith("_NUM_THREADS")}
             assert not extra, extra
             assert sys.argv == ["worker"] and os.listdir(".") == [], told
