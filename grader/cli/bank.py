@@ -107,8 +107,7 @@ def new_idea(
 ) -> int:
     """Make a misconception of equal answers, and audit it."""
     from grader.app import ideas
-    from grader.reports.audit import audit_page
-    from grader.reports.json import audit_to_json
+    from grader.reports.audit import audit_page, audit_to_json
 
     here = context(ctx)
     with output.waiting() as doing:
@@ -194,7 +193,7 @@ def audit(
     tried = [one for one in found if one.report or one.fault or one.believed]
     if json:
         from grader.model.audit import AUDIT_FORMAT
-        from grader.reports.json import audit_to_json
+        from grader.reports.audit import audit_to_json
 
         output.document(
             format=AUDIT_FORMAT, ok=not faulty, strict=strict, seeds=seeds,

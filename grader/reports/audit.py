@@ -1,4 +1,4 @@
-"""The audit of a question as a page: the kill matrix, the figures of each check, the mutants."""
+"""The audit of a question as a page, the kill matrix, checks, and mutants, and as JSON."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from grader.model.audit import AuditReport, AuditRow, Cell, Fate, MutationReport
 from grader.model.mutation import Mutant
 from grader.model.numerals import duration, quantity
 from grader.reports.blocks import Block, Code, Figure, Gap, Heading, Paragraph, Table
+from grader.reports.json import encoded, plain
 from grader.reports.sheet import BOLD, GREEN, RED, Line, cut, padded
 
 _NAMES = (40, 28)  # cells of a program's name at most, where there is room and where there is not
@@ -201,3 +202,30 @@ def _score(report: MutationReport) -> str:
     if len(report.trials) < report.derived:
         return f"{line}, in a sample of {len(report.trials)}"
     return line
+
+
+def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) -> dict[str, object]:
+    """An audit, with the mutants of its question where they were tried."""
+    found = {**plain(report), "ok": report.ok}
+    return found if mutants is None else {**found, "mutants": mutation_to_json(mutants)}
+
+
+def mutation_to_json(report: MutationReport) -> dict[str, object]:
+    """What mutants of a reference showed."""
+    return {
+        **plain(report, without={"question", "seeds", "trials"}),
+        "tried": len(report.trials),
+        **{fate.value: report.count(fate) for fate in Fate},
+        "score": report.score,
+        "ok": report.ok,
+        "mutants": [_trial(trial) for trial in report.trials],
+    }
+
+
+def _trial(trial: Trial) -> dict[str, object]:
+    return {
+        "in": trial.mutant.scope,
+        **plain(trial.mutant, without={"scope", "start", "end", "text"}),
+        **plain(trial, without={"mutant", "counterexample"}),
+        "witness": encoded(trial.counterexample),
+    }

@@ -20,7 +20,6 @@ from itertools import islice
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from grader.model.audit import AuditReport, Fate, MutationReport, Trial
 from grader.model.errors import GraderError
 from grader.model.report import FINE, Breakdown, CheckResult, Exhibit, Report, Row
 
@@ -46,27 +45,9 @@ def dumps(report: Report) -> str:
     return json.dumps(to_json(report), allow_nan=False)
 
 
-def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) -> dict[str, object]:
-    """An audit, with the mutants of its question where they were tried."""
-    found = {**plain(report), "ok": report.ok}
-    return found if mutants is None else {**found, "mutants": mutation_to_json(mutants)}
-
-
-def mutation_to_json(report: MutationReport) -> dict[str, object]:
-    """What mutants of a reference showed."""
-    return {
-        **plain(report, without={"question", "seeds", "trials"}),
-        "tried": len(report.trials),
-        **{fate.value: report.count(fate) for fate in Fate},
-        "score": report.score,
-        "ok": report.ok,
-        "mutants": [_trial(trial) for trial in report.trials],
-    }
-
-
 def run_to_json(ran: Ran) -> dict[str, Any]:
     """What came of a run of a script; of what it returned, the numbers."""
-    return {**plain(ran, without={"value"}), "numbers": _encoded(numbers(ran.value))}
+    return {**plain(ran, without={"value"}), "numbers": encoded(numbers(ran.value))}
 
 
 def numbers(value: object) -> dict[str, list[float]]:
@@ -81,33 +62,25 @@ def numbers(value: object) -> dict[str, list[float]]:
     return found
 
 
-def _trial(trial: Trial) -> dict[str, object]:
-    return {
-        "in": trial.mutant.scope,
-        **plain(trial.mutant, without={"scope", "start", "end", "text"}),
-        **plain(trial, without={"mutant", "counterexample"}),
-        "witness": _encoded(trial.counterexample),
-    }
-
-
 def plain(value: DataclassInstance, without: Container[str] = ()) -> dict[str, Any]:
     """Any data of ours as plain dicts, lists, numbers, text and None."""
     names = [f.name for f in fields(value) if f.name not in without]
-    return {name: _encoded(getattr(value, name)) for name in names}
+    return {name: encoded(getattr(value, name)) for name in names}
 
 
-def _encoded(value: object) -> object:
+def encoded(value: object) -> object:
+    """A value of ours as JSON has it."""
     match value:
         case Enum():
             return value.value
         case None | bool() | str():
             return value
         case Mapping():
-            return {str(name): _encoded(item) for name, item in value.items()}
+            return {str(name): encoded(item) for name, item in value.items()}
         case frozenset():
-            return [_encoded(item) for item in sorted(value)]
+            return [encoded(item) for item in sorted(value)]
         case tuple() | list():
-            return [_encoded(item) for item in value]
+            return [encoded(item) for item in value]
         case Integral():  # numpy's among them
             return int(value)
         case Real():

@@ -22,9 +22,8 @@ from grader.explain.further import Domain
 from grader.kinds.side_effects import SideEffectsCheck
 from grader.model.audit import Counterexample, Fate, MutationReport, Trial
 from grader.model.mutation import Mutant, Reach
-from grader.reports.audit import mutation_page
+from grader.reports.audit import mutation_page, mutation_to_json
 from grader.reports.blocks import render_terminal
-from grader.reports.json import mutation_to_json
 from grader.reports.sheet import plain
 from grader.sandbox.client import Overran
 from grader.session import GradingSession

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from grader.model.audit import AuditReport, AuditRow, Cell, CheckFacts, Remark, Trivial
-from grader.reports.audit import audit_page
+from grader.reports.audit import audit_page, audit_to_json
 from grader.reports.blocks import render_terminal, render_text
-from grader.reports.json import audit_to_json
 from grader.reports.sheet import plain
 
 DOCS = (Path(__file__).parents[2] / "docs" / "audit.md").read_text(encoding="utf-8")
