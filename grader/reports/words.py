@@ -72,7 +72,8 @@ def measured(report: Report) -> Iterator[str]:
     for check in report.checks:  # what did not pass and need not
         if check.verdict is Verdict.INCONCLUSIVE:
             yield f"{check.id}: too noisy to decide, {check.message}; {HARMLESS}"
-        elif check.verdict is Verdict.SKIPPED and check.message:
+        # What is only reported a class leaves out for all, which helps nobody to know.
+        elif check.verdict is Verdict.SKIPPED and check.message not in {"", "not measured"}:
             yield f"{check.id}: not tried; {check.message}"
         elif check.verdict not in FINE:
             yield f"{check.id}: {get(check.kind).missed}, {check.message}; {HARMLESS}"

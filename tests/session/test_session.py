@@ -14,6 +14,7 @@ import pytest
 from grader import bank
 from grader.model.question import Question
 from grader.model.report import Report, Verdict
+from grader.reports import words
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.worker import wire
 from grader.session import GradingSession, grade
@@ -204,6 +205,7 @@ def test_what_is_only_reported_and_the_witness_may_be_left_out() -> None:
     assert right.verdict is Verdict.PASS
     assert checks["speed"].verdict is Verdict.SKIPPED
     assert checks["speed"].message == "not measured"
+    assert "not measured" not in "".join(words.measured(right))  # nobody has to know
     assert checks["state"].figures["witnessed"] == 0.0
     early, _ = found  # what passes has nothing to wait for
     assert early.verdict is wrong.verdict is Verdict.FAIL
