@@ -100,12 +100,19 @@ def write(text: str = "", end: str = "\n") -> None:
     _put(sys.stdout, harmless(text) + end)
 
 
-def show(blocks: Iterable[Block], *, rows: int | None = None, paged: bool = False) -> None:
-    """Write a page, of so many rows if it has to fit; with `--plain` a fact a line."""
-    from grader.reports.blocks import render_terminal, render_text
+def show(
+    blocks: Iterable[Block], *, rows: int | None = None, paged: bool = False, markdown: bool = False
+) -> None:
+    """Write a page, of so many rows if it has to fit; with `--plain` a fact a line.
+
+    Where `markdown`, what does not go to a terminal is that.
+    """
+    from grader.reports.blocks import render_markdown, render_terminal, render_text
 
     if style.plain:
         _put(sys.stdout, harmless(render_text(blocks, aloud=True)))
+    elif markdown and not _is_terminal(sys.stdout):
+        _put(sys.stdout, render_markdown(blocks))
     else:
         lines(render_terminal(list(blocks), width(), rows=rows), paged=paged)
 

@@ -64,6 +64,9 @@ def show(
     ctx: typer.Context,
     question: SomeId = None,
     all_: Annotated[bool, flag("--all", "Every part, asked or not.")] = False,
+    interviewer: Annotated[
+        bool, flag("--interviewer", "A guide to ask it live: spoils it.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Show a question, as far as you are with it, without starting it."""
@@ -73,6 +76,9 @@ def show(
     choice = resolve(here, question)
     found = choice.question
     several = len(found.spec.parts)
+    if interviewer:
+        _guide(found, json=json)
+        return
     asked = several if all_ or several == 1 else here.progress(found).asked(several)
     if json:
         output.document(**_whole(found, asked))
@@ -85,6 +91,22 @@ def show(
         steps = [f"drill grade{choice.argument}"]
     steps += [f"drill show{choice.argument} --all"] * (asked < several)
     output.show([*document(found, asked), Gap(), Commands(tuple(steps))], paged=True)
+
+
+def _guide(question: Question, *, json: bool) -> None:
+    """What a live interviewer has in hand; into a file or a pipe as Markdown."""
+    from dataclasses import asdict
+
+    from grader.app.interviewing import held
+    from grader.reports.interviewer import guide
+
+    found, parts = held(question), question.spec.parts
+    if json:
+        told = [part.model_dump(include={"hints", "follow_ups"}) for part in parts]
+        ideas = [asdict(one) for one in found]
+        output.document(**_whole(question, len(parts)), interviewer={"parts": told, "ideas": ideas})
+        return
+    output.show(guide(question, found), paged=True, markdown=True)
 
 
 def _whole(question: Question, asked: int) -> dict[str, Any]:

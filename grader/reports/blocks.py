@@ -59,6 +59,7 @@ class Item:
     text: str
     mark: str = "-"  # or "7", of a numbered list
     indent: int = 0
+    inner: bool = False  # of a list in a list, for Markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +365,8 @@ def _marked(block: Block, *, written: bool) -> str:
             return flowing(text, f"**{_markdown(lead)}** " if lead else "")
         case Item(text, mark):
             mark = inert(mark.strip()).replace("`", "'")
+            if block.inner:
+                return flowing(text, f"  - `{mark}` ")
             if mark.removesuffix(".").isdigit():
                 return flowing(text, f"{mark.removesuffix('.')}. ")
             return flowing(text, "- " if mark in {"-", "*"} else f"- `{mark}` ")

@@ -102,7 +102,7 @@ def keeps_back(report: Report, *, explain: bool = False) -> bool:
 
 def finding(check: CheckResult) -> str:
     """What a check found, on how many cases, and the smallest of them."""
-    said = _said(check)
+    said = in_short(check)
     if not smallest(check):
         return f"{said}."
     if len(check.failing) > 1 and check.mismatch:
@@ -115,7 +115,7 @@ def symptom(check: CheckResult) -> str:
     """What is seen of an untouched starter: that something is wrong, and on which case."""
     worst = check.mismatch
     if check.raised or worst is None:
-        return f"{_said(check)}."
+        return f"{in_short(check)}."
     if check.estimate:
         return finding(check)
     text = f"{worst.result} is wrong in {_of(check)}"
@@ -146,7 +146,7 @@ def _where(check: CheckResult) -> str:
     return f"{case} ({', '.join(texts)})" if texts else case
 
 
-def _said(check: CheckResult) -> str:
+def in_short(check: CheckResult) -> str:
     """The sentence of a check without its case, which is said once; with the call, if short."""
     worst, case = check.mismatch, smallest(check)
     if worst is not None:

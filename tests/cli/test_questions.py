@@ -153,3 +153,52 @@ def test_what_asks_for_another_comes_after_it(
         drill("start", name)
         Path(name, "submission.py").write_text("# pass\n")
         drill("grade", name)
+
+
+def test_the_guide_is_markdown_in_a_pipe_and_a_page_at_a_terminal(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = drill("show", "double-trouble").out
+    markdown = drill("show", "double-trouble", "--interviewer").out
+    assert markdown.startswith("# ")
+    assert "\n\n## Part 1 of 1, 25 minutes, 100 points\n\nRead out: A colleague doubles" in markdown
+    spoken = drill("--plain", "show", "double-trouble", "--interviewer").out
+    assert "#" not in spoken
+    assert "**" not in spoken
+    assert "Read out: A colleague doubles" in spoken
+    with monkeypatch.context() as patch:
+        patch.setattr("grader.cli.output._is_terminal", lambda _: True)
+        words = ("--no-pager", "--color", "never", "show", "double-trouble", "--interviewer")
+        page = drill(*words).out
+    assert page.startswith("double-trouble  ")
+    assert max(map(len, page.splitlines())) <= 80
+    assert "**" not in page
+    assert not list(Path().iterdir())
+    assert before == drill("show", "double-trouble").out
+
+
+def test_the_guide_as_data_has_what_show_keeps_back(drill: Drill) -> None:
+    shown = drill("show", "double-trouble", "--json").data
+    data = drill("show", "double-trouble", "--interviewer", "--json").data
+    more = data.pop("interviewer")
+    assert data == shown
+    assert [len(part["hints"]) for part in more["parts"]] == [shown["hints"]]
+    assert all(one["answer"] and one["check"] for one in more["ideas"])
+    assert set(more) == {"parts", "ideas"}
+
+
+def test_a_guide_needs_torch_where_the_question_does(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.app.context.find_spec", without_torch)
+    drill("show", "needs-torch", "--interviewer").refused("torch")
+
+
+def test_a_guide_of_programs_that_cannot_be_loaded_blames_the_bank(
+    real: Drill, tmp_path: Path
+) -> None:
+    bank = tmp_path / "broken"
+    write_bank(bank)  # of which the programs are empty
+    ended = real("--bank", str(bank), "show", "scaled-copy", "--interviewer")
+    assert (ended.status, ended.out) == (3, "")
+    assert "does not define" in ended.err

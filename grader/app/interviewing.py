@@ -1,0 +1,73 @@
+"""What a live interviewer has in hand: how it shows which misconception somebody holds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.app.context import need_torch
+from grader.evaluation.evaluation import BankFault
+from grader.evaluation.tally import Stopped
+from grader.kinds import registry
+from grader.model.errors import BankError
+from grader.model.question import Question
+from grader.model.report import CheckResult
+from grader.model.spec import Check, Part
+from grader.reports.interviewer import Held, answer, given
+from grader.reports.words import smallest
+from grader.session import GradingSession
+
+
+def held(question: Question) -> list[Held]:
+    """Run a program of each misconception through the first check of a part that is to stop it.
+
+    UsageError where torch is needed and not there; BankError where a program of the bank fails.
+    """
+    need_torch(question)
+    try:
+        with GradingSession(question) as session, np.errstate(all="ignore"):
+            return [one for part in question.spec.parts for one in _of_part(session, part)]
+    except BankFault as fault:
+        raise BankError(f"{question.spec_path}: {fault}") from None
+
+
+def _of_part(session: GradingSession, part: Part) -> list[Held]:
+    """The misconceptions that the checks of a part are to stop, each once."""
+    found: dict[str, Held] = {}
+    known = session.question.spec.misconceptions
+    for check in part.checks:
+        for name in [name for name in known if check.id in known[name].killed_by]:
+            if name in found:
+                continue
+            idea, result = known[name], _tried(session, check, name)
+            case, said, apart = smallest(result), answer(result), ""
+            like = [one.idea for one in found.values() if (one.case, one.answer) == (case, said)]
+            if like and said:
+                apart = f"So does {like[0]}; {_apart(session, check, result, (name, like[0]))}."
+            feedback = idea.said_of({key: str(value) for key, value in idea.settings[0].items()})
+            words = given(session.question, result)
+            found[name] = Held(name, check.id, feedback, case, words, said, apart)
+    return list(found.values())
+
+
+def _apart(
+    session: GradingSession, check: Check, result: CheckResult, ideas: tuple[str, str]
+) -> str:
+    """The first case that fails to which two ideas give different answers, and these."""
+    for case in result.failing[1:]:
+        alone = check.model_copy(update={"cases": [case]})
+        if any(alone.faults()):  # it is about all of its cases at once
+            break
+        mine, theirs = (answer(_tried(session, alone, idea)).rstrip(".") for idea in ideas)
+        if mine != theirs:
+            return f"on `{case}` {mine or 'right'}, there {theirs or 'right'}"
+    return "ask to see the code"
+
+
+def _tried(session: GradingSession, check: Check, name: str) -> CheckResult:
+    """What a check finds in the first program that holds an idea."""
+    programs = [session.question.reference, session.question.variants[name][0]]
+    evaluation = session.examine(name, programs, 0, called=f"the misconception {name}")
+    try:
+        return registry.get(check.kind).carry_out(evaluation, check)
+    except Stopped as stop:
+        return stop.result

@@ -1,0 +1,191 @@
+"""The interviewer's guide of every question: all of it, where it belongs, and for nobody else."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from grader.app.interviewing import held
+from grader.bank import ids, load
+from grader.model.question import Question
+from grader.model.report import Bar, Bars, Breakdown, CheckResult, Mismatch, Row, Verdict
+from grader.model.spec import Part
+from grader.reports.blocks import render_html, render_markdown, render_terminal
+from grader.reports.interviewer import Held, answer, given, guide
+from grader.reports.question import document
+from tests.classroom.builders import HOSTILE
+from tests.pages import text
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+ROOT = Path(__file__).parents[2]
+TORCH = find_spec("torch") is not None
+every_question = pytest.mark.parametrize("name", ids([ROOT]))
+
+
+@functools.cache
+def guided(name: str) -> tuple[Question, list[Held], str]:
+    """A question, what shows its ideas, and its guide as Markdown."""
+    question = load([ROOT], name)
+    if question.spec.needs_torch and not TORCH:
+        pytest.skip("torch is not installed")
+    found = held(question)
+    return question, found, render_markdown(guide(question, found))
+
+
+def pages(markdown: str) -> list[str]:
+    """The pages of the parts."""
+    return re.split(r"^(?=## Part )", markdown, flags=re.MULTILINE)[1:]
+
+
+def bare(words: str) -> str:
+    """Words without what marks them up, and however they are folded."""
+    words = re.sub(r"&#(\d+);", lambda m: chr(int(m[1])), words)
+    return " ".join(re.sub(r"[\\`]", "", words).split())
+
+
+def stopped_in(question: Question, part: Part) -> set[str]:
+    checks = {check.id for check in part.checks}
+    ideas = question.spec.misconceptions.items()
+    return {name for name, idea in ideas if checks & set(idea.killed_by)}
+
+
+@every_question
+def test_a_part_has_its_prompt_hints_and_follow_ups_in_order(name: str) -> None:
+    question, _, markdown = guided(name)
+    parts = question.spec.parts
+    assert len(pages(markdown)) == len(parts)
+    for page, part in zip(pages(markdown), parts, strict=True):
+        said, at = bare(page), 0
+        assert f"{part.minutes} minute" in said
+        assert f"{part.points} point" in said
+        for words in [part.prompt, *part.hints]:
+            at = said.index(bare(words), at)
+        for one in part.follow_ups:
+            at = said.index(bare(one.answer), said.index(bare(one.ask), at))
+        assert said.endswith("not")
+
+
+@every_question
+def test_an_idea_stands_once_in_each_part_that_stops_it_and_in_no_other(name: str) -> None:
+    question, found, markdown = guided(name)
+    for page, part in zip(pages(markdown), question.spec.parts, strict=True):
+        ideas = re.findall(r"^  - `([^`]+)`", page, re.MULTILINE)
+        assert sorted(ideas) == sorted(stopped_in(question, part))
+        for check, listed in re.findall(r"^- `([^`]+)`[^\n]*\n((?:  - [^\n]*\n)*)", page, re.M):
+            for idea in re.findall(r"^  - `([^`]+)`", listed, re.MULTILINE):
+                assert check in question.spec.misconceptions[idea].killed_by
+    for one in found:
+        assert one.answer, one
+        assert one.case in {"", *question.spec.cases}, one
+        assert bare(one.answer) in bare(markdown)
+
+
+@every_question
+def test_the_markdown_is_well_formed(name: str) -> None:
+    """It is headings, paragraphs, and lists with lists in them, as it is meant to be."""
+    question, found, markdown = guided(name)
+    assert all(line == line.rstrip() for line in markdown.splitlines())
+    tokens = MarkdownIt("commonmark").parse(markdown)
+    kinds = {token.type for token in tokens}
+    assert kinds <= {
+        "heading_open", "heading_close", "paragraph_open", "paragraph_close", "inline", "fence",
+        "bullet_list_open", "bullet_list_close", "ordered_list_open", "ordered_list_close",
+        "list_item_open", "list_item_close",
+    }  # fmt: skip
+    inner = {child.type for token in tokens for child in token.children or ()}
+    assert inner <= {
+        "text",
+        "text_special",
+        "softbreak",
+        "code_inline",
+        "strong_open",
+        "strong_close",
+    }
+    lists = [token.level for token in tokens if token.type == "bullet_list_open"]
+    assert lists.count(0) == len(question.spec.parts)
+    assert sum(token.type == "list_item_open" and token.level == 3 for token in tokens) == len(
+        found
+    )
+
+
+@every_question
+def test_nothing_of_it_is_in_what_a_candidate_sees(name: str) -> None:
+    question, _, _ = guided(name)
+    seen = bare(render_markdown(document(question), written=True))
+    for part in question.spec.parts:
+        for words in [*part.hints, *(one.answer for one in part.follow_ups)]:
+            assert bare(words) not in seen
+    for idea in question.spec.misconceptions.values():
+        assert bare(idea.feedback) not in seen
+
+
+def test_ideas_with_one_answer_are_told_apart_on_another_case() -> None:
+    found = {one.idea: one for one in guided("maxpool-routing")[1]}
+    first, same = found["last-tie-wins"], found["column-major-ties"]
+    assert (first.case, first.answer, first.apart) == (same.case, same.answer, "")
+    assert same.apart.startswith("So does last-tie-wins; on `")
+    assert found["mean-over-windows"].given == (
+        "one element that wins all four windows: "
+        "`x = [[[[0, 1, 0], [2, 9, 3], [0, 4, 0]]]]`, `grad_y = [[[[1, 2], [3, 4]]]]`, "
+        "kernel 2, stride 1, padding 0"
+    )
+    assert found["mean-over-windows"].answer == "`grad_x[0, 0, 1, 1]` is 2.500, expected 10.00."
+
+
+def test_the_sentence_on_ideas_stands_where_it_leaves_the_part_on_a_page() -> None:
+    _, found, markdown = guided("conv1d-per-step")
+    first, second, _ = map(bare, pages(markdown))
+    sentence = "Where the padding is K or more, your backward pass raises a ValueError."
+    assert sentence in second
+    long = next(one for one in found if one.idea == "mean-over-both")
+    assert bare(long.feedback).split(". ")[0] not in first
+
+
+CHECK = CheckResult("value", "outputs", Verdict.FAIL, "", cases=("one",), failing=("one",))
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (replace(CHECK, verdict=Verdict.PASS, message="1 case"), ""),
+        (
+            replace(CHECK, message="your f raised ValueError in case one"),
+            "your f raised ValueError.",
+        ),
+        (
+            replace(CHECK, mismatch=Mismatch("y", "one", (0, 2), "1.0", "2.0", "+-1e-9 (a)", 3, 4)),
+            "`y[0, 2]` is 1.0, expected 2.0.",
+        ),
+        (
+            replace(CHECK, exhibit=Breakdown(tuple(Row(n, "1", "2") for n in "abc"))),
+            "a is 1, expected 2; b is 1, expected 2; 1 more.",
+        ),
+        (replace(CHECK, message="x" * 300, exhibit=Bars((Bar("a", 1, "1"),))), f"{'x' * 107}..."),
+    ],
+)
+def test_an_answer_is_one_line(result: CheckResult, said: str) -> None:
+    assert answer(result) == said
+
+
+def test_a_case_that_is_not_of_the_question_has_no_words() -> None:
+    question = guided("maxpool-routing")[0]
+    assert given(question, replace(CHECK, inputs={"x": "(1, 2)", "n": "3"})) == "n 3"
+
+
+def test_hostile_words_are_shown_and_do_nothing() -> None:
+    question = guided("maxpool-routing")[0]
+    words = [f"zq{n} {hostile}" for n, hostile in enumerate(HOSTILE)]
+    found = [Held("zq-idea", "gaps", one, one, one, one, one) for one in words]
+    markdown = render_markdown(guide(question, found))
+    shown = text(render_terminal([*guide(question, found)], 80))
+    for page in (markdown, shown, render_html(guide(question, found))):
+        assert all(f"zq{n}" in page for n, _ in enumerate(words))
+        assert "\x1b" not in page
+    assert "<script" not in MarkdownIt("commonmark", {"html": True}).render(markdown)
