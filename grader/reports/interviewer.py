@@ -80,13 +80,13 @@ def _page(question: Question, number: int, held: Sequence[Held], most: int) -> I
     terms = f"{quantity(part.minutes, 'minute')}, {quantity(part.points, 'point')}"
     yield Heading(f"Part {number} of {len(spec.parts)}, {terms}")
     yield from (Gap(), *from_markdown(f"Read out: {part.prompt}"), Gap())
-    yield Paragraph("and what who holds a wrong idea answers.", "Listen for,")
+    yield Paragraph("and what each wrong idea answers.", "Listen for,")
     told: set[str] = set()  # cases
     for check in part.checks:
         text = check.about or " ".join(spec.contract[n - 1] for n in check.clause) or check.kind
         if check.clause:
             text += f" (clause{'s'[: len(check.clause) - 1]} {joined(check.clause)})"
-        yield Item(text + " (stretch)" * check.stretch, check.id)
+        yield Item(text + " (no points)" * check.stretch, check.id)
         caught = [one for one in held if one.check == check.id]
         cases, last = list(dict.fromkeys(one.case for one in caught)), ""
         for one in sorted(caught, key=lambda one: cases.index(one.case)):
@@ -101,12 +101,11 @@ def _page(question: Question, number: int, held: Sequence[Held], most: int) -> I
     yield from (Gap(), Paragraph("none costs points.", "Hints, in order:"), *_list(part.hints))
     asks = (f"{one.ask.strip()} - {one.answer}" for one in part.follow_ups)
     yield from (Gap(), Paragraph("with what a good answer says.", "Follow-ups,"), *_list(asks))
-    deciding = [check for check in part.checks if not check.stretch]
-    each = joined(f"{check.points} for {check.id}" for check in deciding if check.points)
-    earned = f"{quantity(part.points, 'point')} for all of {joined(c.id for c in deciding)}"
-    yield from (Gap(), Paragraph(f"{earned}; else {each or 'none'}.", "Rubric:"))
-    hints = [f"with {quantity(n, 'hint')}" for n, _ in enumerate(part.hints, 1)]
-    yield Paragraph(" / ".join(["alone", *hints, "not"]), "Did it:")
+    each = joined(f"{check.points} for {check.id}" for check in part.checks if check.points)
+    earned = f"{quantity(part.points, 'point')} for all of these checks, else {each or 'none'}."
+    hints = " / ".join(map(str, range(1, len(part.hints) + 1)))
+    came = ["alone", *[f"with {hints} hints"] * bool(hints), "not"]
+    yield from (Gap(), Paragraph(f"{earned} Came there: {' / '.join(came)}.", "Rubric:"))
 
 
 def _list(texts: Iterable[str]) -> Iterator[Block]:

@@ -17,7 +17,7 @@ from grader.model.question import Question
 from grader.model.report import Bar, Bars, Breakdown, CheckResult, Mismatch, Row, Verdict
 from grader.model.spec import Part
 from grader.reports.blocks import render_html, render_markdown, render_terminal
-from grader.reports.interviewer import Held, answer, given, guide
+from grader.reports.interviewer import ROWS, WIDTH, Held, answer, given, guide
 from grader.reports.question import document
 from tests.classroom.builders import HOSTILE
 from tests.pages import text
@@ -69,7 +69,7 @@ def test_a_part_has_its_prompt_hints_and_follow_ups_in_order(name: str) -> None:
             at = said.index(bare(words), at)
         for one in part.follow_ups:
             at = said.index(bare(one.answer), said.index(bare(one.ask), at))
-        assert said.endswith("not")
+        assert said.endswith("/ not.")
 
 
 @every_question
@@ -137,6 +137,13 @@ def test_ideas_with_one_answer_are_told_apart_on_another_case() -> None:
         "kernel 2, stride 1, padding 0"
     )
     assert found["mean-over-windows"].answer == "`grad_x[0, 0, 1, 1]` is 2.500, expected 10.00."
+
+
+@every_question
+def test_a_part_with_few_ideas_fits_a_page(name: str) -> None:
+    few = [page for page in pages(guided(name)[2]) if page.count("\n  - ") <= 12]
+    for page in few:
+        assert sum(-(-len(line) // WIDTH) or 1 for line in page.splitlines()) <= ROWS
 
 
 def test_the_sentence_on_ideas_stands_where_it_leaves_the_part_on_a_page() -> None:
