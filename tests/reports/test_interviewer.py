@@ -143,7 +143,7 @@ def test_ideas_with_one_answer_are_told_apart_on_another_case() -> None:
 def test_a_part_with_few_ideas_fits_a_page(name: str) -> None:
     few = [page for page in pages(guided(name)[2]) if page.count("\n  - ") <= 12]
     for page in few:
-        assert sum(-(-len(line) // WIDTH) or 1 for line in page.splitlines()) <= ROWS
+        assert sum(-(-len(line) // WIDTH) or 1 for line in page.strip().splitlines()) <= ROWS
 
 
 def test_the_sentence_on_ideas_stands_where_it_leaves_the_part_on_a_page() -> None:
