@@ -27,7 +27,7 @@ from grader.classroom.hand_in import SHOWN, HandIns
 from grader.classroom.report import ClassFindings, class_page, find
 from grader.classroom.results import Results, write_whole
 from grader.classroom.run import LEVELS, DaskPool, Job, LocalPool, grade_all, versions
-from grader.model.classroom import AssignedQuestion, Entry, Terms
+from grader.model.classroom import AssignedQuestion, Entry, Late, Terms
 from grader.model.errors import BankError, UsageError, did_you_mean
 from grader.model.numerals import quantity
 from grader.model.question import Question
@@ -57,6 +57,22 @@ class ClassQuestion(Keys):
     )
 
 
+class LateKeys(Keys):
+    """What coming late costs."""
+
+    penalty: Annotated[float, Field(ge=0, le=100)] = Field(
+        description="Percent of the points for each day begun after the deadline."
+    )
+    days: Annotated[int, Field(ge=0, le=366)] = Field(
+        default=366,
+        description="What comes more days later is worth nothing, and an earlier file counts.",
+    )
+    extensions: dict[str, Annotated[int, Field(ge=0, le=366)] | str] = Field(
+        default={},
+        description="By student, days more than others have, or a time with its offset.",
+    )
+
+
 class ClassFile(Keys):
     """A class: its questions, and what all of its grades share."""
 
@@ -68,7 +84,10 @@ class ClassFile(Keys):
     deadline: str = Field(
         default="",
         description="A time with its offset, 2026-11-20T23:59:00+01:00. What comes later is marked "
-        "as late; nothing is subtracted.",
+        "as late; `late` says what that costs.",
+    )
+    late: LateKeys | None = Field(
+        default=None, description="What coming late costs; nothing, if not given."
     )
     counts: Literal["last", "best"] = Field(
         default="last", description="Which of several files of a student for a question counts."
@@ -169,13 +188,18 @@ def _read(path: Path) -> tuple[ClassFile, Document]:
 
 def _faults(config: ClassFile) -> Iterator[Fault]:
     """Say what no type says."""
-    if config.deadline:
+    extensions = config.late.extensions if config.late else {}
+    times: list[tuple[tuple[str, ...], int | str]] = [(("deadline",), config.deadline)]
+    times += [(("late", "extensions", who), at) for who, at in extensions.items()]
+    for path, time in times:
         moment = None
         with suppress(ValueError):
-            moment = datetime.fromisoformat(config.deadline)
-        if moment is None or moment.utcoffset() is None:
+            moment = datetime.fromisoformat(str(time))
+        if isinstance(time, str) and time and (moment is None or moment.utcoffset() is None):
             expected = "expected a time with its offset, as 2026-11-20T23:59:00+01:00"
-            yield ("deadline",), f"{expected}, found {config.deadline!r}"
+            yield path, f"{expected}, found {time!r}"
+    if config.late and not config.deadline:
+        yield ("late",), "expected a deadline with it, found none"
     if config.layout and config.pattern:
         yield ("pattern",), "expected a layout or a pattern, found both; remove one"
     ids = [one.id.rpartition("/")[2] for one in config.asked]
@@ -277,6 +301,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         int.from_bytes(os.urandom(4), "big") if seed is None else seed, level, __version__,
         tuple(assigned(*one) for one in zip(config.asked, questions, strict=True)),
         title=config.title, deadline=config.deadline, counts=config.counts,
+        late=Late(**config.late.model_dump()) if config.late else None,
         stretch=plan.stretch or config.stretch, submissions=str(folder),
     )  # fmt: skip
     # Before anything is written: it may be refused.
@@ -286,6 +311,8 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
     ):
         count = results.take(handed)
         _say_found(ctx, plan.submissions, asked, handed, count)
+        if terms.late:
+            _say_late(ctx, terms.late, results)
         done = 0
         for entry in results.settled():
             done += 1
@@ -340,6 +367,17 @@ def _say_found(ctx: Context, root: Path, asked: Sequence[str], handed: HandIns, 
         more = f" and {len(without) - SHOWN:,} more" if len(without) > SHOWN else ""
         listed = ", ".join(inert(one, 60) for one in without[:SHOWN])
         ctx.say(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}{more}", "")
+
+
+def _say_late(ctx: Context, late: Late, results: Results) -> None:
+    """Say of which files nobody knows when they came, and who has an extension and no file."""
+    if count := results.without_time():
+        text = f"late: no time is known of {quantity(count, 'file')}, which lose nothing"
+        ctx.say(text, "")
+    if absent := sorted(late.extensions.keys() - set(results.students())):
+        more = f" and {len(absent) - SHOWN:,} more" if len(absent) > SHOWN else ""
+        listed = ", ".join(inert(one, 60) for one in absent[:SHOWN])
+        ctx.say(f"late: an extension and no file: {listed}{more}", "")
 
 
 def report_class(folder: Path, *, html: Path | None = None) -> ClassFindings:

@@ -19,7 +19,7 @@ from types import SimpleNamespace
 from grader.classroom.report import find
 from grader.classroom.results import Results
 from grader.classroom.student import UNSEEN, seen
-from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, Terms
+from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, Terms, whole
 from grader.model.errors import UsageError, did_you_mean
 from grader.model.report import PartResult, Verdict
 from grader.reports.blocks import render_text
@@ -144,10 +144,15 @@ def gradescope(asked: Sequence[AssignedQuestion], entries: Mapping[str, Entry]) 
     if faults := [e.note for e in entries.values() if e.points is None]:
         return not_graded("; ".join(dict.fromkeys(faults)))
     seconds = sum(e.report.seconds for e in entries.values() if e.report is not None)
-    late = any(entry.late for entry in entries.values())
+    said = [f"{name}: {entry.adjusted}." for name, entry in entries.items() if entry.adjusted]
+    total = whole(sum(e.question.weighted(e.points or 0) for e in entries.values()))
+    if any(entry.late for entry in entries.values()):
+        said.insert(0, "It came after the deadline.")
     return {
         **_FRAME,
-        **({"output": "It came after the deadline."} if late else {}),
+        **({"output": harmless("\n".join(said))} if said else {}),
+        # In the place of the sum of the tests, which say what was earned.
+        **({"score": total} if any(e.adjusted for e in entries.values()) else {}),
         "execution_time": round(seconds, 3),
         "tests": [test for one in asked for test in _tests(one, entries.get(one.id))],
     }

@@ -68,7 +68,8 @@ class StudentResult:
     points: int | None = None  # None: not graded
     verdict: str = "nothing handed in"
     late: bool = False
-    note: str = ""  # why it is not graded, or why there is no program
+    note: str = ""  # why it is not graded, has no program, or has other points than it earned
+    by_hand: bool = False  # whether its points are a teacher's
     ideas: tuple[str, ...] = ()  # listed ones that it holds
     group: str = ""  # of equal wrong results that no idea explains: the first digits
 
@@ -174,6 +175,8 @@ def find(terms: Terms, entries: Iterable[Entry]) -> ClassFindings:
 def standing(entry: Entry) -> Standing:
     """Return where a student stands with a question."""
     report = entry.report
+    if not entry.handed.path:  # it has points by hand, no more
+        return Standing.MISSING
     if entry.handed.fault:
         return Standing.NO_PROGRAM
     if report is None:
@@ -201,8 +204,9 @@ def _result(
     """Return what is known of what a student handed in, and count it for its question."""
     stands, student, report = standing(entry), entry.handed.student, entry.report
     result = StudentResult(
-        entry.question.id, stands, entry.points, entry.verdict, entry.late, entry.note
-    )
+        entry.question.id, stands, entry.points, entry.verdict, entry.late, entry.note,
+        entry.override is not None,
+    )  # fmt: skip
     if report is None or stands not in JUDGED:
         return result
     held = asserted(report) if stands is Standing.IDEA else ()
@@ -268,6 +272,8 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> It
     yield Heading(terms.title or "A class", level=1)
     yield Paragraph(summary(found))
     deadline = f" What came after {terms.deadline} is marked." if terms.deadline else ""
+    if terms.late:
+        deadline = f"{deadline[:-1]}, and loses {terms.late.penalty:g} % for each day begun."
     yield Paragraph(
         f"The {terms.counts} file of a student for a question counts.{deadline} "
         f"Seed {terms.seed}, isolation {terms.level} at least, drill {terms.program}."
@@ -291,11 +297,12 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> It
 
 
 def _said(one: StudentResult) -> str:
-    """A student's result: points, verdict, whether it came late."""
-    if one.standing is Standing.MISSING:
+    """A student's result: points, verdict, whether it came late or has points by hand."""
+    if one.standing is Standing.MISSING and not one.by_hand:
         return "-"
     said = one.verdict if one.points is None else f"{one.points} {one.verdict}"
-    return f"{said}, late" if one.late else said
+    marked = one.by_hand and one.verdict != "by hand"
+    return said + ", late" * one.late + ", by hand" * marked
 
 
 def _question(asked: QuestionFindings, results: str, most: int | None) -> Iterator[Block]:

@@ -28,6 +28,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from grader.bank.storage import read_regular
+from grader.classroom.overrides import read_overrides
 from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, Graded, HandIn, Terms
 from grader.model.errors import UsageError
 from grader.model.report import Report
@@ -52,7 +53,7 @@ CREATE TABLE IF NOT EXISTS grade (
 CREATE INDEX IF NOT EXISTS grade_by_key ON grade (key, state);
 """
 _HAND_IN = "student, question, path, sha256, at, fault, name, email, late"
-_NEVER = "9999-12-31T23:59:59.999999+00:00"
+_NO_FILE: dict[str, Any] = {"path": "", "sha256": "", "at": "", "fault": "", "late": False}
 _adapter = functools.cache(TypeAdapter[Any])
 
 
@@ -168,23 +169,35 @@ class Results(Closing):
 
     def entries(self) -> Iterator[Entry]:
         """Give what counts: of each student one file for each question, by student."""
-        order = [one.id for one in self.terms.questions]
-        for _, group in groupby(self.everything(), key=lambda one: one.handed.student):
-            counting = []
-            for _, theirs in groupby(group, key=lambda one: one.question.id):
+        given = read_overrides(self.folder, self.terms, self.students())
+        for student, group in groupby(self.everything(), key=lambda one: one.handed.student):
+            counting: dict[str, Entry] = {}
+            for question, theirs in groupby(group, key=lambda one: one.question.id):
                 files = list(theirs)[::-1]  # the last of the best, or the last
+                files = [one for one in files if one.less < 100] or files  # not one far too late
                 best = max(files, key=lambda one: -1 if one.points is None else one.points)
-                counting.append(best if self.terms.counts == "best" else files[0])
-            yield from sorted(counting, key=lambda one: order.index(one.question.id))
+                counting[question] = best if self.terms.counts == "best" else files[0]
+            known = next(iter(counting.values())).handed
+            for asked in self.terms.questions:
+                entry, override = counting.get(asked.id), given.get((student, asked.id))
+                if entry is None and override is not None:  # for what was shown on paper, say
+                    entry = Entry(asked, replace(known, question=asked.id, **_NO_FILE))
+                if entry is not None:
+                    yield entry if override is None else replace(entry, override=override)
 
     def students(self) -> list[str]:
         """Return everybody who handed something in."""
         sql = "SELECT DISTINCT student FROM grade WHERE place >= 0 ORDER BY student"
         return [row[0] for row in self._rows(sql)]
 
+    def without_time(self) -> int:
+        """Return how many files have no time at which they were handed in."""
+        sql = "SELECT count(*) FROM grade WHERE place >= 0 AND at = ''"
+        return int(next(self._rows(sql))[0])
+
     def _entries(self, where: str, *values: object, order: str = "place") -> Iterator[Entry]:
         questions = {one.id: one for one in self.terms.questions}
-        deadline = datetime.fromisoformat(self.terms.deadline or _NEVER)
+        policy = self.terms.late
         sql = (
             f"SELECT {_HAND_IN}, said, report, state, graded_at FROM grade "
             f"WHERE place >= 0 AND {where} ORDER BY {order}"
@@ -193,14 +206,19 @@ class Results(Closing):
             one, (said, report, state, graded_at) = HandIn(*row[:9]), row[9:]
             if one.question not in questions:
                 continue
-            late = bool(one.late or (one.at and datetime.fromisoformat(one.at) > deadline))
+            days, less = self.terms.days_late(one.student, one.at), 0.0
+            # Of an extension a learning platform knows nothing.
+            extended = policy and one.student in policy.extensions and days is not None
+            late = bool(days or (one.late and not extended))
+            if policy and days:
+                less = 100.0 if days > policy.days else min(100.0, days * policy.penalty)
             try:
                 read = _adapter(Report).validate_json(report) if state == "graded" else None
             except ValueError as fault:
                 said = " ".join(str(fault).split())[:200]
                 text = f"{self.folder / TABLE}: expected a report in it: {said}"
                 raise UsageError(text) from fault
-            yield Entry(questions[one.question], one, read, said, late, graded_at)
+            yield Entry(questions[one.question], one, read, said, late, graded_at, days, less)
 
     def _rows(self, sql: str, *values: object) -> Iterator[Any]:
         with _explained(self.folder / TABLE):

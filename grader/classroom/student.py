@@ -182,15 +182,20 @@ def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> It
     passes = report is not None and report.verdict is Verdict.PASS
     if entry.points is not None:
         state = "No program:" if handed.fault else "Passes:" if passes else "Does not pass:"
-        yield Paragraph(f"{entry.points} {of}", state)
+        by_hand = entry.override
+        note = f": {by_hand.note}" if by_hand and by_hand.note else ""
+        yield Paragraph(f"{entry.points} {of}{note}", "By hand:" if by_hand else state)
+        if entry.adjusted and not by_hand:
+            yield Paragraph(f"{entry.adjusted}.")
     if entry.late:
         known = handed.at and terms.deadline and not handed.late
         said = f"handed in {handed.at}, the deadline was {terms.deadline}."
         yield Paragraph(said if known else "as the learning platform says.", "Late:")
-    if handed.fault:
+    if handed.fault and handed.path:
         yield Paragraph(f"There is no program in {handed.path}: {handed.fault}.")
     elif report is None:
-        yield Paragraph(NOT_GRADED)
+        if entry.override is None:
+            yield Paragraph(NOT_GRADED)
     else:
         shown = seen(report, question.hidden)
         several = len(report.parts) > 1

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
+from grader.model.numerals import quantity
 from grader.model.report import Report
 
 RESULTS_FORMAT = 2
@@ -51,6 +54,24 @@ class AssignedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class Late:
+    """What coming late costs."""
+
+    penalty: float  # percent of the points for each day begun
+    days: int  # what comes later than so many is worth nothing
+    extensions: Mapping[str, int | str] = field(default_factory=dict)
+    """By student, days more than others have, or a time in ISO 8601 with its offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """Points that a teacher gives by hand."""
+
+    points: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Terms:
     """What all grades of a class share."""
 
@@ -59,7 +80,8 @@ class Terms:
     program: str  # version of drill
     questions: tuple[AssignedQuestion, ...]
     title: str = ""
-    deadline: str = ""  # ISO 8601 with its offset; what comes later is marked, no more
+    deadline: str = ""  # ISO 8601 with its offset; what comes later is marked
+    late: Late | None = None  # what it costs; nothing, if not given
     submissions: str = ""  # path of what was handed in; it decides nothing
     stretch: bool = False  # whether what is only reported is measured
     counts: str = "last"  # which counts of what a student handed in for a question: last or best
@@ -69,6 +91,15 @@ class Terms:
     def of(self) -> float:
         """Points that can be earned in all, with weights."""
         return whole(sum(one.weighted(one.of) for one in self.questions))
+
+    def days_late(self, student: str, at: str) -> int | None:
+        """The days begun between a student's deadline and a time; None where either is unknown."""
+        if not self.deadline or not at:
+            return None
+        more = self.late.extensions.get(student, 0) if self.late else 0
+        due = datetime.fromisoformat(more if isinstance(more, str) else self.deadline)
+        due += timedelta(days=0 if isinstance(more, str) else more)
+        return max(0, math.ceil((datetime.fromisoformat(at) - due) / timedelta(days=1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,24 +126,48 @@ class Entry:
     fault: str = ""  # why there is none, where the grader or the bank is at fault
     late: bool = False
     graded_at: str = ""  # UTC, ISO 8601
+    days: int | None = None  # begun since the student's deadline, where that is known
+    less: float = 0.0  # percent of what it earns that coming late costs
+    override: Override | None = None
 
     @property
-    def points(self) -> int | None:
-        """Points earned; None where there is no grade yet, which is not the student's fault."""
+    def earned(self) -> int | None:
+        """Points by the grade; None where there is none yet, which is not the student's fault."""
         if self.handed.fault:
             return 0
         return None if self.report is None else sum(part.points for part in self.report.parts)
+
+    @property
+    def points(self) -> int | None:
+        """Points that count: those by hand, or those earned less what coming late costs, whole."""
+        if self.override is not None:
+            return self.override.points
+        earned = self.earned
+        return None if earned is None else math.ceil(earned * (100 - self.less) / 100 - 1e-9)
+
+    @property
+    def adjusted(self) -> str:
+        """Why these are not the points earned; empty where they are."""
+        if self.override is not None:
+            return f"points by hand: {self.override.note}".removesuffix(": ")
+        if not self.less or not self.earned:
+            return ""
+        lost = "nothing is left" if self.less == 100 else f"{self.less:g} % less"
+        return f"{quantity(self.days or 0, 'day')} late: {lost} of {quantity(self.earned, 'point')}"
 
     @property
     def verdict(self) -> str:
         """What became of it, in a word or two."""
         if self.handed.fault:
             return "no program"
+        if self.report is None and self.override is not None:
+            return "by hand"
         return "not graded" if self.report is None else str(self.report.verdict)
 
     @property
     def note(self) -> str:
-        """Why there is no verdict; empty where there is one."""
-        if self.handed.fault or self.report is not None:
-            return self.handed.fault
-        return self.fault or "it was not graded yet"
+        """Why there is no verdict, and why the points are others than those earned."""
+        why = self.handed.fault
+        if not why and self.report is None and self.override is None:
+            why = self.fault or "it was not graded yet"
+        return "; ".join(filter(None, (why, self.adjusted)))

@@ -4,13 +4,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader.app.classes import ClassFile, ClassFileError, ClassProgress, ClassQuestion, read_class
+from grader.app.classes import (
+    ClassFile,
+    ClassFileError,
+    ClassPlan,
+    ClassProgress,
+    ClassQuestion,
+    LateKeys,
+    grade_class,
+    read_class,
+)
 from grader.app.context import Context
 from grader.classroom.results import Results, key_of
 from grader.model.classroom import Entry, Terms
@@ -196,6 +206,25 @@ def test_questions_are_named_in_one_place(folder: Path) -> None:
     assert terms(folder).title == "Statistics, autumn"
 
 
+def test_what_coming_late_costs_grades_nothing_anew(folder: Path) -> None:
+    file = folder / "in/ada/mean-and-spread.py"
+    os.utime(file, (1_796_164_000, 1_796_164_000))  # 2026-12-01T22:26:40Z, eleven days begun
+    by_file(folder, WHOLE)
+    assert (the_entries(folder)["ada"].points, the_entries(folder)["ada"].days) == (70, 11)
+    policy = "late: {penalty: 10, days: 5, extensions: {ada: 9, bo: 1}}"
+    said: list[str] = []
+    (folder / "class.yaml").write_text(WHOLE.replace("counts: best", policy))
+    ctx = Context(
+        folder, folder / "data", lambda: NOW, bank=PARTS, say=lambda one, _: said.append(one)
+    )
+    plan = ClassPlan(
+        folder / "in", (), folder / "out", file=folder / "class.yaml", jobs=1, level=""
+    )
+    assert [one.known for one in grade_class(ctx, plan)] == [True]
+    assert the_entries(folder)["ada"].note == "2 days late: 20 % less of 70 points"
+    assert "late: an extension and no file: bo" in said
+
+
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
@@ -213,6 +242,11 @@ def test_questions_are_named_in_one_place(folder: Path) -> None:
         ("isolation: process", "layout: moodle\npattern: x\nisolation: process", "7:1: pattern: expected a layout or a pattern, found both; remove one"),
         ("title: Statistics", "title: x\ntitle: Statistics", "3:1: expected each key once, found 'title' again (first at line 2)"),
         ("title: Statistics", "title: [x", "expected YAML, found a mistake in it"),
+        ("counts: best", "late: 10", "4:1: late: expected a mapping, found the number 10"),
+        ("counts: best", "late: {days: 2}", "4:1: late: expected the key 'penalty', found none"),
+        ("counts: best", "late: {penalty: 101}", "4:8: late.penalty: expected a number of at most 100"),
+        ("counts: best", "late: {penalty: 5, extensions: {ada: Friday}}", "4:33: late.extensions.ada: expected a time with its offset, as 2026-11-20T23:59:00+01:00, found 'Friday'"),
+        ("deadline: 2026-11-20T23:59:00+01:00", "late: {penalty: 5}", "3:1: late: expected a deadline with it, found none"),
     ],
 )  # fmt: skip
 def test_a_fault_has_its_place(folder: Path, old: str, new: str, problem: str) -> None:
@@ -236,5 +270,5 @@ def test_the_example_and_the_tables_of_the_docs_are_whole(tmp_path: Path) -> Non
     course, questions = read_class(ctx, tmp_path / "class.yaml", ())
     assert [one.weight for one in course.asked] == [1, 2, 1]
     assert [one.id for one in questions] == [one.id for one in course.asked]
-    for model in (ClassFile, ClassQuestion):
+    for model in (ClassFile, ClassQuestion, LateKeys):
         assert [key for key in model.model_fields if f"`{key}`" not in page] == []

@@ -1,0 +1,78 @@
+"""`overrides.csv` in a folder of results: points that a teacher gives by hand.
+
+They are read with the grades and never written, so that they outlive every grade.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from grader.bank.storage import read_regular
+from grader.model.classroom import Override, Terms
+from grader.model.errors import UsageError, did_you_mean
+
+OVERRIDES = "overrides.csv"
+_COLUMNS = ("student", "question", "points", "note")
+_MOST = 4_000_000  # bytes
+
+
+def read_overrides(
+    folder: Path, terms: Terms, students: Collection[str]
+) -> dict[tuple[str, str], Override]:
+    """Return points by hand, by student and question; none where there is no such file.
+
+    Raises:
+        UsageError: The file is not what it should be; the sentence says the line.
+    """
+    path, found = folder / OVERRIDES, dict[tuple[str, str], Override]()
+    if not path.exists():
+        return found
+    most = {one.id: one.of for one in terms.questions}
+    for line, row in _rows(path):
+        student, question, points, note = (row[name].strip() for name in _COLUMNS)
+        wrong = ""
+        if student not in students:
+            wrong = f"no student {student!r} handed anything in{did_you_mean(student, students)}"
+        elif question not in most:
+            wrong = f"no question {question!r} is asked{did_you_mean(question, most)}"
+        elif not points.isdecimal() or int(points) > most[question]:
+            wrong = f"expected whole points from 0 to {most[question]}, found {points!r}"
+        elif (student, question) in found:
+            wrong = f"expected one line for {student} and {question}, found another"
+        if wrong:
+            raise UsageError(f"{path}:{line}: {wrong}")
+        found[student, question] = Override(int(points), note)
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Give each row by column, with the number of its last line; what is empty is passed over."""
+    try:
+        text = read_regular(path, _MOST)[0].decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        line = fault.object[: fault.start].count(b"\n") + 1
+        raise UsageError(
+            f"{path}:{line}: expected UTF-8, found the byte 0x{fault.object[fault.start]:02x}",
+            hint="save it as CSV UTF-8",
+        ) from None
+    except OSError as fault:
+        raise UsageError(f"{path}: cannot be read: {fault.strerror}") from fault
+    first = text.partition("\n")[0]
+    separator = ";" if ";" in first and "," not in first else ","  # as some spreadsheets write it
+    rows = csv.reader(io.StringIO(text), delimiter=separator, strict=True)
+    try:
+        head = [name.strip().lower() for name in next(rows, [])]
+        if sorted(head) not in (sorted(_COLUMNS), sorted(_COLUMNS[:3])):
+            listed = ", ".join(head) or "nothing"
+            raise UsageError(f"{path}:1: expected {', '.join(_COLUMNS)}, found {listed}")
+        for row in rows:
+            if any(cell.strip() for cell in row):
+                if len(row) != len(head):
+                    text = f"expected {len(head)} cells, found {len(row)}"
+                    raise UsageError(f"{path}:{rows.line_num}: {text}")
+                yield rows.line_num, {"note": "", **dict(zip(head, row, strict=True))}
+    except csv.Error as fault:
+        raise UsageError(f"{path}:{rows.line_num}: expected CSV: {fault}") from fault

@@ -1,0 +1,195 @@
+"""What coming late costs, and points by hand: in what counts, and wherever it is written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.classroom.export import export
+from grader.classroom.overrides import OVERRIDES
+from grader.classroom.report import class_blocks, class_page, find
+from grader.classroom.results import Results
+from grader.classroom.student import feedback
+from grader.model.classroom import Entry, Late, Terms
+from grader.model.errors import UsageError
+from grader.model.report import PartResult, Report, Verdict
+from grader.reports.blocks import render_text
+from tests.classroom.builders import SUM, TERMS, entry, report, write_results
+
+# The deadline is 2026-11-20T23:59:00+01:00, which is 22:59 UTC.
+LATE = replace(TERMS, late=Late(10, 3, {"ann": 2, "bo": "2026-11-27T12:00:00+02:00"}))
+
+
+def of(points: int) -> Report:
+    """A report of so many points of ten."""
+    verdict = Verdict.PASS if points == 10 else Verdict.FAIL
+    return replace(report(verdict), parts=(PartResult("1", verdict, points, 10),))
+
+
+def kept(folder: Path, terms: Terms, *entries: Entry, overrides: str | bytes | None = None) -> Path:
+    """Results with grades, and points by hand."""
+    write_results(folder, terms, entries)
+    if overrides is not None:
+        given = overrides if isinstance(overrides, bytes) else overrides.encode()
+        (folder / OVERRIDES).write_bytes(given)
+    return folder
+
+
+def counting(folder: Path) -> list[Entry]:
+    """What counts."""
+    with Results(folder) as results:
+        return list(results.entries())
+
+
+@pytest.mark.parametrize(
+    ("student", "at", "points", "late"),
+    [
+        ("cy", "2026-11-20T22:59:00+00:00", 10, False),
+        ("cy", "2026-11-20T22:59:01+00:00", 9, True),
+        ("cy", "2026-11-20T23:59:00.000001+01:00", 9, True),
+        ("cy", "2026-11-21T22:59:00+00:00", 9, True),
+        ("cy", "2026-11-21T22:59:01+00:00", 8, True),
+        ("cy", "2026-11-23T22:59:00+00:00", 7, True),
+        ("cy", "2026-11-23T22:59:01+00:00", 0, True),
+        ("cy", "2026-12-31T22:59:01+00:00", 0, True),
+        ("cy", "", 10, False),
+        ("ann", "2026-11-22T22:59:00+00:00", 10, False),
+        ("ann", "2026-11-22T22:59:01+00:00", 9, True),
+        ("bo", "2026-11-27T10:00:00+00:00", 10, False),
+        ("bo", "2026-11-27T10:00:01+00:00", 9, True),
+    ],
+)
+def test_each_day_begun_costs_its_share(
+    tmp_path: Path, student: str, at: str, points: int, late: bool
+) -> None:
+    (one,) = counting(kept(tmp_path, LATE, entry(student, of(10), at=at)))
+    assert (one.points, one.late, one.earned) == (points, late, 10)
+    (same,) = counting(kept(tmp_path / "no policy", TERMS, entry(student, of(10), at=at)))
+    assert same.points == 10
+
+
+def test_what_is_left_is_rounded_up_and_said(tmp_path: Path) -> None:
+    (one,) = counting(kept(tmp_path, LATE, entry("cy", of(5), at="2026-11-22T00:00:00+00:00")))
+    assert (one.points, one.note) == (4, "2 days late: 20 % less of 5 points")
+    terms = replace(LATE, late=Late(10, 3))
+    folder = kept(tmp_path / "none", terms, entry("cy", of(9), at="2026-11-30T00:00:00+00:00"))
+    assert counting(folder)[0].note == "10 days late: nothing is left of 9 points"
+
+
+def test_of_several_files_the_last_counts_or_the_best_after_its_penalty(tmp_path: Path) -> None:
+    files = [
+        entry("cy", of(8), at="2026-11-20T12:00:00+00:00"),
+        entry("cy", of(9), at="2026-11-22T12:00:00+00:00"),  # worth 7.2, so 8: the later of equals
+        entry("cy", of(10), at="2026-11-30T12:00:00+00:00"),  # too late to count
+    ]
+    for number, one in enumerate(files):
+        files[number] = replace(one, handed=replace(one.handed, path=f"cy/{number}.py"))
+    for counts, at in (("last", "1"), ("best", "1")):
+        (one,) = counting(kept(tmp_path / counts, replace(LATE, counts=counts), *files))
+        assert (one.handed.path, one.points) == (f"cy/{at}.py", 8)
+    harsh = replace(LATE, late=Late(50, 3), counts="best")
+    (one,) = counting(kept(tmp_path / "harsh", harsh, *files))
+    assert (one.handed.path, one.points) == ("cy/0.py", 8)
+
+
+def test_an_extension_is_stronger_than_what_a_platform_says(tmp_path: Path) -> None:
+    at = {"ann": "2026-11-20T23:30:00+00:00", "cy": "2026-11-20T23:30:00+00:00", "di": ""}
+    said = [entry(name, of(10), at=time) for name, time in at.items()]
+    said = [replace(one, handed=replace(one.handed, late=True)) for one in said]
+    found = {one.handed.student: one for one in counting(kept(tmp_path, LATE, *said))}
+    assert {name: (one.points, one.late) for name, one in found.items()} == {
+        "ann": (10, False), "cy": (9, True), "di": (10, True),
+    }  # fmt: skip
+
+
+GIVEN = "student,question,points,note\nann,mean,7,said it well\ncy,sum,3,on paper\n"
+
+
+def test_points_by_hand_reach_everything_that_is_written(tmp_path: Path) -> None:
+    late = entry("cy", of(10), at="2026-11-22T00:00:00+00:00", name="Cy Twombly")
+    folder = kept(tmp_path, LATE, entry("ann", of(5)), late, overrides=GIVEN)
+    with Results(folder) as results:
+        entries = list(results.entries())
+        found = find(results.terms, entries)
+        csv = "".join(export(results, "csv")).splitlines()
+        wide = "".join(export(results, "csv", wide=True)).splitlines()
+        lines = [json.loads(line) for line in "".join(export(results, "jsonl")).splitlines()]
+        tests: Any = json.loads("".join(export(results, "gradescope", student="cy")))
+        page = "".join(class_page(found, entries, str(folder)))
+    assert [(one.handed.student, one.question.id, one.points) for one in entries] == [
+        ("ann", "mean", 7), ("cy", "mean", 8), ("cy", "sum", 3),
+    ]  # fmt: skip
+    shown = render_text(tuple(class_blocks(found, str(folder))))
+    assert "7 fail, by hand" in shown
+    assert "3 by hand" in shown
+    assert "8 pass, late" in shown
+    assert "loses 10 % for each day begun" in shown
+    assert [one.points for one in found.students] == [7, 8 + 3 * SUM.weight]
+    assert "points by hand: said it well" in csv[1]
+    assert ",7," in csv[1]
+    assert ",15.5," in wide[2]
+    assert [one["points"] for one in lines] == [7, 8, 3]
+    assert lines[2]["note"] == "points by hand: on paper"
+    assert tests["score"] == 15.5
+    assert "2 days late: 20 % less of 10 points" in tests["output"]
+    assert "points by hand: on paper" in page
+    said = render_text(feedback(LATE, entries[1:]))
+    assert "By hand: 3 of 4 points, which count 2.5 times: on paper" in said
+    assert "2 days late: 20 % less of 10 points." in said
+    assert "15.5 of 20 points" in said
+    assert "not graded" not in said.lower()
+
+
+def test_points_by_hand_outlive_a_grade_and_are_for_what_was_not_graded(tmp_path: Path) -> None:
+    waiting, unread = (
+        entry("ann", None, fault="too busy"),
+        entry("cy", None, handed="it is damaged"),
+    )
+    given = "note,points,Question,student\n,10,mean,ann\n,4,mean,cy\n"
+    folder = kept(
+        tmp_path, TERMS, waiting, unread, overrides="\ufeff" + given.replace("\n", "\r\n")
+    )
+    assert [one.points for one in counting(folder)] == [10, 4]
+    write_results(folder, TERMS, [replace(waiting, report=of(3), fault=""), unread])
+    assert [one.points for one in counting(folder)] == [10, 4]
+    assert counting(folder)[0].note == "points by hand"
+    (folder / OVERRIDES).unlink()
+    assert [one.points for one in counting(folder)] == [3, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", ":1: expected student, question, points, note, found nothing"),
+        ("student,points\n", ":1: expected student, question, points, note, found student, points"),
+        ("ann,mean,7\n", ":1: expected student, question, points, note, found ann, mean, 7"),
+        (
+            GIVEN + "anne,mean,7,\n",
+            ":4: no student 'anne' handed anything in; did you mean 'ann'?",
+        ),
+        (GIVEN + "cy,men,7,\n", ":4: no question 'men' is asked; did you mean 'mean'?"),
+        (GIVEN + "cy,mean,11,\n", ":4: expected whole points from 0 to 10, found '11'"),
+        (GIVEN + "cy,mean,-1,\n", ":4: expected whole points from 0 to 10, found '-1'"),
+        (GIVEN + "cy,mean,7.5,\n", ":4: expected whole points from 0 to 10, found '7.5'"),
+        (GIVEN + "\n\nann,mean,7,\n", ":6: expected one line for ann and mean, found another"),
+        (GIVEN + "cy,mean\n", ":4: expected 4 cells, found 2"),
+        (GIVEN + 'cy,mean,7,"a\n', ":4: expected CSV: unexpected end of data"),
+        (
+            (GIVEN + "cy,mean,7,caf\xe9\n").encode("latin-1"),
+            ":4: expected UTF-8, found the byte 0xe9",
+        ),
+        (GIVEN.replace(",", ";"), None),
+    ],
+)
+def test_a_line_that_is_wrong_is_named(tmp_path: Path, text: str | bytes, said: str | None) -> None:
+    folder = kept(tmp_path, TERMS, entry("ann", of(5)), entry("cy", of(5)), overrides=text)
+    if said is None:
+        assert {one.points for one in counting(folder)} >= {5}
+    else:
+        with pytest.raises(UsageError) as raised:
+            counting(folder)
+        assert raised.value.message == f"{folder / OVERRIDES}{said}"
