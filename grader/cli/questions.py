@@ -77,7 +77,7 @@ def show(
     found = choice.question
     several = len(found.spec.parts)
     if interviewer:
-        _guide(found, json=json)
+        _guide(found, f"drill solution {choice.called}{here.option} --give-up --full", json=json)
         return
     asked = several if all_ or several == 1 else here.progress(found).asked(several)
     if json:
@@ -93,11 +93,12 @@ def show(
     output.show([*document(found, asked), Gap(), Commands(tuple(steps))], paged=True)
 
 
-def _guide(question: Question, *, json: bool) -> None:
-    """What a live interviewer has in hand; into a file or a pipe as Markdown."""
+def _guide(question: Question, right: str, *, json: bool) -> None:
+    """What a live interviewer has in hand, and what shows what is right; in a pipe as Markdown."""
     from dataclasses import asdict
 
     from grader.app.interviewing import held
+    from grader.reports.blocks import Commands, Gap
     from grader.reports.interviewer import guide
 
     found, parts = held(question), question.spec.parts
@@ -106,7 +107,8 @@ def _guide(question: Question, *, json: bool) -> None:
         ideas = [asdict(one) for one in found]
         output.document(**_whole(question, len(parts)), interviewer={"parts": told, "ideas": ideas})
         return
-    output.show(guide(question, found), paged=True, markdown=True)
+    page = [*guide(question, found), Gap(), Commands((right,))]
+    output.show(page, paged=True, markdown=True)
 
 
 def _whole(question: Question, asked: int) -> dict[str, Any]:

@@ -64,7 +64,6 @@ def guide(question: Question, held: Sequence[Held]) -> Iterator[Block]:
     """What an interviewer needs in each part, a page each: shorter where it takes too much room."""
     spec = question.spec
     yield Heading(spec.title, f"for the interviewer, {spec.minutes} min", question.id, level=1)
-    yield Paragraph(f"What is right: `drill solution {question.id} --give-up --full`.")
     for number, _ in enumerate(spec.parts, 1):
         pages = [tuple(_page(question, number, held, most)) for most in (2, 1, 0)]
         yield from (Gap(), *next((page for page in pages if _rows(page) <= ROWS), pages[-1]))
@@ -98,13 +97,14 @@ def _page(question: Question, number: int, held: Sequence[Held], most: int) -> I
             yield Item(" ".join(filter(None, said)), one.idea, 2, inner=True)
             last = one.case
             told.add(last)
-    yield from (Gap(), Paragraph("none costs points.", "Hints, in order:"), *_list(part.hints))
-    asks = (f"{one.ask.strip()} - {one.answer}" for one in part.follow_ups)
-    yield from (Gap(), Paragraph("with what a good answer says.", "Follow-ups,"), *_list(asks))
+    if part.hints:
+        yield from (Gap(), Paragraph("none costs points.", "Hints, in order:"), *_list(part.hints))
+    if asks := [f"{one.ask.strip()} - {one.answer}" for one in part.follow_ups]:
+        yield from (Gap(), Paragraph("with what a good answer says.", "Follow-ups,"), *_list(asks))
     each = joined(f"{check.points} for {check.id}" for check in part.checks if check.points)
     earned = f"{quantity(part.points, 'point')} for all of these checks, else {each or 'none'}."
-    hints = " / ".join(map(str, range(1, len(part.hints) + 1)))
-    came = ["alone", *[f"with {hints} hints"] * bool(hints), "not"]
+    hints = [f"with {quantity(n, 'hint')}" for n, _ in enumerate(part.hints, 1)]
+    came = ["alone", *hints, "not"]
     yield from (Gap(), Paragraph(f"{earned} Came there: {' / '.join(came)}.", "Rubric:"))
 
 

@@ -171,6 +171,8 @@ def test_the_guide_is_markdown_in_a_pipe_and_a_page_at_a_terminal(
         words = ("--no-pager", "--color", "never", "show", "double-trouble", "--interviewer")
         page = drill(*words).out
     assert page.startswith("double-trouble  ")
+    assert page.endswith("\nNext: drill solution double-trouble --give-up --full\n")
+    assert "Next:" not in markdown
     assert max(map(len, page.splitlines())) <= 80
     assert "**" not in page
     assert not list(Path().iterdir())

@@ -155,6 +155,16 @@ def test_the_sentence_on_ideas_stands_where_it_leaves_the_part_on_a_page() -> No
     assert bare(long.feedback).split(". ")[0] not in first
 
 
+def test_a_part_without_hints_and_follow_ups_has_no_room_for_them() -> None:
+    question = guided("maxpool-routing")[0]
+    bare_part = question.spec.parts[0].model_copy(update={"hints": [], "follow_ups": []})
+    spec = question.spec.model_copy(update={"parts": [bare_part]})
+    page = render_markdown(guide(replace(question, spec=spec), []))
+    assert "Hints" not in page
+    assert "Follow-ups" not in page
+    assert page.endswith("Came there: alone / not.\n")
+
+
 CHECK = CheckResult("value", "outputs", Verdict.FAIL, "", cases=("one",), failing=("one",))
 
 
