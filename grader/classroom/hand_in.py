@@ -17,10 +17,11 @@ import os
 import re
 import stat
 import struct
+import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -144,12 +145,17 @@ class HandIns(Closing):
         Where there is no program in it, there is a `fault` in the one and nothing in the other.
         """
         claimed: dict[tuple[str, str], list[tuple[Claim, FoundFile]]] = {}
+        beside: dict[tuple[str, str], dict[bytes, FoundFile]] = {}  # by student and folder
         answering = set[str]()  # students
         why = {one.path: self._why(one) for one in self.files}  # a file is not used
         for file in self.files:
             for claim in [] if file.stray else self.layout.claims(file.path):
                 dated = replace(claim, at=file.at) if claim.at is None else claim
                 claimed.setdefault((claim.student, claim.question), []).append((dated, file))
+                if suffix(file.path) == ".py" and not file.fault:
+                    folder, _, name = file.path.rpartition("/")
+                    stem = name.rpartition(".")[0].encode()
+                    beside.setdefault((claim.student, folder), {})[stem] = file
                 if claim.rank[0] != NONE:
                     answering.add(claim.student)
                     why[file.path] = "another file is more likely the answer"
@@ -160,8 +166,12 @@ class HandIns(Closing):
             if best[0] != NONE:
                 for claim, file in likely[-MOST_FILES:]:
                     why[file.path] = ""
+                    folder = file.path.rpartition("/")[0]
+                    modules = beside.get((claim.student, folder), {})
                     try:
-                        yield _handed(file, claim)
+                        handed, content = _handed(file, claim, modules)
+                        why |= {modules[n.encode()].path: "" for n in unbundled(content)[1]}
+                        yield handed, content
                     except OSError as error:  # of this machine, and not the student's
                         why[file.path] = file.unreadable(error).fault
             elif student not in answering:  # the likeliest file says why
@@ -169,7 +179,7 @@ class HandIns(Closing):
                 name, kinds = file.path.rpartition("/")[2], " or ".join(self._ends)
                 fault = self._why(file) or f"expected a {kinds} file, found {name}"
                 self.lacking.append(student)
-                yield _handed(replace(file, fault=fault), claim)
+                yield _handed(replace(file, fault=fault), claim, {})
         self.unused = [(path, said) for path, said in why.items() if said]
 
     def _why(self, file: FoundFile) -> str:
@@ -361,14 +371,21 @@ def _in_time(one: tuple[Claim, FoundFile]) -> tuple[object, ...]:
 # Programs.
 
 
-def _handed(file: FoundFile, claim: Claim) -> tuple[HandIn, bytes]:
-    """Return what a student handed in, and its program; OSError if it cannot be read here."""
+def _handed(
+    file: FoundFile, claim: Claim, beside: Mapping[bytes, FoundFile]
+) -> tuple[HandIn, bytes]:
+    """Return what a student handed in, and its program with what it imports of that beside it.
+
+    Raises:
+        OSError: It cannot be read here.
+    """
     program, fault, sha256 = b"", file.fault, ""
     if not fault:
         try:
             program = _content(file)
             if suffix(file.path) == ".ipynb":
                 program = code_of(program)
+            program = bundled(program, _imported(program, beside, {}))
             sha256 = hashlib.sha256(program).hexdigest()
         except UsageError as error:
             program, fault = b"", error.message
@@ -377,6 +394,46 @@ def _handed(file: FoundFile, claim: Claim) -> tuple[HandIn, bytes]:
         claim.email, claim.late,
     )  # fmt: skip
     return found, program
+
+
+# A program of several files is kept as one, which begins as no program of Python's does.
+_BUNDLE = b"\0{"
+_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([^#\r\n;]+))", re.MULTILINE)
+_KNOWN = sys.stdlib_module_names | {"numpy", "torch"}  # of which a file takes no place
+
+
+def bundled(program: bytes, modules: Mapping[str, bytes]) -> bytes:
+    """Return a program and the modules beside it as one content."""
+    files = {name: text.decode("latin-1") for name, text in (("", program), *modules.items())}
+    return b"\0" + json.dumps(files).encode() if modules else program
+
+
+def unbundled(content: bytes) -> tuple[bytes, dict[str, bytes]]:
+    """Return a program, and the modules beside it by name: what `bundled` was given."""
+    if not content.startswith(_BUNDLE):
+        return content, {}
+    try:
+        files = {str(n): str(t).encode("latin-1") for n, t in json.loads(content[1:]).items()}
+        return files.pop(""), files
+    except (ValueError, RecursionError, KeyError):  # a student's own, which no worker can load
+        return content, {}
+
+
+def _imported(
+    program: bytes, beside: Mapping[bytes, FoundFile], known: dict[str, bytes]
+) -> dict[str, bytes]:
+    """Return the files beside a program that it imports, those first that others import."""
+    for found in _IMPORT.finditer(program):
+        for name in re.findall(rb"(?:^|,)[ \t]*(\w+)", found[1] or found[2]):
+            module = name.decode("ascii", "replace")
+            if name not in beside or module in known or module in _KNOWN:
+                continue
+            known[module] = b""  # two may import each other
+            text = _content(beside[name])
+            _imported(text, beside, known)
+            del known[module]  # behind those that it imports
+            known[module] = text
+    return known
 
 
 def _content(file: FoundFile) -> bytes:

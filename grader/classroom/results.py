@@ -28,6 +28,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from grader.bank.storage import read_regular
+from grader.classroom.hand_in import unbundled
 from grader.classroom.overrides import read_overrides
 from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, Graded, HandIn, Terms
 from grader.model.errors import UsageError
@@ -243,7 +244,7 @@ class Results(Closing):
                 ((program,),) = self._rows(
                     f"{sql} AND place >= 0", one.student, one.question, one.path
                 )
-                found.setdefault(outputs, []).append((one, program))
+                found.setdefault(outputs, []).append((one, unbundled(program)[0]))
         if len(found) != 1:
             listed = ", ".join(sorted(found)) or "none"
             raise UsageError(

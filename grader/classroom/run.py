@@ -26,6 +26,7 @@ from typing import Any
 
 from grader import __version__, forms
 from grader.bank import load
+from grader.classroom.hand_in import unbundled
 from grader.model.classroom import AssignedQuestion, Graded
 from grader.model.errors import DrillError, GraderError, UsageError
 from grader.model.question import Question
@@ -73,8 +74,11 @@ def grade_one(job: Job) -> Graded:
                 session = None
         session = session or GradingSession(_loaded(job), parts=job.question.parts)
         file = forms.of(session.question.spec).file
+        program, modules = unbundled(job.program)
         try:
-            report = session.grade(job.program, seed=job.seed, filename=file, stretched=job.stretch)
+            report = session.grade(
+                program, modules=modules, seed=job.seed, filename=file, stretched=job.stretch
+            )
         except BaseException:
             session.close()  # its state is unknown
             raise

@@ -11,8 +11,9 @@ import contextlib
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -118,6 +119,7 @@ class GradingSession(Closing):
         filename: str = "submission.py",
         progress: Callable[[int, int], None] = lambda _done, _all: None,
         is_program: bool = False,
+        modules: Mapping[str, bytes] = MappingProxyType({}),
         witnessed: bool = True,
         stretched: bool = True,
         decided: Callable[[Report], None] = lambda _report: None,
@@ -131,6 +133,8 @@ class GradingSession(Closing):
             filename: what tracebacks call the file.
             progress: called with how many checks are done, and of how many.
             is_program: whether it is a program already, where the form asks for a text.
+            modules: further files of a program, by the name under which it imports each; one that
+                another imports comes before that.
             witnessed: whether what a process counts is confirmed from outside of it; where it is
                 not, a pass is to be confirmed by another grade.
             stretched: whether what is only reported is measured.
@@ -172,7 +176,7 @@ class GradingSession(Closing):
             np.errstate(all="ignore"),
             self._workers.take() as worker,
         ):
-            program = self._program(worker, source, filename)
+            program = self._program(worker, source, filename, modules)
             report = replace(report, isolation=worker.isolation.level)
             worker.deadline = Deadline(GRADE_SECONDS, self._clock)
             self.bank.limit(worker.deadline)
@@ -206,9 +210,12 @@ class GradingSession(Closing):
             printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
             return replace(report, printed=printed, seconds=time.perf_counter() - began)
 
-    def _program(self, worker: WorkerClient, source: bytes, filename: str) -> RemoteProgram:
+    def _program(
+        self, worker: WorkerClient, source: bytes, filename: str, modules: Mapping[str, bytes]
+    ) -> RemoteProgram:
         """A submission, not loaded yet."""
         support = self.question.support
+        support = replace(support, modules={**modules, **support.modules})
         if not self._form.apart:
             # What torch imports when it is used takes long in the submission, not in the reference.
             slowest = None if worker.torch else self.bank.slowest

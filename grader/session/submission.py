@@ -96,7 +96,9 @@ def load_submission(
     except ProgramError as error:
         if error.of_support:
             restore()
-        return _unloadable(error, question)
+        own = program.support.modules.keys() - question.support.modules.keys()
+        is_own = error.where.partition(".py")[0] in own
+        return _unloadable(error, question, f", in {error.where}" if is_own else "")
     return lacks(loaded, required, question)
 
 
@@ -121,15 +123,16 @@ def lacks(loaded: Loaded | None, required: Collection[str], question: Question) 
     return None
 
 
-def _unloadable(error: ProgramError, question: Question) -> Finding:
+def _unloadable(error: ProgramError, question: Question, where: str) -> Finding:
+    """What is wrong with a file; `where` is the place in another that it imports."""
     raised = error.raised
     if raised is None:
         return _error(error.message)
     if raised.is_of_text:
         if "codec can't decode" in raised.message or "Non-UTF-8" in raised.message:
-            return _error(f"the file is not UTF-8 text: {raised.message}")
+            return _error(f"the file is not UTF-8 text: {raised.message}{where}")
         line = f" at line {raised.frames[0].line}" if raised.frames else ""
-        return _error(f"the file is not valid Python{line}: {raised.message}", raised)
+        return _error(f"the file is not valid Python{line}: {raised.message}{where}", raised)
     if error.out_of_memory:
         sentence = "loading the file took more memory than is allowed"
         return Finding(sentence, Verdict.LIMIT, raised=raised)
@@ -139,7 +142,7 @@ def _unloadable(error: ProgramError, question: Question) -> Finding:
     if raised.type == "ModuleNotFoundError":
         allowed = ", ".join(question.spec.uses)
         what += f"; this question allows {allowed} and the standard library"
-    return _error(what, raised)
+    return _error(what + where, raised)
 
 
 def _error(sentence: str, raised: Raised | None = None) -> Finding:

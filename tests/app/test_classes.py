@@ -69,6 +69,29 @@ def test_a_class_is_graded_and_gone_on_with(tmp_path: Path) -> None:
     assert verdicts(tmp_path)["ben"] == ("pass", 100)
 
 
+def test_a_program_of_several_files_is_graded_with_all_of_them(tmp_path: Path) -> None:
+    split = "from __future__ import annotations\nfrom tools import *\nfrom work import *\n"
+    names = sorted(set(re.findall(r"^(?:def|class) (\w+)", REFERENCE, re.MULTILINE)))
+    work = f"import tools\n{REFERENCE}\n__all__ = {names!r}\n"
+    tree(tmp_path / "in", {
+        "ada/deviations.py": split, "ada/tools.py": "import math\n", "ada/work.py": work,
+        "ben/deviations.py": split, "ben/tools.py": "1 / 0\n", "ben/work.py": work,
+        "cem/deviations.py": split, "cem/tools.py": "def f(:\n", "cem/work.py": work,
+        "dov/deviations.py": split, "dov/tools.py": "while True: pass\n", "dov/work.py": work,
+        "eve/deviations.py": split, "eve/tools.py": "",
+    })  # fmt: skip
+    graded(tmp_path, jobs=2)
+    assert verdicts(tmp_path) == {
+        "ada": ("pass", 100), "ben": ("error", 0), "cem": ("error", 0), "dov": ("limit", 0),
+        "eve": ("error", 0),
+    }  # fmt: skip
+    reports = {name: one.report for name, one in the_entries(tmp_path).items()}
+    said = {name: one.message for name, one in reports.items() if one is not None}
+    assert said["ben"].endswith("division by zero, in tools.py:1: 1 / 0")
+    assert said["cem"].endswith("invalid syntax, in tools.py:1: def f(:")
+    assert "No module named 'work'" in said["eve"]
+
+
 def test_answers_that_are_texts_are_graded(tmp_path: Path) -> None:
     right = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
     texts = {"ann": right, "bob": right.replace("8", "5"), "cy": "8?"}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from grader.bank.storage import read_regular
 from grader.classroom import hand_in
-from grader.classroom.hand_in import MOST_BYTES, HandIns, code_of
+from grader.classroom.hand_in import MOST_BYTES, HandIns, bundled, code_of, unbundled
 from grader.classroom.layout import LAYOUTS, student_id
 from grader.model.errors import UsageError
 from tests.classroom.builders import Files, faults, found, notebook, programs, tree, whose, zipped
@@ -345,6 +345,55 @@ def test_any_zip_file_is_read_or_refused(
 
 
 # Notebooks.
+
+
+def modules(root: Path, *asked: str, **how: str) -> dict[str, dict[str, bytes]]:
+    """What is graded with each program, by path."""
+    handed = programs(root, *asked, **how)
+    return {one.path: unbundled(content)[1] for one, content in handed if one.sha256}
+
+
+def test_what_a_program_imports_of_its_folder_comes_with_it(tmp_path: Path) -> None:
+    tree(
+        tmp_path,
+        {
+            "ann/mean.py": b"from __future__ import annotations\nimport os, shapes as s, lost\n",
+            "ann/shapes.py": b"def f():\n    from sums import total\n",
+            "ann/sums.py": b"import shapes, numpy\nfrom sys import path\n",
+            "ann/numpy.py": b"1 / 0",
+            "ann/sys.py": b"1 / 0",
+            "ann/notes.py": b"1 / 0",
+            "ann/deep/lost.py": b"1 / 0",
+            "bo/mean.py": b"import shapes\n",
+            "cy/mean.ipynb": notebook("import shapes # and more, sums"),
+            "cy/shapes.py": b"caf\xe9 = 1",
+            "cy/sums.py": b"",
+        },
+    )
+    found = modules(tmp_path)
+    assert {path: list(names) for path, names in found.items()} == {
+        "ann/mean.py": ["sums", "shapes"], "bo/mean.py": [], "cy/mean.ipynb": ["shapes"],
+    }  # fmt: skip
+    assert found["cy/mean.ipynb"]["shapes"] == b"caf\xe9 = 1"
+    with HandIns(tmp_path, ["mean"]) as handed:
+        before = {one.path: one.sha256 for one, _ in handed}
+        named = [path for path, _ in handed.unused]
+    assert named == ["ann/deep/lost.py", "ann/notes.py", "ann/numpy.py", "ann/sys.py", "cy/sums.py"]
+    (tmp_path / "ann/sums.py").write_text("total = 1")
+    with HandIns(tmp_path, ["mean"]) as handed:
+        after = {one.path: one.sha256 for one, _ in handed}
+    assert [path for path in before if before[path] != after[path]] == ["ann/mean.py"]
+
+
+def test_no_program_imports_another_students(tmp_path: Path) -> None:
+    tree(tmp_path, {"ann.py": b"from bo import *\n", "bo.py": b"import ann\n"})
+    assert modules(tmp_path, layout="files") == {"ann.py": {}, "bo.py": {}}
+
+
+@pytest.mark.parametrize("forged", [b"\0{", b'\0{"x": "y"}', b"\0[1]", b"\0{" + b"[" * 100_000])
+def test_a_file_like_several_is_one(forged: bytes) -> None:
+    assert unbundled(forged) == (forged, {})
+    assert unbundled(bundled(forged, {"a": forged})) == (forged, {"a": forged})
 
 
 def test_cells_are_joined_by_an_empty_line() -> None:
