@@ -101,6 +101,9 @@ class ClassFile(Keys):
     stretch: bool = Field(
         default=False, description="Whether what is only reported is measured, too."
     )
+    on_error: Literal["stop", "skip"] = Field(
+        default="stop", description="What a cell of a notebook that raises does to those after it."
+    )
     layout: str = Field(
         default="", max_length=200, description="How submissions are laid out, as --layout has it."
     )
@@ -306,7 +309,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
     )  # fmt: skip
     # Before anything is written: it may be refused.
     with (
-        HandIns(plan.submissions, asked, *how, texts) as handed,
+        HandIns(plan.submissions, asked, *how, texts, config.on_error == "skip") as handed,
         Results(plan.out, write=terms, drawn=seed is None) as results,
     ):
         count = results.take(handed)

@@ -3,9 +3,6 @@
 Zip files are believed in nothing.  What may be an answer in one is unpacked into a temporary
 folder, under names of ours, and no more of it than an honest one holds; links are not followed, one
 may lead to somebody else's answer.
-
-The program of a notebook, which is JSON, is its code cells in order, as Jupyter would run them from
-the top.  Nothing here parses Python: what is a line of IPython's shows in how it begins.
 """
 
 from __future__ import annotations
@@ -44,17 +41,16 @@ from grader.classroom.layout import (
     submitters,
     suffix,
 )
+from grader.classroom.notebook import MOST_BYTES, code_of
 from grader.model.classroom import HandIn
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
 from grader.reports.sheet import inert
 from grader.sandbox import Closing
 
-MOST_BYTES = 1_000_000  # of a program: a thousand times an honest one
 # Of other files: a notebook with the pictures that cells have shown, a zip file that is handed in
 # (and all that is unpacked of it), what Gradescope says with all that programs printed.
 MOST = {".ipynb": 16_000_000, ARCHIVE: 64_000_000, ".yml": 64_000_000}
-MOST_VALUES = 400_000  # lists and objects in a notebook
 MOST_FILES = 20  # that one student may hand in for one question
 MOST_ENTRIES = 20_000  # files in a zip file that is handed in, and in those in it
 DEEPEST_ARCHIVE = 3  # zip files in each other, from the one that was handed in
@@ -95,10 +91,12 @@ class HandIns(Closing):
         layout: str = "",
         pattern: str = "",
         texts: Collection[str] = (),
+        skip: bool = False,
     ) -> None:
         """Look for every file in a folder or zip file, and how they are laid out.
 
         The questions that are `asked` have ids; `texts` are those that are answered by a text.
+        With `skip`, cells of a notebook that raise are passed over.
         Where neither one of `LAYOUTS` nor a pattern is given, the layout is taken that fits.
 
         Raises:
@@ -115,7 +113,7 @@ class HandIns(Closing):
         described = Pattern(pattern, names) if pattern else None
         self.unused: list[tuple[str, str]] = []  # programs that are no student's answer, and why
         self.lacking: list[str] = []  # students without an answer, once for each question
-        self._root, self._ends = Path(os.path.realpath(root)), names.ends
+        self._root, self._ends, self._skip = Path(os.path.realpath(root)), names.ends, skip
         self._temporary = tempfile.TemporaryDirectory("", "drill-hand-ins-", None, True)
         self._folder, self._numbers = Path(os.path.realpath(self._temporary.name)), count()
         self._bytes_left = self._entries_left = 0  # of the zip file that a student handed in
@@ -169,7 +167,7 @@ class HandIns(Closing):
                     folder = file.path.rpartition("/")[0]
                     modules = beside.get((claim.student, folder), {})
                     try:
-                        handed, content = _handed(file, claim, modules)
+                        handed, content = _handed(file, claim, modules, skip=self._skip)
                         why |= {modules[n.encode()].path: "" for n in unbundled(content)[1]}
                         yield handed, content
                     except OSError as error:  # of this machine, and not the student's
@@ -372,7 +370,7 @@ def _in_time(one: tuple[Claim, FoundFile]) -> tuple[object, ...]:
 
 
 def _handed(
-    file: FoundFile, claim: Claim, beside: Mapping[bytes, FoundFile]
+    file: FoundFile, claim: Claim, beside: Mapping[bytes, FoundFile], *, skip: bool = False
 ) -> tuple[HandIn, bytes]:
     """Return what a student handed in, and its program with what it imports of that beside it.
 
@@ -384,7 +382,7 @@ def _handed(
         try:
             program = _content(file)
             if suffix(file.path) == ".ipynb":
-                program = code_of(program)
+                program = code_of(program, skip=skip)
             program = bundled(program, _imported(program, beside, {}))
             sha256 = hashlib.sha256(program).hexdigest()
         except UsageError as error:
@@ -444,60 +442,3 @@ def _content(file: FoundFile) -> bytes:
         raise UsageError("expected a file, found something else in its place")
     _fits(file.path, max(found.st_size, len(content)))
     return content
-
-
-# Magics of a whole cell whose rest is Python all the same.
-_RUNS = frozenset({"time", "timeit", "capture", "prun", "memit", "mprun", "python", "python3"})
-# %magic, !command, ?help, help? and x = %magic; `% x` goes on with an expression.
-_IPYTHON = re.compile(
-    r"^([ \t]*)((?:%{1,2}[A-Za-z]|!|\?|[A-Za-z_][\w.]*\?{1,2}$"
-    r"|[\w.,\[\] ]+=\s*(?:%[A-Za-z]|!(?!=))).*(?:(?<=\\)\n.*)*)$",
-    re.MULTILINE,
-)
-
-
-def code_of(content: bytes) -> bytes:
-    """Return the code cells of a notebook, with an empty line between two.
-
-    Lines of IPython's own become comments, so that the others keep their places.
-
-    Raises:
-        UsageError: There is no program in it; the message is one sentence.
-    """
-    if content.count(b"[") + content.count(b"{") > MOST_VALUES:
-        raise UsageError(f"expected a notebook of at most {MOST_VALUES:,} values, found more")
-    try:
-        read = json.loads(content.decode("utf-8-sig"))
-        version = read["nbformat"]
-        if version in {1, 2, 3}:
-            text = f"expected a notebook of format 4, found {version}: save it again"
-            raise UsageError(text)
-        cells = [
-            "".join(cell["source"]).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
-            for cell in read["cells"]
-            if cell["cell_type"] == "code"
-        ]
-    except (ValueError, RecursionError, TypeError, KeyError):
-        raise UsageError("expected a notebook, found something else in the file") from None
-    if not any(map(str.strip, cells)):
-        raise UsageError("expected a notebook with code, found no cell of it")
-    found = "\n".join(f"{_plain(cell)}\n" for cell in cells).encode("utf-8", "replace")
-    if len(found) > MOST_BYTES:
-        raise UsageError(f"expected at most {MOST_BYTES:,} bytes of code, found more")
-    return found
-
-
-def _plain(cell: str) -> str:
-    """Return a cell with IPython's own lines as comments; a block does not become empty."""
-    first = cell.lstrip().split("\n", 1)[0]
-    if first.startswith("%%") and first[2:].split(" ")[0] not in _RUNS:
-        return re.sub(r"(?m)^(?=.)", "# ", cell)
-    return _IPYTHON.sub(_commented, cell)
-
-
-def _commented(found: re.Match[str]) -> str:
-    before = found.string[: found.start()]
-    if before.count('"""') % 2 or before.count("'''") % 2:  # it is a line of a text
-        return found[0]
-    indent, line = found[1], found[2].replace("\n", "\n# ")
-    return f"{indent}pass  # {line}" if indent else f"# {line}"

@@ -26,7 +26,7 @@ from grader.classroom.results import Results, key_of
 from grader.model.classroom import Entry, Terms
 from grader.model.errors import UsageError
 from tests.bank.test_faults import PARTS
-from tests.classroom.builders import NOW, PROGRAMS, REFERENCE, ROOT, graded, tree
+from tests.classroom.builders import NOW, PROGRAMS, REFERENCE, ROOT, graded, notebook, tree
 
 
 def the_entries(folder: Path) -> dict[str, Entry]:
@@ -90,6 +90,25 @@ def test_a_program_of_several_files_is_graded_with_all_of_them(tmp_path: Path) -
     assert said["ben"].endswith("division by zero, in tools.py:1: 1 / 0")
     assert said["cem"].endswith("invalid syntax, in tools.py:1: def f(:")
     assert "No module named 'work'" in said["eve"]
+
+
+def test_notebooks_are_graded_as_they_are(tmp_path: Path) -> None:
+    cells = "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()", "1 / 0", "display(1)"
+    tree(tmp_path / "in", {
+        "ada/deviations.ipynb": notebook(REFERENCE, *cells[::2], "input('ready?')"),
+        "ben/deviations.ipynb": notebook(*cells, REFERENCE),
+        "cem/deviations.py": "1 / 0\n" + REFERENCE,
+    })  # fmt: skip
+    graded(tmp_path)
+    passed, stopped = ("pass", 100), ("error", 0)
+    assert verdicts(tmp_path) == {"ada": passed, "ben": stopped, "cem": stopped}
+    file = tmp_path / "class.yaml"
+    file.write_text("format: 1\non_error: skip\nisolation: process\nquestions: [deviations]\n")
+    graded(tmp_path, questions=(), file=file, level="")
+    assert verdicts(tmp_path) == {"ada": passed, "ben": passed, "cem": stopped}
+    report = the_entries(tmp_path)["ben"].report
+    assert report is not None
+    assert "ZeroDivisionError: division by zero" in report.printed
 
 
 def test_answers_that_are_texts_are_graded(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def notebook(*cells: str, **changes: Any) -> bytes:
     return json.dumps({"nbformat": 4, "metadata": {}, "cells": kinds} | changes).encode()
 
 
-def programs(root: Path, *asked: str, **how: str) -> list[tuple[HandIn, bytes]]:
+def programs(root: Path, *asked: str, **how: Any) -> list[tuple[HandIn, bytes]]:
     """What is handed in, with the programs."""
     with HandIns(root, asked or ("mean",), **how) as handed:
         return list(handed)
