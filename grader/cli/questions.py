@@ -1,13 +1,14 @@
-"""`drill list`, `show` and `next`: which questions there are, and how far one is with each."""
+"""`drill list`, `show`, `next`, `pack`: which questions there are, how far one is, handing out."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, SomeId, context, flag, option, tracks
+from grader.cli.context import Json, SomeId, argument, context, flag, option, tracks
 from grader.model.numerals import quantity
 
 if TYPE_CHECKING:
@@ -91,6 +92,25 @@ def show(
         steps = [f"drill grade{choice.argument}"]
     steps += [f"drill show{choice.argument} --all"] * (asked < several)
     output.show([*document(found, asked), Gap(), Commands(tuple(steps))], paged=True)
+
+
+def pack(
+    ctx: typer.Context,
+    questions: Annotated[list[str], argument("ID...", "The questions.")],
+    out: Annotated[Path, option("PATH", "A new folder or .zip file.", show_default=False)],
+    part: Annotated[int | None, option("N", "Up to this part.")] = None,
+    json: Json = False,
+) -> None:
+    """Hand questions out, without their solutions."""
+    from grader.app.packing import pack as packed
+
+    made = packed(context(ctx), questions, out, part=part)
+    if json:
+        output.document(out=made.out, questions=made.questions, files=made.files)
+        return
+    count = quantity(len(made.files), "file")
+    output.write(f"{made.out}: {', '.join(made.questions)}; {count}, no solution among them")
+    output.steps(f"drill grade {questions[0]} --file FILE")
 
 
 def _guide(question: Question, right: str, *, json: bool) -> None:

@@ -119,6 +119,20 @@ def question_markdown(question: Question, *, parts: int | None = None) -> str:
     return render_markdown([*document(question, parts), *ending], written=True)
 
 
+def handed_out_markdown(question: Question, parts: int, examples: Sequence[str]) -> str:
+    """The same as a Markdown file for somebody who has no `drill`: what to do with which files."""
+    file = forms.of(question.spec).file
+    ending: list[Block] = [Gap(), Heading("Your answer")]
+    ending += [Paragraph(f"Work in `{file}`, and hand in that file under this name.")]
+    if examples:
+        uses = " and ".join(question.spec.uses)
+        ending += [
+            Paragraph(f"Examples print what comes out and what is expected ({uses} needed):")
+        ]
+        ending += [Code(tuple(f"python {name}" for name in examples), 2, "sh")]
+    return render_markdown([*document(question, parts), *ending], written=True)
+
+
 def signatures(interface: str) -> list[str]:
     """What an interface says of calls: `forward(x, kernel) -> y, ctx`; all if it has no `def`."""
     source = interface.strip("\n").split("\n")

@@ -1,4 +1,4 @@
-"""A case as a Python script: its inputs and the calls, and nothing of what is expected.
+"""A case as a Python script: its inputs and the calls, and what is expected where that is given.
 
 The script is run by the candidate, in the candidate's own Python. What comes from a bank goes into
 it as names and literals alone: steps are assignments of calls (`grader.bank.steps`), a phrase
@@ -7,10 +7,12 @@ becomes a comment of one line.
 
 from __future__ import annotations
 
+import ast
 import keyword
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +41,18 @@ def vjp(y, grad_y, *inputs):
     found = torch.autograd.grad(y, asked, grad_y, retain_graph=True, allow_unused=True)
     each = iter(found)
     return [next(each) if x.requires_grad else None for x in inputs]
+
+
+'''
+_EXPECT = '''\
+def expect(name, found, wanted):
+    """Print a result, and what is expected where that is something else."""
+    found = found.detach().double().numpy() if hasattr(found, "detach") else np.asarray(found)
+    wanted = np.asarray(wanted)
+    same = found.shape == wanted.shape and np.allclose(found, wanted, 1e-5, equal_nan=True)
+    print(f"{name}, as expected:" if same else f"{name}:", found, sep="\\n")
+    if not same:
+        print(f"expected {name}:", wanted, sep="\\n")
 
 
 '''
@@ -80,11 +94,13 @@ def script(
     inputs: Mapping[str, Mapping[str, Any]],
     results: Sequence[str],
     remark: str,
+    expected: Mapping[str, Any] | None = None,
 ) -> Script:
     """Write the script of a run on a case, its remark on the first line.
 
     The inputs are as `inputs_of` of `grader.session.bank_programs` gives them; what is printed are
-    these results, else those of the last step.
+    these results, else those of the last step; `expected` are numbers and arrays by result, the
+    others of which are printed only.
     """
     steps = question.runs[run]
     driver = any(step.owner == "driver" for step in steps)
@@ -93,15 +109,41 @@ def script(
     head = f"# {inert(' '.join(remark.split()))}\n{_HEAD}"
     if any(step.backward for step in steps):
         head += f"import torch\n\n\n{_VJP}"
+    shown = results or steps[-1].targets
+    ending = [line for name in shown for line in _printed(name, expected or {}, large)]
     body = ["import numpy as np", *["import torch"] * question.spec.needs_torch]
     body += ["", *["import driver"] * driver, "import submission"]
+    body += ["", "", *_EXPECT.splitlines()] if expected else []
     if large:
         body += ["", 'arrays = np.load(Path(__file__).with_suffix(".npz"))']
     body += ["", *made, ""]
     first_call = (head + "\n".join([*body, ""])).count("\n") + 1
-    shown = results or steps[-1].targets
-    body += [*map(_call, steps), "", *(f'print("{name}", {name}, sep="\\n")' for name in shown), ""]
+    body += [*map(_call, steps), "", *ending, ""]
     return Script(head, "\n".join(body), large, driver, first_call)
+
+
+def _printed(
+    name: str, expected: Mapping[str, Any], large: dict[str, np.ndarray[Any, Any]]
+) -> Iterator[str]:
+    """The lines that print a result, and what is expected if that can be written."""
+    value = expected.get(name)
+    if _is_number(value):
+        yield from _input(f"right_{name}", {"value": value}, large)
+        yield f'expect("{name}", {name}, right_{name})'
+        return
+    yield f'print("{name}", {name}, sep="\\n")'
+    with suppress(ValueError, SyntaxError):  # arrays within something else
+        ast.literal_eval(repr(value))
+        if value is not None:
+            yield f'print("expected {name}", {value!r}, sep="\\n")'
+
+
+def _is_number(value: object) -> bool:
+    """Whether a result is a number or an array of some, so that it can be written and compared."""
+    array = value.values if isinstance(value, Tensor) else value
+    return isinstance(array, (bool, int, float)) or (
+        isinstance(array, np.ndarray) and array.dtype.kind in "biuf"
+    )
 
 
 def _call(step: Step) -> str:

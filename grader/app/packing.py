@@ -1,0 +1,145 @@
+"""What somebody is given who is to solve a question and must not see its solution.
+
+For each question a folder: README.md with what is asked, the file to work in, what comes beside it,
+and a few cases as scripts that say what is expected.  Nothing else of the bank is in it.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader import forms
+from grader.app import files
+from grader.app.context import Context, need_torch
+from grader.model.errors import BankError, UsageError
+from grader.model.question import Question
+
+if TYPE_CHECKING:
+    from grader.cases.recipe import CaseRecipe
+    from grader.evaluation.evaluation import Evaluation
+    from grader.model.spec import Part
+
+EXAMPLES = "examples"
+_OF_A_PART = 2  # examples
+_SEED = 0
+_SINCE = (1980, 1, 1, 0, 0, 0)  # the earliest time in a zip file: a pack is the same every time
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """What was packed: the questions, and every file of the folder or zip file."""
+
+    out: Path
+    questions: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+def pack(ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None) -> Pack:
+    """Write questions into a new folder, or a zip file, up to a part or with all.
+
+    Raises:
+        UsageError: There is no such part, or what is to be written is there already.
+        BankError: A question cannot be loaded, or its reference fails.
+    """
+    questions = [ctx.load(name) for name in dict.fromkeys(ids)]
+    out = ctx.here() / out.expanduser()
+    if out.exists() and not (out.is_dir() and out.suffix != ".zip" and not any(out.iterdir())):
+        raise UsageError(f"{out}: it is there already", hint="name another with --out")
+    content: dict[str, bytes] = {}
+    for question in questions:
+        last = len(question.spec.parts)
+        if part is not None and not 1 <= part <= last:
+            text = f"--part: {question.id} has parts from 1 to {last}, found {part}"
+            raise UsageError(text)
+        for name, text_of in _content(question, part or last).items():
+            content[f"{question.id}/{name}"] = text_of
+    if out.suffix == ".zip":
+        files.create(out, _zipped(content))
+    for name, text_of in content.items() if out.suffix != ".zip" else ():
+        place = out / name
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as fault:
+            raise UsageError(f"{place.parent}: cannot be made: {fault.strerror}") from fault
+        files.create(place, text_of)
+    return Pack(out, tuple(one.id for one in questions), tuple(content))
+
+
+def _zipped(content: Mapping[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in content.items():
+            archive.writestr(zipfile.ZipInfo(name, _SINCE), text)
+    return packed.getvalue()
+
+
+def _content(question: Question, last: int) -> dict[str, bytes]:
+    """Everything of a question up to a part, by path."""
+    from grader.reports.question import handed_out_markdown
+
+    form = forms.of(question.spec)
+    examples = {}
+    if not (form.is_text or form.apart):  # no script can call these, nor may answers be known
+        examples = dict(_examples(question, question.spec.parts[:last]))
+    shown = [name for name in examples if name.endswith(".py") and name != f"{EXAMPLES}/driver.py"]
+    return {
+        "README.md": handed_out_markdown(question, last, shown).encode(),
+        form.file: question.handed_out(question.starter),
+        **question.handed_beside,
+        **examples,
+    }
+
+
+def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, bytes]]:
+    """The smallest cases of the first check of results in each part, as scripts."""
+    import numpy as np
+
+    from grader.evaluation.evaluation import BankFault
+    from grader.kinds import registry
+    from grader.session import GradingSession
+
+    need_torch(question)
+    known = set[str]()
+    try:
+        with GradingSession(question) as session, np.errstate(all="ignore"):
+            evaluation = session.bank.evaluation(session.bank.reference, _SEED)
+            for number, part in enumerate(parts, 1):
+                for check in part.checks:
+                    if not registry.get(check.kind).judges_values or check.stretch:
+                        continue
+                    for case in evaluation.cases_of(check)[:_OF_A_PART]:
+                        if case.name not in known:
+                            known.add(case.name)
+                            about = f"part {number}" + (f": {case.about}" if case.about else "")
+                            yield from _example(evaluation, check.run, case, check.results, about)
+                    break
+    except BankFault as fault:
+        raise BankError(f"{question.spec_path}: {fault}") from None
+
+
+def _example(
+    evaluation: Evaluation, run: str, case: CaseRecipe, results: Sequence[str], about: str
+) -> Iterator[tuple[str, bytes]]:
+    """A case with what the reference gives, and what the script needs beside it."""
+    import numpy as np
+
+    from grader.reports.script import module_name, script
+
+    question = evaluation.question
+    found = evaluation.truth(run, case).values
+    expected = {name: found[name] for name in results if name in found}
+    made = script(question, run, evaluation.inputs(case, run), results, about, expected)
+    path = f"{EXAMPLES}/{module_name(case.name)}"
+    yield f"{path}.py", made.text.encode()
+    if made.arrays:
+        packed = io.BytesIO()
+        arrays: dict[str, Any] = dict(made.arrays)
+        np.savez(packed, **arrays)
+        yield f"{path}.npz", packed.getvalue()
+    if made.driver and question.driver is not None:
+        yield f"{EXAMPLES}/driver.py", question.driver.lstrip(b"\n")

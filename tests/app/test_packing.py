@@ -1,0 +1,147 @@
+"""What is handed out: all that is asked, nothing of the solution, and examples that run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from grader import bank, forms
+from grader.app.context import Context
+from grader.app.packing import EXAMPLES, pack
+from grader.model.errors import UsageError
+from grader.model.question import Question
+from grader.model.report import Verdict
+from grader.session import GradingSession
+from grader.session.bank_programs import cases
+from tests.classroom.builders import NOW, ROOT
+
+QUESTIONS = tuple(sorted(one.stem for one in (ROOT / "questions").glob("*.yaml")))
+
+
+def context(folder: Path) -> Context:
+    return Context(folder, folder / "data", lambda: NOW, bank=ROOT)
+
+
+@cache
+def question(name: str) -> Question:
+    return bank.load([ROOT], name)
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every question of the bank, with all parts."""
+    folder = tmp_path_factory.mktemp("packed")
+    pack(context(folder), QUESTIONS, Path("all"))
+    return folder / "all"
+
+
+def lines(source: bytes | str) -> set[str]:
+    """The lines of a text that say something of their own."""
+    text = source.decode("utf-8", "replace") if isinstance(source, bytes) else source
+    return {line.strip() for line in text.splitlines() if len(line.strip()) > 20}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_nothing_of_the_solution_is_in_it(packed: Path, name: str) -> None:
+    asked = question(name)
+    content = {one: one.read_bytes() for one in (packed / name).rglob("*") if one.is_file()}
+    assert {"README.md", forms.of(asked.spec).file} <= {one.name for one in content}
+    found = {line for text in content.values() for line in lines(text)}
+    everything = b"\n".join(content.values()).decode("utf-8", "replace")
+    given = set[str]().union(*map(lines, [asked.starter, asked.driver or b""]))
+    given |= set[str]().union(*map(lines, asked.handed_beside.values()))
+    for part in asked.spec.parts:  # what is asked may show a line of every answer
+        given |= lines(part.prompt) | lines(part.interface) | lines("\n".join(part.contract))
+    ours = [asked.reference, asked.repair, *asked.accepted.values()]
+    ours += [source for sources in asked.variants.values() for source in sources]
+    for source in ours:
+        assert not (lines(source) - given) & found
+    for part in asked.spec.parts:
+        for said in (*part.hints, *(one.answer for one in part.follow_ups)):
+            assert said not in everything
+    for idea in asked.spec.misconceptions.values():
+        assert " ".join(idea.feedback.split())[:60] not in " ".join(everything.split())
+    shown = {one.stem for one in content if one.parent.name == EXAMPLES}
+    scripts = "\n".join(text.decode() for one, text in content.items() if one.suffix == ".py")
+    for case, recipe in cases(asked).items():
+        if recipe.about and case.replace("-", "_") not in shown:
+            assert f"part {recipe.about}" not in scripts
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_examples_say_what_the_reference_gives(packed: Path, name: str, tmp_path: Path) -> None:
+    asked = question(name)
+    form = forms.of(asked.spec)
+    scripts = sorted((packed / name / EXAMPLES).glob("*.py"))
+    assert bool(scripts) is not (form.is_text or form.apart)
+    for script in [one for one in scripts if one.name != "driver.py"][:1]:
+        (tmp_path / EXAMPLES).mkdir()
+        for one in script.parent.iterdir():
+            (tmp_path / EXAMPLES / one.name).write_bytes(one.read_bytes())
+        for beside, text in {**asked.handed_beside, form.file: asked.reference}.items():
+            (tmp_path / beside).write_bytes(text)
+        command = [sys.executable, str(tmp_path / EXAMPLES / script.name)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+        assert (done.returncode, done.stderr) == (0, "")
+        values = done.stdout.split("expected ")
+        if len(values) == 2 and ", as" not in values[0]:  # neither a number nor an array
+            assert values[0].split("\n", 1)[1] == values[1].split("\n", 1)[1]
+        else:
+            assert ", as expected:" in done.stdout
+            assert "\nexpected " not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["maxpool-routing", "decode-on-paper", "gradient-check", "four-averages", "softmax-five-lines"],
+)
+def test_what_comes_back_is_graded(packed: Path, name: str) -> None:
+    asked = question(name)
+    file = forms.of(asked.spec).file
+    back = (packed / name / file).read_bytes()
+    assert back == asked.handed_out(asked.starter)
+    with GradingSession(asked) as session:
+        assert session.grade(back, seed=1, filename=file).verdict is not Verdict.PASS
+        is_text = forms.of(asked.spec).is_text
+        right = session.grade(asked.reference, seed=1, filename=file, is_program=is_text)
+    assert right.verdict is Verdict.PASS
+
+
+def test_a_pack_has_the_parts_that_are_asked_and_is_the_same_every_time(tmp_path: Path) -> None:
+    here, name = context(tmp_path), "maxpool-routing"
+    for out in ("one.zip", "two.zip"):
+        made = pack(here, [name, name], Path(out), part=1)
+    assert made.questions == (name,)
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "one.zip") as archive:
+        assert tuple(archive.namelist()) == made.files
+        readme = archive.read(f"{name}/README.md").decode()
+    first, second, _ = question(name).spec.parts
+    assert " ".join(first.prompt.split())[:50] in " ".join(readme.split())
+    assert " ".join(second.prompt.split())[:50] not in " ".join(readme.split())
+    assert "drill" not in readme
+    assert f"{name}/{EXAMPLES}/tied.py" not in made.files
+
+
+def test_what_cannot_be_packed_is_said_and_nothing_is_written_over(tmp_path: Path) -> None:
+    here = context(tmp_path)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    (tmp_path / "old.zip").write_text("mine")
+    (tmp_path / "empty").mkdir()
+    for out in ("full", "old.zip"):
+        with pytest.raises(UsageError, match="it is there already"):
+            pack(here, ["three-rows"], Path(out))
+    with pytest.raises(UsageError, match="three-rows has parts from 1 to 1, found 2"):
+        pack(here, ["three-rows"], Path("empty"), part=2)
+    with pytest.raises(UsageError, match="no question three-rws"):
+        pack(here, ["three-rows", "three-rws"], Path("empty"))
+    assert not any((tmp_path / "empty").iterdir())
+    pack(here, ["three-rows"], Path("empty"))
+    assert (tmp_path / "empty" / "three-rows" / "answers.txt").exists()
+    assert (tmp_path / "old.zip").read_text() == (tmp_path / "full/mine.txt").read_text() == "mine"
