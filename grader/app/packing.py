@@ -7,6 +7,7 @@ and a few cases as scripts that say what is expected.  Nothing else of the bank 
 from __future__ import annotations
 
 import io
+import os
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +49,9 @@ def pack(ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None
     """
     questions = [ctx.load(name) for name in dict.fromkeys(ids)]
     out = ctx.here() / out.expanduser()
-    if out.exists() and not (out.is_dir() and out.suffix != ".zip" and not any(out.iterdir())):
+    is_zip = out.suffix.lower() == ".zip"
+    empty = out.is_dir() and not is_zip and not any(out.iterdir())
+    if os.path.lexists(out) and not empty:
         raise UsageError(f"{out}: it is there already", hint="name another with --out")
     content: dict[str, bytes] = {}
     for question in questions:
@@ -58,9 +61,9 @@ def pack(ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None
             raise UsageError(text)
         for name, text_of in _content(question, part or last).items():
             content[f"{question.id}/{name}"] = text_of
-    if out.suffix == ".zip":
+    if is_zip:
         files.create(out, _zipped(content))
-    for name, text_of in content.items() if out.suffix != ".zip" else ():
+    for name, text_of in () if is_zip else content.items():
         place = out / name
         try:
             place.parent.mkdir(parents=True, exist_ok=True)

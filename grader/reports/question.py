@@ -70,8 +70,13 @@ def _clauses(question: Question, number: int) -> Block:
     return Shrinks(clauses, tuple(fewer))
 
 
-def document(question: Question, parts: int | None = None) -> Iterator[Block]:
-    """All that is asked up to a part; in all parts, if no number is given."""
+def document(
+    question: Question, parts: int | None = None, *, alone: bool = False
+) -> Iterator[Block]:
+    """All that is asked up to a part; in all parts, if no number is given.
+
+    What needs `drill` is left out where it is read `alone`.
+    """
     spec = question.spec
     yield _head(question)
     if spec.prerequisites:
@@ -101,7 +106,7 @@ def document(question: Question, parts: int | None = None) -> Iterator[Block]:
             yield Code(tuple(shown.text.splitlines()), 2, shown.language)
         widest = max((len(name) for name, _ in shown.rows), default=0)
         yield from (Item(text, f"{name:<{widest}} ", 2) for name, text in shown.rows)
-    if (asked := spec.experiments) is not None:
+    if (asked := spec.experiments) is not None and not alone:
         yield Gap()
         yield Paragraph(
             f"`drill run` runs `{form.file}` as it is, {quantity(asked.budget, 'time')} in all and"
@@ -121,16 +126,16 @@ def question_markdown(question: Question, *, parts: int | None = None) -> str:
 
 def handed_out_markdown(question: Question, parts: int, examples: Sequence[str]) -> str:
     """The same as a Markdown file for somebody who has no `drill`: what to do with which files."""
-    file = forms.of(question.spec).file
-    ending: list[Block] = [Gap(), Heading("Your answer")]
-    ending += [Paragraph(f"Work in `{file}`, and hand in that file under this name.")]
+    form = forms.of(question.spec)
+    where = f"under this name, in a folder `{question.id}` where there are others"
+    said = f"Work in `{form.file}`, and hand in that file {where}."
+    said += " The first answer counts, and no later one." * form.one_try
+    ending: list[Block] = [Gap(), Heading("Your answer"), Paragraph(said)]
     if examples:
         uses = " and ".join(question.spec.uses)
-        ending += [
-            Paragraph(f"Examples print what comes out and what is expected ({uses} needed):")
-        ]
-        ending += [Code(tuple(f"python {name}" for name in examples), 2, "sh")]
-    return render_markdown([*document(question, parts), *ending], written=True)
+        text = f"Examples print what comes out and what is expected ({uses} needed):"
+        ending += [Paragraph(text), Code(tuple(f"python {name}" for name in examples), 2, "sh")]
+    return render_markdown([*document(question, parts, alone=True), *ending], written=True)
 
 
 def signatures(interface: str) -> list[str]:
