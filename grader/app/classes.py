@@ -364,6 +364,11 @@ def _say_found(ctx: Context, root: Path, asked: Sequence[str], handed: HandIns, 
             hint="--layout or --pattern says how they are named",
         )
     ctx.say(f"{root}: {quantity(count, 'answer')}, read by the layout {layout.name}", "")
+    if handed.joined:
+        whole = [f"{path} with {', '.join(names)}" for path, names in handed.joined.items()]
+        more = f"; {len(whole) - SHOWN:,} more" if len(whole) > SHOWN else ""
+        shown = "; ".join(inert(one, 200) for one in whole[:SHOWN])
+        ctx.say(f"{root}: graded with what they import: {shown}{more}", "")
     if unused:
         ctx.say(f"{root}: {unused}", "")
     if without:

@@ -7,6 +7,7 @@ may lead to somebody else's answer.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import hashlib
 import json
@@ -113,6 +114,7 @@ class HandIns(Closing):
         described = Pattern(pattern, names) if pattern else None
         self.unused: list[tuple[str, str]] = []  # programs that are no student's answer, and why
         self.lacking: list[str] = []  # students without an answer, once for each question
+        self.joined: dict[str, list[str]] = {}  # files that a program imports, by its path
         self._root, self._ends, self._skip = Path(os.path.realpath(root)), names.ends, skip
         self._temporary = tempfile.TemporaryDirectory("", "drill-hand-ins-", None, True)
         self._folder, self._numbers = Path(os.path.realpath(self._temporary.name)), count()
@@ -157,21 +159,28 @@ class HandIns(Closing):
                 if claim.rank[0] != NONE:
                     answering.add(claim.student)
                     why[file.path] = "another file is more likely the answer"
-        self.lacking = []
+        self.lacking, self.joined = [], {}
         for (student, _), found in claimed.items():
             best = min(claim.rank for claim, _ in found)
             likely = sorted((one for one in found if one[0].rank == best), key=_in_time)
             if best[0] != NONE:
+                given: list[tuple[HandIn, bytes]] = []
+                taken = set[str]()
                 for claim, file in likely[-MOST_FILES:]:
-                    why[file.path] = ""
                     folder = file.path.rpartition("/")[0]
                     modules = beside.get((claim.student, folder), {})
                     try:
-                        handed, content = _handed(file, claim, modules, skip=self._skip)
-                        why |= {modules[n.encode()].path: "" for n in unbundled(content)[1]}
-                        yield handed, content
+                        given.append(_handed(file, claim, modules, skip=self._skip))
+                        why[file.path] = ""
+                        taken |= {modules[n.encode()].path for n in unbundled(given[-1][1])[1]}
                     except OSError as error:  # of this machine, and not the student's
                         why[file.path] = file.unreadable(error).fault
+                why |= dict.fromkeys(taken, "")
+                # What another program imports is no answer by itself.
+                for handed, content in [one for one in given if one[0].path not in taken] or given:
+                    if names := unbundled(content)[1]:
+                        self.joined[handed.path] = [f"{name}.py" for name in names]
+                    yield handed, content
             elif student not in answering:  # the likeliest file says why
                 claim, file = max(likely, key=lambda one: self._why(one[1]))
                 name, kinds = file.path.rpartition("/")[2], " or ".join(self._ends)
@@ -396,7 +405,7 @@ def _handed(
 
 # A program of several files is kept as one, which begins as no program of Python's does.
 _BUNDLE = b"\0{"
-_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([^#\r\n;]+))", re.MULTILINE)
+_IMPORT = re.compile(rb"(?:^|[;:\n\r])[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([^#\r\n;]+))")
 _KNOWN = sys.stdlib_module_names | {"numpy", "torch"}  # of which a file takes no place
 
 
@@ -420,14 +429,21 @@ def unbundled(content: bytes) -> tuple[bytes, dict[str, bytes]]:
 def _imported(
     program: bytes, beside: Mapping[bytes, FoundFile], known: dict[str, bytes]
 ) -> dict[str, bytes]:
-    """Return the files beside a program that it imports, those first that others import."""
-    for found in _IMPORT.finditer(program):
+    """Return the files beside a program that it imports, those first that others import.
+
+    Raises:
+        UsageError: They are more or larger than honest ones.
+    """
+    for found in _IMPORT.finditer(program.removeprefix(codecs.BOM_UTF8)):
         for name in re.findall(rb"(?:^|,)[ \t]*(\w+)", found[1] or found[2]):
             module = name.decode("ascii", "replace")
             if name not in beside or module in known or module in _KNOWN:
                 continue
-            known[module] = b""  # two may import each other
             text = _content(beside[name])
+            known[module] = text  # two may import each other
+            if len(known) > MOST_FILES or sum(map(len, known.values())) > MOST_BYTES:
+                most = f"{MOST_FILES} files and {MOST_BYTES:,} bytes"
+                raise UsageError(f"expected at most {most} that a program imports, found more")
             _imported(text, beside, known)
             del known[module]  # behind those that it imports
             known[module] = text

@@ -386,6 +386,43 @@ def test_what_a_program_imports_of_its_folder_comes_with_it(tmp_path: Path) -> N
     assert [path for path in before if before[path] != after[path]] == ["ann/mean.py"]
 
 
+def test_what_another_file_imports_is_no_answer_by_itself(tmp_path: Path) -> None:
+    tree(
+        tmp_path,
+        {
+            "ann/main.py": b"\xef\xbb\xbffrom utils import *",
+            "ann/utils.py": b"x = 1; import zoo",
+            "ann/zoo.py": b"\r",
+            "bo/work.ipynb": notebook("try: import utils\nexcept ImportError: pass"),
+            "bo/utils.py": b"pass\rimport one",
+            "bo/one.py": b"import utils",
+            "cy/one.py": b"import two",
+            "cy/two.py": b"import one",
+        },
+    )
+    with HandIns(tmp_path, ["mean"]) as handed:
+        found = {one.path: list(unbundled(content)[1]) for one, content in handed}
+        joined, unused = handed.joined, handed.unused
+    assert found == {
+        "ann/main.py": ["zoo", "utils"], "bo/work.ipynb": ["one", "utils"],
+        "cy/one.py": ["one", "two"], "cy/two.py": ["two", "one"],
+    }  # fmt: skip
+    assert joined["ann/main.py"] == ["zoo.py", "utils.py"]
+    assert "ann/utils.py" not in joined
+    assert unused == []
+
+
+def test_a_chain_of_modules_ends(tmp_path: Path) -> None:
+    files = {f"ann/m{n}.py": f"import m{n + 1}\n".encode() for n in range(1300)}
+    tree(tmp_path, {**files, "ann/mean.py": b"import m0\n", "bo/mean.py": b"import large, huge"})
+    tree(tmp_path, {f"bo/{name}.py": b"#" * 600_000 for name in ("large", "huge")})
+    assert faults(tmp_path) == {
+        f"{one}/mean.py": "expected at most 20 files and 1,000,000 bytes that a program imports, "
+        "found more"
+        for one in ("ann", "bo")
+    }
+
+
 def test_no_program_imports_another_students(tmp_path: Path) -> None:
     tree(tmp_path, {"ann.py": b"from bo import *\n", "bo.py": b"import ann\n"})
     assert modules(tmp_path, layout="files") == {"ann.py": {}, "bo.py": {}}
