@@ -315,7 +315,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         count = results.take(handed)
         _say_found(ctx, plan.submissions, asked, handed, count)
         if terms.late:
-            _say_late(ctx, terms.late, results)
+            _say_late(ctx, terms.late, results, handed.layout.name)
         done = 0
         for entry in results.settled():
             done += 1
@@ -377,8 +377,11 @@ def _say_found(ctx: Context, root: Path, asked: Sequence[str], handed: HandIns, 
         ctx.say(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}{more}", "")
 
 
-def _say_late(ctx: Context, late: Late, results: Results) -> None:
-    """Say of which files nobody knows when they came, and who has an extension and no file."""
+def _say_late(ctx: Context, late: Late, results: Results, layout: str) -> None:
+    """Say which times are sure, which unknown, and who has an extension and no file."""
+    if layout in {"files", "folders", "pattern"}:
+        text = "late: the time of a file is when it was last changed, which copying it may alter"
+        ctx.say(text, "")
     if count := results.without_time():
         text = f"late: no time is known of {quantity(count, 'file')}, which lose nothing"
         ctx.say(text, "")

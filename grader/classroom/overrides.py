@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -38,8 +39,8 @@ def read_overrides(
             wrong = f"no student {student!r} handed anything in{did_you_mean(student, students)}"
         elif question not in most:
             wrong = f"no question {question!r} is asked{did_you_mean(question, most)}"
-        elif not points.isdecimal() or int(points) > most[question]:
-            wrong = f"expected whole points from 0 to {most[question]}, found {points!r}"
+        elif not re.fullmatch("[0-9]{1,9}", points) or int(points) > most[question]:
+            wrong = f"expected whole points from 0 to {most[question]}, found {points[:20]!r}"
         elif (student, question) in found:
             wrong = f"expected one line for {student} and {question}, found another"
         if wrong:

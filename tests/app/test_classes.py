@@ -265,6 +265,7 @@ def test_what_coming_late_costs_grades_nothing_anew(folder: Path) -> None:
     assert [one.known for one in grade_class(ctx, plan)] == [True]
     assert the_entries(folder)["ada"].note == "2 days late: 20 % less of 70 points"
     assert "late: an extension and no file: bo" in said
+    assert any("when it was last changed" in one for one in said)
 
 
 @pytest.mark.parametrize(
