@@ -125,9 +125,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     folder = metafunc.definition.path.parent
     wants = folder.parent == DRILLS and "program" in metafunc.fixturenames
     if wants and "program" not in vars(metafunc.module):
-        paths = [folder / "reference.py", *right_solutions(folder.name)]
-        ids = [path.stem for path in paths]
-        metafunc.parametrize("program", paths, ids=ids, indirect=True, scope="module")
+        reference = (folder / "reference.py").read_bytes()
+        known = {"reference": reference} | right_solutions(folder.name)
+        metafunc.parametrize("program", known.values(), ids=known, indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -71,7 +71,7 @@ def sources(question: Question) -> dict[str, list[bytes]]:
         return [path.read_bytes() for path in sorted((folder / name).glob("*.py"))]
 
     reference, listed = question.reference, question.variants.values()
-    until, last = question.spec.right_until, len(question.spec.parts)
+    until, last = question.right_until, len(question.spec.parts)
     whole = [text for name, text in question.accepted.items() if until[name] == last]
     return {
         "right": [reference, *whole, *files("right")],
@@ -184,7 +184,7 @@ def pretend(folder: Path, count: int) -> str:
         times.append(clocked(began))
         began = time.process_time()
         waiting = results.waiting(question)
-        jobs = (Job(key, question, program, 7, "strong") for key, program in waiting)
+        jobs = (Job(key, question, program, 7, "strong") for key, program, _ in waiting)
         for one in grade_all(jobs, Pretended(report)):
             results.keep(one, "now")
         times.append(clocked(began))

@@ -24,7 +24,7 @@ from grader.app.classes import schema as class_schema
 from grader.cases import recipe
 from grader.cli.app import app
 from grader.kinds.schema import schema
-from grader.model.spec import OF_A_PART, Check
+from grader.model.spec import OF_A_PART, Accepted, Check, Misconception
 
 DOCS = Path(__file__).resolve().parent
 
@@ -60,7 +60,6 @@ _PARTS = {
     "tolerance": "Tolerance",
     "limits": "Limits",
     "code": "Code",
-    "misconceptions": "Misconception",
     "survivors": "Survivor",
     "follow_ups": "FollowUp",
 }
@@ -173,7 +172,7 @@ def keys_page() -> str:
     parts = whole["$defs"]
     kinds = {
         parts[name]["properties"]["kind"]["const"]: name
-        for one in whole["properties"]["checks"]["items"]["oneOf"]
+        for one in whole["properties"]["checks"]["items"]["anyOf"][1]["oneOf"]
         for name in [one["$ref"].rpartition("/")[2]]
     }
     common = list(Check.model_fields)
@@ -197,6 +196,11 @@ def keys_page() -> str:
     for key, name in _PARTS.items():
         lines.append(f"| `{key}` | | | | {' '.join(parts[name]['description'].split())} |")
         lines += [f"| `{key}` {row}" for row in _rows(parts[name])]
+    lines += ["", "## ideas.py, accepted.py: `# key: value` above a program", ""]
+    lines += [f"| in {_HEAD[0]}", f"|---{_HEAD[1]}"]
+    for file, model in (("ideas.py", Misconception), ("accepted.py", Accepted)):
+        rows = _rows(model.model_json_schema(), without=["feedback"])
+        lines += [f"| `{file}` {row}" for row in rows]
     return "\n".join(lines) + "\n"
 
 
@@ -237,14 +241,14 @@ def _type(found: Any) -> str:  # noqa: ANN401 JSON
             return " or ".join(dict.fromkeys(map(_type, wanted)))
         case {"$ref": ref}:
             return _NAMED.get(ref.rpartition("/")[2], "a mapping")
+        case {"items": {"anyOf": [_, {"discriminator": _}]}}:
+            return "list of checks, see below, or of kinds"
         case {"type": "array", "items": items}:
             return f"list of {_type(items)}"
         case {"type": "array"}:
             return "list"
         case {"type": "object", "additionalProperties": {} as values}:
             return f"mapping to {_type(values)}"
-        case {"discriminator": _}:
-            return "checks, see below"
         case {"type": name}:
             return _TYPES[name]
         case _:

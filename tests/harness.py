@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from grader import bank
+from grader.bank import cells
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox.spawn import Zygote
@@ -26,26 +27,35 @@ ROOT = Path(__file__).resolve().parents[1]
 Lend = Callable[..., Zygote | None]  # gives a zygote to who needs one; see `lend` in conftest.py
 
 
-def right_solutions(question_id: str) -> list[Path]:
-    """Return the files that pass all parts: those that the question comes with, and others."""
-    others = ROOT / "tests" / "solutions" / question_id / "right"
-    own = ROOT / "drills" / question_id / "accepted"
-    spec = bank.load([ROOT], question_id).spec
-    short = {name for name, last in spec.right_until.items() if last < len(spec.parts)}
-    files = [path for path in own.glob("*.py") if path.stem not in short]
-    return sorted((*files, *others.glob("*.py")), key=lambda path: path.stem)
+def right_solutions(question_id: str) -> dict[str, bytes]:
+    """Return what passes all parts, by name: what the question comes with, and files of others."""
+    question = bank.load([ROOT], question_id)
+    until, last = question.right_until, len(question.spec.parts)
+    others = (ROOT / "tests" / "solutions" / question_id / "right").glob("*.py")
+    found = {path.stem: path.read_bytes() for path in others}
+    found |= {name: text for name, text in question.accepted.items() if until[name] == last}
+    return dict(sorted(found.items()))
 
 
-def load(path: Path) -> Program:
-    """Execute one file in a namespace of its own and return its names as attributes."""
+def load(program: Path | bytes) -> Program:
+    """Execute one program in a namespace of its own and return its names as attributes."""
     with contextlib.redirect_stdout(io.StringIO()):  # some print
-        return _execute(path)
+        return _execute(program)
 
 
 def variants(test: str) -> Callable[[str], Program]:
-    """Return what loads a misconception beside a file of tests by its name, over the reference."""
-    drill = Path(test).parent
-    return lambda name: _execute(drill / "reference.py", drill / "misconceptions" / f"{name}.py")
+    """Return what loads a misconception beside a file of tests by its name, over the reference.
+
+    A further variant has the idea's name, a slash and its own.
+    """
+    ideas = ideas_of(test)
+    return lambda name: _execute(Path(test).with_name("reference.py"), ideas[name])
+
+
+def ideas_of(test: str) -> dict[str, bytes]:
+    """Return the programs of the misconceptions beside a file of tests, by name and variant."""
+    path = Path(test).with_name("ideas.py")
+    return {cell.name: cell.source for cell in cells.read(path.read_bytes(), path)[1]}
 
 
 def load_text(*texts: str | bytes) -> Program:

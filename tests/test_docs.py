@@ -136,7 +136,7 @@ def test_the_session_in_the_readme_is_what_happens(tmp_path: Path) -> None:
 
 def test_the_readme_gives_no_fault_of_a_question_away() -> None:
     for path in (ROOT / "questions").glob("*.yaml"):
-        ideas = yaml.safe_load(path.read_text(encoding="utf-8"))["misconceptions"]
+        ideas = load([ROOT], path.stem).ideas
         assert [idea for idea in ideas if idea in README] == []
 
 
@@ -182,10 +182,7 @@ def test_the_ten_minutes_of_authoring_are_what_happens(tmp_path: Path) -> None:
         r"^`([\w/.-]+)`\n\n```\w+\n(.*?)^```|^```console\n(.*?)^```", minutes, re.M | re.S
     )
     ran = []
-    assert "(Delete the two\nthat are there.)" in minutes
     for name, content, console in told:
-        for path in (tmp_path / "mine").glob("drills/*/misconceptions/[ck]*_*.py"):
-            path.unlink()
         if name:
             path = tmp_path / "mine" / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -198,14 +195,15 @@ def test_the_ten_minutes_of_authoring_are_what_happens(tmp_path: Path) -> None:
             assert filled(timeless("\n".join(command.printed)), printed) == printed
             ran.append(" ".join(words))
     assert ran[-3:] == [
-        "--bank mine bank audit relu-gate", "--bank mine start relu-gate", "grade --explain"
+        "--bank mine bank audit relu-gate --write-killed-by", "--bank mine start relu-gate",
+        "grade --explain",
     ]  # fmt: skip
 
 
 @pytest.mark.usefixtures("one_zygote")
 def test_the_question_in_two_parts_is_proved(tmp_path: Path) -> None:
     (text,) = re.findall(
-        r"^```yaml\n(format: 2\n.*?^parts:.*?)^```", section(FORMAT, "Parts"), re.M | re.S
+        r"^```yaml\n(format: 3\n.*?^parts:.*?)^```", section(FORMAT, "Parts"), re.M | re.S
     )
     path = tmp_path / "growing-mean.yaml"
     path.write_text(text)
@@ -291,7 +289,6 @@ def names(model: type[BaseModel]) -> set[str]:
         ("checks: every kind", "", spec.Check),
         ("Mappings in these", "show", spec.Show),
         ("Mappings in these", "code", spec.Code),
-        ("Mappings in these", "misconceptions", spec.Misconception),
         ("Mappings in these", "survivors", spec.Survivor),
         ("Mappings in these", "follow_ups", spec.FollowUp),
     ],

@@ -118,13 +118,13 @@ def test_every_right_solution_follows_torch(program: Program, run: Run) -> None:
 @each(
     "name",
     [
-        "eps_inside_root",
-        "eps_inside_root_uncorrected",
-        "eps_before_correction",
-        "eps_in_second_moment",
-        "eps_as_a_floor",
-        "eps_forgotten",
-        "decay_after_update",
+        "eps-inside-root",
+        "eps-inside-root / uncorrected",
+        "eps-before-correction",
+        "eps-in-second-moment",
+        "eps-not-added / eps-as-a-floor",
+        "eps-not-added",
+        "decay-after-update",
     ],
 )
 def test_places_of_eps_and_decay_do_not_show_at_usual_settings(name: str) -> None:
@@ -136,7 +136,7 @@ def test_places_of_eps_and_decay_do_not_show_at_usual_settings(name: str) -> Non
     ]
     assert_close(run.by(variant(name)), run.by_torch(), 5e-7, least=1)
     with pytest.raises(AssertionError):
-        assert_close(run.by(variant("l2_in_gradient")), run.by_torch(), 1e-4, least=1)
+        assert_close(run.by(variant("l2-in-gradient")), run.by_torch(), 1e-4, least=1)
 
 
 def torch_rates(peak: float, warmup: int, total: int, steps: int) -> list[float]:
@@ -204,7 +204,7 @@ def noise(program: Program, spread: float) -> float:
 def test_noise_leaves_what_the_follow_up_says(reference: Program) -> None:
     decay_alone = (1 - 1e-3 * 0.1) ** 1000
     assert decay_alone == pytest.approx(0.905, abs=1e-3)
-    l2 = variant("l2_in_gradient")
+    l2 = variant("l2-in-gradient")
     assert noise(reference, 1.0) == pytest.approx(0.9, abs=0.05)
     assert noise(reference, 0.01) == pytest.approx(0.9, abs=0.05)
     assert noise(l2, 1.0) == pytest.approx(0.9, abs=0.05)
@@ -219,14 +219,14 @@ def steps_of(program: Program, steps: int, g: float = 1.0, **settings: float) ->
 
 
 def test_steps_without_corrections_are_as_long_as_feedback_says() -> None:
-    lengths = steps_of(variant("no_bias_correction"), 3000)
+    lengths = steps_of(variant("no-bias-correction"), 3000)
     assert lengths[0] == pytest.approx(3.16, abs=0.01)
     assert lengths[9] == pytest.approx(6.5, abs=0.1)
     assert lengths[999] > 1.2  # a thousand steps and more
     assert lengths[2999] < 1.05
-    assert steps_of(variant("second_uncorrected"), 1)[0] == pytest.approx(31.6, abs=0.1)
-    assert steps_of(variant("first_uncorrected"), 1)[0] == pytest.approx(0.1)
-    assert steps_of(variant("root_forgotten"), 1, 0.02)[0] == pytest.approx(50, rel=1e-3)
+    assert steps_of(variant("second-uncorrected"), 1)[0] == pytest.approx(31.6, abs=0.1)
+    assert steps_of(variant("first-uncorrected"), 1)[0] == pytest.approx(0.1)
+    assert steps_of(variant("root-forgotten"), 1, 0.02)[0] == pytest.approx(50, rel=1e-3)
 
 
 def test_first_steps_are_as_long_as_the_rate_and_eps_weighs_what_feedback_says(
@@ -234,7 +234,7 @@ def test_first_steps_are_as_long_as_the_rate_and_eps_weighs_what_feedback_says(
 ) -> None:
     for g in (3.0, -0.02, 1e-4):
         assert steps_of(reference, 1, g)[0] == pytest.approx(1.0, rel=2e-4)
-    inside, late = variant("eps_inside_root"), variant("eps_before_correction")
+    inside, late = variant("eps-inside-root"), variant("eps-before-correction")
     assert steps_of(inside, 1, 1e-6)[0] == pytest.approx(0.01, rel=1e-2)
     # One step at a gradient of eps: the root is as large as what is added.
     assert steps_of(reference, 1, 1e-8)[0] == pytest.approx(0.5)
@@ -245,10 +245,10 @@ def test_decays_are_what_feedback_says(reference: Program) -> None:
     zeros: Grads = [[np.zeros(1)]]
     still = Run([np.ones(1)], zeros, [1e-3], {"decay": 0.01})
     assert 1 - still.by(reference)[0][0][0] == pytest.approx(1e-5)
-    l2 = variant("l2_in_gradient")
+    l2 = variant("l2-in-gradient")
     assert 1 - still.by(l2)[0][0][0] == pytest.approx(1e-3)  # the whole rate
     run = Run.draw(1, seed=14, decay=0.3)
-    after = run.by(variant("decay_after_update"))[0][0] - run.by(reference)[0][0]
+    after = run.by(variant("decay-after-update"))[0][0] - run.by(reference)[0][0]
     move = run.params[0] * (1 - run.rates[0] * 0.3) - run.by(reference)[0][0]
     assert after == pytest.approx(run.rates[0] * 0.3 * move)
 

@@ -96,7 +96,7 @@ def test_is_causal_in_torch_begins_at_the_first_key_as_the_feedback_says() -> No
     inputs = drawn(2, (2, 3, 7, 5, 4))
     q, k, v = (torch.tensor(a) for a in inputs[:3])
     o = F.scaled_dot_product_attention(q, k, v, is_causal=True).numpy()
-    found, _ = variant("mask_top_left").attention_forward(*inputs[:3], causal=True)
+    found, _ = variant("mask-top-left").attention_forward(*inputs[:3], causal=True)
     np.testing.assert_allclose(found, o, rtol=0, atol=1e-14)
 
 
@@ -124,14 +124,14 @@ def test_a_query_without_a_key_harms_nobody(program: Program) -> None:
 # What the text says.
 
 KINDS = [
-    "row_dot_dropped",
+    "row-dot-dropped",
     "diagonal",
-    "dot_over_queries",
-    "row_mean",
-    "dot_outside",
-    "dk_untransposed",
+    "dot-over-queries",
+    "row-mean",
+    "dot-outside",
+    "dk-untransposed",
 ]
-SCALES = ["scale_forgotten", "scale_twice", "scale_in_dq_only"]
+SCALES = ["scale-forgotten", "scale-twice", "scale-in-dq-only"]
 
 
 def gradients(program: Program, inputs: list[Array]) -> list[Array]:

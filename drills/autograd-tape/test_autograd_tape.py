@@ -173,7 +173,7 @@ def test_the_polynomial_of_the_hint(starter: Program, reference: Program) -> Non
 
 
 def test_fourteen_doublings_have_so_many_paths() -> None:
-    walks = variant("every_path")
+    walks = variant("every-path")
     visits = 0
     inner = walks._unbroadcast
 

@@ -173,7 +173,7 @@ def test_the_figures_in_texts_are_right(reference: Program) -> None:
     assert round(ratio, 1) == 3.9
     drawn = np.random.default_rng(0).standard_normal((20_000, 1, 1))
     spreads = []
-    for fade in (variant("momentum_swapped")._fade, reference._fade):
+    for fade in (variant("momentum-swapped")._fade, reference._fade):
         value, values = 0.0, []
         for new in drawn.ravel().tolist():
             value = fade(value, new, 0.1)

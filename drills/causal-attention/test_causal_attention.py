@@ -135,7 +135,7 @@ def test_with_nine_tokens_and_three_heads_token_0_reaches_the_first_three_only(
 
 def test_half_a_repair_of_the_starter_leaks(driver: Program) -> None:
     x, w_qkv, w_out = drawn((2, 5, 12), 3)
-    for name in ("split_by_reshape", "merge_by_reshape"):
+    for name in ("split-by-reshape", "merge-by-reshape"):
         assert driver.leak(variant(name), x, w_qkv, w_out, 3, 3).max() > 0.01
 
 
@@ -144,7 +144,7 @@ def test_the_second_hint_shows_two_tokens_in_head_0() -> None:
     assert set((head // 6).ravel()) == {0, 1}
 
 
-@each("name", ["finite_fill", "finite_fill_for_padding"])
+@each("name", ["finite-fill", "finite-fill / for-padding"])
 def test_a_finite_fill_spreads_evenly_where_nobody_is_seen(name: str) -> None:
     x, w_qkv, w_out = drawn((1, 5, 12), 3)
     keep = np.zeros((1, 5), bool)
@@ -159,7 +159,7 @@ def test_with_padding_at_the_end_the_causal_mask_hides_it_from_real_tokens(
     x, w_qkv, w_out = drawn((2, 5, 12), 3)
     keep = np.array([[True, True, True, False, False], [True, True, False, False, False]])
     right = reference.attention(x, w_qkv, w_out, 3, keep)
-    careless = variant("padding_ignored").attention(x, w_qkv, w_out, 3, keep)
+    careless = variant("padding-ignored").attention(x, w_qkv, w_out, 3, keep)
     assert np.array_equal(right[keep], careless[keep])
     assert not np.allclose(right[~keep], careless[~keep])
     at_the_start = keep[:, ::-1]

@@ -158,8 +158,8 @@ def test_what_is_kept_is_what_the_prompts_say(
     for segments, arrays in {1: 192, 2: 97, 4: 51, 8: 31, 13: 27, 14: 28, 16: 27, 64: 66}.items():
         assert kept(driver, reference, segments) == pytest.approx(arrays, abs=0.3)
     assert kept(driver, starter, 8) == pytest.approx(64, abs=0.1)
-    assert kept(driver, variant("keeps_everything"), 8) == pytest.approx(192, abs=0.1)
-    assert kept(driver, variant("keeps_random_numbers"), 8) - 31 > 24
+    assert kept(driver, variant("keeps-everything"), 8) == pytest.approx(192, abs=0.1)
+    assert kept(driver, variant("keeps-random-numbers"), 8) - 31 > 24
     assert reference.best_segments(64, 3) == 13
     assert reference.best_segments(64, 1) == 8
     assert min(s - 1 + 3 * max(cut(64, s)) for s in range(1, 65)) == 27
@@ -168,13 +168,13 @@ def test_what_is_kept_is_what_the_prompts_say(
 @each(
     ("name", "alive", "calls"),
     [
-        ("frees_at_the_end", 64, None),
-        ("collects_in_forward", 64, None),
-        ("outlive_in_forward", 16, None),
-        ("outlive_in_backward", 16, None),
-        ("outlive_with_the_state", 24, None),
-        ("from_the_input_each_time", None, 224),
-        ("reruns_the_last", None, 64),
+        ("frees-at-the-end", 64, None),
+        ("frees-at-the-end / collects-in-forward", 64, None),
+        ("contexts-outlive-their-segment / outlive-in-forward", 16, None),
+        ("contexts-outlive-their-segment", 16, None),
+        ("contexts-outlive-their-segment / outlive-with-the-state", 24, None),
+        ("from-the-input-each-time", None, 224),
+        ("reruns-the-last", None, 64),
     ],
 )
 def test_wrong_ideas_cost_what_feedback_says(

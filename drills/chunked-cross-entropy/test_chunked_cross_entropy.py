@@ -130,10 +130,10 @@ def test_the_gradients_grow_by_what_the_feedback_says(reference: Program) -> Non
     loss, ctx = reference.loss_forward(*inputs, 3)
     right = reference.loss_backward(1.0, ctx)
     for name, of_loss, of_grads in [
-        ("sum_of_chunk_means", 4, 4),
-        ("gradient_of_chunk_means", 1, 4),
-        ("gradient_of_the_sum", 1, 12),
-        ("sum_of_losses", 12, 12),
+        ("sum-of-chunk-means", 4, 4),
+        ("gradient-of-chunk-means", 1, 4),
+        ("gradient-of-the-sum", 1, 12),
+        ("sum-of-losses", 12, 12),
     ]:
         other = variant(name)
         found, ctx = other.loss_forward(*inputs, 3)
@@ -167,7 +167,7 @@ def test_a_scale_after_the_rounding_saves_nothing(reference: Program) -> None:
     w = np.array([[0, 0.5], [0, -0.5], [-18, 0.25], [-19, 1], [-18.5, -1]], np.float16)
     inputs = (h, w, np.array([0, 1, 0, 1]))
     agrees(reference, inputs, 3, 65536.0)
-    _, ctx = variant("rounded_before_the_scale").loss_forward(*inputs, 3)
+    _, ctx = variant("rounded-before-the-scale").loss_forward(*inputs, 3)
     late = reference.loss_backward(65536.0, ctx)[1]
     _, ctx = reference.loss_forward(*inputs, 3)
     right = reference.loss_backward(65536.0, ctx)[1]

@@ -188,10 +188,10 @@ def test_the_outputs_of_a_softmax_have_a_sum_without_gradient() -> None:
 
 
 @each(("name", "odd"), [
-    ("same_array", "entries were moved up, never down"),
-    ("single_precision", "forward got float32 only"),
-    ("step_too_large", "every step was above 0.01"),
-    ("step_too_small", "every step was below 1e-9"),
+    ("same-array", "entries were moved up, never down"),
+    ("single-precision", "forward got float32 only"),
+    ("step-too-large", "every step was above 0.01"),
+    ("step-too-small", "every step was below 1e-9"),
 ])  # fmt: skip
 def test_a_wrong_verdict_comes_with_what_was_odd_about_the_calls(name: str, odd: str) -> None:
     assert DRIVER.judge(variant(name), "softmax", DRAWS, 1) == (f"rejected ({odd})", 0)

@@ -126,7 +126,7 @@ def test_scores_of_thousands_are_attended_to_as_torch_does(program: Program) -> 
     assert_close(layer.feed(program, x, [4, 1, 2]), layer.oracle(x), 1e-10)
 
 
-@each("name", ["exponentials_unshifted", "one_maximum_for_all"])
+@each("name", ["exponentials-unshifted", "one-maximum-for-all"])
 def test_the_starter_shifts_its_scores_and_without_that_they_are_nan(
     starter: Program, name: str
 ) -> None:

@@ -140,8 +140,8 @@ def test_the_letters_are_true(reference: Program, starter: Program) -> None:
     assert not starter.layernorm_backward(sparse, old_ctx)[0][sparse == 0].any()
     assert reference.layernorm_backward(sparse, ctx)[0].all()
     # Of the wrong gradients only the one that treats the deviation as a constant passes the test.
-    np.testing.assert_allclose(gradient_of_x(variant("mean_path_only"), 0.3).sum(-1), 0, atol=1e-14)
-    for name in ("variance_path_only", "gamma_outside", "sums_for_means"):
+    np.testing.assert_allclose(gradient_of_x(variant("mean-path-only"), 0.3).sum(-1), 0, atol=1e-14)
+    for name in ("variance-path-only", "gamma-outside", "sums-for-means"):
         assert np.abs(gradient_of_x(variant(name), 0.3).sum(-1)).max() > 0.1
     # RMSNorm.
     grad_x = reference.rmsnorm_backward(dy, reference.rmsnorm(x, gamma, 0.0)[1])[0]
@@ -213,11 +213,11 @@ def test_the_numbers_in_the_feedback_are_right(reference: Program) -> None:
     xhat = reference.layernorm(rows, gamma, gamma, 0.0)[1][0]
     added, plain = (
         (gradient_of_x(variant(name), 0.0) * xhat).sum(-1)
-        for name in ("variance_path_sign", "statistics_constant")
+        for name in ("variance-path-sign", "statistics-constant")
     )
     np.testing.assert_allclose(added, 2 * plain)
     # The norm is sqrt(D) times the root mean square.
-    y, small = (p.rmsnorm(rows, gamma, 0.0)[0] for p in (reference, variant("rms_norm_not_mean")))
+    y, small = (p.rmsnorm(rows, gamma, 0.0)[0] for p in (reference, variant("rms-norm-not-mean")))
     np.testing.assert_allclose(small * math.sqrt(5), y)
 
 

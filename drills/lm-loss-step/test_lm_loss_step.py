@@ -161,7 +161,7 @@ def test_the_bar_of_the_curve_is_far_from_both_sides(
 
 
 def test_predicting_itself_falls_below_what_the_language_allows(driver: Program) -> None:
-    program = variant("no_shift")
+    program = variant("no-shift")
     e, u = weights(width=6, scale=0.1)
     text = driver._text(np.random.default_rng(0).random((16, 9)))
     for _ in range(200):

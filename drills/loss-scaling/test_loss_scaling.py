@@ -220,20 +220,20 @@ def test_float16_ends_where_the_texts_say() -> None:
 
 
 def test_what_small_gradients_become_in_half(reference: Program) -> None:
-    for name in ("unscales_in_half", "unscales_in_half_by_a_product"):
+    for name in ("unscales-in-half", "unscales-in-half / by-a-product"):
         assert moved(variant(name), 2e-8) == 0
         assert moved(variant(name), 1.0) == 1
-    assert moved(variant("update_in_half"), 2e-8) == 0
-    assert moved(variant("update_in_half"), 1e-4, lr=1e-4) == 0
-    assert moved(variant("scale_in_half"), 1e-3, scale=2.0**20) == 0
-    assert moved(variant("scale_not_undone"), 1e-3) == 1024
+    assert moved(variant("update-in-half"), 2e-8) == 0
+    assert moved(variant("update-in-half"), 1e-4, lr=1e-4) == 0
+    assert moved(variant("scale-in-half"), 1e-3, scale=2.0**20) == 0
+    assert moved(variant("scale-not-undone"), 1e-3) == 1024
     assert moved(reference, 2e-8) == pytest.approx(1)
 
 
 def test_the_next_scale_makes_a_step_too_short_by_growth(reference: Program) -> None:
     run = Run.draw(1, scale=8.0, growth=4.0, interval=1)
     run.weights = [np.zeros_like(p) for p in run.weights]
-    wrong, right = run.by(variant("unscales_with_the_next_scale"))[1], run.by(reference)[1]
+    wrong, right = run.by(variant("unscales-with-the-next-scale"))[1], run.by(reference)[1]
     assert right[0][0] / wrong[0][0] == pytest.approx(4)
 
 

@@ -154,7 +154,7 @@ PART_1: tuple[tuple[tuple[int, int, int, int], Window], ...] = (
 def test_the_starter_decodes_as_if_the_stride_were_the_kernel(
     starter: Program, shape: tuple[int, int, int, int], window: Window
 ) -> None:
-    idea = variant("stride_is_kernel")
+    idea = variant("stride-is-kernel")
     x = distinct(shape)
     _, grad_y, grad_x = torch_pool(x, window)
     own = pool(starter, x, window, grad_y)
@@ -177,7 +177,7 @@ def test_the_starter_then_loses_gradients_that_share_a_place(
     shape: tuple[int, int, int, int], window: Window
 ) -> None:
     text = Path(__file__).with_name("starter.py").read_text()
-    idea = variant("assign_overlap")
+    idea = variant("assign-overlap")
     x = distinct(shape)
     y, grad_y, grad_x = torch_pool(x, window)
     own = pool(repaired(text), x, window, grad_y)
@@ -198,9 +198,9 @@ def amax(leaf: torch.Tensor) -> torch.Tensor:
 @each(
     ("name", "kind", "by_torch"),
     [
-        ("even_split", "normal", lambda leaf: functional.avg_pool2d(leaf, 3, 2, 1)),
-        ("even_split_real", "normal", torch.nn.AvgPool2d(3, 2, 1, count_include_pad=False)),
-        ("eq_mask_normalized_padded", "masked", amax),
+        ("even-split", "normal", lambda leaf: functional.avg_pool2d(leaf, 3, 2, 1)),
+        ("even-split / real", "normal", torch.nn.AvgPool2d(3, 2, 1, count_include_pad=False)),
+        ("eq-mask-normalized / padded", "masked", amax),
     ],
 )
 def test_an_even_split_is_the_gradient_of_average_pooling_and_a_mask_that_of_amax(
@@ -214,7 +214,7 @@ def test_an_even_split_is_the_gradient_of_average_pooling_and_a_mask_that_of_ama
 
 def test_outputs_of_a_size_rounded_up_are_those_of_ceil_mode() -> None:
     x = maps("normal", (2, 3, 7, 5))
-    y, _ = variant("output_size_rounded_up_forward").maxpool2d_forward(x, 2, 2, 0)
+    y, _ = variant("output-size-rounded-up / forward").maxpool2d_forward(x, 2, 2, 0)
     rounded_up = functional.max_pool2d(torch.tensor(x), 2, 2, 0, ceil_mode=True)
     np.testing.assert_array_equal(y, rounded_up.numpy())
 
@@ -233,7 +233,7 @@ def test_a_mask_that_is_assigned_loses_an_element_that_wins_one_window() -> None
     x = np.array([[[[0.0, 7.0, 8.0], [0.0, 1.0, 2.0], [9.0, 3.0, 4.0]]]])
     grad_y = np.array([[[[2.0, 3.0], [4.0, 5.0]]]])
     window = (2, 1, 0)
-    kept = pool(variant("assign_overlap"), x, window, grad_y)[1]
-    lost = pool(variant("window_overwritten"), x, window, grad_y)[1]
+    kept = pool(variant("assign-overlap"), x, window, grad_y)[1]
+    lost = pool(variant("window-overwritten"), x, window, grad_y)[1]
     assert kept.tolist() == [[[[0.0, 2.0, 3.0], [0.0, 0.0, 0.0], [4.0, 0.0, 5.0]]]]
     assert lost.tolist() == [[[[0.0, 0.0, 3.0], [0.0, 0.0, 0.0], [4.0, 0.0, 5.0]]]]

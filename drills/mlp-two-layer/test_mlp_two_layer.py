@@ -118,7 +118,7 @@ def test_the_run_of_the_prompt(starter: Program, reference: Program) -> None:
     old, new = training(starter, 1000), training(reference, 1000)
     assert [round(old[step], 2) for step in (0, 100, 1000)] == [4.38, 0.82, 0.78]
     assert round(new[1000], 2) == 0.04
-    for name, last in (("slope_of_h", 0.70), ("bias_averaged", 0.27)):
+    for name, last in (("slope-of-h", 0.70), ("bias-averaged", 0.27)):
         assert round(training(variant(name), 1000)[1000], 2) == last
 
 
@@ -142,7 +142,7 @@ def test_using_every_row_twice(starter: Program, reference: Program) -> None:
 
 
 def test_a_transpose_too_many_is_an_exception_unless_sizes_agree() -> None:
-    idea = variant("w2_untransposed")
+    idea = variant("w2-untransposed")
     assert np.isfinite(run(idea, drawn(9, (2, 3, 4, 4)), "relu")[3]).all()
     for sizes in ((2, 3, 4, 2), (4, 3, 4, 2)):
         with pytest.raises(ValueError, match="mismatch"):
@@ -188,7 +188,7 @@ def test_a_dead_unit_gets_no_gradient_and_half_of_z_is_negative(reference: Progr
 def test_adam_nearly_hides_averaged_biases(reference: Program) -> None:
     x, *start, t = drawn(12, (64, 3, 8, 2))
     losses = []
-    for program in (reference, variant("bias_averaged")):
+    for program in (reference, variant("bias-averaged")):
         weights = [torch.tensor(w) for w in start]
         optimizer = torch.optim.Adam(weights, lr=0.01)
         for _ in range(100):

@@ -149,6 +149,6 @@ def test_ideas_about_one_machine_are_right_on_one(reference: Program) -> None:
     *qkv, grad_o = drawn(10, (3, 7, 3, 4))
     o, lse = reference.attend(*qkv, 3)
     wanted = reference.attend_backward(grad_o, *qkv, o, lse, 3)
-    for name in ("normalizes_anew", "correction_of_these_keys"):
+    for name in ("normalizes-anew", "correction-of-these-keys"):
         found = variant(name).attend_backward(grad_o, *qkv, o, lse, 3)
         assert_close(found, wanted, CLOSE, least=1)

@@ -296,14 +296,14 @@ def test_a_lone_gradient_moves_a_weight_by_16_rates(helpers: tuple[Any, Any]) ->
 @each(
     ("name", "max_norm", "norm", "cosine", "length"),
     [
-        ("norm_per_array", 1.0, None, 0.92, 1.41),
-        ("clips_values", 1.0, None, 0.84, 1.73),
-        ("always_scales", 20.0, 13, 1, 20),
-        ("sum_of_norms", 1.0, 17, 1, None),
-        ("one_array_decides_first", 1.0, 5, 1, None),
-        ("largest_norm", 1.0, 12, 1, None),
-        ("root_forgotten", 1.0, 169, 1, None),
-        ("root_mean_square", 1.0, 5.81, 1, None),
+        ("norm-per-array", 1.0, None, 0.92, 1.41),
+        ("clips-values", 1.0, None, 0.84, 1.73),
+        ("always-scales", 20.0, 13, 1, 20),
+        ("sum-of-norms", 1.0, 17, 1, None),
+        ("one-array-decides / first", 1.0, 5, 1, None),
+        ("largest-norm", 1.0, 12, 1, None),
+        ("root-forgotten", 1.0, 169, 1, None),
+        ("root-mean-square", 1.0, 5.81, 1, None),
     ],
 )
 def test_norms_directions_and_lengths_are_what_feedback_says(
@@ -360,4 +360,4 @@ def test_the_detector_has_the_figures_of_feedback(reference: Program) -> None:
     assert 10 * np.median([1, 40]) == 205
     rises = [0.001] * 60 + [1.0] * 160
     assert len(reference.find_spikes(rises)) == 50
-    assert len(variant("whole_history").find_spikes(rises)) == 60
+    assert len(variant("whole-history").find_spikes(rises)) == 60

@@ -170,8 +170,8 @@ def test_the_first_case_comes_out_as_by_hand(reference: Program, starter: Progra
 
     assert row(reference) == [0, 0.4706, 0, 0.2941, 0.2353]
     assert row(starter) == [0, 0.6154, 0, 0.3846, 0]
-    assert row(variant("one_too_many")) == [0.1053, 0.4211, 0, 0.2632, 0.2105]
-    assert row(variant("sort_not_undone")) == [0.1818, 0.7273, 0.0909, 0, 0]
+    assert row(variant("one-too-many")) == [0.1053, 0.4211, 0, 0.2632, 0.2105]
+    assert row(variant("sort-not-undone")) == [0.1818, 0.7273, 0.0909, 0, 0]
     # The first hint has one answer, and a follow-up's number of draws.
     shares = exactly([8, 5, 4, 2, 1], 0, Fraction(7, 10))
     assert [p > 0 for p in shares] == [True, True, True, False, False]
@@ -182,11 +182,11 @@ def test_the_order_of_the_filters_changes_what_stays(reference: Program) -> None
     logits = np.random.default_rng(6).standard_normal((50, 12)) * 0.8
     settings: dict[str, Any] = {"temperature": 0.7, "top_k": 5, "top_p": 0.7}
     right = kept(reference, logits, **settings)
-    late = kept(variant("nucleus_before_k"), logits, **settings)
+    late = kept(variant("nucleus-before-k"), logits, **settings)
     assert (late >= right).all()
     assert (late > right).any()
     warm = np.random.default_rng(7).standard_normal((50, 8)) * 2
-    early = kept(variant("filter_before_temperature"), warm, temperature=2.5, top_p=0.75)
+    early = kept(variant("filter-before-temperature"), warm, temperature=2.5, top_p=0.75)
     assert sum(early) < sum(kept(reference, warm, temperature=2.5, top_p=0.75))
 
 

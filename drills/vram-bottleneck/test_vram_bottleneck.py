@@ -161,7 +161,7 @@ def test_right_solutions_keep_nothing_but_the_inputs(program: Program, dtype: to
 def test_rows_of_a_strided_x_are_a_copy_of_all_of_it(reference: Program) -> None:
     x, *weights = wide()
     transposed = x.detach().reshape(120, 4, WIDTH).transpose(0, 1).requires_grad_()
-    block = variant("rows_copy_kept").swiglu_mlp
+    block = variant("rows-copy-kept").swiglu_mlp
     assert living_bytes(block, [transposed, *weights]) == UNIT * 4
     assert living_bytes(block, [x, *weights]) == 0
     assert living_bytes(reference.swiglu_mlp, [transposed, *weights]) == 0
@@ -190,20 +190,20 @@ def plain_peak(driver: Program) -> int:
 @each(
     ("name", "expected"),
     [
-        ("plain_autograd", {"saved": 15, "living": 14}),
-        ("hidden_tensors_saved_all", {"saved": 15, "living": 14, "matmuls": 9, "peak": 1.049}),
-        ("hidden_tensors_saved_g_and_u", {"saved": 8, "living": 7}),
-        ("hidden_outside_on_ctx", {"saved": 1, "living": 7}),
-        ("hidden_outside_in_a_closure", {"saved": 1, "living": 7}),
-        ("hidden_outside_in_a_dictionary", {"saved": 1, "living": 7}),
-        ("saves_a_copy_of_x", {"saved": 1, "living": 1}),
-        ("saves_fp32_copy", {"saved": 1, "saved in bfloat16": 2}),
-        ("saves_weight_copies", {"saved": 2.4, "living": 1.4}),
-        ("saves_the_output", {"saved": 2, "living": 0}),
-        ("recompute_whole_forward", {"matmuls": 12}),
-        ("recompute_twice", {"matmuls": 13}),
-        ("recompute_twice_at_once", {"peak": 0.548}),
-        ("hidden_gradient_twice", {"matmuls": 12}),
+        ("plain-autograd", {"saved": 15, "living": 14}),
+        ("hidden-tensors-saved", {"saved": 15, "living": 14, "matmuls": 9, "peak": 1.049}),
+        ("hidden-tensors-saved / g-and-u", {"saved": 8, "living": 7}),
+        ("hidden-outside-the-report", {"saved": 1, "living": 7}),
+        ("hidden-outside-the-report / hidden-outside-in-a-closure", {"saved": 1, "living": 7}),
+        ("hidden-outside-the-report / hidden-outside-in-a-dictionary", {"saved": 1, "living": 7}),
+        ("saves-a-copy-of-x", {"saved": 1, "living": 1}),
+        ("saves-fp32-copy", {"saved": 1, "saved in bfloat16": 2}),
+        ("saves-weight-copies", {"saved": 2.4, "living": 1.4}),
+        ("saves-the-output", {"saved": 2, "living": 0}),
+        ("recompute-whole-forward", {"matmuls": 12}),
+        ("recompute-twice", {"matmuls": 13}),
+        ("recompute-twice / at-once", {"peak": 0.548}),
+        ("recompute-whole-forward / hidden-gradient-twice", {"matmuls": 12}),
         ("", {"matmuls": 11}),
     ],
 )

@@ -31,6 +31,7 @@ class Audited:
     report: AuditReport | None = None
     mutants: MutationReport | None = None
     written: str = ""  # the path of its proof, where that was written
+    claims: int = 0  # ideas above which the check that stops them was written
 
     def ready(self, *, strict: bool) -> bool:
         """Return whether nothing that was looked at is against the question."""
@@ -99,11 +100,31 @@ def audit(
         done = Audited(question.id, standing=standing, report=report, mutants=mutants)
         if plan.mutants and mutants is None:
             ctx.warn(f"the mutants of {done.name} are not tried: its audit has problems")
+        if plan.write_killed_by:
+            done = replace(done, claims=write_killed_by(question, report))
         if mutants is not None and not mutants.interrupted and done.ready(strict=plan.strict):
             done = replace(done, written=_recorded(ctx, question, done, plan))
         yield done
         if mutants is not None and mutants.interrupted:
             return
+
+
+def write_killed_by(question: Question, report: AuditReport) -> int:
+    """Write above every idea that does not say it which check stops it first; return how many."""
+    from grader.bank import cells
+
+    path = question.spec_path
+    if not question.spec.code.ideas:
+        path = question.bank / "drills" / question.id / "ideas.py"
+    found: list[str] = []
+    for line in path.read_text(encoding="utf-8").splitlines() if question.ideas else ():
+        found.append(line)
+        name = cells.title(line.strip()) if cells.MARK.fullmatch(line.strip()) else ""
+        if name in question.ideas and (check := report.first_stopping(name)):
+            found.append(f"{line.partition('#')[0]}# killed_by: {check}")
+    if count := sum(report.first_stopping(name) != "" for name in question.ideas):
+        files.replace(path, "\n".join([*found, ""]).encode(), "choose a bank that you can write")
+    return count
 
 
 def _recorded(ctx: Context, question: Question, done: Audited, plan: Plan) -> str:

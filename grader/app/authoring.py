@@ -25,10 +25,7 @@ MOST_PARTS = 9
 _ELSEWHERE = "choose a folder that you can write, with --bank DIR"
 _SCHEMA = "question.schema.json"
 _TEMPLATES = Path(__file__).parent / "templates"
-_IN_FILES = (
-    "# The programs are files: drills/@ID@/reference.py, starter.py, and misconceptions/*.py.\n\n"
-)
-_INLINE = "# The programs. A misconception has its own below its feedback.\ncode:\n"
+_IN_FILES = "# The programs are files: drills/@ID@/reference.py, and ideas.py, what is wrong.\n\n"
 _FIRST = "TODO The story: what goes wrong, for whom, and how it shows. Never the cause."
 _LATER = "TODO What the interviewer asks next, in a sentence: an edge, then what it costs."
 
@@ -101,20 +98,11 @@ def _template(parts: int | None, form: str, *, one_file: bool) -> tuple[str, Map
         return _in_parts(parts), {}
     if form != NAMES[0]:
         return _text(f"{form}.yaml"), {}
-    head = {f"{name}.py": _text(f"{name}.py") for name in ("reference", "starter")}
-    ideas = {name: _text(f"{name}.py") for name in ("counts-padding", "keeps-float64")}
-    marks = dict.fromkeys((f"@CODE {name}@\n" for name in ideas), "") | {"@CODE@\n": _IN_FILES}
-    if one_file:
-        marks = {
-            f"@CODE {name}@\n": f"    code: |\n{indent(code, ' ' * 6)}"
-            for name, code in ideas.items()
-        }
-        marks["@CODE@\n"] = _INLINE + "".join(
-            f"  {name.removesuffix('.py')}: |\n{indent(code, ' ' * 4)}\n"
-            for name, code in head.items()
-        )
-    apart = {f"misconceptions/{name.replace('-', '_')}.py": code for name, code in ideas.items()}
-    return _marked(_text("question.yaml"), marks), {} if one_file else apart | head
+    programs = {name: _text(f"{name}.py") for name in ("reference", "ideas")}
+    inline = [f"  {name}: |\n{indent(code, ' ' * 4)}\n" for name, code in programs.items()]
+    code = "".join(["code:\n", *inline]) if one_file else _IN_FILES
+    files = {} if one_file else {f"{name}.py": code for name, code in programs.items()}
+    return _text("question.yaml").replace("@CODE@\n", code), files
 
 
 def _text(name: str) -> str:

@@ -218,7 +218,7 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
         )
     ctx.add(ctx.event("solution", question))
     last = len(question.spec.parts)
-    whole = [name for name, part in question.spec.right_until.items() if part == last]
+    whole = [name for name, part in question.right_until.items() if part == last]
     texts = [question.accepted[name] for name in whole if form.is_text]
     full = question.repair and repair.repaired(question)  # in the manner of the starter
     right = full or next(iter(texts), question.reference)

@@ -76,9 +76,8 @@ class NewIdea:
     text: str  # of the program
     checks: tuple[str, ...]  # those that stop it
     known: tuple[str, ...]  # ideas of the question that it shows already
-    program: Path
-    spec: Path
-    line: int  # of the spec, with the feedback that is to be written
+    file: Path
+    line: int  # with the feedback that is to be written
     audit: AuditReport
 
 
@@ -105,8 +104,9 @@ def new_idea(
             f"{question.id} is answered by texts, and an idea is a program",
             hint="write the idea into the spec: what the reference would compute with it",
         )
-    if not question.bank.is_dir():
-        raise UsageError(f"{question.bank}: expected a bank that is a folder", hint=_ELSEWHERE)
+    if question.spec.code.ideas or not question.bank.is_dir():
+        text = f"{question.spec_path}: expected ideas in a file of their own"
+        raise UsageError(text, hint="write the idea below the others, in code.ideas")
     if not is_id(name) or name in {*question.variants, STARTER, "reference"}:
         raise UsageError(
             f"--name: expected lower-case words joined by hyphens that {question.id} does not have "
@@ -118,26 +118,28 @@ def new_idea(
         seed = read.terms.seed
     text, report = _shortest(question, outputs, answers, seed)
     checks, count = _stopping(report), len(answers)
-    folder = question.bank / "drills" / question.id / "misconceptions"
-    program, spec = folder / f"{name.replace('-', '_')}.py", question.spec_path
-    before = spec.read_bytes()
-    after, line = with_entry(before.decode(), name, checks)
-    written = f"# From a class in which {count} files computed the same\n"
+    file = question.bank / "drills" / question.id / "ideas.py"
+    before = file.read_bytes() if file.exists() else b""
+    killers = checks[0] if len(checks) == 1 else f"[{', '.join(checks)}]"
+    written = (
+        f'# %% {name}\n# killed_by: {killers}\n"""{TODO}."""\n'
+        f"# From a class in which {count} files computed the same\n{text.rstrip()}\n"
+    )
+    after = (before.rstrip() + b"\n\n" if before else b"") + written.encode()
+    line = after[: after.index(TODO.encode())].count(b"\n") + 1
     with ExitStack() as undo:
-        if not folder.is_dir():
-            files.refuse_link(folder)
-            folder.mkdir(parents=True)
-            undo.callback(folder.rmdir)
-        if not files.create(program, f"{written}{text}".encode(), _ELSEWHERE):
-            raise UsageError(f"{program} is there already, and nothing is written over it")
-        undo.callback(program.unlink, missing_ok=True)
-        undo.callback(files.replace, spec, before, _ELSEWHERE)
-        files.replace(spec, after.encode(), _ELSEWHERE)
+        if not before:
+            files.refuse_link(file.parent)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            undo.callback(file.unlink, missing_ok=True)
+        else:
+            undo.callback(files.replace, file, before, _ELSEWHERE)
+        files.replace(file, after, _ELSEWHERE)
         fresh = bank.load([question.bank], question.id)
         ((audit, _),) = audited([fresh], Plan(), progress)
         undo.pop_all()
     known = tuple(idea.id for idea in report.misconceptions)
-    return NewIdea(outputs, count, text, checks, known, program, spec, line, audit)
+    return NewIdea(outputs, count, text, checks, known, file, line, audit)
 
 
 def _shortest(
@@ -161,7 +163,7 @@ def _shortest(
     raise UsageError(
         f"no program of the group {outputs} can be used: each passes by now, or has the name "
         "of a student in it",
-        hint="write one by hand, in drills/ID/misconceptions",
+        hint="write one by hand, in drills/ID/ideas.py",
     )
 
 
@@ -178,28 +180,3 @@ def _own_part(source: str, reference: str) -> str:
 
     known = {"", *blocks(reference)}
     return "\n\n\n".join(block for block in blocks(source) if block not in known) + "\n"
-
-
-def with_entry(spec: str, name: str, checks: Sequence[str]) -> tuple[str, int]:
-    """Return a spec with one more misconception, the first, and the line of its feedback, from 1.
-
-    No other line is touched; UsageError where misconceptions do not stand on lines of their own.
-    """
-    end = "\r\n" if "\r\n" in spec else "\n"
-    lines = spec.splitlines()
-    at = next((n for n, line in enumerate(lines) if line.startswith("misconceptions:")), None)
-    if at is None:
-        lines += ["", "misconceptions:"]
-        at = len(lines) - 1
-    if rest := lines[at].removeprefix("misconceptions:").split("#")[0].strip():
-        raise UsageError(
-            f"misconceptions: expected a line for each key, found {rest} on line {at + 1}",
-            hint="write the keys below one another, two spaces in",
-        )
-    written = (line for line in lines[at + 1 :] if line.split("#")[0].strip())
-    first = next(written, "")
-    indent = first[: len(first) - len(first.lstrip())] or "  "
-    killers = checks[0] if len(checks) == 1 else f"[{', '.join(checks)}]"
-    entry = [f"{name}:", f"  killed_by: {killers}", f"  feedback: {TODO}"]
-    lines[at + 1 : at + 1] = [indent + line for line in entry]
-    return end.join(lines) + end, at + 4

@@ -33,7 +33,7 @@ def held(question: Question) -> list[Held]:
 def _of_part(session: GradingSession, part: Part) -> list[Held]:
     """The misconceptions that the checks of a part are to stop, each once."""
     found: dict[str, Held] = {}
-    known = session.question.spec.misconceptions
+    known = session.question.ideas
     for check in part.checks:
         for name in [name for name in known if check.id in known[name].killed_by]:
             if name in found:

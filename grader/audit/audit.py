@@ -20,6 +20,7 @@ import numpy as np
 from grader.audit import derived
 from grader.audit.matrix import Matrix, Seen, Subject, always_raised, result_of, shares_of
 from grader.audit.mutation import mutate
+from grader.audit.unvaried import unvaried
 from grader.evaluation.again import Unsteady, require_steady
 from grader.evaluation.evaluation import BankFault
 from grader.explain.components import Failure
@@ -61,6 +62,7 @@ class Plan:
     everything: bool = False  # prove all, whatever proofs say
     mine: bool = False  # believe the proofs of any bank that is looked at
     write: bool = False  # write the proofs of what is proved
+    write_killed_by: bool = False  # where an idea does not say it
     jobs: int = 1  # questions at once
 
 
@@ -145,6 +147,8 @@ def audit(
                 say("trivial answers")
                 trivial = derived.try_answers(session, seeds[-1])
                 notes += unmade
+                first = session.bank.evaluation(session.bank.reference, seeds[0])
+                notes += [f"never varied: {text}" for text in unvaried(question, first)]
     except BankFault as fault:
         faults.append(str(fault))
     if unmade := [t.name for t in trivial if not t.made]:

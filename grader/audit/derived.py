@@ -129,7 +129,7 @@ def _turned_down(
     question, called = session.question, f"the accepted {name}"
     file = file_of(question, ACCEPTED + name)
     program = [forms.of(question.spec).program(source, question)]
-    last = question.spec.right_until[name]
+    last = question.right_until[name]
     try:
         evaluation = session.examine(called, program, seed, called=called, file=file, parts=last)
         checks = [c for part in question.spec.parts[:last] for c in part.checks if not c.stretch]

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from grader import forms
+from grader.bank.cells import defined
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.tally import Stopped
 from grader.kinds import registry
 from grader.kinds.base import Trial
 from grader.model.audit import AuditRow, Budget, Cell, Remark
+from grader.model.errors import did_you_mean
 from grader.model.question import Question
 from grader.model.report import FINE, CheckResult, Raised, Verdict
 from grader.model.spec import Check
@@ -26,7 +28,7 @@ STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
 Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
 SURER = "give the case more draws, or numbers that are written out"
 SHOWN = 8  # seeds of a longer list
-_CRASH = "crash"  # of the starter: no remark but a fault
+_CRASH = "crash"  # no remark but a fault
 _MEANT = r"\brais(?:e|es|ed|ing)\b|\bexceptions?\b|\bcrash(?:es|ed)?\b"  # by an idea that raises
 
 
@@ -187,8 +189,8 @@ class Matrix:
         for name, sources in question.variants.items():
             for i, source in enumerate(sources):
                 label = name if i == 0 else f"{name} ({i + 1})"
-                layers, file = [reference, source], file_of(question, name, i)
-                killers = tuple(spec.misconceptions[name].killed_by)
+                layers, file = [reference, source], file_of(question, name)
+                killers = tuple(question.ideas[name].killed_by)
                 found.append(Subject(label, layers, file, {name}, name, killers))
         return cls(question, seeds, found)
 
@@ -253,7 +255,7 @@ class Matrix:
             graded = [r for r in seen.graded.values() if r.verdict not in FINE and not r.stretch]
             if not seen.stopping:
                 if len(subject.passing) == len(subject.seen):
-                    yield seen.seed, f"{subject.name} passes every check", ""
+                    yield seen.seed, f"{subject.name} passes every check", _lost(subject)
                 if all(seen.results[k].verdict in FINE for k in subject.killers):
                     continue  # that no check claims it rightly, and that it has no name, follow
             elif subject.misconception is None and all(r.part > 1 for r in graded):
@@ -320,7 +322,8 @@ class Matrix:
         late = [
             c.id
             for c in self.question.spec.checks
-            if not (c.stretch or c.id in claimed or registry.get(c.kind).by_style(c))
+            if not registry.get(c.kind).is_law
+            and not (c.stretch or c.id in claimed or registry.get(c.kind).by_style(c))
             and self.stops(c.id)
             and not self.first(c.id)
         ]
@@ -329,6 +332,12 @@ class Matrix:
                 "redundant",
                 f"{', '.join(late)}: no known wrong idea is stopped here first, and none claims to "
                 "be (killed_by): write one that nothing else stops",
+            )
+        if open_ := [name for name, one in self.question.ideas.items() if not one.killed_by]:
+            yield Remark(
+                "unclaimed",
+                f"{', '.join(open_)}: no killed_by says which check is about it; --write-killed-by "
+                "writes the first that stops it",
             )
         yield from (remark for remark in self._breaking() if remark.about != _CRASH)
 
@@ -346,17 +355,17 @@ class Matrix:
                 continue
             if subject.name == "starter" and forms.of(spec).is_text:
                 continue  # nothing is answered in it
-            ideas = subject.expected & spec.misconceptions.keys()
-            meant = " ".join(spec.misconceptions[name].feedback for name in ideas)
+            known = self.question.ideas
+            ideas = subject.expected & known.keys()
+            meant = " ".join(known[name].feedback for name in ideas)
             if re.search(rf"{_MEANT}|\b{re.escape(raised.type)}\b", meant, re.IGNORECASE):
                 continue
             inner = raised.frames[-1] if raised.frames else None
             where = f" in {inner.function}, line {inner.line}," if inner is not None else ""
             to_do = raised.type == "NotImplementedError"  # nobody takes that for a mistake
-            about = "starter" if to_do else _CRASH
+            about = "starter" if to_do and subject.misconception is None else _CRASH
             advice = "a starter runs, looks plausible and fails by its values"
             if subject.misconception is not None:
-                about = "raising"
                 advice = (
                     "only a submission that raises the same is named: fix it, or say in the "
                     "feedback that it raises"
@@ -377,6 +386,17 @@ def pairs(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
         for other in subject.named - {own}
     }
     return sorted(found)
+
+
+def _lost(subject: Subject) -> str:
+    """That nothing of the reference is redefined by an idea, where that is so."""
+    if subject.misconception is None:
+        return ""
+    known, own = ([name for name, _ in defined(source)] for source in subject.sources[:2])
+    if not own or not {*own}.isdisjoint(known):
+        return ""
+    lacking = f"{', '.join(own)}, which the reference has not"
+    return f": it defines {lacking}{did_you_mean(own[0], known)}"
 
 
 def _unkilled(seen: Seen, killer: str) -> tuple[str, str]:

@@ -133,7 +133,7 @@ def _bounds(session: GradingSession) -> Iterator[Mutant]:
     spec, numbers = question.spec, named(question.spec.contract)
     programs = {"": question.reference}
     if not forms.of(spec).is_text:
-        whole = (n for n in question.accepted if spec.right_until[n] == len(spec.parts))
+        whole = (n for n in question.accepted if question.right_until[n] == len(spec.parts))
         programs |= {f"{ACCEPTED}{name}.": question.accepted[name] for name in whole}
     for place, source in programs.items() if numbers else ():
         for mutant in session.bank.reference.mutants(source, numbers):

@@ -55,6 +55,7 @@ class Review:
         self._cases = dict(cases)
         self._read = {name for steps in self._runs.values() for name in free_names(steps)}
         self._ids = [check.id for check in question.spec.checks]
+        self._lacking: set[tuple[str, str]] = set()  # cases and inputs of which that was said
 
     def problems(self) -> Iterator[Fault]:
         """Every inconsistency."""
@@ -88,13 +89,9 @@ class Review:
                     known = ({*case.inputs} | made) - {key}
                     expected = "'like' an input or a result"
                     yield from _one_of(("cases", name, key), expected, str(recipe.like), known)
-        for name, item in spec.misconceptions.items():
-            for j, killer in enumerate(item.killed_by):
-                at = ("misconceptions", name, "killed_by", j)
-                yield from _one_of(at, "the id of a check", killer, self._ids)
         for i, name in enumerate(spec.starter_holds):
-            expected = "the id of a misconception"
-            yield from _one_of(("starter_holds", i), expected, name, spec.misconceptions)
+            expected = "the name of an idea"
+            yield from _one_of(("starter_holds", i), expected, name, self._question.ideas)
         explained = [mutation.key(s.scope, s.was, s.becomes) for s in spec.survivors]
         for i, mutant in enumerate(explained):
             if (first := explained.index(mutant)) < i:
@@ -246,7 +243,8 @@ class Review:
                 continue
             inputs = self._cases[name].inputs
             for free, step in readers.items():
-                if free not in inputs and free not in unknown:
+                if free not in inputs and free not in unknown and (name, free) not in self._lacking:
+                    self._lacking.add((name, free))
                     text = f"case {name} gives no value for {free}, which '{step.text}' needs"
                     yield where, text
             drawn = any(inputs[free].is_drawn for free in needed if free in inputs)

@@ -242,7 +242,9 @@ def _mistake(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
     if line[mark.column : mark.column + 1] == "\t":
         problem = "a tab, and YAML indents with blanks"
     elif "mapping values" in problem:
-        problem += "; is the line indented right? A text that holds ': ' needs quotes"
+        second = re.search(r": ", line[: mark.column]) is not None
+        problem = "a text that holds ': ', which needs quotes"
+        problem = problem if second else "a key too many; is the line indented right?"
     elif "block" in problem:
         problem += "; is the line indented right?"
     first = max(0, mark.column - 50)

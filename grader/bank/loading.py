@@ -1,7 +1,7 @@
 """Load a question: its spec, validated, and every program: a file next to the spec, or in it.
 
-Code inside a spec is given as many blank lines before it as make its lines those of the spec, so
-that an error in it names a line that can be looked up.
+Code inside a spec, or with others in a file, is given as many blank lines before it as make its
+lines those of that file, so that an error in it names a line that can be looked up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from grader import forms
-from grader.bank import consistency, document, steps
+from grader.bank import cells, consistency, document, steps
 from grader.bank.document import Document, Fault, Keys, dotted
 from grader.bank.faults import faults
 from grader.bank.storage import MAX_SOURCE, BankFiles
@@ -26,7 +26,8 @@ from grader.cases.recipe import RESERVED, free_names, read_cases
 from grader.kinds import registry
 from grader.model.errors import BankError, did_you_mean
 from grader.model.question import Question, Step
-from grader.model.spec import Misconception, Show, Spec, Value, as_written, unified
+from grader.model.spec import Accepted, Misconception, Show, Slug, Spec, Value, as_written, unified
+from grader.model.spec import Keys as Model
 
 MOST_SETTINGS = 24  # each is a program that every failing grade may have to run
 _PROGRAMS = ("starter", "reference", "driver")
@@ -51,9 +52,12 @@ def load_from(bank: Path, question_id: str) -> Question:
         raise BankError(f"{path}: expected a file that can be read, {found}") from None
     doc = document.parse(raw, path)
 
-    def refuse(faults: Iterable[Fault]) -> None:
-        if found := list(faults):
-            raise doc.complaint((as_written(at, doc.data), text) for at, text in found)
+    def refuse(faults: Iterable[Fault], also: Iterable[str] = ()) -> None:
+        placed = [(as_written(at, doc.data), text) for at, text in faults]
+        if found := (*(doc.complaint(placed).problems if placed else ()), *also):
+            raise BankError(found[0], problems=found)
+
+    refuse(_rows(doc.data))
 
     try:
         spec = registry.read(doc.data)
@@ -65,7 +69,7 @@ def load_from(bank: Path, question_id: str) -> Question:
     _fill(spec, runs)
     programs = _Programs(files, question_id, doc, spec)
     cases, unread = read_cases(spec.cases)
-    refuse([*programs.faults, *unread])
+    refuse([*programs.faults, *unread], programs.problems)
     question = Question(
         id=question_id,
         bank=bank,
@@ -74,8 +78,10 @@ def load_from(bank: Path, question_id: str) -> Question:
         starter=programs.starter,
         reference=programs.reference,
         driver=programs.driver,
+        ideas=programs.ideas,
         variants=programs.variants,
         accepted=programs.accepted,
+        right_until=programs.right_until,
         helpers=programs.helpers,
         repair=programs.repair,
         spec_path=path,
@@ -110,6 +116,21 @@ def _digest(spec: bytes, programs: _Programs) -> str:
     return whole.hexdigest()
 
 
+def _rows(data: Mapping[str, Any]) -> Iterator[Fault]:
+    """Rows of the table of cases that have more cells than there are columns."""
+    columns, cases = (data.get(key) for key in ("columns", "cases"))
+    most = len(columns) if isinstance(columns, list) else 0
+    rows = cases if isinstance(cases, dict) else {}
+    if first := next((n for n, case in rows.items() if isinstance(case, list) and not most), None):
+        text = "expected inputs by name, or a key 'columns' with the names of the entries"
+        yield ("cases", first), f"{text}, found a list"
+        return
+    for name, case in rows.items():
+        if isinstance(case, list) and len(case) > most:
+            text = f"expected at most {most} entries, one for each of the columns"
+            yield ("cases", name), f"{text}, found {len(case)}"
+
+
 def _runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[Fault]]:
     """The steps of every run, and what is wrong with those that cannot be read."""
     runs: dict[str, tuple[Step, ...]] = {}
@@ -142,6 +163,8 @@ def _fill(spec: Spec, runs: Runs) -> None:
         case.update((k, v) for k, v in spec.defaults.items() if k in wanted - given[name])
     for part in spec.parts:
         for i, check in enumerate(part.checks):
+            if check.run in runs:
+                part.checks[i] = check = check.filled(runs[check.run])
             takes = "show" in type(check).model_fields and "show" not in check.model_fields_set
             if spec.display is not None and takes:
                 inputs = free_names(runs.get(check.run, ()))
@@ -168,97 +191,130 @@ class _Programs:
 
     def __init__(self, files: BankFiles, question_id: str, doc: Document, spec: Spec) -> None:
         self.faults: list[Fault] = []
+        self.problems: list[str] = []  # in files of several programs
         self.todos: list[str] = []  # in the files
         self._files, self._home = files, f"drills/{question_id}"
         self._doc, self._spec, form = doc, spec, forms.of(spec)
         self._suffix = Path(form.file).suffix
-        self.starter = form.starter(spec) or self._program("starter")
+        self.ideas: dict[str, Misconception] = {}
+        self.variants: dict[str, tuple[bytes, ...]] = {}
+        self.accepted: dict[str, bytes] = {}
+        self.right_until: dict[str, int] = {}
         self.reference = form.reference(spec) or self._program("reference")
+        self._read_ideas()
+        self._read_accepted()
+        repair = f"repair{self._suffix}"
+        written = not spec.starter and repair in files.names(self._home)
+        self.repair = self._read(repair, (), "") if written else b""
+        if spec.starter:
+            self.starter = self._from_idea(spec.starter.removeprefix("idea "))
+        else:
+            self.starter = form.starter(spec) or self._program("starter")
         has_driver = spec.code.driver or "driver.py" in files.names(self._home)
         self.driver = self._program("driver") if has_driver else None
-        repair = f"repair{self._suffix}"
-        written = repair in files.names(self._home)
-        self.repair = self._read(repair, (), "") if written else b""
-        self.variants = {
-            name: tuple(self._with_settings(name, item, self._variants(name, item)))
-            for name, item in spec.misconceptions.items()
-        }
-        self.accepted: dict[str, bytes] = {}
-        for i, one in enumerate(spec.accepted):
-            name, last = (one, 0) if isinstance(one, str) else (one.name, one.part)
-            if name in self.accepted:
-                self._note(("accepted", i), f"expected each name once, found {name} again")
-                continue
-            if last > len(spec.parts):
-                self._note(
-                    ("accepted", i), f"expected a part from 1 to {len(spec.parts)}, found {last}"
-                )
-            file = f"accepted/{name}{self._suffix}"
-            self.accepted[name] = self._read(file, ("accepted", i), "code.accepted")
-        inline = spec.code.accepted.items()
-        self.accepted |= {n: self._inline(("code", "accepted", n), text) for n, text in inline}
         self.helpers = {name: self._helper(i, name) for i, name in enumerate(spec.helpers)}
 
     def spare(self) -> Iterator[Fault]:
         """Files of the drill that nothing in the question is about: they look as if used."""
-        spec = self._spec
-        own = {*map(_file, {n for n in _PROGRAMS if not getattr(spec.code, n)} | {*spec.helpers})}
-        own |= {f"repair{self._suffix}", "misconceptions", "accepted"}
-        ideas = spec.misconceptions.items()
-        wanted = {n for idea, item in ideas if not item.code for n in item.variants or [idea]}
-        for folder, known, what in (
-            ("", own, "a program or a helper"),
-            ("misconceptions", {*map(_file, wanted)}, "the program of a misconception"),
-            (
-                "accepted",
-                {f"{n}{self._suffix}" for n in self.accepted if n not in spec.code.accepted},
-                "a name under accepted",
-            ),
-        ):
-            home = f"{self._home}/{folder}".rstrip("/")
-            for file in self._files.names(home):
-                kept = file.startswith((".", "_", "test_")) or file.endswith((".md", "~"))
-                if file not in known and not kept:
-                    path = self._files.shown(f"{home}/{file}")
-                    text = f"expected {what}, found {path}, which nothing in the question uses"
-                    yield (folder,) if folder else (), text
+        code, begun = self._spec.code, bool(self._spec.starter)
+        own = {f"{name}.py" for name in self._spec.helpers}
+        own |= {f"{n}.py" for n in (*_PROGRAMS, "ideas") if not getattr(code, n)}
+        own -= {"starter.py"} if begun else set()
+        own |= set() if begun else {f"repair{self._suffix}"}
+        own |= set() if code.accepted else {f"accepted{self._suffix}"}
+        for file in self._files.names(self._home):
+            kept = file.startswith((".", "_", "test_")) or file.endswith((".md", "~"))
+            if file not in own and not kept:
+                path = self._files.shown(f"{self._home}/{file}")
+                yield (), f"expected a program or a helper, found {path}, which nothing uses"
+
+    def _read_ideas(self) -> None:
+        """The misconceptions, and the programs of each."""
+        doc, found = self._several("ideas", ".py")
+        faults: list[Fault] = []
+        sources: dict[str, list[bytes]] = {}
+        written: dict[str, dict[str, Any]] = {}
+        for cell in found:
+            name, slash, _ = cell.name.partition(" / ")
+            if slash and name != next(reversed(sources), ""):
+                faults.append(((cell.name,), f"expected it right below the idea {name}"))
+            elif slash and (cell.keys or cell.feedback):
+                text = "expected keys and a docstring above the first variant alone"
+                faults.append(((cell.name,), f"{text}, found some here"))
+            if not slash:
+                said = {"feedback": cell.feedback or "-"}
+                written[name] = cell.keys | said if isinstance(cell.keys, dict) else cell.keys
+                if not cell.feedback:
+                    text = "expected a docstring that says what is wrong and what to do, found none"
+                    faults.append(((name,), text))
+            sources.setdefault(name, []).append(cell.source)
+        self.ideas, unlike = _validated(_Ideas, written)
+        ids = [check.id for check in self._spec.checks]
+        for name, idea in self.ideas.items():
+            for killer in idea.killed_by:
+                if killer not in ids:
+                    near = did_you_mean(killer, ids)
+                    text = f"expected the id of a check, found {killer!r}{near}"
+                    faults.append(((name, "killed_by"), text))
+            programs, wrong = _with_settings(idea, sources[name])
+            self.variants[name] = tuple(programs)
+            faults += [((name, "parameters", *at), text) for at, text in wrong]
+        if faults or unlike:
+            self.problems += doc.complaint([*faults, *unlike]).problems
+
+    def _read_accepted(self) -> None:
+        """Right solutions in other styles."""
+        doc, found = self._several("accepted", self._suffix)
+        last = len(self._spec.parts)
+        written, faults = _validated(_AcceptedOnes, {cell.name: cell.keys for cell in found})
+        for name, one in written.items():
+            if (one.part or 0) > last:
+                text = f"expected a part from 1 to {last}, found {one.part}"
+                faults.append(((name, "part"), text))
+            self.right_until[name] = one.part or last
+        self.accepted = {cell.name: cell.source for cell in found}
+        if faults:
+            self.problems += doc.complaint(faults).problems
+
+    def _several(self, name: str, suffix: str) -> tuple[Document, list[cells.Cell]]:
+        """The programs in `code.NAME` of the spec, or in a file; none where there is neither."""
+        path, data = self._doc.path, b""
+        if text := getattr(self._spec.code, name):
+            data = self._inline(("code", name), text)
+        elif (file := f"{name}{suffix}") in self._files.names(self._home):
+            path, data = self._files.shown(f"{self._home}/{file}"), self._read(file, (), "")
+        try:
+            return cells.read(data, path)
+        except BankError as error:
+            self.problems += error.problems
+            return self._doc, []
+
+    def _from_idea(self, name: str) -> bytes:
+        """The starter that an idea makes of the reference; its repair is the reference."""
+        if len(self._spec.parts) > 1:
+            text = "expected a starter of its own: the reference answers later parts too"
+            self._note(("starter",), f"{text}, found an idea")
+            return b""
+        if name not in self.ideas:
+            text = f"expected an idea, found {name!r}{did_you_mean(name, self.ideas)}"
+            self._note(("starter",), text)
+            return b""
+        reference = Question.handed_out(self.reference)
+        try:
+            starter = cells.applied(reference, self.variants[name][0])
+        except SyntaxError as error:
+            self._note(("starter",), f"the reference or {name} is no Python: {error}")
+            return b""
+        self._spec.starter_holds[:] = [name]
+        self.repair = cells.explained(starter, reference, self.ideas[name].feedback)
+        return starter
 
     def _program(self, part: str) -> bytes:
         """The starter, the reference or the driver."""
         text: str = getattr(self._spec.code, part)
         if text:
             return self._inline(("code", part), text)
-        return self._read(_file(part), (), f"code.{part}")
-
-    def _variants(self, name: str, item: Misconception) -> list[bytes]:
-        """The programs of a misconception as they are written."""
-        at: Keys = ("misconceptions", name)
-        if not item.code:
-            key = "" if item.variants else f"{dotted(at)}.code"
-            wanted = [_file(variant) for variant in item.variants or [name]]
-            return [self._read(f"misconceptions/{file}", at, key) for file in wanted]
-        if item.variants:
-            self._note((*at, "code"), "expected variants (files) or code, found both")
-        return [self._inline((*at, "code", i), text) for i, text in enumerate(item.code)]
-
-    def _with_settings(
-        self, name: str, item: Misconception, sources: Iterable[bytes]
-    ) -> Iterator[bytes]:
-        """Every program with every setting of its parameters, assigned after all else."""
-        at: Keys = ("misconceptions", name, "parameters")
-        settings = item.settings
-        if len(settings) > MOST_SETTINGS:
-            found = f"found {len(settings)}"
-            self._note(at, f"expected at most {MOST_SETTINGS} combinations of values, {found}")
-            settings = settings[:1]
-        for source in sources:
-            for parameter in item.parameters:
-                if source and not re.search(rb"^%b\s*[:=]" % parameter.encode(), source, re.M):
-                    text = f"expected {parameter} = ... at the left margin of every program"
-                    self._note((*at, parameter), f"{text}, found none")
-            for setting in settings:
-                given = "".join(f"\n{key} = {_literal(value)}\n" for key, value in setting.items())
-                yield source + given.encode()
+        return self._read(f"{part}.py", (), f"code.{part}")
 
     def _helper(self, number: int, name: str) -> bytes:
         """A module that programs may import, which must not stand in for another."""
@@ -266,7 +322,7 @@ class _Programs:
         if name in {*sys.stdlib_module_names, *_PROGRAMS, *self._spec.uses, "submission"}:
             self._note(at, f"expected a name that no other module has, found {name}")
             return b""
-        return self._read(_file(name), at, "")
+        return self._read(f"{name}.py", at, "")
 
     def _read(self, name: str, at: Keys, instead: str) -> bytes:
         """The bytes of a file; `instead` is the key that may hold the code."""
@@ -298,8 +354,41 @@ class _Programs:
         self.faults.append((at, text))
 
 
-def _file(program: str) -> str:
-    return f"{program.replace('-', '_')}.py"
+class _Ideas(Model):
+    named: dict[Slug, Misconception]
+
+
+class _AcceptedOnes(Model):
+    named: dict[Slug, Accepted]
+
+
+def _validated(model: Any, written: dict[str, Any]) -> tuple[dict[str, Any], list[Fault]]:  # noqa: ANN401
+    """What stands above programs, by name, as a model has it; or what is wrong with it."""
+    try:
+        return model.model_validate({"named": written}).named, []
+    except ValidationError as error:
+        return {}, [(at[1:], text) for at, text in faults(error, {"named": written}, model)]
+
+
+def _with_settings(
+    idea: Misconception, sources: Iterable[bytes]
+) -> tuple[list[bytes], list[Fault]]:
+    """Every program with every setting of its parameters, assigned after all else."""
+    settings, programs = idea.settings, []
+    wrong: list[Fault] = []
+    if len(settings) > MOST_SETTINGS:
+        found = f"found {len(settings)}"
+        wrong.append(((), f"expected at most {MOST_SETTINGS} combinations of values, {found}"))
+        settings = settings[:1]
+    for source in sources:
+        for parameter in idea.parameters:
+            if not re.search(rb"^%b\s*[:=]" % parameter.encode(), source, re.M):
+                text = f"expected {parameter} = ... at the left margin of every program"
+                wrong.append(((parameter,), f"{text}, found none"))
+        for setting in settings:
+            given = "".join(f"\n{key} = {_literal(value)}\n" for key, value in setting.items())
+            programs.append(source + given.encode())
+    return programs, wrong
 
 
 def _literal(value: Value) -> str:

@@ -31,7 +31,9 @@ def parse(text: str, *, torch: bool = False) -> Step:
         body = ast.parse(text.strip()).body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         said = f"expected 'NAME = FUNCTION(NAMES)', found {text!r} ({str(error) or 'too deep'})"
-        raise StepError(said) from None
+        cut = text.count("(") != text.count(")")
+        hint = "; inside [ ] a step that holds a comma needs quotes" if cut else ""
+        raise StepError(said + hint) from None
     match body:
         case [ast.Assign(targets=[target], value=ast.Call() as call)]:
             pass

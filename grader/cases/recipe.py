@@ -290,7 +290,8 @@ def _case(name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[Fault]
         try:
             inputs[key] = read_input(written[key])
         except RecipeError as error:
-            note(str(error), key, *([] if error.key is None else [error.key]))
+            if key in cases[name]:  # else the case that it comes from says so
+                note(str(error), key, *([] if error.key is None else [error.key]))
     dtype, layout = written.get("dtype", "float64"), written.get("layout", "contiguous")
     for option, value, allowed in (("dtype", dtype, FLOATS), ("layout", layout, LAYOUTS)):
         if value not in allowed:

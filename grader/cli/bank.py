@@ -116,7 +116,7 @@ def new_idea(
     if json:
         output.document(
             question=question, group=made.outputs, files=made.answers, checks=made.checks,
-            known=made.known, written=[made.program, made.spec], todo=made.line,
+            known=made.known, written=[made.file], todo=made.line,
             audit=audit_to_json(made.audit),
         )  # fmt: skip
         return status
@@ -126,7 +126,7 @@ def new_idea(
         output.write(f"the question knows {', '.join(made.known)}, which computes the same")
     output.write(f"\n{indent(made.text.rstrip(), '  ')}\n")
     output.show(audit_page(made.audit))
-    output.write(f"\n{here.near(made.program)}\n{here.near(made.spec)}:{made.line}")
+    output.write(f"\n{here.near(made.file)}:{made.line}")
     output.info("a stranger wrote this: read it before you keep it in your bank")
     output.write(f"\nNext: read the program, and write the feedback of {name} where TODO stands")
     return status
@@ -174,6 +174,9 @@ def audit(
     everything: Annotated[bool, flag("--all", "Prove all, whatever committed proofs say.")] = False,
     mine: Annotated[bool, flag("--mine", "Believe the proofs of this bank: it is yours.")] = False,
     write: Annotated[bool, flag("--write-proofs", "With --mutants: write proofs.")] = False,
+    claims: Annotated[
+        bool, flag("--write-killed-by", "Write which check stops an idea that does not say it.")
+    ] = False,
     jobs: Jobs = None,
     json: Json = False,
 ) -> int:
@@ -182,7 +185,8 @@ def audit(
     from grader.app.context import cores
     from grader.audit.audit import Plan
 
-    plan = Plan(range(seeds), mutants, at_most, strict, everything, mine, write, jobs or cores())
+    asked = range(seeds), mutants, at_most, strict, everything, mine, write, claims
+    plan = Plan(*asked, jobs or cores())
     found: list[Audited] = []
     with output.waiting() as doing:
         for done in auditing.audit(context(ctx), questions or [], plan, progress=doing):
@@ -232,5 +236,7 @@ def _show(done: Audited, *, first: bool) -> None:
     if done.mutants is not None:
         output.write()
         output.show(mutation_page(done.mutants))
+    if done.claims:
+        output.write(f"\n  killed_by is written above {quantity(done.claims, 'idea')}")
     if done.written:
         output.write(f"\n  its proof is written: {done.written}")

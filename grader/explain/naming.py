@@ -114,20 +114,20 @@ def diagnose(failure: Failure) -> Diagnosis:
 
 def _possible(failure: Failure) -> list[Idea]:
     """The variants of every idea that no check has ruled out."""
-    mine, misconceptions = failure.mine, failure.mine.question.spec.misconceptions
+    mine, ideas = failure.mine, failure.mine.question.ideas
     bank = mine.bank
     assert bank is not None, "no session gives this evaluation its misconceptions"
     return [
         Idea(name, n, mine.with_bank_program(bank.variant(name, n)), mine, failure.reference)
         for name, sources in mine.question.variants.items()
-        if failure.passed.isdisjoint(misconceptions[name].killed_by)
+        if failure.passed.isdisjoint(ideas[name].killed_by)
         for n in range(len(sources))
     ]
 
 
 def programs_of(failure: Failure) -> list[tuple[str, RemoteProgram]]:
     """The variants of every idea that a failing check claims and that none has ruled out."""
-    ideas = failure.mine.question.spec.misconceptions
+    ideas = failure.mine.question.ideas
     return [
         (idea.name, idea.evaluation.submission)
         for idea in _possible(failure)
@@ -148,7 +148,7 @@ def _ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None
 
 def _to_named(failure: Failure, match: Match) -> Named:
     """What a report says of an idea."""
-    idea = failure.mine.question.spec.misconceptions[match.idea.name]
+    idea = failure.mine.question.ideas[match.idea.name]
     setting = idea.settings[match.idea.index % len(idea.settings)]
     words = {
         name: f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
@@ -325,7 +325,7 @@ def _weighty(failure: Failure, matches: Sequence[Match]) -> list[Match]:
             continue  # True is soon the same as True
         # An idea about results need not explain what is measured.
         share = len(_cases(match.explained)) / len(results if match.is_of_values else every)
-        killers = failure.mine.question.spec.misconceptions[match.idea.name].killed_by
+        killers = failure.mine.question.ideas[match.idea.name].killed_by
         if share > 0.5 or any(is_whole_check(match, c) for c in killers if c in failure.failed):
             found.append(match)
     return found

@@ -107,6 +107,7 @@ class Kind(Generic[K]):
     without_torch: ClassVar[bool] = False  # it does not see what torch allocates
     needs_drawn_inputs: ClassVar[bool] = False  # fixed ones could be remembered
     judges_values: ClassVar[bool] = False  # by themselves: zeros or ones should not pass
+    is_law: ClassVar[bool] = False  # it holds whatever the values are, so that others see it first
     only_course: ClassVar[bool] = False  # of a series: where it goes, not each of its values
     hides_expected: ClassVar[bool] = False  # an estimate: what is right is not shown before a pass
     timed: ClassVar[bool] = False  # on the reference only in an audit, and never on mutants

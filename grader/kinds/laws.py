@@ -5,28 +5,32 @@ is wrong in the same way as its backward cannot vouch for itself.  Where the fun
 maximum), inputs keep their distance from them and the step stays below it.  Allowed are 1e-7 of the
 largest gradient plus 20 times the estimated error of the difference itself.
 
-`conservation`: a sum of a result along some axes equals that of an input or of another result, or a
-number: every gradient that comes into a pooling window leaves it.  It holds at ties and kinks too,
-where no difference exists.  Allowed are 1e-7 of what is added up on both sides, in the dtype's
-precision where that is coarser.
+`conservation`: a sum of a result along some axes equals that of an input or of another result of
+the same submission, or a number: every gradient that comes into a pooling window leaves it, merged
+weights give what unmerged ones do.  It holds at ties and kinks too, where no difference exists.
+Allowed are 1e-7 of what is added up on both sides, in the dtype's precision where that is coarser.
 
 Both allow no less than what rounding may leave of the numbers that a result is computed from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
 from grader.cases.recipe import free_names, producing
 from grader.kinds.base import Kind, Trial, api
 from grader.model.numerals import number, shape_text
+from grader.model.question import Step
 from grader.model.spec import Mention, Name, Show, TolerantCheck
 
 RELATIVE = 1e-7
 ESTIMATES = 20.0
+Entry = Annotated[
+    str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\[[A-Za-z0-9_]+\])?$", max_length=60)
+]
 
 
 class GradcheckCheck(TolerantCheck):
@@ -34,14 +38,18 @@ class GradcheckCheck(TolerantCheck):
 
     kind: Literal["gradcheck"]
     loss: Name = Field(
-        description="The result that is differentiated, numerically, in the reference."
+        "",
+        description="The result that is differentiated, numerically, in the reference; loss, or "
+        "else the y of which grad_y is an input.",
     )
     cotangent: Name | None = Field(
         default=None,
         description="The input that the loss is contracted with, where it is an array.",
     )
-    gradients: dict[Name, Name] = Field(
-        description="By input, the result that should be its gradient."
+    gradients: dict[Name, Entry] = Field(
+        {},
+        description="By input, the result that should be its gradient, or an entry of one, "
+        "grads[w] or grads[0]; the grad_x of every input x.",
     )
     kinks: bool = Field(
         default=False,
@@ -51,11 +59,20 @@ class GradcheckCheck(TolerantCheck):
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        return (self.loss, *self.gradients.values())
+        return (self.loss, *self.compared)
 
     @property
     def compared(self) -> tuple[str, ...]:
-        return tuple(self.gradients.values())
+        return tuple(dict.fromkeys(name.partition("[")[0] for name in self.gradients.values()))
+
+    def filled(self, steps: Sequence[Step]) -> Self:
+        made, taken = [name for step in steps for name in step.targets], free_names(steps)
+        arriving = {name: f"grad_{name}" for name in made if f"grad_{name}" in taken}
+        loss = self.loss or "loss" * ("loss" in made) or next(iter(arriving), "")
+        wrt = {name: f"grad_{name}" for name in taken if f"grad_{name}" in made}
+        cotangent = self.cotangent or (None if self.loss else arriving.get(loss))
+        found = {"loss": loss, "cotangent": cotangent, "gradients": self.gradients or wrt}
+        return self.model_copy(update=found)
 
     def mentions(self) -> Iterator[Mention]:
         yield from super().mentions()
@@ -63,12 +80,13 @@ class GradcheckCheck(TolerantCheck):
             yield Mention(("gradients", name), name, "input")
         if self.cotangent is not None:
             yield Mention(("cotangent",), self.cotangent, "input")
-        yield Mention(("loss",), self.loss, "result")
+        if self.loss:
+            yield Mention(("loss",), self.loss, "result")
         for name, gradient in self.gradients.items():
-            yield Mention(("gradients", name), gradient, "result")
+            yield Mention(("gradients", name), gradient.partition("[")[0], "result")
 
     def lacks(self) -> str:
-        return "" if self.gradients else "gradients"
+        return "" if self.gradients and self.loss else "a loss and gradients"
 
 
 class Gradcheck(Kind[GradcheckCheck]):
@@ -76,20 +94,23 @@ class Gradcheck(Kind[GradcheckCheck]):
 
     keys = GradcheckCheck
     judges_values = True
+    is_law = True
 
     def judge(self, trial: Trial[GradcheckCheck]) -> api.Finding | None:
         np, check, case, values = api.np, trial.check, trial.case, trial.observed.values
         numeric = _differences(trial)
         for wrt, name in check.gradients.items():
             want, error = (np.asarray(numeric[wrt][key], np.float64) for key in ("value", "error"))
-            got = _floats(values.get(name))
+            value = _entry(values, name)
+            got = _floats(value)
             if got is None or got.shape != want.shape:
-                found, wanted = api.describe(values.get(name)), shape_text(want.shape)
+                found, wanted = api.describe(value), shape_text(want.shape)
                 return trial.wrong(f"{name} is {found}, expected floats of shape {wanted}")
             scale = api.largest(want)
-            allowed = np.maximum(RELATIVE * scale + ESTIMATES * error, _floor(trial, name, scale))
+            whole = name.partition("[")[0]
+            allowed = np.maximum(RELATIVE * scale + ESTIMATES * error, _floor(trial, whole, scale))
             tolerance = check.tolerance
-            if tolerance is not None and tolerance.covers(name):
+            if tolerance is not None and tolerance.covers(whole):
                 allowed = np.maximum(allowed, api.tolerated(tolerance, want))
             else:
                 tolerance = None
@@ -102,7 +123,7 @@ class Gradcheck(Kind[GradcheckCheck]):
                     f"{name} disagrees with differences of the forward in {count}",
                     mismatch=fault.mismatch(case.name),
                     exhibit=api.grids(trial.evaluation, case, fault, Show(), check.run),
-                    subject=name,
+                    subject=name if name == whole else "",
                 )
         return None
 
@@ -135,9 +156,10 @@ class ConservationCheck(TolerantCheck):
 
     kind: Literal["conservation"]
     sum: Name = Field(description="The result that is added up.")
-    over: list[int] = Field(description="Along these axes.")
+    over: list[int] = Field([], description="Along these axes; entry by entry if not given.")
     equals: Name | int | float = Field(
-        description="An input or a result whose sum along the same axes it must equal, or a number."
+        description="What it must equal: a number, or the sum along the same axes of an input, or "
+        "of another result of the same submission."
     )
 
     @property
@@ -160,6 +182,7 @@ class Conservation(Kind[ConservationCheck]):
 
     keys = ConservationCheck
     judges_values = True
+    is_law = True
 
     def judge(self, trial: Trial[ConservationCheck]) -> api.Finding | None:
         np, check, case = api.np, trial.check, trial.case
@@ -178,8 +201,16 @@ class Conservation(Kind[ConservationCheck]):
         total = np.asarray(got.sum(axis=axes))
         if isinstance(check.equals, str):
             drawn = trial.evaluation.drawn(case)
-            other = api.array_of((drawn if check.equals in drawn else right)[check.equals])
+            own = check.equals not in drawn
+            other = api.array_of((right if own else drawn)[check.equals])
             _require(check.equals, other.shape, axes)
+            if own:
+                given = trial.given(check.equals)
+                mine = _floats(given)
+                if mine is None or mine.shape != other.shape:
+                    needs = f"expected floats of shape {shape_text(other.shape)}"
+                    return trial.wrong(f"{check.equals} is {api.describe(given)}, {needs}")
+                other = mine
             want = np.asarray(np.asarray(other, np.float64).sum(axis=axes))
             what = f"the sum of {check.equals}"
         else:
@@ -223,6 +254,18 @@ def _floor(
     """What rounding may leave of the numbers that a result of some size is computed from."""
     entered = api.entered(trial.evaluation, trial.check.run, trial.case, name)
     return api.least(trial.case.dtype, size, entered)
+
+
+def _entry(values: Mapping[str, api.Value], name: str) -> api.Value:
+    """A result, or an entry of a dict, a list or a tuple; None where there is none."""
+    whole, _, key = name.removesuffix("]").partition("[")
+    value = values.get(whole)
+    if not key:
+        return value
+    if isinstance(value, dict):
+        return value.get(key)
+    listed = value if isinstance(value, (list, tuple)) and key.isdecimal() else ()
+    return next(iter(listed[int(key or 0) :]), None) if listed else None
 
 
 def _floats(value: api.Value) -> api.Array | None:

@@ -19,7 +19,9 @@ class OutputsCheck(TolerantCheck):
 
     only_runs: ClassVar[bool] = True
     kind: Literal["outputs"]
-    of: Name | list[Name] = Field(description="The result, or a list of results, that it looks at.")
+    of: Name | list[Name] = Field(
+        "", description="The results that it looks at; those that no later step takes."
+    )
     exact: bool = Field(
         default=False, description="Whether nothing but the very same values will do."
     )

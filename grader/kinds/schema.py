@@ -53,9 +53,13 @@ def schema() -> str:
     whole["oneOf"] = [{"required": ["parts"]}, {"required": [*needed, "interface"]}]
     _add_cases(whole)
     kind = Check.model_fields["kind"].description
-    for part in whole["$defs"].values():
-        if "const" in part.get("properties", {}).get("kind", ()):
-            part["properties"]["kind"] |= {"description": kind}
+    for found in whole["$defs"].values():
+        if "const" in found.get("properties", {}).get("kind", ()):
+            found["properties"]["kind"] |= {"description": kind}
+            if found["properties"]["kind"]["const"] == "outputs":
+                found["required"].remove("kind")
+    checks = part["properties"]["checks"]
+    checks["items"] = {"anyOf": [{"type": "string", "enum": list(KINDS)}, checks["items"]]}
     return json.dumps(whole, indent=2) + "\n"
 
 
@@ -75,7 +79,10 @@ def _add_cases(whole: Schema) -> None:
             "anyOf": [{"type": ["number", "string", "boolean", "null", "array"]}, *given],
         },
     }
-    whole["properties"]["cases"]["additionalProperties"] = {"$ref": "#/$defs/Case"}
+    row: Schema = {"type": "array", "items": {"$ref": "#/$defs/Input"}}
+    whole["properties"]["cases"]["additionalProperties"] = {
+        "anyOf": [{"$ref": "#/$defs/Case"}, row]
+    }
     whole["properties"]["defaults"] |= {
         "properties": {"dtype": keys["dtype"]},
         "additionalProperties": {"$ref": "#/$defs/Input"},

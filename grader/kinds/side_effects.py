@@ -32,7 +32,9 @@ class SideEffectsCheck(Check):
     """Inputs stay unchanged, results are the caller's own, and calls leave no trace for others."""
 
     kind: Literal["side-effects"]
-    of: Name | list[Name] = Field(description="The result, or a list of results, that it looks at.")
+    of: Name | list[Name] = Field(
+        "", description="The results that it looks at; those that no later step takes."
+    )
     layouts: list[Layout] = Field(
         default=["fortran", "reversed", "strided", "readonly"],
         description="In which ways arrays are laid out in memory for the same values.",

@@ -88,7 +88,7 @@ class Budget:
 class Remark:
     """What would make the question better."""
 
-    # redundant, raising, starter, parts, todo, unused, prerequisites
+    # redundant, starter, parts, todo, unused, unclaimed, prerequisites
     about: str
     text: str
 
@@ -114,6 +114,13 @@ class AuditReport:
     def ok(self) -> bool:
         """Whether the question may be shown to anybody."""
         return not self.problems
+
+    def first_stopping(self, idea: str) -> str:
+        """The first check that stops every variant of an idea that no check claims, if any does."""
+        rows = [row for row in self.programs if row.misconception == idea and not row.claimed_by]
+        checks = [one.id for one in self.checks if not one.stretch] if rows else []
+        found = (c for c in checks if all(row.cells.get(c) is Cell.KILLS for row in rows))
+        return next(found, "")
 
 
 class Fate(StrEnum):

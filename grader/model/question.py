@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from grader.model.spec import Spec
+    from grader.model.spec import Misconception, Spec
 
 Scalar = None | bool | int | float | str
 Owner = Literal["submission", "torch", "driver"]
@@ -86,8 +86,8 @@ class Header:
 class Question:
     """A question of a bank.
 
-    Programs written into the spec begin with blank lines, as many as make their lines the spec's.
-    `handed_out` gives such a program as a person should get it.
+    Programs written into the spec, or with others into one file, begin with blank lines, as many as
+    make their lines those of that file. `handed_out` gives them as a person should get them.
     """
 
     id: str
@@ -97,10 +97,12 @@ class Question:
     starter: bytes
     reference: bytes
     driver: bytes | None
-    variants: Mapping[str, tuple[bytes, ...]]  # misconception id -> sources, one per variant
+    ideas: Mapping[str, Misconception]  # the wrong ones, by name
+    variants: Mapping[str, tuple[bytes, ...]]  # of each, its sources
     spec_path: Path
     digest: str = ""  # SHA-256 over the spec and every program, in hexadecimal
     accepted: Mapping[str, bytes] = field(default_factory=dict)  # other right solutions, by name
+    right_until: Mapping[str, int] = field(default_factory=dict)  # the last part each passes
     helpers: Mapping[str, bytes] = field(default_factory=dict)  # modules by name
     repair: bytes = b""  # the starter with the least that has to change, and why
     todos: tuple[str, ...] = ()  # file:line of everything that is marked TODO

@@ -8,11 +8,13 @@ check stand with the kind; `grader.kinds.registry` reads a whole spec.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from grader.model.question import Step
 
 GRADE_SECONDS = 120  # by the clock, for a whole grade and its explanation
 MOST_PARTS = 9
@@ -28,7 +30,6 @@ RunName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=
 AnswerName = Annotated[
     str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\[\d{1,4}(,\d{1,4}){0,3}\])?$", max_length=60)
 ]
-Steps = Annotated[list[str], Field(min_length=1)]  # an empty run would pass anybody
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Word = Literal["exp", "log", "sum", "d"]  # of a formula
 Seconds = Annotated[float, Field(gt=0, le=GRADE_SECONDS)]
@@ -39,20 +40,28 @@ Path = tuple[str | int, ...]  # of keys
 OF_A_PART = ("minutes", "prompt", "interface", "contract", "checks", "hints", "follow_ups")
 
 
+def _worded(written: object) -> object:
+    return str(written) if type(written) is int else written
+
+
 def _listed(written: object) -> object:
     return written if isinstance(written, list) else [written]
 
 
+def _stepped(written: object) -> object:
+    return [written] if isinstance(written, str) else written
+
+
 # One, or a list of them; read as a list.
+_Steps = Annotated[list[str], Field(min_length=1)]  # an empty run would pass anybody
+Steps = Annotated[_Steps, BeforeValidator(_stepped, json_schema_input_type=str | _Steps)]
 _Clauses = Annotated[list[Annotated[int, Field(gt=0)]], Field(max_length=9)]
-_Sources = Annotated[list[Source], Field(min_length=1)]
 Ids = Annotated[list[str], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
 Names = Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=Name | list[Name])]
 Clauses = Annotated[
     _Clauses,
     BeforeValidator(_listed, json_schema_input_type=Annotated[int, Field(gt=0)] | _Clauses),
 ]
-Sources = Annotated[_Sources, BeforeValidator(_listed, json_schema_input_type=Source | _Sources)]
 
 
 class Keys(BaseModel):
@@ -156,6 +165,17 @@ class Check(Keys):
         """The results whose values decide, so that no others would pass."""
         return self.wanted
 
+    def filled(self, steps: Sequence[Step]) -> Self:
+        """The check with what follows from the steps of its run, where its keys do not say it.
+
+        The results that it looks at are those that no later step takes.
+        """
+        if getattr(self, "of", None) != "":
+            return self
+        taken = {name for step in steps for name in step.reads}
+        last = [name for step in steps for name in step.targets if name not in taken]
+        return self.model_copy(update={"of": list(dict.fromkeys(last))})
+
     def mentions(self) -> Iterator[Mention]:
         """Every name in its keys that has to exist; those under `of` are results."""
         for number, name in enumerate(self.results):
@@ -206,28 +226,34 @@ class Code(Keys):
     reference: Source = key("The right solution; else drills/ID/reference.py.", "")
     starter: Source = key("What the candidate gets; else drills/ID/starter.py.", "")
     driver: Source = key("Functions of steps, driver.NAME; else drills/ID/driver.py.", "")
-    accepted: dict[Name, Source] = key("Other right solutions, whole, by name.", {})
+    ideas: Source = key("Wrong ideas, each below `# %% NAME`; else drills/ID/ideas.py.", "")
+    accepted: Source = key(
+        "Right solutions in other styles, each below `# %% NAME`; else drills/ID/accepted.py.", ""
+    )
 
 
-class RightInPart(Keys):
-    """A solution that a colleague would merge when part 1 is asked, and that goes no further."""
+class Accepted(Keys):
+    """What stands as `# key: value` above a right solution in another style."""
 
-    name: Name = key("Its file in drills/ID/accepted/, without .py.")
-    part: int = key("The last part whose checks it passes, from 1.", ge=1)
+    part: int | None = key(
+        "The last part whose checks it passes, where a colleague would merge it for that.",
+        None,
+        ge=1,
+    )
 
 
 class Misconception(Keys):
-    """A named wrong idea. Its code is here, or in `drills/ID/misconceptions/`."""
+    """A named wrong idea: `# key: value` lines above its program, whose docstring is feedback."""
 
-    killed_by: Ids = key("The check, or each check, that has to stop it.")
+    killed_by: Ids = key(
+        "The check, or each check, that has to stop it; the audit can write it.", []
+    )
     feedback: Text = key("What is wrong, why, and what to do; said to who holds it.")
-    variants: list[Name] = key("Its files, without .py, if several or of another name.", [])
     parameters: dict[Name, Annotated[list[Value], Field(min_length=1, max_length=12)]] = key(
         "Constants of its programs, NAME = value at the left margin, with the values to try in "
         "their place; {NAME} in the feedback becomes the value that was recognized.",
         {},
     )
-    code: Sources = key("Its program, on top of the reference; a list where it has variants.", [])
 
     @property
     def settings(self) -> list[dict[str, Value]]:
@@ -250,7 +276,7 @@ class Answer(Keys):
     """What is asked for in a form of which the answers are text."""
 
     ask: Text = key("The question, in words.")
-    unit: str = key(
+    unit: Annotated[str, BeforeValidator(_worded)] = key(
         "Of an estimate: B, FLOP, s, FLOP/B, B/s, FLOP/s, tok/s, or 1 for a pure number; any of "
         "the same sort may be written, as GiB or ms.",
         "1",
@@ -315,7 +341,7 @@ class Part(Keys):
 class Spec(Keys):
     """One question, as its YAML says it."""
 
-    format: Literal[2] = key("The version of the format.")
+    format: Literal[3] = key("The version of the format.")
     title: str = key("What it is called in lists.", min_length=1, max_length=80)
     form: Form = key(
         "What is handed in: code that was fixed, or answers in a text file: numbers with units, "
@@ -341,35 +367,29 @@ class Spec(Keys):
         max_length=MOST_PARTS,
     )
     run: Steps | Annotated[dict[RunName, Steps], Field(min_length=1)] = key(
-        "The steps, 'result = function(inputs)' each; or several runs by name."
+        "The steps, 'result = function(inputs)' each, or a single one; or several runs by name."
     )
     defaults: dict[str, Any] = key(
         "Inputs, and dtype, for cases that give some input of a run and not these.", {}
     )
     display: Show | None = key("The `show` of checks that have none.", None)
-    cases: dict[Slug, dict[str, Any]] = key("The inputs by the name of the case.")
+    columns: list[Name] = key("The inputs of cases that are lists: of a table, row by row.", [])
+    cases: dict[Slug, dict[str, Any]] = key(
+        "The inputs by the name of the case, or in the order of `columns`; ~ for the default."
+    )
     code: Code = key("The programs, where they are not files in drills/ID/.", Code())
     helpers: list[Name] = key(
         "Modules, drills/ID/NAME.py, for every program and the candidate.", [], max_length=9
     )
-    misconceptions: dict[Slug, Misconception] = key("Wrong ideas by id.", {})
-    accepted: list[Name | RightInPart] = key(
-        "Right solutions in other styles, drills/ID/accepted/NAME.py: all checks pass them, or all "
-        "of the first parts.",
-        [],
-    )
     survivors: list[Survivor] = key("Mutants of the reference that are right to pass.", [])
+    starter: str = key(
+        "`idea NAME` where the starter is the reference with that idea, and its repair the "
+        "reference; else starter.py and repair.py are written.",
+        "",
+        pattern=r"^(idea [a-z0-9]+(-[a-z0-9]+)*)?$",
+    )
     starter_holds: list[Slug] = key("What the starter must be diagnosed as.", [])
     sources: list[Text] = key("Papers, documentation, incidents it comes from.", [])
-
-    @property
-    def right_until(self) -> dict[str, int]:
-        """The last part that each accepted file passes, by its name."""
-        last = len(self.parts)
-        names = [
-            (one, last) if isinstance(one, str) else (one.name, one.part) for one in self.accepted
-        ]
-        return dict(names) | dict.fromkeys(self.code.accepted, last)
 
     @property
     def contract(self) -> list[str]:
@@ -423,14 +443,44 @@ class Spec(Keys):
 
 
 def unified(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Parsed data of a spec with `parts`: a question of one part has its keys at the top."""
+    """Parsed data of a spec with `parts`, cases as mappings and every check's kind written out.
+
+    A question of one part has its keys at the top, a row of the table of cases is a list, and a
+    check that is a word has it as its id and its kind.
+    """
     found = dict(data)
     if "parts" not in found:
         part = {key: found.pop(key) for key in OF_A_PART if key in found}
         found["parts"] = [{"points": 100, **part}]
+    if isinstance(parts := found["parts"], list):
+        found["parts"] = [_with_kinds(part) for part in parts]
+    columns, cases = found.get("columns"), found.get("cases")
+    if isinstance(columns, list) and isinstance(cases, dict):
+        found["cases"] = {
+            name: _row(columns, case) if isinstance(case, list) else case
+            for name, case in cases.items()
+        }
     return found
+
+
+def _with_kinds(part: object) -> object:
+    if not isinstance(part, dict) or not isinstance(part.get("checks"), list):
+        return part
+    checks = [{"id": one, "kind": one} if isinstance(one, str) else one for one in part["checks"]]
+    return part | {
+        "checks": [{"kind": "outputs"} | o if isinstance(o, dict) else o for o in checks]
+    }
+
+
+def _row(columns: list[Any], cells: list[Any]) -> object:
+    """A case of a table; as it is where it has more cells than there are columns."""
+    if len(cells) > len(columns):
+        return cells
+    return {name: cell for name, cell in zip(columns, cells, strict=False) if cell is not None}
 
 
 def as_written(at: Path, data: Mapping[str, Any]) -> Path:
     """The path of keys, in the data as it was written, of something in the unified data."""
+    if at[:1] == ("cases",) and len(at) > 2 and isinstance(data["cases"].get(at[1]), list):
+        return (*at[:2], data["columns"].index(at[2]), *at[3:])
     return at[2:] if at[:2] == ("parts", 0) and "parts" not in data else at

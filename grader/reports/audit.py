@@ -119,11 +119,12 @@ def _summary(report: AuditReport) -> str:
     if not report.ok:
         return f"{quantity(len(report.problems), 'problem')}: the question is not ready"
     ideas = {row.misconception for row in report.programs if row.misconception is not None}
-    killed = (
-        "the misconception is killed by the check that claims it and named"
-        if len(ideas) == 1
-        else f"{len(ideas)} misconceptions are killed by the checks that claim them and named"
-    )
+    one = len(ideas) == 1
+    what = "the misconception is" if one else f"{len(ideas)} misconceptions are"
+    claims = "the check that claims it" if one else "the checks that claim them"
+    if any(not row.claimed_by for row in report.programs if row.misconception is not None):
+        claims = "a check"
+    killed = f"{what} killed by {claims} and named"
     remarks = f"; {quantity(len(report.remarks), 'remark')}" if report.remarks else ""
     return f"the reference passes, the starter does not, {killed}, no check is idle{remarks}"
 

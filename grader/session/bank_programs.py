@@ -161,7 +161,7 @@ class BankPrograms(Closing):
         called, file = "the reference", file_of(question, "reference")
         for layer in [] if name == "reference" else name.split("+"):
             idea, _, index = layer.partition("/")
-            called, file = f"the misconception {idea}", file_of(question, idea, int(index))
+            called, file = f"the misconception {idea}", file_of(question, idea)
             sources.append(question.variants[idea][int(index)])
         return self._programs.get(name) or self._program(_use(name), name, sources), called, file
 
@@ -213,36 +213,23 @@ def _is_old(worker: WorkerClient) -> bool:
 # -- what went wrong in a program of the bank, for its author: the message, the file, the line ---
 
 
-def file_of(question: Question, name: str, variant: int = 0) -> str:
+def file_of(question: Question, name: str) -> str:
     """The file that holds a program, from the bank's root; empty where it is no file of the bank.
 
     Args:
         question: whose program it is.
         name: `reference`, `starter`, `accepted/NAME`, or the id of a misconception.
-        variant: which of the misconception's.
     """
-    spec = question.spec
-    if name in {"reference", "starter"}:
-        in_spec, file = bool(getattr(spec.code, name)), name
-    elif name.startswith(ACCEPTED):
-        file = name
-        in_spec = name.removeprefix(ACCEPTED) in spec.code.accepted
-    elif name in spec.misconceptions:
-        idea = spec.misconceptions[name]
-        file_number = variant // len(idea.settings)
-        several = file_number < len(idea.variants)
-        stem = idea.variants[file_number] if several else name.replace("-", "_")
-        in_spec, file = bool(idea.code), f"misconceptions/{stem}"
-    else:
+    spec, form = question.spec, forms.of(question.spec)
+    file = "ideas" if name in question.ideas else name.partition("/")[0]
+    made_of_another = file == "starter" and spec.starter
+    if file not in {"reference", "starter", "ideas", "accepted"} or made_of_another:
         return ""
-    if not in_spec:
-        form = forms.of(spec)
-        suffix = Path(form.file).suffix if file.startswith(ACCEPTED) else ".py"
-        made = {"starter": form.starter, "reference": form.reference}
-        if file in made and made[file](spec):
-            return question.spec_file
-        return f"drills/{question.id}/{file}{suffix}"
-    return question.spec_file
+    made = {"starter": form.starter, "reference": form.reference}
+    if getattr(spec.code, file) or (file in made and made[file](spec)):
+        return question.spec_file
+    suffix = Path(form.file).suffix if file == "accepted" else ".py"
+    return f"drills/{question.id}/{file}{suffix}"
 
 
 def in_one_sentence(error: Exception, file: str) -> str:

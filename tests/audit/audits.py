@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import dedent
@@ -24,7 +25,7 @@ REFERENCE = """
 GATE: dict[str, Any] = {"id": "gate", "kind": "outputs", "of": "y"}
 SIGNS: dict[str, Any] = {"x": [[-1.0, 2.0]]}
 SPEC: dict[str, Any] = {
-    "format": 2,
+    "format": 3,
     "title": "The gate",
     "track": "activations",
     "level": "warm-up",
@@ -36,8 +37,8 @@ SPEC: dict[str, Any] = {
     "cases": {"signs": SIGNS, "many": {"x": {"normal": [4, 5]}}},
     "checks": [GATE],
     "starter_holds": ["open"],
-    "misconceptions": {"open": {"killed_by": "gate", "feedback": "It lets everything through."}},
 }
+IDEAS: dict[str, Any] = {"open": {"killed_by": "gate", "feedback": "It lets everything through."}}
 VARIANTS = {"open": "def relu(x):\n    return x.copy()\n"}
 
 # A backward pass with a hole: no case has a zero.
@@ -62,6 +63,7 @@ def question(
     reference: str = REFERENCE,
     begin: str = "",
     variants: Mapping[str, str] = VARIANTS,
+    misconceptions: Mapping[str, Mapping[str, Any]] = IDEAS,
     driver: str = "",
     **changes: Any,
 ) -> Question:
@@ -71,12 +73,13 @@ def question(
         folder: an empty one.
         reference: its source.
         begin: source of the starter; the first variant over the reference when empty.
-        variants: by misconception, with hyphens.
+        variants: by misconception.
+        misconceptions: the keys and the feedback of each.
         driver: its source; none when empty.
         changes: of top-level keys of the spec; None leaves one out.
     """
     drill = folder / "drills" / "gate"
-    (drill / "misconceptions").mkdir(parents=True, exist_ok=True)
+    drill.mkdir(parents=True, exist_ok=True)
     (folder / "questions").mkdir(exist_ok=True)
     spec = {key: value for key, value in (SPEC | changes).items() if value is not None}
     (folder / "questions" / "gate.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
@@ -84,12 +87,22 @@ def question(
     (drill / "reference.py").write_text(source)
     first = "".join(list(variants.values())[:1])
     (drill / "starter.py").write_text(dedent(begin) or source + "\n" + dedent(first))
-    for name, text in variants.items():
-        path = drill / "misconceptions" / f"{name.replace('-', '_')}.py"
-        path.write_text(dedent(text))
+    if variants:
+        (drill / "ideas.py").write_text(cells(misconceptions, variants))
     if driver:
         (drill / "driver.py").write_text(dedent(driver))
     return load([folder], "gate")
+
+
+def cells(ideas: Mapping[str, Mapping[str, Any]], programs: Mapping[str, str]) -> str:
+    """The file of some ideas: a program for each, named `ID` or `ID / VARIANT`."""
+    text = ""
+    for name, program in programs.items():
+        said = dict(ideas.get(name, {}))
+        feedback = f'"""{said.pop("feedback")}"""\n' if said else ""
+        keys = "".join(f"# {key}: {json.dumps(value)}\n" for key, value in said.items())
+        text += f"# %% {name}\n{keys}{feedback}{dedent(program)}\n"
+    return text
 
 
 def gate(
@@ -114,7 +127,6 @@ def gate(
         cases=given | cases,
         checks=[{**GATE, "of": "grad_x", "cases": list(compared)}],
         starter_holds=None,
-        misconceptions=None,
         survivors=list(survivors) or None,
     )
 

@@ -30,10 +30,10 @@ from grader.reports.sheet import plain
 from tests.asking import with_checks
 from tests.audit.audits import (
     GATE,
+    IDEAS,
     MINI,
     REFERENCE,
     SIGNS,
-    SPEC,
     VARIANTS,
     audited,
     question,
@@ -139,45 +139,46 @@ def test_other_programs_that_do_not_load_are_told_with_theirs(tmp_path: Path) ->
     broken = {"open": "def relu(x):\n    return x\n", "half-open": "\nhalf = x\n"}
     ideas = dict.fromkeys(broken, OPEN)
     (problem,) = audited(tmp_path / "b", variants=broken, misconceptions=ideas).problems
-    where = "name 'x' is not defined, in drills/gate/misconceptions/half_open.py:2: half = x"
+    where = "name 'x' is not defined, in drills/gate/ideas.py:11: half = x"
     assert problem.endswith(where)
 
 
 TYPO = {"open": "def relu(x):\n    return np.maxmum(x, 0)\n"}
 
 
-def test_a_wrong_idea_with_a_typo_is_remarked_on_unless_it_is_about_raising(
+def test_a_wrong_idea_with_a_typo_is_a_fault_unless_it_is_about_raising(
     tmp_path: Path,
 ) -> None:
     begin = "def relu(x):\n    return x.copy()\n"
     report = audited(tmp_path / "a", seeds=(1, 2), variants=TYPO, begin=begin, starter_holds=[])
-    assert report.ok, report.problems
-    (remark,) = said(report, "raising")
-    assert remark.startswith("open raises AttributeError in relu, line 2, on every case")
-    assert "has no attribute 'maxmum'" in remark
+    (problem,) = report.problems
+    assert problem.startswith("open raises AttributeError in relu, line 5, on every case")
+    assert "has no attribute 'maxmum'" in problem
     for feedback in ("It raises there.", "Here an AttributeError comes out."):
         ideas = {"open": {**OPEN, "feedback": feedback}}
         meant = audited(tmp_path / feedback, variants=TYPO, misconceptions=ideas)
-        assert said(meant, "raising") == []
+        assert meant.ok, meant.problems
 
 
 @pytest.mark.parametrize(
     ("raised", "feedback", "faulty", "remarked"),
     [
-        ("ValueError('to do')", "It is wrong.", True, False),
-        ("ValueError('to do')", "It raises ValueError.", False, False),
-        ("NotImplementedError", "It is wrong.", False, True),
+        ("ValueError('to do')", "It is wrong.", 2, False),
+        ("ValueError('to do')", "It raises ValueError.", 0, False),
+        ("NotImplementedError", "It is wrong.", 1, True),  # as the idea does, which nobody holds
     ],
 )
 def test_a_starter_that_only_raises_is_a_fault_unless_it_is_not_written_yet(
-    tmp_path: Path, raised: str, feedback: str, faulty: bool, remarked: bool
+    tmp_path: Path, raised: str, feedback: str, faulty: int, remarked: bool
 ) -> None:
     broken = {"open": f"def relu(x):\n    raise {raised}\n"}
     ideas = {"open": {**OPEN, "feedback": feedback}}
     report = audited(tmp_path, seeds=(1, 2), variants=broken, misconceptions=ideas)
     remarks = said(report, "starter")
     assert (len(report.problems), len(remarks)) == (faulty, remarked)
-    for text in (*report.problems, *remarks):
+    own = [text for text in report.problems if text.startswith("starter")]
+    assert bool(own) == (faulty == 2)
+    for text in (*own, *remarks):
         assert text.startswith(f"starter raises {raised.split('(')[0]} in relu, line ")
         assert text.endswith("; a starter runs, looks plausible and fails by its values")
 
@@ -266,7 +267,7 @@ def test_ideas_that_no_case_tells_apart_are_a_fault(tmp_path: Path) -> None:
 
 NAME = "mean-and-spread"
 PARTS = (MINI.parent / "parts" / "questions" / f"{NAME}.yaml").read_text(encoding="utf-8")
-VARIANCE = PARTS[PARTS.index("  variance:") : PARTS.index("code:\n  reference")]
+VARIANCE = PARTS[PARTS.index("    # %% variance") :]
 PROMPT = "Our dashboard shows a mean that grows with the number of samples."
 CLAUSE = "contract: [m is the arithmetic mean of the entries of x.]"
 IDLE = "the check {} kills no variant: it is idle, or a misconception is missing"
@@ -441,7 +442,7 @@ PEAK = {"id": "peak", "kind": "peak", "of": "y", "cases": "long", "needs": "gate
 def test_a_budget_that_right_styles_come_near_is_a_fault(
     tmp_path: Path, bytes_: int, hoarded: int, fault: list[str]
 ) -> None:
-    copies = {"copies": dedent(REFERENCE).replace("return", "x = x.copy()\n    return")}
+    copies = "# %% copies\n" + dedent(REFERENCE).replace("return", "x = x.copy()\n    return")
     hoards = (
         f"def relu(x):\n    y, kept = np.where(x > 0, x, 0), x.repeat({hoarded})\n    return y\n"
     )
@@ -451,7 +452,7 @@ def test_a_budget_that_right_styles_come_near_is_a_fault(
         cases={"signs": SIGNS, "long": {"x": {"normal": [100_000]}}},
         checks=[{**GATE, "cases": "all"}, {**PEAK, "at_most": f"{bytes_} * x.size"}],
         variants={**VARIANTS, "hoards": hoards},
-        misconceptions={**SPEC["misconceptions"], "hoards": idea},
+        misconceptions={**IDEAS, "hoards": idea},
         code={"accepted": copies} if bytes_ == 25 else None,
     )
     said_of_it = [p for p in report.problems if p.startswith("peak: its budget")]

@@ -17,7 +17,7 @@ from grader.bank import load
 from grader.model.audit import Accepted, AuditReport
 from grader.sandbox.worker.mutate.stand_ins import StandIns
 from grader.session import GradingSession
-from tests.audit.audits import GATE, MINI, SIGNS, audited, question
+from tests.audit.audits import GATE, MINI, SIGNS, audited, cells, question
 from tests.harness import each
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -154,7 +154,7 @@ LEAKY = "import numpy as np\n\ndef relu(x):\n    return np.where(x > 0, x, 0.01 
 def test_right_solutions_in_other_styles_are_held_on_every_seed(
     tmp_path: Path, sources: dict[str, str], problem: str, held: list[tuple[str, int]]
 ) -> None:
-    report = audit(question(tmp_path, code={"accepted": sources}), seeds=(1, 2))
+    report = audit(question(tmp_path, code={"accepted": cells({}, sources)}), seeds=(1, 2))
     assert len(report.problems) == bool(problem)
     assert "".join(report.problems).startswith(problem and f"questions/gate.yaml: {problem}")
     assert report.accepted[: len(held)] == tuple(Accepted(n, passed, 2) for n, passed in held)
@@ -163,12 +163,12 @@ def test_right_solutions_in_other_styles_are_held_on_every_seed(
 @each(
     ("listed", "problems"),
     [
-        ("{name: short, part: 2}", []),
-        ("{name: short, part: 1}", []),
+        ("short\n# part: 2", []),
+        ("short\n# part: 1", []),
         ("short", ["the accepted short does not define spread"]),
-        ("{name: short, part: 3}", ["the accepted short does not define spread"]),
-        ("{name: zero, part: 1}", []),  # of no elements it raises, which part 2 asks about
-        ("{name: zero, part: 2}", ["nothing does not pass zero", "alone does not pass zero"]),
+        ("short\n# part: 3", ["the accepted short does not define spread"]),
+        ("zero\n# part: 1", []),  # of no elements it raises, which part 2 asks about
+        ("zero\n# part: 2", ["nothing does not pass zero", "alone does not pass zero"]),
     ],
 )
 def test_what_is_right_in_the_first_parts_is_held_to_them_alone(
@@ -179,15 +179,11 @@ def test_what_is_right_in_the_first_parts_is_held_to_them_alone(
         "zero": "def mean(x):\n    return sum(x.tolist()) / len(x)\n",
         "short": "def mean(x):\n    return sum(x.tolist()) / max(1, len(x))\n",
     }[name]
-    bank = tmp_path / listed.replace(":", "")
+    bank = tmp_path / listed.replace("\n# part: ", "-")
     shutil.copytree(PARTS, bank)
-    spec = bank / "questions" / "mean-and-spread.yaml"
-    spec.write_text(
-        spec.read_text().replace("starter_holds", f"accepted: [{listed}]\nstarter_holds")
-    )
-    home = bank / "drills" / "mean-and-spread" / "accepted"
+    home = bank / "drills" / "mean-and-spread"
     home.mkdir(parents=True)
-    (home / f"{name}.py").write_text(source)
+    (home / "accepted.py").write_text(f"# %% {listed}\n{source}")
     with GradingSession(load([bank], "mean-and-spread")) as session:
         _, found = hold_written(session, (1,), lambda _: None, {})
     assert len(found) == len(problems), found

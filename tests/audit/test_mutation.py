@@ -149,8 +149,8 @@ def totals(folder: Path, sizes: dict[str, int], **changes: Any) -> MutationRepor
         folder, reference=LONG, begin="def total(x):\n    return x.sum()\n", variants={},
         contract=CONTRACT, run=["y = total(x)"], interface="def total(x)  # (N,) -> y",
         cases={name: {"x": {"uniform": [size]}} for name, size in sizes.items()},
-        starter_holds=None, misconceptions=None,
-        code={"accepted": {"branches": BRANCHES}}, **changes,
+        starter_holds=None,
+        code={"accepted": f"# %% branches\n{BRANCHES}"}, **changes,
     )  # fmt: skip
     return mutate(named, seeds=[0])
 

@@ -65,7 +65,7 @@ def test_every_committed_proof_is_about_its_question_as_it_is(name: str) -> None
     assert found.state in {State.CURRENT, State.GRADER, State.LIBRARIES}, f"{found.text}; {again}"
     assert found.proof is not None
     assert place(question).read_bytes() == found.proof.text()
-    assert {"reference", "starter", *question.spec.misconceptions} <= found.proof.programs.keys()
+    assert {"reference", "starter", *question.ideas} <= found.proof.programs.keys()
     assert {*question.accepted} <= {*found.proof.accepted}
     assert (sum(found.proof.killed.values()) > 0) is (found.proof.mutants > 0)
 

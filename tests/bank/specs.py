@@ -9,7 +9,7 @@ from grader.model.errors import BankError
 from grader.model.question import Question
 
 SPEC = """\
-format: 2
+format: 3
 title: A scaled copy
 track: basics
 level: warm-up
@@ -26,15 +26,16 @@ cases:
 checks:
   - {id: forward, kind: outputs, of: y}
   - {id: backward, kind: outputs, of: grad_x, needs: forward}
-misconceptions:
-  adds-it:
-    killed_by: forward
-    feedback: You add the factor.
 hints: [Twice 3 is what]
 follow_ups:
   - {ask: And without factor, answer: A copy.}
 """
-FILES = {"starter.py": "", "reference.py": "", "misconceptions/adds_it.py": ""}
+IDEAS = '''\
+# %% adds-it
+# killed_by: forward
+"""You add the factor."""
+'''
+FILES = {"starter.py": "", "reference.py": "", "ideas.py": IDEAS}
 
 
 def edited(*edits: str, text: str = SPEC) -> str:

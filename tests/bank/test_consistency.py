@@ -23,7 +23,7 @@ X = "{normal: [2, 5]}"  # of the case `wide`, line 14
         (FIRST, "kind: outputs, of: yy", "16:34: checks[0].of: expected a result of the run main, found 'yy'; did you mean 'y'?"),
         (FIRST, "kind: outputs, of: []", "16:5: checks[0]: expected the name of a result, found none: the check could not fail"),
         (FIRST, "kind: numbers, of: y, parts: []", "16:5: checks[0]: expected the names of parts, found none: the check could not fail"),
-        (FIRST, "kind: gradcheck, loss: y, gradients: {}", "16:5: checks[0]: expected gradients, found none: the check could not fail"),
+        (FIRST, "kind: gradcheck, run: other", '  - y, ctx = scale(x, factor)\n  - grad_x = scale_backward(grad_y, ctx)', '  main: ["y, ctx = scale(x, factor)", "grad_x = scale_backward(grad_y, ctx)"]\n  other: ["z, kept = scale(x, factor)"]', "16:5: checks[0]: expected a loss and gradients, found none: the check could not fail"),
         (FIRST, "kind: curve, of: y", "16:5: checks[0]: expected ends_below, ends_above, falls or tolerance, found none: the check could not fail"),
         (FIRST, "kind: outputs, of: y, show: {beside: z}", "16:48: checks[0].show.beside: expected an input of the run, found 'z'"),
         (FIRST, "kind: outputs, of: y, show: {window: [3, factr, 0]}", "16:60: checks[0].show.window[1]: expected an input of the run, found 'factr'; did you mean 'factor'?"),
@@ -46,27 +46,26 @@ X = "{normal: [2, 5]}"  # of the case `wide`, line 14
         (FIRST, "kind: outputs, of: y, stretch: true", "17:47: checks[1].needs: expected a check that decides, because backward does, found the stretch forward"),
         ("id: backward", "id: forward", "17:6: checks[1].id: expected each id once, found 'forward' again"),
         (FIRST, "kind: outputs, of: y, clause: 2", "16:41: checks[0].clause: expected the number of a clause of a contract, and there is none, found 2"),
-        ("misconceptions:", "  - {id: speed, kind: performance, at_most: 2, cases: [fixed]}\nmisconceptions:", "  wide: {", "  fixed: {x: [[1.0]], factor: 3, grad_y: [[1.0]]}\n  wide: {", "19:56: checks[2].cases[0]: expected inputs that are drawn, found only fixed ones in case fixed: remembering the answer would be fast"),
-        ("misconceptions:", "  - {id: kept, kind: state, of: ctx, at_most: 8, cases: small, large: wid}\nmisconceptions:", "18:64: checks[2].large: expected the name of a case, found 'wid'; did you mean 'wide'?"),
-        ("killed_by: forward", "killed_by: forwad", "20:5: misconceptions.adds-it.killed_by: expected the id of a check, found 'forwad'; did you mean 'forward'?"),
-        ("hints:", "starter_holds: [adds-itt]\nhints:", "22:17: starter_holds[0]: expected the id of a misconception, found 'adds-itt'; did you mean 'adds-it'?"),
+        ("hints:", "  - {id: speed, kind: performance, at_most: 2, cases: [fixed]}\nhints:", "  wide: {", "  fixed: {x: [[1.0]], factor: 3, grad_y: [[1.0]]}\n  wide: {", "19:56: checks[2].cases[0]: expected inputs that are drawn, found only fixed ones in case fixed: remembering the answer would be fast"),
+        ("hints:", "  - {id: kept, kind: state, of: ctx, at_most: 8, cases: small, large: wid}\nhints:", "18:64: checks[2].large: expected the name of a case, found 'wid'; did you mean 'wide'?"),
+        ("hints:", "starter_holds: [adds-itt]\nhints:", "18:17: starter_holds[0]: expected the name of an idea, found 'adds-itt'; did you mean 'adds-it'?"),
         ("small: {x: [[1.0, 2.0]], factor: 3,", "small: {x: [[1.0, 2.0]],", FIRST, "kind: outputs, of: y, cases: small", "16:41: checks[0].cases: case small gives no value for factor, which 'y, ctx = scale(x, factor)' needs"),
         ("grad_y, ctx)", "grad_y, ctx, torch_seed)", "11:5: run[1]: expected an input of a case or an earlier result, found 'torch_seed'"),
         ("= scale(x, factor)", "= scale(x, grad_x)", "10:5: run[0]: expected an input of a case or an earlier result, found 'grad_x', which only a later step gives"),
         ("y, ctx = scale(x", "y, ctx = driver.scale(x", "10:5: run[0]: expected driver.py next to reference.py, or code.driver, found neither"),
         ("hints:", "code: {driver: 'x = 1'}\nhints:", "9:1: run: expected a step that calls driver.NAME, or no driver, found none"),
         ("interface: \"def scale(x, factor): ...\"\n", "", "1:1: the question: expected the key 'interface', found none"),
-        ("hints:", "survivors:\n  - {in: scale, was: x * 2, becomes: x + x, because: they agree}\n  - {in: scale, was: x * 2, becomes: x + x, because: they agree}\nhints:", "24:5: survivors[1]: expected each mutant once, found that of survivors[0] again"),
+        ("hints:", "survivors:\n  - {in: scale, was: x * 2, becomes: x + x, because: they agree}\n  - {in: scale, was: x * 2, becomes: x + x, because: they agree}\nhints:", "20:5: survivors[1]: expected each mutant once, found that of survivors[0] again"),
         ("wide: {x: {normal: [2, 5]}, factor: 2", "wide: {x: {normal: [2, 5]}, factr: 2", "14:31: cases.wide.factr: expected an input that a step reads, found 'factr'; did you mean 'factor'?"),
         ("y, ctx = scale(x, factor)", "y, ctx == scale(x, factor)", "10:5: run[0]: expected one assignment of a call, found 'y, ctx == scale(x, factor)'"),
-        ("hints:", "answers: {a: {ask: b}}\nhints:", "22:1: answers: expected form: estimate, predict or derive, found none"),
-        ("hints:", "defaults: {kernl: 2}\nhints:", "22:12: defaults.kernl: expected an input that a step reads, found 'kernl'"),
-        ("hints:", "defaults: {x: {normal: -1}}\nhints:", "22:16: defaults.x.normal: expected a shape (a list of sizes) or 'like NAME', found -1"),
-        ("hints:", "defaults: {x: {nromal: [2]}}\nhints:", "22:12: defaults.x: expected exactly one generator (array, normal, uniform, integers, distinct, zeros, ones, full, simplex, one_hot), found nromal; did you mean 'normal'?"),
-        ("hints:", "defaults: {dtype: float16}\nhints:", "22:12: defaults.dtype: expected one of float32, float64, bfloat16, found 'float16'"),
-        ("hints:", "defaults: {draws: 3}\nhints:", "22:12: defaults.draws: expected an input or dtype, found draws"),
-        ("hints:", "display: {beside: [x, y]}\nhints:", "22:23: display.beside[1]: expected an input of a run, found 'y'"),
-        ("hints:", "display: {beside: x, window: [factr, 1, 0]}\nhints:", "22:31: display.window[0]: expected an input of a run, found 'factr'; did you mean 'factor'?"),
+        ("hints:", "answers: {a: {ask: b}}\nhints:", "18:1: answers: expected form: estimate, predict or derive, found none"),
+        ("hints:", "defaults: {kernl: 2}\nhints:", "18:12: defaults.kernl: expected an input that a step reads, found 'kernl'"),
+        ("hints:", "defaults: {x: {normal: -1}}\nhints:", "18:16: defaults.x.normal: expected a shape (a list of sizes) or 'like NAME', found -1"),
+        ("hints:", "defaults: {x: {nromal: [2]}}\nhints:", "18:12: defaults.x: expected exactly one generator (array, normal, uniform, integers, distinct, zeros, ones, full, simplex, one_hot), found nromal; did you mean 'normal'?"),
+        ("hints:", "defaults: {dtype: float16}\nhints:", "18:12: defaults.dtype: expected one of float32, float64, bfloat16, found 'float16'"),
+        ("hints:", "defaults: {draws: 3}\nhints:", "18:12: defaults.draws: expected an input or dtype, found draws"),
+        ("hints:", "display: {beside: [x, y]}\nhints:", "18:23: display.beside[1]: expected an input of a run, found 'y'"),
+        ("hints:", "display: {beside: x, window: [factr, 1, 0]}\nhints:", "18:31: display.window[0]: expected an input of a run, found 'factr'; did you mean 'factor'?"),
         ("small: {", "small: {draws: 0, ", "13:11: cases.small.draws: expected a whole number from 1 to 24, found 0"),
         ("small: {", "small: {draws: {normal: [2]}, ", "13:11: cases.small.draws: expected a whole number from 1 to 24, found {'normal': [2]}; draws is a word of cases: an input needs another name"),
         ("small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}", "small: {draws: 3, x: [[1.0, 2.0]], factor: 3, grad_y: [[1.0, 1.0]]}", "13:11: cases.small.draws: expected inputs that are drawn, found only fixed ones: all draws are the same"),
@@ -109,13 +108,11 @@ def test_wrong_names_are_said_together_in_the_order_of_the_file(tmp_path: Path) 
     spec = edited(
         "y, ctx = scale(x, factor)", "y, ctx = scale(x, factr)",
         "of: grad_x, needs", "of: grad_z, needs",
-        "killed_by: forward", "killed_by: forwad",
         X, "{normal: like w}, w: {normal: like y}",
     )  # fmt: skip
     assert problems(tmp_path, spec) == [
         "10:5: run[0]: expected an input of a case or an earlier result, found 'factr'; did you mean 'factor'?",
         "17:35: checks[1].of: expected a result of the run main, found 'grad_z'; did you mean 'grad_x'?",
-        "20:5: misconceptions.adds-it.killed_by: expected the id of a check, found 'forwad'; did you mean 'forward'?",
     ]
     spec = edited(X, "{normal: like w}, w: {normal: like x}")
     assert len(problems(tmp_path, spec)) == 2, "each takes the shape of the other"
@@ -124,8 +121,8 @@ def test_wrong_names_are_said_together_in_the_order_of_the_file(tmp_path: Path) 
 @pytest.mark.parametrize(
     "edits",
     [
-        ("misconceptions:", "  - {id: speed, kind: performance, at_most: 2, cases: [small, wide]}\nmisconceptions:"),
-        ("misconceptions:", "  - {id: kept, kind: state, of: ctx, at_most: 8, cases: small, large: wide}\nmisconceptions:"),
+        ("hints:", "  - {id: speed, kind: performance, at_most: 2, cases: [small, wide]}\nhints:"),
+        ("hints:", "  - {id: kept, kind: state, of: ctx, at_most: 8, cases: small, large: wide}\nhints:"),
         ("wide: {x: {normal: [2, 5]},", "wide: {w: {zeros: [2, 5]}, n: 3, x: {normal: like w},", FIRST, "kind: state, of: ctx, cases: wide, at_most: 8 * n"),
         ("run:\n", "run:\n  twin:\n  - t = scale(x, factor)\n  main:\n", "of: y}", "of: y}\n  - {id: twin, kind: outputs, of: t, run: twin}"),
     ],
@@ -133,6 +130,22 @@ def test_wrong_names_are_said_together_in_the_order_of_the_file(tmp_path: Path) 
 )  # fmt: skip
 def test_what_fits_together_is_accepted(tmp_path: Path, edits: tuple[str, ...]) -> None:
     assert problems(tmp_path, edited(*edits)) == []
+
+
+@pytest.mark.parametrize(
+    ("edits", "message"),
+    [
+        (("small: {x: [[1.0, 2.0]], factor: 3,", "small: {x: [[1.0, 2.0]],", "of: y}", "of: y, cases: [small, wide]}", "of: grad_x, needs", "of: grad_x, cases: [wide, small], needs"),
+         "16:49: checks[0].cases[0]: case small gives no value for factor, which 'y, ctx = scale(x, factor)' needs"),
+        ((X, "{nrmal: [2]}", "checks:", "  float: {extends: wide, dtype: float32}\nchecks:"),
+         "14:10: cases.wide.x: expected exactly one generator (array, normal, uniform, integers, distinct, zeros, ones, full, simplex, one_hot), found nrmal; did you mean 'normal'?"),
+        (("small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}", "small: [[1.0], 3]", "wide: {x: {normal: [2, 5]}, factor: 2, grad_y: {normal: like y}}", "wide: [[2.0], 3]"),
+         "13:3: cases.small: expected inputs by name, or a key 'columns' with the names of the entries, found a list"),
+    ],
+    ids=["an input that two checks lack", "a recipe that is inherited", "rows without columns"],
+)  # fmt: skip
+def test_one_fault_is_said_once(tmp_path: Path, edits: tuple[str, ...], message: str) -> None:
+    assert problems(tmp_path, edited(*edits)) == [message]
 
 
 def test_cases_that_no_check_looks_at_have_their_places(tmp_path: Path) -> None:

@@ -81,8 +81,7 @@ def test_what_is_no_text_or_no_mapping_of_unique_words_is_refused(
         ),
         (
             "a: b: c\n",
-            "1:5 mapping values are not allowed in this context; is the line indented right? "
-            "A text that holds ': ' needs quotes",
+            "1:5 a text that holds ': ', which needs quotes",
             ("a: b: c", "    ^"),
         ),
         (
@@ -91,7 +90,7 @@ def test_what_is_no_text_or_no_mapping_of_unique_words_is_refused(
             ("   c: d: e}", "       ^"),
         ),
         ("a: b\nc: 'open\nd: 1\n", "2:4 while scanning a quoted scalar", ("c: 'open", "   ^")),
-        (f"a: {'x' * 80}: \u200by\n", "1:84 mapping", (f"{'x' * 50}:  y", " " * 50 + "^")),
+        (f"a: {'x' * 80}: \u200by\n", "1:84 a text", (f"{'x' * 50}:  y", " " * 50 + "^")),
         ("a: *nowhere\n", "1:4 found undefined alias", ("a: *nowhere", "   ^")),
         ("a: &x 1\nb: &x 2\n", "2:4 found duplicate anchor", ("b: &x 2", "   ^")),
         ("a: 1\n---\nb: 2\n", "2:1 expected a single document", ("---", "^")),

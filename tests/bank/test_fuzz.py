@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from grader.bank import load
 from grader.model.errors import BankError
-from tests.bank.specs import SPEC, loaded, one_file
+from tests.bank.specs import SPEC, loaded, one_file, write_bank
 from tests.bank.test_loading import ONE, POOLS
 
 fuzz = settings(
@@ -41,20 +41,27 @@ TREES = st.recursive(
     max_leaves=8,
 )
 RIGHT = yaml.safe_load(SPEC)
+FILES = r"([a-z/-]+\.yaml|drills/[a-z-]+/(ideas|accepted)\.py)"
 
 
 def survives(folder: Path, spec: Any, *, alone: bool = False) -> None:
     """Load a spec, or data of one: every fault has a place and is one short line."""
     text = spec if isinstance(spec, str | bytes) else yaml.safe_dump(spec, sort_keys=False)
+    made, name = (one_file, "one") if alone else (write_bank, "scaled-copy")
+    ends_in_a_sentence(folder, made(folder, text), name)
+
+
+def ends_in_a_sentence(folder: Path, bank: Path, name: str) -> None:
+    """Load a question of a bank in a folder: every fault has a place and is one short line."""
     problems: tuple[str, ...] = ()
     try:
-        load([one_file(folder, text)], "one") if alone else loaded(folder, text)
+        load([bank], name)
     except BankError as error:
         problems = error.problems
     assert len(set(problems)) == len(problems)
     for problem in problems:
         place = problem.removeprefix(str(folder))
-        assert re.match(r"/[a-z/-]+\.yaml:[1-9][0-9]*:[1-9][0-9]*: .", place), problem
+        assert re.match(rf"/{FILES}:[1-9][0-9]*:[1-9][0-9]*: .", place), problem
         assert problem.isprintable()
         assert len(problem) < 2000
 
@@ -147,7 +154,29 @@ def test_a_right_spec_with_marks_lines_or_pieces_changed(
     survives(tmp_path, spec[:at] + piece + spec[end:], alone=True)
 
 
-BODY = SPEC[SPEC.index("run:") : SPEC.index("feedback")]
+CELLS = st.sampled_from(
+    [
+        "# %% adds-it\n", "# %%\n", "#%% other\n", "# %% other / more\n", "# %% a / b / c\n",
+        "# killed_by: forward\n", "# killed_by: [backward\n", "# killed_by: 3\n",
+        "# parameters: {A: [1, 2]}\n", "# parameters: {A: []}\n", "# part: 9\n", "# x: !!x\n",
+        "# x: &a *a\n", '"""You add.', '"""\n', "A = 1\n", "\udc80", "\ufeff", "\r", "\0",
+    ]
+)  # fmt: skip
+
+
+@fuzz
+@given(st.lists(CELLS | st.text(max_size=8), max_size=9), st.sampled_from(["ideas", "accepted"]))
+def test_any_text_in_a_file_of_several_programs(
+    tmp_path: Path, pieces: list[str], file: str
+) -> None:
+    bank = write_bank(tmp_path)
+    path = bank / "drills" / "scaled-copy" / f"{file}.py"
+    path.write_bytes("".join(pieces).encode("utf-8", "surrogateescape"))
+    ends_in_a_sentence(tmp_path, bank, "scaled-copy")
+    path.unlink()
+
+
+BODY = SPEC[SPEC.index("run:") : SPEC.index("hints")]
 SPOTS = [
     (name, SPEC.index("run:") + spot.start())
     for name in ("forward", "grad_x", "grad_y", "ctx", "factor", "adds-it", "outputs")

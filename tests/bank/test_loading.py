@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from grader.bank import load
+from grader.bank.repair import changes, repaired
 from grader.cases.recipe import read_cases
 from grader.model.question import Question
 from grader.model.report import Verdict
@@ -18,9 +19,8 @@ from tests.bank.test_faults import PARTS
 
 HOME = "drills/scaled-copy"
 
-ACCEPTED = edited("hints:", "accepted: [loops]\nhints:")  # line 22
 ONE = """\
-format: 2
+format: 3
 title: A gate
 track: basics
 level: warm-up
@@ -49,26 +49,24 @@ code:
   driver: |
     def twice(program, g, x):
         return program.gate(program.gate(g, x), x)
-  accepted:
-    selected: |
-      def gate(g, x):
-          return g * (x > 0)
-misconceptions:
-  no-gate:
-    killed_by: gate
-    feedback: You ignore x.
-    code: |
-      def gate(g, x):
-          return g.copy()
-  opens-elsewhere:
-    killed_by: gate
-    feedback: You open at {EDGE} and {MORE}.
-    parameters: {EDGE: [0.0, 3.0, .inf]}
-    code:
-      - |
-        EDGE = 1
-        def gate(g, x):
-            return np.where(x >= EDGE, g, 0.0)
+  accepted: |
+    # %% selected
+    def gate(g, x):
+        return g * (x > 0)
+  ideas: |
+    # %% no-gate
+    # killed_by: gate
+    '''You ignore x.'''
+    def gate(g, x):
+        return g.copy()
+
+    # %% opens-elsewhere
+    # killed_by: gate
+    # parameters: {EDGE: [0.0, 3.0, .inf]}
+    '''You open at {EDGE} and {MORE}.'''
+    EDGE = 1
+    def gate(g, x):
+        return np.where(x >= EDGE, g, 0.0)
 """
 RIGHT = "        return np.where(x > 0, g, 0.0)\n"
 
@@ -79,22 +77,23 @@ def one(folder: Path, *edits: str) -> Question:
 
 
 def test_a_question_carries_its_programs_as_bytes_and_where_they_come_from(tmp_path: Path) -> None:
-    home = write_bank(tmp_path, ACCEPTED) / HOME
+    home = write_bank(tmp_path) / HOME
     (home / "starter.py").write_bytes(b"\xff not even text")
-    (home / "misconceptions" / "adds_it.py").write_bytes(b"x + factor  # TODO")
-    (home / "accepted").mkdir()
-    (home / "accepted" / "loops.py").write_bytes(b"right = 1\n")
+    (home / "ideas.py").write_bytes(b"# %% adds-it\n'''You add.'''\nx + factor  # TODO\n")
+    (home / "accepted.py").write_bytes(b"# %% loops\nright = 1\n")
     question = load([tmp_path], "scaled-copy")
     assert (question.starter, question.driver) == (b"\xff not even text", None)
-    assert question.variants == {"adds-it": (b"x + factor  # TODO",)}
-    assert question.accepted == {"loops": b"right = 1\n"}
+    assert question.variants == {"adds-it": (b"\n'''You add.'''\nx + factor  # TODO\n",)}
+    idea = question.ideas["adds-it"]
+    assert (idea.feedback, idea.killed_by) == ("You add.", [])
+    assert (question.accepted, question.right_until) == ({"loops": b"\nright = 1\n"}, {"loops": 1})
     assert question.functions == ("scale", "scale_backward")
     assert question.spec.runs == {
         "main": ["y, ctx = scale(x, factor)", "grad_x = scale_backward(grad_y, ctx)"]
     }
     assert question.spec_path == tmp_path / "questions" / "scaled-copy.yaml"
-    assert question.todos == (f"{HOME}/misconceptions/adds_it.py:1",)
-    (home / "accepted" / "loops.py").write_bytes(b"right = 2\n")
+    assert question.todos == (f"{HOME}/ideas.py:3",)
+    (home / "accepted.py").write_bytes(b"# %% loops\nright = 2\n")
     assert load([tmp_path], "scaled-copy").digest != question.digest
 
 
@@ -103,16 +102,12 @@ def test_a_question_carries_its_programs_as_bytes_and_where_they_come_from(tmp_p
     [
         ("starter.py", None, "1:1: the question: expected the file PATH, or code.starter in the "
          "spec, found: No such file or directory"),
-        ("misconceptions/adds_it.py", None, "19:3: misconceptions.adds-it: expected the file PATH, "
-         "or misconceptions.adds-it.code in the spec, found: No such file or directory"),
-        ("accepted/loops.py", None, "22:12: accepted[0]: expected the file PATH, or code.accepted "
-         "in the spec, found: No such file or directory; did you mean 'loop.py'?"),
-        ("accepted/more.py", b"", "22:1: accepted: expected a name under accepted, found PATH, "
-         "which nothing in the question uses"),
-        ("misconceptions/more.py", b"", "18:1: misconceptions: expected the program of a "
-         "misconception, found PATH, which nothing in the question uses"),
         ("more.py", b"", "1:1: the question: expected a program or a helper, found PATH, which "
-         "nothing in the question uses"),
+         "nothing uses"),
+        ("accepted.txt", b"", "1:1: the question: expected a program or a helper, found PATH, "
+         "which nothing uses"),
+        ("misconceptions", b"", "1:1: the question: expected a program or a helper, found PATH, "
+         "which nothing uses"),
         ("reference.py", b"#" * ((1 << 20) + 1), "1:1: the question: expected at most 1,048,576 "
          "bytes in PATH, found more"),
     ],
@@ -120,10 +115,7 @@ def test_a_question_carries_its_programs_as_bytes_and_where_they_come_from(tmp_p
 def test_a_file_that_is_missing_spare_or_too_long_is_said(
     tmp_path: Path, file: str, content: bytes | None, message: str
 ) -> None:
-    home = write_bank(tmp_path, ACCEPTED) / HOME
-    (home / "accepted").mkdir()
-    for name in ("accepted/loops.py", *(["accepted/loop.py"] if "loops" in file else [])):
-        (home / name).touch()
+    home = write_bank(tmp_path) / HOME
     for name in ("_notes.py", "README.md", "test_it.py"):
         (home / name).touch()
     (home / file).unlink() if content is None else (home / file).write_bytes(content)
@@ -173,7 +165,7 @@ def test_a_folder_may_hold_some_programs_and_the_spec_others(tmp_path: Path) -> 
     starter = ONE[ONE.index("  starter: |") : ONE.index("  driver: |")]
     bank = write_bank(tmp_path, edited(starter, "", text=ONE))
     (bank / HOME / "reference.py").unlink()
-    (bank / HOME / "misconceptions" / "adds_it.py").unlink()
+    (bank / HOME / "ideas.py").unlink()
     (bank / HOME / "starter.py").write_bytes(b"starter")
     assert load([bank], "scaled-copy").starter == b"starter"
 
@@ -187,20 +179,14 @@ def test_a_folder_may_hold_some_programs_and_the_spec_others(tmp_path: Path) -> 
          "expected code.starter, because there are no files, found none"),
         ("  driver: |", "  driver: >", "27:3: code.driver: expected code below '|', found '>', "
          "which joins its lines"),
-        ("You ignore x.\n", "You ignore x.\n    variants: [a]\n", "39:5: misconceptions."
-         "no-gate.code: expected variants (files) or code, found both"),
-        ("    code: |\n      def gate(g, x):\n          return g.copy()\n", "    code: []\n",
-         "38:5: misconceptions.no-gate.code: expected at least one entry, found a list of 0"),
-        ("EDGE = 1\n        def", "def", "44:18: misconceptions.opens-elsewhere."
-         "parameters.EDGE: expected EDGE = ... at the left margin of every program, found none"),
-        ("3.0, .inf]", f"{', '.join(map(str, range(11)))}], X: [1, 2, 3]", "44:5: misconceptions."
-         "opens-elsewhere.parameters: expected at most 24 combinations of values, found 36"),
-        ("[0.0, 3.0, .inf]", "[[1]]", "44:25: misconceptions.opens-elsewhere.parameters.EDGE[0]: "
+        ("EDGE = 1\n    def", "def", "43:16: opens-elsewhere.parameters.EDGE: expected EDGE = ... "
+         "at the left margin of every program, found none"),
+        ("3.0, .inf]", f"{', '.join(map(str, range(11)))}], X: [1, 2, 3]", "43:3: opens-elsewhere."
+         "parameters: expected at most 24 combinations of values, found 36"),
+        ("[0.0, 3.0, .inf]", "[[1]]", "43:23: opens-elsewhere.parameters.EDGE[0]: "
          "expected true or false or a whole number or a number or text, found a list of 1"),
         ("starter_holds:", "helpers: [json]\nstarter_holds:", "16:11: helpers[0]: expected a name "
          "that no other module has, found json"),
-        ("starter_holds:", "accepted: [a, a]\nstarter_holds:", "16:15: accepted[1]: expected each "
-         "name once, found a again"),
     ],
 )  # fmt: skip
 def test_code_that_is_not_written_as_it_should_be_is_placed(
@@ -227,7 +213,7 @@ def test_a_spec_of_parts_is_one_of_all_of_them(tmp_path: Path) -> None:
 # -- what is said once, and filled in where it belongs ---------------------------------------------
 
 POOLS = """\
-format: 2
+format: 3
 title: Pools
 track: pooling
 level: core
@@ -299,15 +285,105 @@ def test_a_display_is_shown_with_every_check_that_has_none(tmp_path: Path) -> No
     assert shown("of: y}", "of: y, show: {beside: kernel}}") == [(["kernel"], None), area]
 
 
+def test_a_check_without_of_looks_at_what_no_later_step_takes(tmp_path: Path) -> None:
+    bare = ", kind: outputs, of: y}", "}"
+    checks: list[Any] = pools(tmp_path, *bare).spec.checks
+    assert [(one.kind, one.of) for one in checks] == [
+        ("outputs", ["y", "grad_x"]),
+        ("outputs", "a"),
+    ]
+    steps = '"y = pool(x, kernel, stride)", "grad_x = back(grad_y, x)"'
+    with_ctx = '"y, ctx = pool(x, kernel, stride)", "grad_x = back(grad_y, ctx)"'
+    checks = [*pools(tmp_path, steps, with_ctx, *bare).spec.checks]
+    assert checks[0].of == ["y", "grad_x"]
+
+
+def test_one_word_is_a_check_of_that_kind(tmp_path: Path) -> None:
+    words = "  - gradcheck\n  - side-effects\n"
+    checks: list[Any] = pools(
+        tmp_path, "  - {id: pooled, kind: outputs, of: y}\n", words
+    ).spec.checks
+    law, manners = checks[:2]
+    assert (law.id, law.kind, law.loss, law.cotangent) == ("gradcheck", "gradcheck", "y", "grad_y")
+    assert law.gradients == {"x": "grad_x"}
+    assert (manners.kind, manners.of) == ("side-effects", ["y", "grad_x"])
+
+
+# -- cases as a table ------------------------------------------------------------------------------
+
+TABLE = ("cases: {a: {x: [1.0]}, b: {side: 3}}", "columns: [about, x, kernel]\ncases: ")
+
+
+def test_a_case_that_is_a_list_is_a_row_of_the_table(tmp_path: Path) -> None:
+    rows = "{a: [short, [1.0]], b: {side: 3}, c: [all, [2.0], 5], d: [none, [3.0], ~]}"
+    found = pools(tmp_path, TABLE[0], TABLE[1] + rows).spec.cases
+    seen = {name: tuple(map(case.get, ("about", "x", "kernel"))) for name, case in found.items()}
+    assert seen == {
+        "a": ("short", [1.0], 2), "b": (None, None, None), "c": ("all", [2.0], 5),
+        "d": ("none", [3.0], 2),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("{a: [1, [1.0], 2, 3], b: {side: 3}}", "15:9: cases.a: expected at most 3 entries, one "
+         "for each of the columns, found 4"),
+        ("{a: [a, {nromal: [3]}], b: {side: 3}}", "15:16: cases.a[1]"),
+        ("{a: a, b: {side: 3}}", "15:9: cases.a: expected a mapping, found the text 'a'"),
+    ],
+)  # fmt: skip
+def test_a_row_that_is_wrong_is_placed(tmp_path: Path, rows: str, message: str) -> None:
+    (found,) = said(one_file(tmp_path, edited(TABLE[0], TABLE[1] + rows, text=POOLS)), "one")
+    assert found.startswith(message)
+
+
+# -- the starter is an idea ------------------------------------------------------------------------
+
+BEGUN = (
+    "starter_holds: [no-gate]\n", "starter: idea no-gate\n",
+    "  starter: |\n    def gate(g, x):\n        return g * 1.0\n", "",
+)  # fmt: skip
+
+
+def test_a_starter_may_be_the_reference_with_an_idea(tmp_path: Path) -> None:
+    question = one(tmp_path, *BEGUN)
+    reference = question.handed_out(question.reference)
+    assert question.starter == reference.replace(b"np.where(x > 0, g, 0.0)", b"g.copy()")
+    assert question.spec.starter_holds == ["no-gate"]
+    (change,) = changes(question)
+    assert (change.why, repaired(question)) == (((1, "You ignore x."),), reference)
+    named = grade(question, question.starter, seed=1).misconceptions
+    assert [one.id for one in named] == ["no-gate"]
+
+
+@pytest.mark.parametrize(
+    ("edits", "message"),
+    [
+        (("idea no-gate", "idea no-gat"), "starter: expected an idea, found 'no-gat'; did"),
+        (("idea no-gate", "no-gate"), "starter: "),
+        (("return np.where(x > 0, g, 0.0)", "return ("), "is no Python"),
+    ],
+)  # fmt: skip
+def test_a_starter_that_no_idea_makes_is_said(
+    tmp_path: Path, edits: tuple[str, str], message: str
+) -> None:
+    text = edited(*edits, text=edited(*BEGUN, text=ONE))
+    (found,) = said(one_file(tmp_path, text), "one")
+    assert message in found
+
+
+def test_a_question_of_parts_has_a_starter_of_its_own(tmp_path: Path) -> None:
+    text = (PARTS / "questions" / "mean-and-spread.yaml").read_text(encoding="utf-8")
+    text = edited("starter_holds: [sums]", "starter: idea sums", text=text)
+    (found,) = said(one_file(tmp_path, text), "one")
+    assert "starter: expected a starter of its own" in found
+
+
 # -- never by accident -----------------------------------------------------------------------------
 
 
-def test_a_variant_cannot_lie_outside_its_folder_nor_an_accepted_solution(tmp_path: Path) -> None:
-    for old, new in (
-        ("killed_by: forward", "killed_by: forward\n    variants: [../../secret]"),
-        ("hints:", "accepted: [../reference]\nhints:"),
-        ("hints:", "helpers: [../reference]\nhints:"),
-    ):
-        (found,) = problems(tmp_path, edited(old, new))
-        assert "expected a name (letters, digits, _)" in found
-        assert "found the text '../" in found
+def test_a_helper_cannot_lie_outside_its_folder(tmp_path: Path) -> None:
+    (found,) = problems(tmp_path, edited("hints:", "helpers: [../reference]\nhints:"))
+    assert "expected a name (letters, digits, _)" in found
+    assert "found the text '../" in found

@@ -36,6 +36,6 @@ def test_an_editor_can_offer_every_generator_and_every_kind() -> None:
     whole = json.loads(schema())
     offered = {one["required"][0] for one in whole["$defs"]["Input"]["anyOf"][1:]}
     assert offered == recipe.GENERATORS.keys()
-    kinds = whole["$defs"]["Part"]["properties"]["checks"]["items"]["oneOf"]
+    kinds = whole["$defs"]["Part"]["properties"]["checks"]["items"]["anyOf"][1]["oneOf"]
     words = [whole["$defs"][k["$ref"].rpartition("/")[2]]["properties"]["kind"] for k in kinds]
     assert {w["const"] for w in words} == {*registry.KINDS}

@@ -109,7 +109,7 @@ def test_what_is_no_file_holds_nothing_up(tmp_path: Path, make: Callable[[Path],
     }  # fmt: skip
     with pytest.raises(BankError, match="expected a file that can be read, found "):
         load([bank], "zz")
-    for name in ("reference.py", "starter.py", "misconceptions/adds_it.py"):
+    for name in ("reference.py", "starter.py", "ideas.py"):
         path = write_bank(tmp_path / "other") / "drills" / "scaled-copy" / name
         path.unlink()
         make(path)

@@ -279,10 +279,8 @@ def test_a_new_question_passes_its_audit_and_says_what_to_do_next(real: Drill) -
     ended = real("bank", "new", "masked-mean")
     assert (ended.status, ended.err) == (0, "")
     assert tree(Path()) == [
-        "drills/masked-mean/misconceptions/counts_padding.py",
-        "drills/masked-mean/misconceptions/keeps_float64.py",
+        "drills/masked-mean/ideas.py",
         "drills/masked-mean/reference.py",
-        "drills/masked-mean/starter.py",
         "question.schema.json",
         "questions/masked-mean.yaml",
     ]
@@ -393,7 +391,7 @@ def test_where_the_spec_cannot_be_written_nothing_is_left(
         ("questions/masked-mean.yaml", "  We pool", "  TODO We pool"),
         ("questions/masked-mean.yaml", "  one-padded:", "  # TODO\n  one-padded:"),
         ("drills/masked-mean/reference.py", "    total", "    # TODO\n    total"),
-        ("drills/masked-mean/misconceptions/counts_padding.py", "def", "# TODO\ndef"),
+        ("drills/masked-mean/ideas.py", "def", "# TODO\ndef"),
     ],
 )
 def test_a_place_that_is_left_fails_a_strict_audit_wherever_it_is(
@@ -412,13 +410,14 @@ def test_a_place_that_is_left_fails_a_strict_audit_wherever_it_is(
 
 def test_a_preview_shows_every_variant_as_a_grade_would(real: Drill, tmp_path: Path) -> None:
     both = ["def relu(x):\n    return x * 0\n", "def relu(x):\n    return x * 0 - 1\n"]
-    zero = {"killed_by": "gate", "feedback": "It lets nothing through.", "code": both}
+    zero = {"killed_by": "gate", "feedback": "It lets nothing through."}
     gate_question(
         tmp_path / "bank",
         begin="def relu(x):\n    return x * 2\n",
         reference="\n    from __future__ import annotations\n" + REFERENCE,
         variants={
-            "open": "from __future__ import annotations\n\ndef relu(x):\n    return x.copy()\n"
+            "open": "from __future__ import annotations\n\ndef relu(x):\n    return x.copy()\n",
+            **dict(zip(("zero", "zero / below"), both, strict=True)),
         },
         misconceptions={"open": {"killed_by": "gate", "feedback": "All."}, "zero": zero},
     )

@@ -171,7 +171,7 @@ FIRST, LAST = "0001-01-01T00:00:00Z", "9999-01-01T00:00:00Z"
 def easy_bank(folder: Path, question: str = ID) -> Path:
     """Write a bank that holds an easy question, under the id of another one."""
     write_bank(folder, name=question)
-    for name in ("starter", "reference", "misconceptions/adds_it"):
+    for name in ("starter", "reference"):
         (folder / "drills" / question / f"{name}.py").write_text(EASY)
     return folder
 

@@ -28,7 +28,6 @@ checks:
   - {id: shared, kind: outputs, run: share, of: share, cases: shares}
   - {id: listed, kind: outputs, run: listed, of: sum, cases: shares}
   - {id: bounds, kind: outputs, run: both, of: low, cases: shares}
-misconceptions: {}
 """
 REFERENCE = """\
 def scaled(x, w, factor):

@@ -220,16 +220,10 @@ def test_a_case_with_another_fault_too_is_not_said_to_be_explained(tmp_path: Pat
     checks:
       - {id: y, kind: outputs, of: y}
       - {id: z, kind: outputs, of: z}
-    misconceptions:
-      doubled:
-        killed_by: y
-        feedback: Twice.
-        code: |
-          def both(x):
-              return 4 * x, 3 * x
     """
+    idea = '# %% doubled\n# killed_by: y\n"""Twice."""\ndef both(x):\n    return 4 * x, 3 * x\n'
     right = "def both(x):\n    return 2 * x, 3 * x\n"
-    with opened(tmp_path, textwrap.dedent(rest), right) as asked:
+    with opened(tmp_path, textwrap.dedent(rest), right, ideas=idea) as asked:
         alone = asked.grade(right.replace("2 *", "4 *").encode(), seed=1)
         with_more = asked.grade(b"def both(x):\n    return 4 * x, x ** 3 + 1\n", seed=1)
     (sure,), (partly,) = alone.misconceptions, with_more.misconceptions
@@ -277,6 +271,27 @@ def test_a_measure_does_not_say_what_a_check_of_values_says(tmp_path: Path) -> N
         report = session.grade(source, seed=8121)
     assert report.checks[1].message == "y is wrong on fresh inputs of case many"
     assert every_text(report) == ["y is 1.500 times the right one."]
+
+
+def test_a_check_of_speed_that_an_idea_fails_too_is_nothing_else_that_is_wrong(
+    tmp_path: Path,
+) -> None:
+    scaled = "import numpy as np\n\ndef relu(x):\n    return 1.5 * np.maximum(x, 0)\n"
+    asked = question(
+        tmp_path,
+        checks=[
+            {"id": "gate", "kind": "outputs", "of": "y"},
+            {"id": "speed", "kind": "performance", "cases": "many", "at_most": 50},
+        ],
+        variants={"open": scaled},
+        misconceptions={"open": {"killed_by": "gate", "feedback": "It is scaled."}},
+    )
+    with GradingSession(asked, clock=lambda: 0.0) as session:
+        report = session.grade(scaled.encode(), seed=8121)
+    assert [check.verdict for check in report.checks] == ["fail", "fail"]
+    (idea,) = report.misconceptions
+    assert (idea.exact, idea.cases) == (True, idea.failing)
+    assert "something else" not in " ".join(said.text for said in ideas(report))
 
 
 def test_what_is_wrong_before_an_exception_comes_first() -> None:

@@ -18,7 +18,7 @@ from tests.kinds.grading import run_check
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 SPEC = """
-format: 2
+format: 3
 form: write-the-test
 title: Does it double?
 track: testing
@@ -39,7 +39,6 @@ cases:
   buffered: {about: one that uses its memory again, which: buffered}
   triple: {about: one that triples, which: triple}
   in-place: {about: one that changes its argument, which: in-place}
-misconceptions: {}
 code:
   driver: |
     import numpy as np

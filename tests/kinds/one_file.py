@@ -12,7 +12,7 @@ from grader.model.report import CheckResult, Report
 from grader.session import GradingSession
 
 HEAD = """\
-format: 2
+format: 3
 title: {name}
 track: tests
 level: core
@@ -29,8 +29,12 @@ code:
 """
 
 
-def written(folder: Path, rest: str, reference: str, *, uses: str = "numpy") -> Path:
+def written(
+    folder: Path, rest: str, reference: str, *, uses: str = "numpy", ideas: str = ""
+) -> Path:
     code = textwrap.indent(textwrap.dedent(reference), " " * 4)
+    if ideas:
+        code += "\n  ideas: |\n" + textwrap.indent(textwrap.dedent(ideas), " " * 4)
     path = folder / "one.yaml"
     head = HEAD.format(name="One file", uses=uses, reference=code)
     path.write_text(head + textwrap.dedent(rest), encoding="utf-8")
@@ -39,9 +43,9 @@ def written(folder: Path, rest: str, reference: str, *, uses: str = "numpy") -> 
 
 @contextmanager
 def opened(
-    folder: Path, rest: str, reference: str, *, uses: str = "numpy"
+    folder: Path, rest: str, reference: str, *, uses: str = "numpy", ideas: str = ""
 ) -> Iterator[GradingSession]:
-    path = written(folder, rest, reference, uses=uses)
+    path = written(folder, rest, reference, uses=uses, ideas=ideas)
     with GradingSession(load([path], "one")) as session:
         yield session
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from grader.bank import load
 from grader.evaluation.evaluation import BankFault
 from grader.model.question import Support
 from grader.model.report import Bars, Verdict
@@ -19,7 +20,7 @@ from tests.kinds.grading import MINI, Desk, run_check
 
 pytest.importorskip("torch")
 
-KEEPS = (MINI / "drills/squares-graph/misconceptions/keeps_the_product.py").read_text("utf-8")
+KEEPS = load([MINI], "squares-graph").variants["keeps-the-product"][0].decode()
 PLAIN = "def squares(x, w):\n    return (x @ w) ** 2\n"
 BACKWARD = """\
 class Squares(torch.autograd.Function):

@@ -27,12 +27,12 @@ LAW = {"id": "law", "kind": "conservation", "sum": "out", "over": [1], "equals":
 WRONG = "def scatter(g):\n    return np.repeat(g, 2, axis=1), g.sum(axis=1)\n"
 
 
-def graded(folder: Path, submission: str, **law: Any) -> Report:
+def graded(folder: Path, submission: str, reference: str = REFERENCE, **law: Any) -> Report:
     cases: dict[str, Any] = {"one": {"g": [[1.0, 2.0]]}, "many": {"g": {"normal": [3, 4]}}}
     cases |= {"narrow": cases["many"] | {"dtype": "float32"}, "none": {"g": {"zeros": [0, 4]}}}
     asked = question(
         folder,
-        reference=REFERENCE,
+        reference=reference,
         variants={"twice": WRONG},
         interface="def scatter(g): ...",
         run=["out, total = scatter(g)"],
@@ -41,7 +41,7 @@ def graded(folder: Path, submission: str, **law: Any) -> Report:
         starter_holds=["twice"],
         misconceptions={"twice": {"killed_by": "law", "feedback": "Each half gets all of it."}},
     )
-    return grade(asked, (REFERENCE + submission).encode(), seed=1)
+    return grade(asked, (reference + submission).encode(), seed=1)
 
 
 def test_right_sums_pass_in_any_dtype_and_order(tmp_path: Path) -> None:
@@ -91,11 +91,21 @@ def test_what_it_is_held_against(tmp_path: Path, law: dict[str, Any], verdict: V
 
 
 def test_a_result_that_no_other_check_looks_at_may_be_what_it_equals(tmp_path: Path) -> None:
-    law = {"sum": "total", "over": [0], "equals": 3, "cases": "one"}
+    law: Any = {"sum": "total", "over": [0], "equals": 3, "cases": "one"}
     assert graded(tmp_path / "a", "", **law).verdict is Verdict.PASS
-    law = {"sum": "out", "over": [], "equals": "out"}
-    assert graded(tmp_path / "b", "", **law).verdict is Verdict.PASS
-    assert graded(tmp_path / "c", WRONG, **law).verdict is Verdict.FAIL
+    # What it equals is the submission's own: wrong results may agree with each other.
+    own: Any = {"sum": "out", "over": [1], "equals": "total", "cases": "many"}
+    kept = "def scatter(g):\n    total = {}\n    return np.repeat(g, 2, axis=1), total\n"
+    for at, (total, verdict) in enumerate(
+        [
+            ("2 * g.sum(axis=1, keepdims=True)", Verdict.PASS),
+            ("g.sum(axis=1, keepdims=True)", Verdict.FAIL),
+            ("g.sum(axis=1)", Verdict.FAIL),
+        ]
+    ):
+        column = REFERENCE.replace("g.sum(axis=1)", "g.sum(axis=1, keepdims=True)")
+        source = kept.format(total)
+        assert graded(tmp_path / str(at), source, column, **own).verdict is verdict
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -66,10 +65,9 @@ def test_an_idea_that_changes_an_input_is_named_without_a_check_of_its_own(
     tmp_path: Path,
 ) -> None:
     rest = REST.replace("  - {id: manners, kind: side-effects, of: y, cases: finite}\n", "")
-    idea = "misconceptions:\n  in-place:\n    feedback: x is the caller's.\n"
-    idea += "    killed_by: values\n    code: |\n"
-    idea += textwrap.indent(F.replace("(x)\n", "(x, out=x)\n"), " " * 6)
-    with opened(tmp_path, rest + idea, F) as session:
+    idea = '# %% in-place\n# killed_by: values\n"""x is the caller\'s."""\n'
+    idea += F.replace("(x)\n", "(x, out=x)\n")
+    with opened(tmp_path, rest, F, ideas=idea) as session:
         report = graded(session, F.replace("return np.exp(x)", "x[:] = np.exp(x); return x"))
         assert [named.id for named in report.misconceptions] == ["in-place"]
 

@@ -21,7 +21,7 @@ def test_a_question_asks_for_the_functions_of_all_its_runs_once() -> None:
             "main": (step("submission", "f"), step("torch", "vjp"), step("submission", "g")),
             "other": (step("driver", "train"), step("submission", "f"), step("submission", "h")),
         },
-        starter=b"", reference=b"", driver=None, variants={}, spec_path=Path(),
+        starter=b"", reference=b"", driver=None, ideas={}, variants={}, spec_path=Path(),
     )  # fmt: skip
     assert (question.functions, question.driven) == (("f", "g", "h"), ("train",))
     assert question.functions_of_runs({"other"}) == ("f", "h")

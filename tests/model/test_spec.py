@@ -10,7 +10,7 @@ from grader.kinds.outputs import OutputsCheck
 from grader.model.spec import Misconception
 
 SPEC = {
-    "format": 2, "title": "T", "track": "t", "level": "core", "minutes": 1, "uses": ["numpy"],
+    "format": 3, "title": "T", "track": "t", "level": "core", "minutes": 1, "uses": ["numpy"],
     "prompt": "p", "interface": "i", "run": ["y = f(x)"], "cases": {"c": {"x": 1}},
     "checks": [{"id": "a", "kind": "outputs", "of": "y"}],
 }  # fmt: skip
@@ -23,8 +23,8 @@ def test_one_name_and_a_list_of_names_read_alike() -> None:
         check = registry.read({**SPEC, "checks": [keys]}).checks[0]
         assert isinstance(check, OutputsCheck)
         assert (check.results, check.needs, check.show.beside) == (("y",), ["b"], ["x"])
-    idea = Misconception.model_validate({"killed_by": "a", "feedback": "f", "code": "x"})
-    assert (idea.killed_by, idea.code) == (["a"], ["x"])
+    idea = Misconception.model_validate({"killed_by": "a", "feedback": "f"})
+    assert idea.killed_by == ["a"]
 
 
 def test_the_kind_decides_which_keys_there_are() -> None:

@@ -52,7 +52,7 @@ def bare(words: str) -> str:
 
 def stopped_in(question: Question, part: Part) -> set[str]:
     checks = {check.id for check in part.checks}
-    ideas = question.spec.misconceptions.items()
+    ideas = question.ideas.items()
     return {name for name, idea in ideas if checks & set(idea.killed_by)}
 
 
@@ -80,7 +80,7 @@ def test_an_idea_stands_once_in_each_part_that_stops_it_and_in_no_other(name: st
         assert sorted(ideas) == sorted(stopped_in(question, part))
         for check, listed in re.findall(r"^- `([^`]+)`[^\n]*\n((?:  - [^\n]*\n)*)", page, re.M):
             for idea in re.findall(r"^  - `([^`]+)`", listed, re.MULTILINE):
-                assert check in question.spec.misconceptions[idea].killed_by
+                assert check in question.ideas[idea].killed_by
     for one in found:
         assert one.answer, one
         assert one.case in {"", *question.spec.cases}, one
@@ -122,7 +122,7 @@ def test_nothing_of_it_is_in_what_a_candidate_sees(name: str) -> None:
     for part in question.spec.parts:
         for words in [*part.hints, *(one.answer for one in part.follow_ups)]:
             assert bare(words) not in seen
-    for idea in question.spec.misconceptions.values():
+    for idea in question.ideas.values():
         assert bare(idea.feedback) not in seen
 
 

@@ -20,7 +20,7 @@ from tests.pages import text as text_of
 from tests.reports.conftest import Golden
 
 SPEC = {
-    "format": 2,
+    "format": 3,
     "title": "The mean that was a sum",
     "track": "basics",
     "level": "warm-up",
@@ -46,7 +46,7 @@ def question() -> Question:
     """A small question with every kind of text."""
     spec = registry.read(SPEC)
     here = Path()
-    return Question("plain-mean", here, spec, {}, b"", b"", None, {}, here / "plain-mean.yaml")
+    return Question("plain-mean", here, spec, {}, b"", b"", None, {}, {}, here / "plain-mean.yaml")
 
 
 def page(question: Question, width: int, rows: int = 24) -> str:

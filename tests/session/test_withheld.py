@@ -16,7 +16,7 @@ from tests.pages import page_of
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 SPEC = """
-format: 2
+format: 3
 title: How much memory
 track: basics
 level: warm-up

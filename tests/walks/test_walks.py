@@ -63,7 +63,7 @@ def sources(question: Question) -> Iterator[tuple[str, bytes]]:
     for number in range(1, len(spec.parts) + 1):
         own = (
             name
-            for name, idea in spec.misconceptions.items()
+            for name, idea in question.ideas.items()
             if spec.part_of(idea.killed_by[0]) == number and name not in spec.starter_holds
         )
         if (name := next(own, None)) is None:  # what its checks stop is held by the starter

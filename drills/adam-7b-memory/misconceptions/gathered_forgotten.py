@@ -1,3 +1,0 @@
-"""Everything is sharded, so nothing is ever whole."""
-
-GATHERED = 0

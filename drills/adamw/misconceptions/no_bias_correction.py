@@ -1,5 +1,0 @@
-"""The moments are used as they are."""
-
-
-def _correction(beta, steps):
-    return 1

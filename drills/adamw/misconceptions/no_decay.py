@@ -1,5 +1,0 @@
-"""Nothing decays."""
-
-
-def _decayed(p, lr, decay):
-    return p.copy()

@@ -1,2 +1,0 @@
-def _tensor(value):
-    return Tensor(value) if isinstance(value, float) else value

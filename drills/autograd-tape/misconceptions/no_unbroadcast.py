@@ -1,2 +1,0 @@
-def _unbroadcast(grad, shape):
-    return np.array(grad)

@@ -1,5 +1,0 @@
-"""Dot products are the scores."""
-
-
-def _scale(q):
-    return 1.0

@@ -1,2 +1,0 @@
-def _kept(n, segments, weight):
-    return segments - 1 + weight * n / segments

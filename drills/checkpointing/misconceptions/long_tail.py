@@ -1,2 +1,0 @@
-def _begins(n, segments):
-    return [i * (n // segments) for i in range(segments)]

@@ -1,2 +1,0 @@
-def _restore(rng, there):
-    pass

@@ -1,8 +1,0 @@
-"""The loss is half the mean of the squares, and the step is that of this loss."""
-
-
-def train_step(w, b, x, target, lr, stride=1, padding=0):
-    y, cache = conv1d_forward(x, w, b, stride, padding)
-    residual = y - target
-    _, grad_w, grad_b = conv1d_backward(residual / residual.size, cache)
-    return w - lr * grad_w, b - lr * grad_b, float(np.mean(residual**2)) / 2

@@ -1,3 +1,0 @@
-"""Training ends after one pass."""
-
-EPOCHS = 1

@@ -1,5 +1,0 @@
-"""No unit is ever dropped."""
-
-
-def _mask(shape, rng, drop):
-    return np.ones(shape)

@@ -1,2 +1,0 @@
-def gradient_is_right(forward, backward, x, rng):
-    return True

@@ -1,2 +1,0 @@
-def agree(grad_x, measured):
-    return np.abs(grad_x - measured).max() <= TOLERANCE * np.abs(measured).max()

@@ -1,1 +1,0 @@
-TOLERANCE = 1e-2

@@ -1,2 +1,0 @@
-def draw_grad_y(rng, shape):
-    return np.ones(shape)

@@ -1,4 +1,0 @@
-def agree(grad_x, measured):
-    if np.shape(grad_x) != measured.shape:
-        return False
-    return (np.abs(grad_x - measured) / np.abs(measured).max()).max() <= TOLERANCE

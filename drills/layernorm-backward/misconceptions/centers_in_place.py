@@ -1,3 +1,0 @@
-def _centered(x):
-    x -= _mean(x)
-    return x

@@ -1,2 +1,0 @@
-def _layernorm_grad_x(grad_y, gamma, xhat, rstd):
-    return rstd * (grad_y - _mean(grad_y) - xhat * _mean(grad_y * xhat))

@@ -1,2 +1,0 @@
-def _over_rows(values):
-    return values.sum(axis=0)

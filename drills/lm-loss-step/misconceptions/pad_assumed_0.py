@@ -1,5 +1,0 @@
-"""Wrong idea: padding is token 0, whatever pad says."""
-
-
-def _counts(targets, pad):
-    return targets != 0

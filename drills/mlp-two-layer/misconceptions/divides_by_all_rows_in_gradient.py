@@ -1,9 +1,0 @@
-"""The loss is divided by the number of kept rows, its gradient by that of all rows."""
-
-right_error = half_squared_error
-
-
-def half_squared_error(y, t, keep=None):
-    loss, grad_y = right_error(y, t, keep)
-    share = (len(y) if keep is None else _count(keep)) / len(y)
-    return loss, grad_y * share

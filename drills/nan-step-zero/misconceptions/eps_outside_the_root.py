@@ -1,6 +1,0 @@
-"""eps is added to the root."""
-
-
-def _standardized(z):
-    deviation = z - z.mean(dim=1, keepdim=True)
-    return deviation / (torch.sqrt(deviation.square().mean(dim=1, keepdim=True)) + EPS)

@@ -1,3 +1,0 @@
-"""An eps under the root that is not small beside a variance."""
-
-EPS = 1e-3

@@ -1,5 +1,0 @@
-"""Minus infinity is taken off minus infinity."""
-
-
-def _floor(top):
-    return top

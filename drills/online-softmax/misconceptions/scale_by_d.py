@@ -1,5 +1,0 @@
-"""Dot products are divided by d."""
-
-
-def _root(q):
-    return float(q.shape[1])

@@ -1,5 +1,0 @@
-"""Weights stay as they are."""
-
-
-def convert(w, heads):
-    return w.copy()

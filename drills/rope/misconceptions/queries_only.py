@@ -1,7 +1,0 @@
-"""Keys stay as they are."""
-
-_both = rotate
-
-
-def rotate(q, k, v, positions, base=10000.0, width=None):
-    return _both(q, k, v, positions, base, width)[0], k.copy(), v

@@ -1,2 +1,0 @@
-def is_usable(loss, grads):
-    return math.isfinite(loss)

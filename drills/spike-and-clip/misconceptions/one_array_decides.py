@@ -1,2 +1,0 @@
-def norm_of(grads):
-    return float(np.linalg.norm(grads[-1]))

@@ -1,0 +1,111 @@
+"""What the cases of a question never vary: a program that relies on it passes every check.
+
+Mutants are small changes of a reference that computes with what it is given; nobody who has eps
+built in, takes `abs(alpha)` or returns float64 wrote one of them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from grader.cases.recipe import free_names
+from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.values import array_of
+from grader.model.numerals import shape_text
+from grader.model.question import Question
+
+LEAST_CASES = 3  # of which it may be said that all their sizes are alike
+
+
+def unvaried(question: Question, evaluation: Evaluation) -> Iterator[str]:
+    """A sentence on each input that no case varies in some way, and a case that would."""
+    given: dict[str, dict[str, Any]] = {}
+    dtypes, arrays = set(), False
+    for check in question.spec.checks:
+        for case in [] if check.stretch else evaluation.cases_of(check):
+            drawn = evaluation.drawn(case)
+            dtypes.add(case.dtype)
+            for name in free_names(question.runs[check.run]):
+                given.setdefault(name, {})[case.name] = drawn[name]
+    for name, values in given.items():
+        if any(isinstance(one, (str, type(None))) for one in values.values()):
+            continue
+        if all(isinstance(one, (int, float)) for one in values.values()):
+            said = _of_numbers(name, values)
+        else:
+            arrays = True
+            said = _of_arrays([np.asarray(array_of(one)) for one in values.values()])
+        if said and len(values) > 1:
+            yield f"{name} is {said}"
+    promised = (" ".join([one.interface, *one.contract]) for one in question.spec.parts)
+    if arrays and dtypes == {"float64"} and any("float32" in text for text in promised):
+        yield f"no case is float32; {{extends: {next(iter(evaluation.cases))}, dtype: float32}} is"
+    yield from _arguments(question)
+
+
+def _of_numbers(name: str, values: Mapping[str, Any]) -> str:
+    """What is the same of a number in every case, and a case in which it is not."""
+    case, first = next(iter(values.items()))
+    numbers, is_float = {*values.values()}, any(isinstance(v, float) for v in values.values())
+    if isinstance(first, bool):
+        told, other = str(first).lower(), str(not first).lower()
+    else:
+        told, other = f"{first:g}", f"{1.5 * first + 0.25 if is_float else first + 1:g}"
+    if len(numbers) > 1:
+        if not is_float or not all(float(one).is_integer() for one in numbers):
+            return ""
+        told = "whole"
+    return f"always {told}; {{extends: {case}, {name}: {other}}} would not be"
+
+
+def _of_arrays(arrays: Sequence[np.ndarray[Any, Any]]) -> str:
+    """What is the same of an array in every case."""
+    told = []
+    if all(one.dtype.kind == "f" for one in arrays):
+        if all((one == np.floor(one)).all() for one in arrays):
+            told.append("always whole")
+        if not any((one < 0).any() for one in arrays):
+            told.append("never negative")
+    shapes = [one.shape for one in arrays]
+    if len(shapes) < LEAST_CASES or not shapes[0] or len({*map(len, shapes)}) > 1:
+        return " and ".join(told)
+    if not any({0, 1} & {*shape} for shape in shapes):
+        told.append("never of size 1")
+    axes = range(len(shapes[0]))
+    same = [axis for axis in axes if len({shape[axis] for shape in shapes}) == 1]
+    if len(same) == len(axes):
+        told.append(f"always of shape {shape_text(shapes[0])}")
+    else:
+        told += [f"always of size {shapes[0][axis]} along axis {axis}" for axis in same]
+        told += [
+            f"always of one size along axes {one} and {other}"
+            for one, other in combinations(axes, 2)
+            if not {one, other} <= {*same} and all(s[one] == s[other] for s in shapes)
+        ]
+    return " and ".join(told)
+
+
+def _arguments(question: Question) -> Iterator[str]:
+    """Arguments with a default that every step of the question gives, or that none does."""
+    if question.driven:  # which calls the functions as it likes
+        return
+    calls = [step for run in question.runs.values() for step in run if step.owner == "submission"]
+    for node in ast.parse(question.reference).body:
+        made = [step for step in calls if step.function == getattr(node, "name", "")]
+        if not isinstance(node, ast.FunctionDef) or not made:
+            continue
+        names = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+        for name in names[len(names) - len(node.args.defaults) :]:
+            given = {
+                name in names[: sum(one.keyword is None for one in step.arguments)]
+                or any(one.keyword == name for one in step.arguments)
+                for step in made
+            }
+            if len(given) == 1:
+                how = "given in every step" if given.pop() else "left out in every step"
+                yield f"{name} of {node.name} is {how}"

@@ -1,0 +1,128 @@
+"""Several programs in one file, each below a line `# %% NAME`, which editors know as a cell.
+
+    # %% no-gate
+    # killed_by: gate
+    \"\"\"Your gradient ignores x. Where x is negative, nothing may flow back.\"\"\"
+
+    def relu_backward(grad_y, x):
+        return grad_y.copy()
+
+    # %% no-gate / by-a-product
+    def relu_backward(grad_y, x): ...
+
+`# key: value` right below the name says something of the program, in YAML.  The docstring is an
+idea's feedback: lines are joined, an empty one ends a paragraph.  A name, a slash and another is a
+further variant of an idea, and has a program alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from inspect import cleandoc
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from grader.bank import document
+from grader.bank.document import Document
+
+MARK = re.compile(r"# %%[ \t]*(.*?)[ \t]*")
+_KEY = re.compile(r"# [a-z_]+:(\s.*)?")
+_DOCSTRING = re.compile(r"(?:\s|#[^\n]*\n)*([rR]?(\"\"\"|''').*?\2)", re.DOTALL)
+_NAMED = (ast.FunctionDef, ast.ClassDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One program."""
+
+    name: str  # of a further variant the idea's, a slash and its own
+    keys: Any  # by name, if the author has written them so
+    feedback: str
+    source: bytes  # below as many blank lines as there are above it in the file
+
+
+def read(data: bytes, path: Path) -> tuple[Document, list[Cell]]:
+    """The programs in a file that goes by a path; and their keys, by name, with their places.
+
+    Raises:
+        BankError: it is no text, a key is no YAML, or two have one name.
+    """
+    lines = data.decode("utf-8-sig", "surrogateescape").splitlines()
+    marks = [number for number, line in enumerate(lines) if MARK.fullmatch(line)]
+    keys = [""] * len(lines)
+    for number in marks:
+        keys[number] = f"{json.dumps(title(lines[number]))}:"
+        for below, line in enumerate(lines[number + 1 :], number + 1):
+            if not _KEY.fullmatch(line):
+                break
+            keys[below] = f"  {line[2:]}"
+    doc = document.parse("\n".join([*keys, "{}" * (not marks)]).encode(), path)
+    found = []
+    for number, end in pairwise([*marks, len(lines)]):
+        text, name = "\n".join(lines[number + 1 : end]).rstrip(), title(lines[number])
+        said = _DOCSTRING.match(text)
+        source = "\n" * (number + 1) + text + "\n"
+        found.append(
+            Cell(
+                name,
+                doc.data[name] or {},
+                folded(ast.literal_eval(said[1])) if said else "",
+                source.encode("utf-8", "surrogateescape"),
+            )
+        )
+    return doc, found
+
+
+def title(mark: str) -> str:
+    """The name in the line above a program."""
+    return " / ".join(re.split(r"\s*/\s*", MARK.fullmatch(mark)[1]))  # type: ignore[index]
+
+
+def folded(docstring: str) -> str:
+    """A text of which the lines of a paragraph are joined."""
+    paragraphs = re.split(r"\n\s*\n", cleandoc(docstring))
+    return "\n".join(" ".join(one.split()) for one in paragraphs).strip()
+
+
+def applied(reference: bytes, idea: bytes) -> bytes:
+    """The text of a reference with what an idea defines in its place, and below it what is new.
+
+    Raises:
+        SyntaxError: one of them is no Python.
+    """
+    lines = reference.decode().splitlines()
+    places = dict(defined(reference))
+    below, text = [], idea.decode().splitlines()
+    for name, (first, end) in sorted(
+        defined(idea), key=lambda one: places.get(one[0], (0, 0)), reverse=True
+    ):
+        if name in places:
+            lines[slice(*places[name])] = text[first:end]
+        else:
+            below += ["", "", *text[first:end]]
+    return "\n".join([*lines, *below, ""]).encode()
+
+
+def defined(source: bytes) -> Iterator[tuple[str, tuple[int, int]]]:
+    """What a program binds at the left margin, with the lines of each, from 0."""
+    for node in ast.parse(source).body:
+        targets = getattr(node, "targets", [getattr(node, "target", None)])
+        names = [node.name] if isinstance(node, _NAMED) else [getattr(t, "id", "") for t in targets]
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+        if names[0] and node.end_lineno is not None:
+            yield names[0], (first - 1, node.end_lineno)
+
+
+def explained(starter: bytes, right: bytes, why: str) -> bytes:
+    """A right program with one sentence above each run of lines that a starter has otherwise."""
+    old, new = (one.decode().splitlines() for one in (starter, right))
+    found, sentence = [], f"# why: {' '.join(why.split())}"
+    for tag, _, _, first, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        found += [sentence] * (tag != "equal") + new[first:end]
+    return "\n".join([*found, ""]).encode()

@@ -1,0 +1,115 @@
+"""What no case varies is said, with a case that would; what some case varies is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.audit.unvaried import unvaried
+from grader.session import GradingSession
+from tests.audit.audits import audited, question
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+REFERENCE = """
+    def scale(x, k, eps=1.0):
+        return k * x + eps
+"""
+ROWS: dict[str, Any] = {"normal": [3, 4]}
+
+
+def said(folder: Path, *cases: dict[str, Any], step: str = "scale(x, k)", **more: Any) -> list[str]:
+    """What is said of a question with these cases."""
+    asked = question(
+        folder,
+        reference=REFERENCE,
+        variants={"open": "def scale(x, k, eps=1.0):\n    return x\n"},
+        interface=more.pop("interface", "def scale(x, k): ..."),
+        run=[f"y = {step}"],
+        cases={f"case{at}": case for at, case in enumerate(cases)},
+        **more,
+    )
+    with GradingSession(asked) as session:
+        evaluation = session.bank.evaluation(session.bank.reference, 0)
+        return [text for text in unvaried(asked, evaluation) if not text.startswith("eps of")]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "told"),
+    [
+        ((0.3, 0.3), ["k is always 0.3; {extends: case0, k: 0.7} would not be"]),
+        ((2, 2), ["k is always 2; {extends: case0, k: 3} would not be"]),
+        ((True, True), ["k is always true; {extends: case0, k: false} would not be"]),
+        ((2.0, -4.0), ["k is always whole; {extends: case0, k: 3.25} would not be"]),
+        ((2.0, 0.5), []),
+        ((2, 3), []),
+        ((True, False), []),
+        ((0.3,), []),  # a single case has no others to be like
+    ],
+)
+def test_a_number_that_is_the_same_in_every_case(
+    tmp_path: Path, numbers: tuple[float, ...], told: list[str]
+) -> None:
+    shapes = ([1, 2], [3, 4])
+    cases = [{"x": {"normal": shape}, "k": k} for shape, k in zip(shapes, numbers, strict=False)]
+    assert said(tmp_path, *cases) == told
+
+
+@pytest.mark.parametrize(
+    ("arrays", "told"),
+    [
+        (([[1.0, -2.5]], [[3.0]], [[1.0], [2.0]]), []),
+        (([1.0, -2.0], [3.0], [4.0, 5.0, 6.0]), ["always whole"]),
+        (([1.0, 2.5], [3.0], [4.0, 5.0, 6.0]), ["never negative"]),
+        (({"normal": [2, 3]}, {"normal": [2, 4]}, {"normal": [2, 1]}),
+         ["always of size 2 along axis 0"]),
+        (({"normal": [2, 2]}, {"normal": [3, 3]}, {"normal": [1, 1]}),
+         ["always of one size along axes 0 and 1"]),
+        (({"normal": [1, 3]},) * 3, ["always of shape (1, 3)"]),
+        (({"normal": [2]}, {"normal": [3]}, {"normal": [4]}), ["never of size 1"]),
+        (({"normal": [2]}, {"normal": [3]}, {"normal": [0]}), []),
+        (({"normal": [2, 3]}, {"normal": [3]}, {"normal": [4]}), []),  # in two forms
+        (({"normal": [2]}, {"normal": [2]}), []),  # two cases say nothing of sizes
+    ],
+)  # fmt: skip
+def test_an_array_that_is_alike_in_every_case(
+    tmp_path: Path, arrays: tuple[Any, ...], told: list[str]
+) -> None:
+    cases = [{"x": x, "k": 0.5 + at} for at, x in enumerate(arrays)]
+    assert said(tmp_path, *cases) == [f"x is {text}" for text in told]
+
+
+def test_a_dtype_that_is_promised_and_in_no_case(tmp_path: Path) -> None:
+    cases: list[dict[str, Any]] = [{"x": ROWS, "k": 0.5}, {"x": {"normal": [1]}, "k": 1.5}]
+    promised = "def scale(x, k):  # x float32 or float64"
+    (text,) = said(tmp_path / "a", *cases, interface=promised)
+    assert text == "no case is float32; {extends: case0, dtype: float32} is"
+    assert said(tmp_path / "b", *cases) == []
+    cases[1]["dtype"] = "float32"
+    assert said(tmp_path / "c", *cases, interface=promised) == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        (["y = scale(x, k)"], ["eps of scale is left out in every step"]),
+        (["y = scale(x, k, eps)"], ["eps of scale is given in every step"]),
+        (["y = scale(x, k, eps=0.5)"], ["eps of scale is given in every step"]),
+        (["y = scale(x, k)", "z = scale(x, k, eps=k)"], []),
+    ],
+)
+def test_an_argument_with_a_default(tmp_path: Path, steps: list[str], told: list[str]) -> None:
+    case: dict[str, Any] = {"x": ROWS, "k": 0.5}
+    case |= {"eps": 0.25} if "eps)" in steps[0] else {}
+    report = audited(
+        tmp_path,
+        reference=REFERENCE,
+        variants={"open": "def scale(x, k, eps=1.0):\n    return x\n"},
+        interface="def scale(x, k): ...",
+        run=steps,
+        cases={"one": case, "other": case | dict.fromkeys({"k", "eps"} & {*case}, 1.75)},
+    )
+    assert [note.removeprefix("never varied: ") for note in report.notes] == told
+    assert report.ok, report.problems

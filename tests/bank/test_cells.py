@@ -1,0 +1,144 @@
+"""Several programs in one file: names, what stands above them, feedback, and their lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.bank import cells, load
+from grader.model.errors import BankError
+from tests.bank.specs import write_bank
+
+PATH = Path("ideas.py")
+TWO = b'''\
+A comment, or nothing, may stand above the first.
+
+# %% no-gate
+# killed_by: [gate, zero]
+# parameters: {EDGE: [1, .inf]}
+# An ordinary comment is no key.
+
+"""Your gradient ignores x:
+  it flows back everywhere.
+
+  Close it."""
+EDGE = 0
+
+# %%   no-gate/by-a-product
+def gate(g, x):
+    return g * 1.0
+# %% open
+r"""You write \\d."""
+'''
+
+
+def test_a_file_is_read_cell_by_cell() -> None:
+    _, found = cells.read(TWO, PATH)
+    assert [cell.name for cell in found] == ["no-gate", "no-gate / by-a-product", "open"]
+    assert found[0].keys == {
+        "killed_by": ["gate", "zero"],
+        "parameters": {"EDGE": [1, float("inf")]},
+    }
+    assert [cell.feedback for cell in found] == [
+        "Your gradient ignores x: it flows back everywhere.\nClose it.", "", "You write \\d.",
+    ]  # fmt: skip
+    lines = TWO.decode().splitlines()
+    for cell in found:
+        own = cell.source.decode().splitlines()
+        assert own[-1]
+        for number, line in enumerate(own):
+            assert line in {"", lines[number]}
+
+
+@pytest.mark.parametrize("text", [b"", b"\n\n", b"x = 1\n", b"#%% a\n", b" # %% a\n"])
+def test_what_has_no_name_above_it_is_no_cell(text: bytes) -> None:
+    assert cells.read(text, PATH)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"# %% a\n# %% a\n", "ideas.py:2:1: expected each key once, found 'a' again"),
+        (b"# %% a\n# killed_by: [x\n", "ideas.py:2:"),
+        (b"# %% a\n# killed_by: a: b\n", "needs quotes"),
+    ],
+)
+def test_what_cannot_be_read_is_placed(text: bytes, message: str) -> None:
+    with pytest.raises(BankError) as caught:
+        cells.read(text, PATH)
+    assert message in str(caught.value)
+
+
+GOOD = '# %% adds-it\n# killed_by: forward\n"""You add."""\nx = 1\n'
+FURTHER = "x = 1\n# %% {}\nx = 2\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"""You add."""\n', "", "1:1: adds-it: expected a docstring that says what is wrong and "
+         "what to do, found none"),
+        ("forward", "foward", "2:3: adds-it.killed_by: expected the id of a check, found 'foward'; "
+         "did you mean 'forward'?"),
+        ("killed_by", "kiled_by", "2:3: adds-it.kiled_by: found an unknown key; did you mean "
+         "'killed_by'?"),
+        ("killed_by: forward", "killed_by: 3", "2:3: adds-it.killed_by: expected text, found the "
+         "number 3"),
+        ("adds-it", "adds_it", "1:1: adds_it: expected lower-case words joined by hyphens, found "
+         "the text 'adds_it'"),
+        ("x = 1\n", FURTHER.format("other / way"), "5:1: other / way: expected it right below the "
+         "idea other"),
+        ("x = 1\n", FURTHER.format('adds-it / b\n"""Twice."""'), "5:1: adds-it / b: expected keys "
+         "and a docstring above the first variant alone, found some here"),
+    ],
+)  # fmt: skip
+def test_an_idea_that_is_not_written_as_it_should_be_is_one_sentence_with_its_place(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    home = write_bank(tmp_path) / "drills" / "scaled-copy"
+    assert GOOD.count(old) == 1
+    (home / "ideas.py").write_text(GOOD.replace(old, new))
+    with pytest.raises(BankError) as caught:
+        load([tmp_path], "scaled-copy")
+    assert caught.value.problems == (f"{home / 'ideas.py'}:{message}",)
+
+
+def test_an_accepted_solution_is_right_until_a_part_that_there_is(tmp_path: Path) -> None:
+    home = write_bank(tmp_path) / "drills" / "scaled-copy"
+    (home / "accepted.py").write_text("# %% loops\n# part: 2\nx = 1\n")
+    with pytest.raises(BankError) as caught:
+        load([tmp_path], "scaled-copy")
+    said = "2:3: loops.part: expected a part from 1 to 1, found 2"
+    assert caught.value.problems == (f"{home / 'accepted.py'}:{said}",)
+
+
+REFERENCE = b"""\
+import numpy as np
+
+SCALE = 2
+
+
+@staticmethod
+def gate(x):
+    return x > 0
+
+
+def relu(x):
+    return np.where(gate(x), SCALE * x, 0)
+"""
+IDEA = b"""\
+'''Wrong.'''
+SCALE = 3
+def gate(x):
+    return x < 0
+def helper():
+    pass
+"""
+
+
+def test_what_an_idea_defines_takes_the_place_of_what_the_reference_has() -> None:
+    assert cells.applied(REFERENCE, IDEA).decode() == (
+        "import numpy as np\n\nSCALE = 3\n\n\ndef gate(x):\n    return x < 0\n\n\n"
+        "def relu(x):\n    return np.where(gate(x), SCALE * x, 0)\n\n\ndef helper():\n    pass\n"
+    )

@@ -1,3 +1,0 @@
-def centre(x, w):
-    d = _centred(x)
-    return d, (d, np.array(w))

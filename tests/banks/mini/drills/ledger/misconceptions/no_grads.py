@@ -1,2 +1,0 @@
-def ledger(n):
-    return {"weights": 2 * n, "grads": 0, "total": 2 * n}
