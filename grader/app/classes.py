@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
@@ -92,8 +92,15 @@ class ClassFile(Keys):
     counts: Literal["last", "best"] = Field(
         default="last", description="Which of several files of a student for a question counts."
     )
-    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] | None = Field(
-        default=None, description="Draws the inputs of everybody; chosen once, if not given."
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] | Literal["per student"] | None = Field(
+        default=None,
+        description="Draws the inputs of everybody; chosen once, if not given. `per student`: each "
+        "has a seed of that.",
+    )
+    partial: Literal["written", "checks"] = Field(
+        default="written",
+        description="What a part that fails earns: the points that its author wrote beside checks "
+        "that pass, or, `checks`, equal shares for them where the author wrote none.",
     )
     isolation: Literal["strong", "limited", "process"] = Field(
         default="strong", description="The least that a submission has to be refused."
@@ -299,13 +306,18 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
     how = (config.layout, config.pattern)
     if plan.layout or plan.pattern:
         how = (plan.layout, plan.pattern)
-    seed = config.seed if plan.seed is None else plan.seed
+    per_student = config.seed == "per student"
+    seed = config.seed if isinstance(config.seed, int) else None
+    seed = seed if plan.seed is None else plan.seed
     terms = Terms(
         int.from_bytes(os.urandom(4), "big") if seed is None else seed, level, __version__,
-        tuple(assigned(*one) for one in zip(config.asked, questions, strict=True)),
+        tuple(
+            replace(assigned(*one), shared=config.partial == "checks")
+            for one in zip(config.asked, questions, strict=True)
+        ),
         title=config.title, deadline=config.deadline, counts=config.counts,
         late=Late(**config.late.model_dump()) if config.late else None,
-        stretch=plan.stretch or config.stretch, submissions=str(folder),
+        stretch=plan.stretch or config.stretch, submissions=str(folder), per_student=per_student,
     )  # fmt: skip
     # Before anything is written: it may be refused.
     with (
@@ -324,9 +336,9 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
             return
         terms = results.terms  # a seed that was drawn once stays
         jobs = (
-            Job(key, question, program, terms.seed, terms.level, terms.stretch)
+            Job(key, question, program, terms.seed_of(student), terms.level, terms.stretch)
             for question in terms.questions
-            for key, program in results.waiting(question)
+            for key, program, student in results.waiting(question)
         )
         pool: LocalPool | DaskPool = LocalPool(plan.jobs or cores())
         if plan.scheduler:

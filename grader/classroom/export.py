@@ -89,7 +89,7 @@ def long_rows(entries: Iterable[Entry]) -> Iterator[Sequence[Cell]]:
     """One row per student and question, the names of the columns first."""
     yield (
         "student", "name", "email", "question", "points", "of", "weight", "verdict", "parts",
-        "misconceptions", "late", "when", "sha256", "file", "note",
+        "misconceptions", "late", "when", "sha256", "file", "seed", "note",
     )  # fmt: skip
     for entry in entries:
         handed, report, question = entry.handed, entry.report, entry.question
@@ -99,7 +99,8 @@ def long_rows(entries: Iterable[Entry]) -> Iterator[Sequence[Cell]]:
             question.weight, entry.verdict,
             ", ".join(f"{part.id} {part.verdict} {part.points}/{part.of}" for part in parts),
             " ".join(idea.id for idea in report.misconceptions) if report else "",
-            "late" if entry.late else "", handed.at, handed.sha256, handed.path, entry.note,
+            "late" if entry.late else "", handed.at, handed.sha256, handed.path,
+            report.seed if report else "", entry.note,
         )  # fmt: skip
 
 

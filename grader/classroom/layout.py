@@ -143,7 +143,8 @@ class AnswerNames:
             question = question or (self.ids[0] if len(self.ids) == 1 else "")
         if question in fitting:
             return [(question, (EXACT, depth))]
-        if not question and fitting and (len(self.ids) == 1 or end == ".ipynb"):
+        only = len(self.ids) == 1 or (len(fitting) == 1 and end in PROGRAMS)
+        if not question and fitting and (only or end == ".ipynb"):
             return [(one, (ANY, depth)) for one in fitting]
         return [(one, (NONE, depth)) for one in self.ids]
 

@@ -4,13 +4,16 @@ An idea counts as held where the report asserts it: it gives exactly the student
 with another one.  What fits only a part is counted apart.  The starter as it was handed out holds
 its ideas by design, so whoever hands it in unchanged counts for none.
 
-The page of HTML stands alone: no script, nothing fetched.  Every text in it goes through the
-renderers of blocks, which let none act or be read as markup.
+The page of HTML stands alone: nothing is fetched, and its policy lets one script run, ours, which
+finds students.  Every text in it goes through the renderers of blocks, which let none act or be
+read as markup.
 """
 
 from __future__ import annotations
 
+import hashlib
 import shlex
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -242,8 +245,20 @@ GROUPS = (
     "feedback serves a whole group; equal results are no accusation: many people make the same "
     "mistake by themselves."
 )
+TALK = (
+    "Whom a conversation may help first, and why: an offer, no judgment. At most ten; what is only "
+    "late or has points by hand is no reason."
+)
+_MOST_TALKS = 10
+_WHY = {  # a reason to talk, by where somebody stands with a question; the first come first
+    Standing.NO_PROGRAM: "what was handed in holds no program",
+    Standing.STARTER: "the starter was handed in as it was",
+    Standing.UNEXPLAINED: "wrong in a way that no listed idea explains",
+}
 _BAR = 24  # cells of the longest bar
 _LONGEST = 120  # characters of a name
+_MOST = 4000  # of the words that a student is found by
+_MOST_OFFERED = 300  # of these words, where they are typed
 
 
 def points_text(value: float) -> str:
@@ -266,6 +281,26 @@ def summary(found: ClassFindings) -> str:
     return f"{said}."
 
 
+def to_talk_to(found: ClassFindings) -> list[tuple[Student, str]]:
+    """Students whom a conversation may help, the first to see first, each with the reasons."""
+    listed: list[tuple[int, float, Student, str]] = []
+    for one in found.students:
+        reasons: dict[int, str] = {}
+        tried = [r for r in one.results if r.standing in JUDGED]
+        none = len(tried) > 1 and all(r.standing is not Standing.PASSED for r in tried)
+        if none and one.so_far < (found.median or found.of):
+            reasons[0] = f"passed none of {len(tried)} questions"
+        if one.points is not None and found.median and one.points < found.median / 2:
+            reasons[1] = f"{points_text(one.points)} points, less than half of the median"
+        for rank, (standing, why) in enumerate(_WHY.items(), 2):
+            if ids := [r.question for r in one.results if r.standing is standing]:
+                reasons[rank] = f"{why} ({', '.join(ids)})" if len(one.results) > 1 else why
+        if reasons:
+            listed.append((min(reasons), one.so_far, one, "; ".join(reasons.values())))
+    listed.sort(key=lambda row: row[:2])
+    return [(one, why) for _, _, one, why in listed[:_MOST_TALKS]]
+
+
 def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> Iterator[Block]:
     """Everything that follows from a class, with so many students of a group by name."""
     terms = found.terms
@@ -276,7 +311,8 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> It
         deadline = f"{deadline[:-1]}, and loses {terms.late.penalty:g} % for each day begun."
     yield Paragraph(
         f"The {terms.counts} file of a student for a question counts.{deadline} "
-        f"Seed {terms.seed}, isolation {terms.level} at least, drill {terms.program}."
+        f"{'A seed for each student, of' if terms.per_student else 'Seed'} {terms.seed}, "
+        f"isolation {terms.level} at least, drill {terms.program}."
     )
     yield Gap()
     head = ("student", "name", *(one.question.id for one in found.questions), "points")
@@ -287,6 +323,13 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> It
         for one in found.students
     )  # fmt: skip
     yield Table(head, tuple(rows))
+    if talks := to_talk_to(found):
+        yield Gap()
+        yield Heading("Students to talk to", level=3)
+        yield Paragraph(TALK)
+        for one, why in talks:
+            name = f" ({inert(one.name, _LONGEST)})" if one.name else ""
+            yield Paragraph(why, inert(one.id, _LONGEST) + name, hang=4)
     for asked in found.questions:
         yield Gap()
         yield from _question(asked, results, most)
@@ -377,13 +420,39 @@ pre { padding: .6rem .75rem; background: #8882; overflow-x: auto; line-height: 1
 table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid #8885; }
 .soft { opacity: .75; }
-@media print { body { max-width: none; padding: 0; } pre { white-space: pre-wrap; } }
+@media print { body { max-width: none; padding: 0; } pre { white-space: pre-wrap; }
+  #find { display: none; } }
 """
 
 
-def framed(title: str, body: Iterable[str]) -> Iterator[str]:
+# Every word that is typed has to stand among those of a student; without scripts nothing is hidden.
+FINDER = """\
+const box = document.getElementById("find"), field = box.querySelector("input");
+const said = box.querySelector("output"), plain = text => text.replace(/\\s+/g, " ").toLowerCase();
+const all = [...document.querySelectorAll("details[data-words]")];
+const rows = new Map([...document.querySelectorAll("table tr")].map(
+  row => [plain(row.cells[0].textContent), row]));
+field.addEventListener("input", () => {
+  const words = plain(field.value).split(" ");
+  const fitting = all.filter(one => {
+    const fits = words.every(word => plain(one.dataset.words).includes(word));
+    const row = rows.get(plain(one.dataset.id));
+    one.hidden = !fits;
+    if (row) row.hidden = !fits;
+    return fits;
+  });
+  said.textContent = `${fitting.length} of ${all.length} students`;
+});
+box.hidden = false;
+"""
+
+
+def framed(title: str, body: Iterable[str], script: str = "") -> Iterator[str]:
     """A page of HTML that stands alone, in pieces."""
     policy = "default-src 'none'; style-src 'unsafe-inline'"
+    if script:
+        digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        policy += f"; script-src 'sha256-{digest}'"
     yield (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -392,6 +461,7 @@ def framed(title: str, body: Iterable[str]) -> Iterator[str]:
         f"<title>{escape(inert(title))}</title>\n<style>\n{CSS}</style>\n</head>\n<body>\n<main>\n"
     )
     yield from body
+    yield f"<script>{script}</script>\n" if script else ""
     yield "</main>\n</body>\n</html>\n"
 
 
@@ -399,18 +469,45 @@ def class_page(found: ClassFindings, entries: Iterable[Entry], results: str) -> 
     """A class as a page; `entries`, by student, are read while it is written: they may be many."""
 
     def body() -> Iterator[str]:
+        yield _finder(found)
         yield render_html(class_blocks(found, results, None))
         yield "<h2>Students</h2>\n"
         known = {one.id: one for one in found.students}
         for student, theirs in groupby(entries, key=lambda one: one.handed.student):
             if one := known.get(student):  # else it was handed in since
                 name = f"{one.id} ({one.name})" if one.name else one.id
-                shown = escape(inert(name, 2 * _LONGEST).replace("\xa0", " "))
-                yield f"<details><summary>{shown}</summary>\n"
+                shown, words = _html(name), " ".join([name, one.email, *_words(one)])
+                marks = f'data-id="{_html(one.id, _LONGEST)}" data-words="{_html(words, _MOST)}"'
+                yield f"<details {marks}><summary>{shown}</summary>\n"
                 yield render_html(_student(one, {e.question.id: e for e in theirs}))
                 yield "</details>\n"
 
-    return framed(found.terms.title or "A class", body())
+    return framed(found.terms.title or "A class", body(), FINDER)
+
+
+def _html(text: str, most: int = 2 * _LONGEST) -> str:
+    return escape(inert(text, most).replace("\xa0", " "))
+
+
+def _words(one: Student) -> Iterator[str]:
+    """What a student is found by besides the name: QUESTION:VERDICT, QUESTION:IDEA, late."""
+    for result in one.results:
+        marks = ["late"] * result.late + ["by-hand"] * result.by_hand
+        words = (result.verdict.replace(" ", "-"), *marks, *result.ideas, result.group)
+        yield from (f"{result.question}:{word}" for word in words if word)
+
+
+def _finder(found: ClassFindings) -> str:
+    """A field that finds students, which the script shows, with the words that there are."""
+    words = dict.fromkeys(word for one in found.students for word in sorted(_words(one)) if word)
+    offered = "".join(
+        f'<option value="{_html(word)}"></option>' for word in list(words)[:_MOST_OFFERED]
+    )
+    return (
+        '<p id="find" hidden><label>Find students <input type="search" list="words" size="30" '
+        'placeholder="a name, fail, an idea, late"></label> <output></output></p>\n'
+        f'<datalist id="words">{offered}</datalist>\n'
+    )
 
 
 def _student(student: Student, found: Mapping[str, Entry]) -> Iterator[Block]:

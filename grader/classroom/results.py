@@ -58,11 +58,11 @@ _NO_FILE: dict[str, Any] = {"path": "", "sha256": "", "at": "", "fault": "", "la
 _adapter = functools.cache(TypeAdapter[Any])
 
 
-def key_of(terms: Terms, question: AssignedQuestion, sha256: str) -> str:
+def key_of(terms: Terms, question: AssignedQuestion, sha256: str, student: str) -> str:
     """Return what a grade is found by: equal where nothing that decides its outcome differs."""
     decides = [
         sha256, question.digest, question.parts, sorted(question.libraries.items()),
-        terms.seed, terms.level, terms.stretch, terms.program,
+        terms.seed_of(student), terms.level, terms.stretch, terms.program, question.shared,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32]
 
@@ -120,7 +120,7 @@ class Results(Closing):
                 report: tuple[str | None, str] = (None, "")
                 if one.sha256:
                     state, kept = "waiting", program  # b"" where the file is empty
-                    key = key_of(self.terms, questions[one.question], one.sha256)
+                    key = key_of(self.terms, questions[one.question], one.sha256, one.student)
                     found = "SELECT report, graded_at FROM grade WHERE key = ? AND state = 'graded'"
                     if known := db.execute(found, [key]).fetchone():  # for whomever
                         state, report = "graded", known
@@ -148,10 +148,10 @@ class Results(Closing):
 
     # Reading.
 
-    def waiting(self, question: AssignedQuestion) -> Iterator[tuple[str, bytes]]:
-        """Give every different program that is to be graded for a question, with its key."""
+    def waiting(self, question: AssignedQuestion) -> Iterator[tuple[str, bytes, str]]:
+        """Give every different program that is to be graded for a question: key, program, whose."""
         sql = (
-            "SELECT key, program FROM grade WHERE question = ? AND place >= 0 "
+            "SELECT key, program, student FROM grade WHERE question = ? AND place >= 0 "
             "AND state IN ('waiting', 'fault') GROUP BY key ORDER BY min(place)"
         )
         return self._rows(sql, question.id)

@@ -72,7 +72,11 @@ def grade_one(job: Job) -> Graded:
             if asked != job.question:
                 session.close()
                 session = None
-        session = session or GradingSession(_loaded(job), parts=job.question.parts)
+        question = job.question
+        if session is None:
+            loaded = _loaded(job)
+            asked_for = with_shares(loaded) if question.shared else loaded
+            session = GradingSession(asked_for, parts=question.parts)
         file = forms.of(session.question.spec).file
         program, modules = unbundled(job.program)
         try:
@@ -82,7 +86,11 @@ def grade_one(job: Job) -> Graded:
         except BaseException:
             session.close()  # its state is unknown
             raise
-        _idle.append((job.question, session))
+        _idle.append((question, session))
+        if question.shared and report.unchanged:  # which passes some of its checks
+            parts = tuple(replace(part, points=0) for part in report.parts)
+            checks = tuple(replace(check, points=0) for check in report.checks)
+            report = replace(report, parts=parts, checks=checks)
     except Exception as error:  # noqa: BLE001 - a bug of ours must not cost anybody a grade
         return Graded(job.key, fault=_words(error))
     if report.verdict is Verdict.INVALID:
@@ -91,6 +99,24 @@ def grade_one(job: Job) -> Graded:
         text = f"isolation: expected {job.level}, found {report.isolation}"
         return Graded(job.key, report, f"{text}; drill doctor shows what this machine lacks")
     return Graded(job.key, report)
+
+
+def with_shares(question: Question) -> Question:
+    """A question whose parts give equal points to their checks, where its author gave none.
+
+    Whole points: the first checks have one more where they do not divide.  A part with more checks
+    than points is worth all or nothing.
+    """
+    parts = []
+    for part in question.spec.parts:
+        deciding = [check.id for check in part.checks if not check.stretch]
+        each, more = divmod(part.points, len(deciding) or 1)
+        if each and not any(check.points for check in part.checks):
+            worth = {name: each + (at < more) for at, name in enumerate(deciding)}
+            checks = [c.model_copy(update={"points": worth.get(c.id)}) for c in part.checks]
+            part = part.model_copy(update={"checks": checks})
+        parts.append(part)
+    return replace(question, spec=question.spec.model_copy(update={"parts": parts}))
 
 
 def _loaded(job: Job) -> Question:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -46,6 +47,7 @@ class AssignedQuestion:
     of: int  # points that can be earned in these
     weight: float = 1.0  # of its points in the total
     hidden: tuple[str, ...] = ()  # checks and cases that students are not shown
+    shared: bool = False  # whether the checks of a part that fails earn equal shares of its points
     libraries: Mapping[str, str] = field(default_factory=dict)  # versions, by name
 
     def weighted(self, points: int) -> float:
@@ -75,7 +77,7 @@ class Override:
 class Terms:
     """What all grades of a class share."""
 
-    seed: int  # from which every input is drawn, for everybody
+    seed: int  # from which every input is drawn
     level: str  # isolation that a grade must have had at least
     program: str  # version of drill
     questions: tuple[AssignedQuestion, ...]
@@ -84,6 +86,7 @@ class Terms:
     late: Late | None = None  # what it costs; nothing, if not given
     submissions: str = ""  # path of what was handed in; it decides nothing
     stretch: bool = False  # whether what is only reported is measured
+    per_student: bool = False  # whether each has a seed, made of that one
     counts: str = "last"  # which counts of what a student handed in for a question: last or best
     format: int = RESULTS_FORMAT
 
@@ -91,6 +94,13 @@ class Terms:
     def of(self) -> float:
         """Points that can be earned in all, with weights."""
         return whole(sum(one.weighted(one.of) for one in self.questions))
+
+    def seed_of(self, student: str) -> int:
+        """The seed of a student's grades."""
+        if not self.per_student:
+            return self.seed
+        digest = hashlib.sha256(f"{self.seed} {student}".encode(errors="surrogateescape")).digest()
+        return int.from_bytes(digest[:4], "big")
 
     def days_late(self, student: str, at: str) -> int | None:
         """The days begun between a student's deadline and a time; None where either is unknown."""

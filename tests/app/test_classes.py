@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,11 @@ from grader.app.classes import (
     read_class,
 )
 from grader.app.context import Context
+from grader.bank import load
+from grader.classroom.export import export
+from grader.classroom.report import find
 from grader.classroom.results import Results, key_of
+from grader.classroom.run import with_shares
 from grader.model.classroom import Entry, Terms
 from grader.model.errors import UsageError
 from tests.bank.test_faults import PARTS
@@ -40,7 +46,7 @@ def verdicts(folder: Path) -> dict[str, tuple[str, int | None]]:
 
 
 def test_a_class_is_graded_and_gone_on_with(tmp_path: Path) -> None:
-    idea = (PROGRAMS / "misconceptions" / "forgot_weight.py").read_text()
+    idea = load([PROGRAMS.parents[1]], "deviations").variants["forgot-weight"][0].decode()
     handed = tree(tmp_path / "in", {
         "ada/deviations.py": REFERENCE, "dov/deviations.py": REFERENCE,
         "ben/deviations.py": (PROGRAMS / "starter.py").read_text(),
@@ -216,7 +222,7 @@ def test_a_class_is_what_its_file_says(folder: Path) -> None:
     assert (now.title, now.questions[0].weight, now.questions[0].hidden, now.counts) == (
         "Sums, autumn", 0.5, ("few",), "last",
     )  # fmt: skip
-    assert key_of(before, posed, "s") == key_of(now, now.questions[0], "s")
+    assert key_of(before, posed, "s", "") == key_of(now, now.questions[0], "s", "")
     assert not the_entries(folder)["ada"].late
     assert [p.known for p in by_file(folder, WHOLE, "[1, spread]", "[1]")] == [False]
     assert [p.known for p in by_file(folder, WHOLE, "seed: 5", "seed: 6")] == [False]
@@ -274,7 +280,7 @@ def test_what_coming_late_costs_grades_nothing_anew(folder: Path) -> None:
         ("title:", "titel:", "2:1: titel: found an unknown key; did you mean 'title'?"),
         ("weight:", "wieght:", "10:5: questions[0].wieght: found an unknown key; did you mean 'weight'?"),
         ("format: 1\n", "", "1:1: the class: expected the key 'format', found none"),
-        ("seed: 5", "seed: -5", "5:1: seed: expected a number of at least 0, found the number -5"),
+        ("seed: 5", "seed: -5", "5:1: seed: expected a number of at least 0 or 'per student', found the number -5"),
         ("weight: 2", "weight: 0", "10:5: questions[0].weight: expected a number above 0.0, found the number 0"),
         ("+01:00", "", "3:1: deadline: expected a time with its offset, as 2026-11-20T23:59:00+01:00, found '2026-11-20T23:59:00'"),
         ("2026-11-20T23:59:00+01:00", "Friday", "3:1: deadline: expected a time with its offset, as 2026-11-20T23:59:00+01:00, found 'Friday'"),
@@ -315,3 +321,112 @@ def test_the_example_and_the_tables_of_the_docs_are_whole(tmp_path: Path) -> Non
     assert [one.id for one in questions] == [one.id for one in course.asked]
     for model in (ClassFile, ClassQuestion, LateKeys):
         assert [key for key in model.model_fields if f"`{key}`" not in page] == []
+
+
+# Equal shares of a part, and a seed for each student.
+
+SHARES = {
+    # Part 1 is worth 50 for one check, part 2 15 and 15, part 3 10 and 10; each is asked in turn.
+    "reference": 100,
+    "sums": 0,
+    "divides-by-nothing": 50 + 15,
+    "doubles-in-place": 50 + 15,
+    "variance": 80,
+    "cancels": 80 + 10,
+    "untouched": 0,  # the starter, whatever it passes
+    "touched": 0,
+    "syntax": 0,
+}
+
+
+def handed_in(name: str) -> str:
+    asked = load([PARTS], "mean-and-spread")
+    right, start = (asked.handed_out(one).decode() for one in (asked.reference, asked.starter))
+    made = {"reference": right, "untouched": start, "touched": f"{start}\nx = 1\n", "syntax": "("}
+    return made.get(name) or f"{right}\n\n{asked.variants[name][0].decode()}"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class in which a part that fails earns equal shares."""
+    root = tmp_path_factory.mktemp("shared")
+    tree(root / "in", {f"{name}/mean-and-spread.py": handed_in(name) for name in SHARES})
+    text = WHOLE.replace("seed: 5", "seed: 5\npartial: checks").replace(
+        "    parts: [1, spread]\n", ""
+    )
+    by_file(root, text)
+    return root
+
+
+@pytest.mark.parametrize("name", SHARES)
+def test_checks_that_pass_earn_equal_shares_of_a_part_that_fails(shared: Path, name: str) -> None:
+    entry = the_entries(shared)[name]
+    assert entry.points == SHARES[name]
+    assert entry.report is not None
+    assert sum(part.points for part in entry.report.parts) == SHARES[name]
+    assert (entry.verdict == "pass") == (SHARES[name] == 100)
+
+
+def test_without_it_a_part_is_worth_all_or_nothing(shared: Path, tmp_path: Path) -> None:
+    name = "cancels"
+    tree(tmp_path / "in", {f"{name}/mean-and-spread.py": handed_in(name)})
+    by_file(tmp_path, WHOLE.replace("    parts: [1, spread]\n", ""))
+    assert the_entries(tmp_path)[name].points == 80
+
+
+@pytest.mark.parametrize(
+    ("points", "written", "shares"),
+    [
+        (10, (None, None, None), (4, 3, 3)),
+        (3, (None, None, None), (1, 1, 1)),
+        (2, (None, None, None), (None, None, None)),  # more checks than points: all or nothing
+        (10, (7, 3, None), (7, 3, None)),
+    ],
+)
+def test_shares_are_whole_points_that_add_up(
+    points: int, written: tuple[int | None, ...], shares: tuple[int | None, ...]
+) -> None:
+    asked = load([PARTS], "mean-and-spread")
+    part = asked.spec.parts[1]
+    ids = [part.checks[0], part.checks[1], part.checks[0].model_copy(update={"id": "more"})]
+    checks = [c.model_copy(update={"points": p}) for c, p in zip(ids, written, strict=True)]
+    checks.append(part.checks[0].model_copy(update={"id": "extra", "stretch": True}))
+    one = part.model_copy(update={"points": points, "checks": checks})
+    spec = asked.spec.model_copy(update={"parts": [one]})
+    (found,) = with_shares(replace(asked, spec=spec)).spec.parts
+    assert tuple(check.points for check in found.checks) == (*shares, None)
+
+
+def test_every_student_may_have_numbers_of_his_own(tmp_path: Path) -> None:
+    names = ("reference", "sums", "divides-by-nothing")
+    handed = {
+        f"{who}/mean-and-spread.py": handed_in(name)
+        for name in names
+        for who in (f"{name}1", f"{name}2")
+    }
+    tree(tmp_path / "in", handed)
+    text = WHOLE.replace("seed: 5", "seed: per student").replace("    parts: [1, spread]\n", "")
+    first = by_file(tmp_path, text)
+    assert len(first) == 6
+    assert not any(one.known for one in first)
+    found = the_entries(tmp_path)
+    seeds = {who: one.report.seed for who, one in found.items() if one.report}
+    assert len({*seeds.values()}) == 6
+    assert seeds == {who: terms(tmp_path).seed_of(who) for who in seeds}
+    assert {who: one.verdict for who, one in found.items()} == {
+        who: "pass" if who.startswith("reference") else "fail" for who in found
+    }
+    assert all(one.known for one in by_file(tmp_path, text))  # the class's own seed stays
+    # Equal ideas are one group, whatever the numbers were.
+    with Results(tmp_path / "out") as results:
+        groups = find(results.terms, results.entries()).questions[0].ideas
+        rows = list(csv.DictReader("".join(export(results, "csv")).splitlines()))
+    assert {idea.id: len(idea.students) for idea in groups} == {"sums": 2, "divides-by-nothing": 2}
+    assert {row["student"]: row["seed"] for row in rows} == {k: str(v) for k, v in seeds.items()}
+
+
+def test_a_seed_is_a_number_or_one_for_each(folder: Path) -> None:
+    with pytest.raises(ClassFileError, match=r"seed: expected .* 'per student'"):
+        by_file(folder, WHOLE, "seed: 5", "seed: per-student")
+    with pytest.raises(ClassFileError, match=r"partial: expected one of 'written' or 'checks'"):
+        by_file(folder, WHOLE, "seed: 5", "partial: check")

@@ -159,7 +159,7 @@ def write_results(folder: Path, terms: Terms, entries: Iterable[Entry]) -> Path:
         results.take((one.handed, f"{n}".encode()) for n, one in enumerate(entries))
         for one in entries:
             if one.report is not None or one.fault:
-                key = key_of(terms, one.question, one.handed.sha256)
+                key = key_of(terms, one.question, one.handed.sha256, one.handed.student)
                 results.keep(Graded(key, one.report, one.fault), "2026-11-22T13:00:00.000+00:00")
     return folder
 

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import unicodedata
+from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.app.classes import report_class
-from grader.classroom.report import ClassFindings, Standing, class_page, find, summary
+from grader.classroom.report import (
+    FINDER,
+    ClassFindings,
+    Standing,
+    Student,
+    StudentResult,
+    class_blocks,
+    class_page,
+    find,
+    summary,
+    to_talk_to,
+)
 from grader.cli import app
 from grader.model.classroom import Entry
 from grader.model.errors import UsageError
 from grader.model.report import Explanation, Verdict
+from grader.reports.blocks import render_text
 from tests.classroom.builders import (
     FAIL,
     HOSTILE,
@@ -161,7 +175,8 @@ def test_a_page_is_well_formed_and_nothing_on_it_acts(entries: list[Entry]) -> N
     content = "".join(class_page(find(TERMS, entries), entries, "RESULTS"))
     page = Page.of(content)
     assert page.wrong == page.open == []
-    assert page.tags.keys() & {"script", "link", "img", "iframe", "object", "form", "base"} == set()
+    assert page.tags.keys() & {"link", "img", "iframe", "object", "form", "base"} == set()
+    assert (page.tags["script"], content.count(FINDER)) == (1, 1)
     acting = ("on", "href", "src", "style")
     assert [name for _, name, _ in page.attributes if name.startswith(acting)] == []
     assert {c for c in content if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} <= {
@@ -170,7 +185,7 @@ def test_a_page_is_well_formed_and_nothing_on_it_acts(entries: list[Entry]) -> N
     assert "49" not in page.text
     content.encode()
     students = {one.handed.student for one in entries}
-    assert content.count("<details><summary>") == len(students)
+    assert content.count("<details data-id=") == len(students)
 
 
 def test_the_tables_say_who_passed_and_what_the_class_holds(
@@ -203,7 +218,7 @@ def test_every_student_opens_on_the_page(results: Path, capsys: pytest.CaptureFi
     page = results.parent / "class.html"
     assert app.run(["class", "report", str(results), "--html", str(page)]) == 0
     assert "10 students, 0 passed all questions" in capsys.readouterr().out
-    assert page.read_text("utf-8").count("<details>") == 10
+    assert page.read_text("utf-8").count("<details ") == 10
     with pytest.raises(UsageError, match="nowhere"):
         report_class(results, html=results.parent / "nowhere" / "class.html")
 
@@ -218,4 +233,76 @@ def test_names_do_nothing_on_their_way_from_results_to_paper(
     for arguments in ([], ["--json"], ["--html", str(page)]):
         assert app.run(["class", "report", str(results), *arguments]) == 0
         assert not {"\x1b", "\u202e"} & {*capsys.readouterr().out}
-    assert Page.of(page.read_bytes().decode()).tags["script"] == 0
+    assert Page.of(page.read_bytes().decode()).tags["script"] == 1
+
+
+# Finding students, and whom to talk to.
+
+
+def words_of(page: str) -> dict[str, list[str]]:
+    """What each student is found by."""
+    read = Page.of(page).attributes
+    ids = [value for tag, name, value in read if (tag, name) == ("details", "data-id")]
+    words = [value for tag, name, value in read if (tag, name) == ("details", "data-words")]
+    return dict(zip(ids, (text.split() for text in words), strict=True))
+
+
+def test_a_student_is_found_by_name_verdict_idea_and_lateness() -> None:
+    held = entry("s1", report(FAIL, named("axis")), name="Ada Love", late=True)
+    entries = [held, entry("s2", report(Verdict.PASS))]
+    content = "".join(class_page(find(TERMS, entries), entries, "RESULTS"))
+    found = words_of(content)
+    question = held.question.id
+    assert {"s1", "(Ada", "Love)"} <= {*found["s1"]}
+    assert {f"{question}:{word}" for word in ("fail", "axis", "late")} <= {*found["s1"]}
+    assert f"{question}:pass" in found["s2"]
+    offered = {v for t, n, v in Page.of(content).attributes if (t, n) == ("option", "value")}
+    assert {f"{question}:axis", f"{question}:pass"} <= offered
+    # Only this script may run, and without it nothing is missing.
+    digest = b64encode(hashlib.sha256(FINDER.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'\"" in content
+    assert '<p id="find" hidden>' in content
+
+
+def student(name: str, *standings: Standing, points: float | None = 10) -> Student:
+    results = tuple(StudentResult(f"q{number}", one, 0) for number, one in enumerate(standings, 1))
+    return Student(name, results, points, points or 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "why"),
+    [
+        (student("a", Standing.PASSED, Standing.PASSED), ""),
+        (student("a", Standing.PASSED, Standing.IDEA), ""),
+        (student("a", Standing.IDEA), ""),  # one question, of which the page says the idea
+        (student("a", Standing.IDEA, Standing.STOPPED, points=9), "passed none of 2 questions"),
+        (student("a", Standing.IDEA, Standing.STOPPED, points=10), ""),  # in parts, as others
+        (student("a", Standing.NOT_GRADED, Standing.IDEA, points=None), ""),  # our fault
+        (student("a", Standing.MISSING, Standing.PASSED), ""),
+        (student("a", Standing.NO_PROGRAM), "what was handed in holds no program"),
+        (student("a", Standing.PASSED, Standing.STARTER),
+         "the starter was handed in as it was (q2)"),
+        (student("a", Standing.UNEXPLAINED, Standing.PASSED),
+         "wrong in a way that no listed idea explains (q1)"),
+        (student("a", Standing.PASSED, points=4), "4 points, less than half of the median"),
+        (student("a", Standing.PASSED, points=5), ""),
+        (student("a", Standing.NO_PROGRAM, points=1),
+         "1 points, less than half of the median; what was handed in holds no program"),
+    ],
+)  # fmt: skip
+def test_a_reason_to_talk_is_said(one: Student, why: str) -> None:
+    found = replace(find(TERMS, []), students=(one,), median=10.0)
+    assert [reason for _, reason in to_talk_to(found)] == [why] * bool(why)
+
+
+def test_at_most_ten_are_listed_the_most_urgent_first() -> None:
+    many = [student(f"s{n:02}", Standing.STARTER, points=20 - n) for n in range(20)]
+    lost = student("lost", Standing.IDEA, Standing.IDEA, points=9)
+    found = replace(find(TERMS, []), students=(*many, lost), median=10.0)
+    listed = [one.id for one, _ in to_talk_to(found)]
+    assert listed[0] == "lost"
+    assert listed[1:4] == ["s19", "s18", "s17"]
+    assert len(listed) == 10
+    text = render_text(tuple(class_blocks(found, "RESULTS")))
+    assert "Students to talk to" in text
+    assert "Students to talk to" not in render_text(tuple(class_blocks(find(TERMS, []), "R")))

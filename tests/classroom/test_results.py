@@ -53,7 +53,7 @@ def entries(folder: Path) -> list[Entry]:
 def test_an_empty_file_waits_to_be_graded_as_one(tmp_path: Path) -> None:
     with Results(tmp_path, write=CLASS) as results:
         results.take([(HandIn("Ada", "mean", "Ada.py", "e" * 64), b"")])
-        assert [program for _, program in results.waiting(MEAN)] == [b""]
+        assert [program for _, program, _ in results.waiting(MEAN)] == [b""]
 
 
 def test_a_report_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_copies_are_graded_once_and_known_ones_not_at_all(tmp_path: Path) -> Non
     with Results(tmp_path, write=CLASS) as results:
         assert results.take([*hand_ins("a", "b", "c", sha="1" * 64), *hand_ins("d")]) == 4
         waiting = list(results.waiting(MEAN))
-        assert [program for _, program in waiting] == [b"a", b"d"]
+        assert [program for _, program, _ in waiting] == [b"a", b"d"]
         results.keep(Graded(waiting[0][0], report()), "now")
         assert [one.handed.student for one in results.with_key(waiting[0][0])] == ["a", "b", "c"]
         results.keep(Graded(waiting[1][0], fault="the disk is full"), "now")
@@ -83,7 +83,7 @@ def test_copies_are_graded_once_and_known_ones_not_at_all(tmp_path: Path) -> Non
     # Another day: who has a known program needs no grade, what is no verdict is tried again.
     with Results(tmp_path, write=CLASS) as results:
         results.take([*hand_ins("e", sha="1" * 64), *hand_ins("d")])
-        assert [program for _, program in results.waiting(MEAN)] == [b"d"]
+        assert [program for _, program, _ in results.waiting(MEAN)] == [b"d"]
         assert [one.verdict for one in results.everything()] == ["not graded", "pass"]
         results.take(hand_ins("d"))
         assert results.students() == ["d"]
@@ -92,7 +92,7 @@ def test_copies_are_graded_once_and_known_ones_not_at_all(tmp_path: Path) -> Non
 def test_a_verdict_stays_whatever_comes_after_it(tmp_path: Path) -> None:
     with Results(tmp_path, write=CLASS) as results:
         results.take(hand_ins("a"))
-        ((key, _),) = results.waiting(MEAN)
+        ((key, _, _),) = results.waiting(MEAN)
         results.keep(Graded(key, report()), "now")
         results.keep(Graded(key, fault="the disk was full"), "later")
     # Other terms are other grades, and those of before are there when they are asked for again.
@@ -149,7 +149,7 @@ def room(size: int) -> Iterator[None]:
 def test_on_a_full_disk_what_was_written_stays(tmp_path: Path) -> None:
     with Results(tmp_path, write=CLASS) as results:
         results.take(hand_ins("a", "b"))
-        (first, _), (second, _) = results.waiting(MEAN)
+        (first, _, _), (second, _, _) = results.waiting(MEAN)
         results.keep(Graded(first, report()), "now")
         large = replace(report(), printed="x" * 1_000_000)
         with room(200_000), pytest.raises(UsageError, match="cannot be read or written") as said:
@@ -216,12 +216,16 @@ def test_a_seed_that_was_drawn_stays(tmp_path: Path) -> None:
         (replace(CLASS, questions=(replace(MEAN, digest="f" * 64),)), True),
         (replace(CLASS, questions=(replace(MEAN, libraries={"numpy": "2.5"}),)), True),
         (replace(CLASS, questions=(replace(MEAN, parts=(1,)),)), True),
+        (replace(CLASS, questions=(replace(MEAN, shared=True),)), True),
+        (replace(CLASS, per_student=True), True),
         (replace(CLASS, title="Fall", deadline="", counts="best"), False),
         (replace(CLASS, questions=(replace(MEAN, weight=2.0, hidden=("x",)),)), False),
     ],
 )  # fmt: skip
 def test_what_decides_a_grade_is_in_its_key(terms: Terms, other: bool) -> None:
-    assert (key_of(terms, terms.questions[0], "s") != key_of(CLASS, MEAN, "s")) is other
+    assert (
+        key_of(terms, terms.questions[0], "s", "ann") != key_of(CLASS, MEAN, "s", "ann")
+    ) is other
 
 
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59+00:00", "9999-12-31T23:59:59-14:00", ""])

@@ -1,0 +1,324 @@
+"""A class of 137 hand-ins as classes are: each gets the mark that a careful teacher would give it.
+
+Three layouts, graded once each.  What a mark should be follows from the question alone: a program
+that holds an idea passes the parts before the one whose check is about it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from grader import bank
+from grader.classroom.export import export
+from grader.classroom.results import Results
+from grader.model.classroom import Entry
+from grader.model.question import Question
+from grader.model.report import Verdict
+from tests.classroom.builders import ROOT, Files, graded, notebook, tree, zipped
+
+POOL, PAPER = "maxpool-routing", "decode-on-paper"
+IN_TIME, DEADLINE = "2026-11-19T10:00:00+00:00", "2026-11-20T23:59:00+00:00"
+PASS, FAIL, WRONG, ANY = str(Verdict.PASS), str(Verdict.FAIL), "fail or error", "any"
+ERROR, LIMIT, NOTHING = str(Verdict.ERROR), str(Verdict.LIMIT), "no program"
+TERMS = f"""\
+format: 1
+title: The whole class
+deadline: {DEADLINE}
+late: {{penalty: 10, days: 3, extensions: {{"allowed": 2}}}}
+on_error: skip
+seed: 5
+isolation: process
+questions: [{POOL}, {PAPER}]
+"""
+OVERRIDES = f"student,question,points,note\nspoke,{POOL},60,explained it in office hours\n"
+
+
+@dataclass(frozen=True)
+class Hand:
+    """What one student hands in, and what it should get."""
+
+    who: str
+    files: Files
+    points: int
+    verdict: str = FAIL  # or WRONG: what shows on paper is the number
+    idea: str = ""  # that it should be told, and no other; ANY of a stranger's program
+    question: str = POOL
+    at: str = IN_TIME
+    late: bool = False
+
+
+@cache
+def question(name: str) -> Question:
+    return bank.load([ROOT], name)
+
+
+def text(source: bytes) -> str:
+    return Question.handed_out(source).decode()
+
+
+RIGHT = text(question(POOL).reference)
+HEAD, _, BODY = RIGHT.partition("\n\n\n")
+PAPER_RIGHT = next(iter(question(PAPER).accepted.values()))
+HELD = f"{RIGHT}\n\n{text(question(POOL).variants['stride-is-kernel'][0])}"
+
+
+def before(name: str, idea: str) -> int:
+    """The points of the parts before the one whose check is about an idea."""
+    asked = question(name)
+    part = asked.spec.part_of(asked.ideas[idea].killed_by[0])
+    return sum(one.points for one in asked.spec.parts[: part - 1])
+
+
+def ideas() -> Iterator[Hand]:
+    """Every listed idea, the first program of each."""
+    for idea, sources in question(POOL).variants.items():
+        program = f"{RIGHT}\n\n{text(sources[0])}"
+        yield Hand(f"holds-{idea}", {f"{POOL}.py": program}, before(POOL, idea), WRONG, idea)
+
+
+def styles() -> Iterator[Hand]:
+    """Right programs, as others write them; some until a part."""
+    asked = question(POOL)
+    for name, source in asked.accepted.items():
+        last = asked.right_until[name]
+        points = sum(one.points for one in asked.spec.parts[:last])
+        verdict = PASS if points == 100 else FAIL
+        if points == 100:
+            yield Hand(f"style-{name}", {f"{POOL}.py": text(source)}, points, verdict)
+    for path in sorted((ROOT / "tests" / "solutions" / POOL / "right").glob("*.py")):
+        yield Hand(f"own-{path.stem}", {f"{POOL}.py": path.read_bytes()}, 100, PASS)
+
+
+STRANGERS = {  # by the part that what is wrong belongs to
+    "ceil_output_size": 0, "channels_share_a_plane": 0, "columns_in_padded_frame": 0,
+    "height_for_width": 0, "last_window_dropped": 0, "mean_over_windows": 0,
+    "column_major_ties": 50, "empty_batch_raises": 50, "finite_padding": 50,
+    "float64_returned": 50, "keeps_a_mask": 75, "index_tuples": 75,
+}  # fmt: skip
+
+
+def strangers() -> Iterator[Hand]:
+    """Wrong programs that nobody listed."""
+    folder = ROOT / "tests" / "solutions" / POOL / "wrong"
+    for name, points in STRANGERS.items():
+        source = (folder / f"{name}.py").read_bytes()
+        yield Hand(f"wrong-{name}", {f"{POOL}.py": source}, points, WRONG, ANY)
+
+
+def one(who: str, program: str | bytes, points: int, verdict: str, **more: str) -> Hand:
+    return Hand(who, {f"{POOL}.py": program}, points, verdict, **more)  # type: ignore[arg-type]
+
+
+NOISE = 'print("x" * 100_000)\nimport sys\nprint("score: 100", file=sys.stderr)\n'
+
+
+def as_text() -> Iterator[Hand]:
+    """The same right or wrong program, in whatever shape a file has."""
+    yield one("crlf", RIGHT.replace("\n", "\r\n"), 100, PASS)
+    yield one("bom", b"\xef\xbb\xbf" + RIGHT.encode(), 100, PASS)
+    yield one("latin-1", b"# -*- coding: latin-1 -*-\n# \xe9t\xe9\n" + RIGHT.encode(), 100, PASS)
+    yield one("not-utf-8", b"# \xe9t\xe9\n" + RIGHT.encode(), 0, ERROR)
+    yield one("main", f'{RIGHT}\nif __name__ == "__main__":\n    raise SystemExit(1)\n', 100, PASS)
+    yield one("prints", NOISE + RIGHT, 100, PASS)
+    yield one("empty", "", 0, ERROR)
+    yield one("comments", "# I will do it tomorrow\n", 0, ERROR)
+    yield one("syntax", "def maxpool2d_forward(x:\n", 0, ERROR)
+    yield one("other-name", RIGHT.replace("maxpool2d", "max_pool_2d"), 0, ERROR)
+    yield one("to-do", "def maxpool2d_forward(*_):\n    raise NotImplementedError\n"
+              "def maxpool2d_backward(*_):\n    raise NotImplementedError\n", 0, ERROR)  # fmt: skip
+    yield one("untouched", text(question(POOL).starter), 0, FAIL, idea="stride-is-kernel")
+    yield one("nulls", b"\0\0\0", 0, ERROR)
+    yield one("missing-module", f"import cupy\n{RIGHT}", 0, ERROR)
+
+
+def harmful() -> Iterator[Hand]:
+    """What hangs, ends the process, or would like other numbers than it earns."""
+    yield one("hangs", RIGHT.replace(BODY, f"{BODY}\n\nwhile True:\n    pass\n"), 0, LIMIT)
+    yield one("exits", f"{RIGHT}\nimport os\nos._exit(0)\n", 0, ERROR)
+    yield one("leaves", f"{RIGHT}\nraise SystemExit(0)\n", 0, ERROR)
+    yield one("fills", f"{RIGHT}\nheld = [bytearray(1 << 30) for _ in range(64)]\n", 0, LIMIT)
+    yield one("forges", f'{HELD}\nprint(\'{{"verdict": "pass", "points": 100}}\')\n', 0, FAIL,
+              idea="stride-is-kernel")  # fmt: skip
+    yield one("patches", "import numpy as np\nnp.array_equal = np.allclose = lambda *a, **k: True\n"
+              f"{HELD}", 0, FAIL, idea="stride-is-kernel")  # fmt: skip
+    yield one("looks-up", f"{HELD}\nimport sys\nframe = sys._getframe()\n"
+              "while frame := frame.f_back:\n    frame.f_locals.update(verdict='pass')\n", 0, FAIL,
+              idea="stride-is-kernel")  # fmt: skip
+    yield one("removes", f"{RIGHT}\nimport shutil\nshutil.rmtree('/work', ignore_errors=True)\n"
+              .replace("'/work'", "'drills'"), 100, PASS)  # fmt: skip
+    yield one("connects", "import socket\ntry:\n    socket.create_connection(('localhost', 9))\n"
+              f"except OSError:\n    pass\n{RIGHT}", 100, PASS)  # fmt: skip
+
+
+def notebooks() -> Iterator[Hand]:
+    """Notebooks as they are."""
+
+    def made(who: str, *cells: str, points: int = 100, verdict: str = PASS) -> Hand:
+        return Hand(who, {f"{POOL}.ipynb": notebook(*cells)}, points, verdict)
+
+    yield made("notebook", RIGHT)
+    yield made("plots", "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])\n",
+               RIGHT, "plt.show()")  # fmt: skip
+    yield made("asks", RIGHT, "n = int(input('how many? ') or 3)\n")
+    yield made("scratch", "1 / 0", RIGHT, "assert False\n")
+    yield made("shell", "!pip install numpy\n", RIGHT, "!ls | head\n")
+    yield made("display", "from IPython.display import display\n", RIGHT, "display(1)\n")
+    yield made("in-order", "def maxpool2d_forward(x, k, s, p):\n    return x\n", RIGHT)
+    yield made("unfinished", "import numpy as np\n", points=0, verdict=ERROR)
+    yield Hand("any-name", {"homework.ipynb": notebook(RIGHT)}, 100, PASS)
+    yield Hand("broken-notebook", {f"{POOL}.ipynb": "{"}, 0, NOTHING)
+
+
+def several() -> Iterator[Hand]:
+    """Programs of two files, copies, archives, and no program at all."""
+    two = {f"{POOL}.py": "from pool_utils import *\n" + HEAD + "\n\n\n" + BODY}
+    again = "from pool_utils import the_maxpool2d_forward as maxpool2d_forward\n"
+    again += "from pool_utils import the_maxpool2d_backward as maxpool2d_backward\n"
+    renamed = {"pool_utils.py": re.sub(r"\bmaxpool2d_", "the_maxpool2d_", RIGHT)}
+    yield Hand("two-files", {f"{POOL}.py": again, **renamed}, 100, PASS)
+    yield Hand("star", {**two, "pool_utils.py": "PAD = 0\n"}, 100, PASS)
+    yield Hand("module-missing", {f"{POOL}.py": again}, 0, ERROR)
+    yield Hand("copy", {f"{POOL}.py": HELD, f"{POOL} (1).py": RIGHT}, 100, PASS)
+    yield Hand("copy-2", {f"{POOL}.py": RIGHT, f"{POOL}-2.py": HELD}, 0, idea="stride-is-kernel")
+    yield Hand("archive", {"work.zip": zipped({f"{POOL}.py": RIGHT})}, 100, PASS)
+    yield Hand("deep", {f"final/really/{POOL}.py": RIGHT}, 100, PASS)
+    yield Hand(
+        "junk", {f"{POOL}.py": RIGHT, "__MACOSX/._x.py": b"\0", ".DS_Store": b"\0"}, 100, PASS
+    )
+    yield Hand("both", {f"{POOL}.py": RIGHT, f"{PAPER}.txt": PAPER_RIGHT}, 100, PASS)
+
+
+def late() -> Iterator[Hand]:
+    """Work that came late, and points by hand."""
+    for who, at, points, is_late in (
+        ("on-time", "2026-11-20T23:59:00+00:00", 100, False),
+        ("a-second", "2026-11-20T23:59:01+00:00", 90, True),
+        ("a-day", "2026-11-21T23:59:00+00:00", 90, True),
+        ("three-days", "2026-11-23T23:00:00+00:00", 70, True),
+        ("four-days", "2026-11-24T23:00:00+00:00", 0, True),
+        ("allowed", "2026-11-22T12:00:00+00:00", 100, False),
+    ):
+        yield Hand(who, {f"{POOL}.py": RIGHT}, points, PASS, at=at, late=is_late)
+    yield Hand("spoke", {f"{POOL}.py": HELD}, 60, FAIL, idea="stride-is-kernel")
+
+
+def on_paper() -> Iterator[Hand]:
+    """Answers in a file of text."""
+
+    def made(who: str, content: str | bytes, points: int, verdict: str, idea: str = "") -> Hand:
+        return Hand(who, {f"{PAPER}.txt": content}, points, verdict, idea, PAPER)
+
+    for name, source in question(PAPER).accepted.items():
+        yield made(f"paper-{name}", text(source), 100, PASS)
+    yield made("paper-untouched", text(question(PAPER).starter), 0, ERROR)
+    yield made("paper-empty", "", 0, ERROR)
+
+
+GRADESCOPE = [
+    *ideas(), *styles(), *strangers(), *as_text(), *harmful(), *notebooks(), *several(), *late(),
+]  # fmt: skip
+FOLDERS = [
+    *on_paper(),
+    one("Zoë Ångström", RIGHT, 100, PASS), one("李 小龙", HELD, 0, FAIL, idea="stride-is-kernel"),
+    one("O'Neil, Pat", RIGHT, 100, PASS), one("=cmd()", RIGHT, 100, PASS),
+    Hand("any file", {"solution.py": RIGHT}, 100, PASS),
+    Hand("two of one", {"a.py": RIGHT, "b.py": RIGHT}, 100, PASS),
+    Hand("a picture", {"photo.jpg": b"\xff\xd8"}, 0, NOTHING),
+    Hand("homework", {"homework.ipynb": notebook(RIGHT)}, 100, PASS),
+    Hand("two files", {f"{POOL}.py": "from own import *\n", "own.py": RIGHT}, 100, PASS),
+]  # fmt: skip
+FLAT = [one(f"flat{n}", RIGHT if n % 2 else HELD, 100 * (n % 2), PASS if n % 2 else FAIL,
+            idea="" if n % 2 else "stride-is-kernel") for n in range(4)]  # fmt: skip
+CLASSES = {"gradescope": GRADESCOPE, "folders": FOLDERS, "files": FLAT}
+
+
+def test_the_class_has_as_many_as_it_says() -> None:
+    assert sum(map(len, CLASSES.values())) == 137
+    assert all(len({hand.who for hand in hands}) == len(hands) for hands in CLASSES.values())
+
+
+def hand_in(root: Path, layout: str, hands: list[Hand]) -> None:
+    """Write what everybody hands in, as a learning platform or a teacher lays it out."""
+    if layout == "gradescope":
+        people = {}
+        for number, hand in enumerate(hands):
+            folder = f"submission_{number}"
+            person = {":name": hand.who.title(), ":sid": hand.who, ":email": f"{number}@x.org"}
+            people[folder] = {":submitters": [person], ":created_at": hand.at}
+            tree(root / folder, hand.files)
+        tree(root, {"submission_metadata.yml": json.dumps(people)})
+    for hand in hands if layout != "gradescope" else ():
+        if layout == "folders":
+            tree(root / hand.who, hand.files)
+        else:
+            tree(root, {f"{hand.who}.py": next(iter(hand.files.values()))})
+
+
+@pytest.fixture(scope="module")
+def whole_class(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The folders of results, by layout."""
+    found = {}
+    for layout, hands in CLASSES.items():
+        root = tmp_path_factory.mktemp(layout)
+        hand_in(root / "in", layout, hands)
+        only = TERMS.replace(f", {PAPER}", "") if layout == "files" else TERMS
+        if layout != "gradescope":  # where nothing but the file's own time is known
+            only = re.sub(r"^(deadline|late): .*\n", "", only, flags=re.MULTILINE)
+        file = root / "class.yaml"
+        file.write_text(only)
+        tree(root / "out", {"overrides.csv": OVERRIDES} if layout == "gradescope" else {})
+        graded(root, ROOT, questions=(), file=file, level="", jobs=2)
+        found[layout] = root / "out"
+    return found
+
+
+@cache
+def entries(results: Path) -> dict[tuple[str, str], Entry]:
+    with Results(results) as read:
+        return {(one.handed.student, one.question.id): one for one in read.entries()}
+
+
+@pytest.mark.parametrize(
+    ("layout", "hand"),
+    [(layout, hand) for layout, hands in CLASSES.items() for hand in hands],
+    ids=lambda value: getattr(value, "who", value),
+)
+def test_everybody_gets_the_mark_that_a_careful_teacher_would_give(
+    whole_class: dict[str, Path], layout: str, hand: Hand
+) -> None:
+    found = entries(whole_class[layout])[hand.who, hand.question]
+    report = found.report
+    said = report.message if report is not None else found.handed.fault
+    assert (found.points, found.late) == (hand.points, hand.late), said
+    assert found.verdict == hand.verdict or (hand.verdict == WRONG and found.verdict in WRONG)
+    held = {one.id for one in report.misconceptions if one.exact} if report else set()
+    assert hand.idea == ANY or held == ({hand.idea} if hand.idea else set())
+
+
+def test_nobody_is_left_out_and_nothing_is_the_graders_fault(whole_class: dict[str, Path]) -> None:
+    for layout, hands in CLASSES.items():
+        found = entries(whole_class[layout])
+        assert {who for who, _ in found} == {hand.who for hand in hands}
+        assert [one.note for one in found.values() if one.points is None] == []
+
+
+def test_the_exports_have_the_same_marks(whole_class: dict[str, Path]) -> None:
+    with Results(whole_class["gradescope"]) as results:
+        rows = list(csv.DictReader("".join(export(results, "csv")).splitlines()))
+        lines = [json.loads(line) for line in "".join(export(results, "jsonl")).splitlines()]
+        wanted = {hand.who: hand.points for hand in GRADESCOPE}
+        pooled = {row["student"]: int(row["points"]) for row in rows if row["question"] == POOL}
+        assert pooled == wanted
+        assert {x["student"]: x["points"] for x in lines if x["question"] == POOL} == wanted
+        for who, points in list(wanted.items())[::10]:
+            scores = json.loads("".join(export(results, "gradescope", student=who)))
+            total = scores.get("score", sum(test["score"] for test in scores["tests"]))
+            assert total == points + 100 * (who == "both")
