@@ -29,7 +29,7 @@ D = TypeVar("D")
 
 FILE_NAME = "drill.sqlite3"
 BUSY_SECONDS = 2.0  # a transaction takes milliseconds; only a stopped process holds one so long
-VERSION = 5  # of the tables, in the file's `user_version`
+VERSION = 6  # of the tables, in the file's `user_version`
 What = Literal[
     "started",  # `path`: the folder
     "begun",  # a grade of one's own file: the bytes are safe
@@ -40,6 +40,10 @@ What = Literal[
     "reset",  # with the bytes that were there, if there were any
     "restored",  # likewise
     "run",  # an experiment: the candidate's script was called with `seed`
+    "again",  # a question that was passed is begun anew: what follows is another sitting
+    "discussed",  # a follow-up was answered: `detail` says which, how, and what came of it
+    "interview",  # begun, gone on or ended: `detail` says how
+    "noted",  # by whoever holds an interview: `detail` has the words
 ]
 
 
@@ -64,6 +68,7 @@ class Event:
     seconds: float | None = None
     report: str | None = None  # JSON
     parts: str | None = None  # the verdict of each: "pass fail skipped"; or NO_TRY
+    detail: str | None = None  # JSON, as `what` has it
 
 
 @dataclass(frozen=True, slots=True)
