@@ -31,7 +31,7 @@ from grader.model.classroom import AssignedQuestion, Entry, Late, Terms
 from grader.model.errors import BankError, UsageError, did_you_mean
 from grader.model.numerals import quantity
 from grader.model.question import Question
-from grader.model.spec import Keys
+from grader.model.spec import Keys, key
 from grader.reports.sheet import inert
 from grader.sandbox.client import WorkerClient
 from grader.session.session import MAX_SEED
@@ -42,81 +42,74 @@ _MOST_QUESTIONS = 100
 class ClassQuestion(Keys):
     """A question of a class; its id alone where nothing else is said of it."""
 
-    id: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="ID, or BANK/ID where two banks hold it."
+    id: str = key("ID, or BANK/ID where two banks hold it.", min_length=1, max_length=200)
+    parts: list[int | str] = key(
+        "The parts that count, by number or id; all, if not given.", [], min_length=1
     )
-    parts: Annotated[list[int | str], Field(min_length=1)] = Field(
-        default=[], description="The parts that count, by number or id; all, if not given."
+    weight: float = key(
+        "What its points are multiplied by in the total.", 1, gt=0, le=1000, allow_inf_nan=False
     )
-    weight: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = Field(
-        default=1, description="What its points are multiplied by in the total."
-    )
-    hidden: list[str] = Field(
-        default=[],
-        description="Checks and cases, by name, of which the feedback to students says nothing.",
+    hidden: list[str] = key(
+        "Checks and cases, by name, of which the feedback to students says nothing.", []
     )
 
 
 class LateKeys(Keys):
     """What coming late costs."""
 
-    penalty: Annotated[float, Field(ge=0, le=100)] = Field(
-        description="Percent of the points for each day begun after the deadline."
+    penalty: float = key(
+        "Percent of the points for each day begun after the deadline.", ge=0, le=100
     )
-    days: Annotated[int, Field(ge=0, le=366)] = Field(
-        default=366,
-        description="What comes more days later is worth nothing, and an earlier file counts.",
+    days: int = key(
+        "What comes more days later is worth nothing, and an earlier file counts.",
+        366,
+        ge=0,
+        le=366,
     )
-    extensions: dict[str, Annotated[int, Field(ge=0, le=366)] | str] = Field(
-        default={},
-        description="By student, days more than others have, or a time with its offset.",
+    extensions: dict[str, Annotated[int, Field(ge=0, le=366)] | str] = key(
+        "By student, days more than others have, or a time with its offset.", {}
     )
 
 
 class ClassFile(Keys):
     """A class: its questions, and what all of its grades share."""
 
-    format: Literal[1] = Field(description="The version of the format: 1.")
-    title: str = Field(default="", max_length=200, description="What pages call the class.")
-    questions: Annotated[
-        list[str | ClassQuestion], Field(min_length=1, max_length=_MOST_QUESTIONS)
-    ] = Field(default=[], description="What it is asked: ids, or mappings with the keys below.")
-    deadline: str = Field(
-        default="",
-        description="A time with its offset, 2026-11-20T23:59:00+01:00. What comes later is marked "
+    format: Literal[1] = key("The version of the format: 1.")
+    title: str = key("What pages call the class.", "", max_length=200)
+    questions: list[str | ClassQuestion] = key(
+        "What it is asked: ids, or mappings with the keys below.",
+        [],
+        min_length=1,
+        max_length=_MOST_QUESTIONS,
+    )
+    deadline: str = key(
+        "A time with its offset, 2026-11-20T23:59:00+01:00. What comes later is marked "
         "as late; `late` says what that costs.",
+        "",
     )
-    late: LateKeys | None = Field(
-        default=None, description="What coming late costs; nothing, if not given."
+    late: LateKeys | None = key("What coming late costs; nothing, if not given.", None)
+    counts: Literal["last", "best"] = key(
+        "Which of several files of a student for a question counts.", "last"
     )
-    counts: Literal["last", "best"] = Field(
-        default="last", description="Which of several files of a student for a question counts."
-    )
-    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] | Literal["per student"] | None = Field(
-        default=None,
-        description="Draws the inputs of everybody; chosen once, if not given. `per student`: each "
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] | Literal["per student"] | None = key(
+        "Draws the inputs of everybody; chosen once, if not given. `per student`: each "
         "has a seed of that.",
+        None,
     )
-    partial: Literal["written", "checks"] = Field(
-        default="written",
-        description="What a part that fails earns: the points that its author wrote beside checks "
+    partial: Literal["written", "checks"] = key(
+        "What a part that fails earns: the points that its author wrote beside checks "
         "that pass, or, `checks`, equal shares for them where the author wrote none.",
+        "written",
     )
-    isolation: Literal["strong", "limited", "process"] = Field(
-        default="strong", description="The least that a submission has to be refused."
+    isolation: Literal["strong", "limited", "process"] = key(
+        "The least that a submission has to be refused.", "strong"
     )
-    stretch: bool = Field(
-        default=False, description="Whether what is only reported is measured, too."
+    stretch: bool = key("Whether what is only reported is measured, too.", False)
+    on_error: Literal["stop", "skip"] = key(
+        "What a cell of a notebook that raises does to those after it.", "stop"
     )
-    on_error: Literal["stop", "skip"] = Field(
-        default="stop", description="What a cell of a notebook that raises does to those after it."
-    )
-    layout: str = Field(
-        default="", max_length=200, description="How submissions are laid out, as --layout has it."
-    )
-    pattern: str = Field(
-        default="", max_length=1000, description="The paths of submissions, as --pattern has them."
-    )
+    layout: str = key("How submissions are laid out, as --layout has it.", "", max_length=200)
+    pattern: str = key("The paths of submissions, as --pattern has them.", "", max_length=1000)
 
     @property
     def asked(self) -> list[ClassQuestion]:

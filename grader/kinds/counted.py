@@ -13,13 +13,11 @@ from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import ClassVar, Literal, TypeVar
 
-from pydantic import Field
-
 from grader.cases import size_expr
 from grader.cases.recipe import divided, producing
 from grader.kinds.base import Check, CheckResult, Count, K, Kind, Trial, api
 from grader.model.numerals import bytes_text, times
-from grader.model.spec import Amount, Mention, Name, Slug
+from grader.model.spec import Amount, Mention, Name, Slug, key
 
 
 class Counted(Kind[K]):
@@ -93,10 +91,10 @@ class Counted(Kind[K]):
 class WatchedCheck(Check):
     """Bytes that are kept, with a witness from outside the process."""
 
-    large: Slug | Literal[""] = Field(
-        default="",
-        description="Another case, on which the process is watched from outside too; what is too "
+    large: Slug | Literal[""] = key(
+        "Another case, on which the process is watched from outside too; what is too "
         "much there is hundreds of kilobytes.",
+        "",
     )
 
     def mentions(self) -> Iterator[Mention]:
@@ -108,9 +106,9 @@ class WatchedCheck(Check):
 class BudgetCheck(Check):
     """Bytes of one result, or of the step that gives it, within a budget."""
 
-    of: Name = Field(description="The result.")
-    at_most: Amount = Field(
-        description="The budget: arithmetic over sizes of the case, '8 * y.size + 256 bytes'."
+    of: Name = key("The result.")
+    at_most: Amount = key(
+        "The budget: arithmetic over sizes of the case, '8 * y.size + 256 bytes'."
     )
 
     @property
@@ -216,7 +214,7 @@ class StateCheck(BudgetCheck, WatchedCheck):
     """Bytes reachable from an object that one step hands to another."""
 
     kind: Literal["state"]
-    of: Name = Field(description="What one step hands to another.")
+    of: Name = key("What one step hands to another.")
 
 
 class State(Budgeted[StateCheck]):
@@ -243,8 +241,8 @@ class PeakCheck(BudgetCheck):
     """Bytes that are allocated at once."""
 
     kind: Literal["peak"]
-    of: Name = Field(
-        description="A result: the step that gives it is looked at, and none before it. The "
+    of: Name = key(
+        "A result: the step that gives it is looked at, and none before it. The "
         "result counts, inputs do not."
     )
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from pydantic import Field
-
 from grader.cases import size_expr
 from grader.kinds.base import Check, CheckResult, Trial, api
 from grader.kinds.counted import Budgeted, Counted, WatchedCheck
 from grader.model.numerals import number, times
 from grader.model.report import Verdict
-from grader.model.spec import Amount, Mention, Multiple, Name, RunName
+from grader.model.spec import Amount, Mention, Multiple, Name, RunName, key
 
 # Times the baseline's element-wise work; a matmul written that way is far beyond.
 ELEMENTWISE_ROOM = 8.0
@@ -23,7 +21,7 @@ class GraphCheck(Check):
     """The tensor comes out of the submission's own autograd.Function."""
 
     kind: Literal["graph"]
-    of: Name = Field(description="The tensor.")
+    of: Name = key("The tensor.")
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -55,11 +53,9 @@ class FlopsCheck(Check):
     """Matmul FLOPs against another run of the reference."""
 
     kind: Literal["flops"]
-    against: RunName = Field(description="Another run of the reference to compare with.")
-    called: str = Field(default="", description="What the other run is, in words.")
-    at_most: Multiple = Field(
-        description="How many times the matmul FLOPs of the other run are allowed."
-    )
+    against: RunName = key("Another run of the reference to compare with.")
+    called: str = key("What the other run is, in words.", "")
+    at_most: Multiple = key("How many times the matmul FLOPs of the other run are allowed.")
 
     def mentions(self) -> Iterator[Mention]:
         yield Mention(("against",), self.against, "run")
@@ -119,20 +115,16 @@ class MemoryCheck(WatchedCheck):
     """Bytes of an autograd graph."""
 
     kind: Literal["memory"]
-    quantity: Literal["saved", "live", "peak"] = Field(
-        description="saved: what is kept for backward; live: what the first step leaves alive; "
+    quantity: Literal["saved", "live", "peak"] = key(
+        "saved: what is kept for backward; live: what the first step leaves alive; "
         "peak: the most that is alive at once."
     )
-    without: list[Name] = Field(default=[], alias="except", description="Inputs that do not count.")
-    at_most: Amount = Field(
-        description="The budget in bytes, or with against a number of times the other run."
-    )
-    against: RunName | None = Field(
-        default=None, description="Another run of the reference to compare with."
-    )
-    called: str = Field(default="", description="What the other run is, in words.")
-    device: Literal["cpu", "cuda"] = Field(
-        default="cpu", description="Where it is measured; cuda is skipped where there is none."
+    without: list[Name] = key("Inputs that do not count.", [], alias="except")
+    at_most: Amount = key("The budget in bytes, or with against a number of times the other run.")
+    against: RunName | None = key("Another run of the reference to compare with.", None)
+    called: str = key("What the other run is, in words.", "")
+    device: Literal["cpu", "cuda"] = key(
+        "Where it is measured; cuda is skipped where there is none.", "cpu"
     )
 
     def mentions(self) -> Iterator[Mention]:

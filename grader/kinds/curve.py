@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from grader.kinds.base import Kind, Trial, api
 from grader.model.numerals import number
 from grader.model.report import Curve as Exhibit
 from grader.model.report import Mismatch
-from grader.model.spec import Name, TolerantCheck
+from grader.model.spec import Name, TolerantCheck, key
 
 
 class CurveCheck(TolerantCheck):
     """A training curve."""
 
     kind: Literal["curve"]
-    of: Name = Field(description="The result, a list of numbers.")
-    ends_below: Annotated[float, Field(allow_inf_nan=False)] | None = Field(
-        default=None, description="What the last one has to be below."
-    )
-    ends_above: Annotated[float, Field(allow_inf_nan=False)] | None = Field(
-        default=None, description="What the last one has to be above."
-    )
-    falls: bool = Field(default=False, description="Whether the last has to be below the first.")
+    of: Name = key("The result, a list of numbers.")
+    ends_below: float | None = key("What the last one has to be below.", None, allow_inf_nan=False)
+    ends_above: float | None = key("What the last one has to be above.", None, allow_inf_nan=False)
+    falls: bool = key("Whether the last has to be below the first.", False)
 
     def lacks(self) -> str:
         bounds = (self.ends_below, self.ends_above, self.tolerance)

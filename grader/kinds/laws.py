@@ -24,7 +24,7 @@ from grader.cases.recipe import free_names, producing
 from grader.kinds.base import Kind, Trial, api
 from grader.model.numerals import number, shape_text
 from grader.model.question import Step
-from grader.model.spec import Mention, Name, Show, TolerantCheck
+from grader.model.spec import Mention, Name, Show, TolerantCheck, key
 
 RELATIVE = 1e-7
 ESTIMATES = 20.0
@@ -37,24 +37,23 @@ class GradcheckCheck(TolerantCheck):
     """Gradients agree with differences of the reference's forward."""
 
     kind: Literal["gradcheck"]
-    loss: Name = Field(
-        "",
-        description="The result that is differentiated, numerically, in the reference; loss, or "
+    loss: Name = key(
+        "The result that is differentiated, numerically, in the reference; loss, or "
         "else the y of which grad_y is an input.",
+        "",
     )
-    cotangent: Name | None = Field(
-        default=None,
-        description="The input that the loss is contracted with, where it is an array.",
+    cotangent: Name | None = key(
+        "The input that the loss is contracted with, where it is an array.", None
     )
-    gradients: dict[Name, Entry] = Field(
-        {},
-        description="By input, the result that should be its gradient, or an entry of one, "
+    gradients: dict[Name, Entry] = key(
+        "By input, the result that should be its gradient, or an entry of one, "
         "grads[w] or grads[0]; the grad_x of every input x.",
+        {},
     )
-    kinks: bool = Field(
-        default=False,
-        description="Whether the loss has kinks, as a maximum has: steps then stay below a quarter "
+    kinks: bool = key(
+        "Whether the loss has kinks, as a maximum has: steps then stay below a quarter "
         "of the smallest gap between two values of an input.",
+        False,
     )
 
     @property
@@ -155,10 +154,10 @@ class ConservationCheck(TolerantCheck):
     """A sum of a result equals that of something else."""
 
     kind: Literal["conservation"]
-    sum: Name = Field(description="The result that is added up.")
-    over: list[int] = Field([], description="Along these axes; entry by entry if not given.")
-    equals: Name | int | float = Field(
-        description="What it must equal: a number, or the sum along the same axes of an input, or "
+    sum: Name = key("The result that is added up.")
+    over: list[int] = key("Along these axes; entry by entry if not given.", [])
+    equals: Name | int | float = key(
+        "What it must equal: a number, or the sum along the same axes of an input, or "
         "of another result of the same submission."
     )
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 import math
 from typing import ClassVar, Literal
 
-from pydantic import Field
-
 from grader.kinds.base import Kind, Trial, api
 from grader.model.numerals import amount, amounts_apart, band, number
 from grader.model.report import Breakdown, Mismatch, Row
-from grader.model.spec import Name, TolerantCheck
+from grader.model.spec import Name, TolerantCheck, key
 
 _RATIOS = {
     0.25: "a quarter", 0.5: "half", 2.0: "twice", 3.0: "three times", 4.0: "four times",
@@ -27,11 +25,11 @@ class NumbersCheck(TolerantCheck):
 
     only_runs: ClassVar[bool] = True
     kind: Literal["numbers"]
-    of: Name = Field(description="The result, a dict.")
-    parts: list[str] = Field(description="Its keys: exactly these.")
-    unit: str = Field(default="", description="Of all of them, in words.")
-    shown_in: Literal["", "KB", "MB", "GB", "KiB", "MiB", "GiB"] = Field(
-        default="", description="A larger unit for reports; values are compared as they are."
+    of: Name = key("The result, a dict.")
+    parts: list[str] = key("Its keys: exactly these.")
+    unit: str = key("Of all of them, in words.", "")
+    shown_in: Literal["", "KB", "MB", "GB", "KiB", "MiB", "GiB"] = key(
+        "A larger unit for reports; values are compared as they are.", ""
     )
 
     def lacks(self) -> str:

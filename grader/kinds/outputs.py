@@ -6,10 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from pydantic import Field
-
 from grader.kinds.base import Kind, Trial, api
-from grader.model.spec import Mention, Name, Show, TolerantCheck
+from grader.model.spec import Mention, Name, Show, TolerantCheck, key
 
 FEWEST_DIGITS = 4  # right, for it to be worth saying how many are
 
@@ -19,17 +17,12 @@ class OutputsCheck(TolerantCheck):
 
     only_runs: ClassVar[bool] = True
     kind: Literal["outputs"]
-    of: Name | list[Name] = Field(
-        "", description="The results that it looks at; those that no later step takes."
+    of: Name | list[Name] = key("The results that it looks at; those that no later step takes.", "")
+    exact: bool = key("Whether nothing but the very same values will do.", False)
+    zeros: Literal["close", "exact"] = key(
+        "With exact, entries that are 0 in the reference have to be exactly 0.", "close"
     )
-    exact: bool = Field(
-        default=False, description="Whether nothing but the very same values will do."
-    )
-    zeros: Literal["close", "exact"] = Field(
-        default="close",
-        description="With exact, entries that are 0 in the reference have to be exactly 0.",
-    )
-    show: Show = Field(default=Show(), description="What to print next to a mismatch.")
+    show: Show = key("What to print next to a mismatch.", Show())
 
     def mentions(self) -> Iterator[Mention]:
         yield from super().mentions()

@@ -21,12 +21,10 @@ import statistics
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from pydantic import Field
-
 from grader.kinds.base import Check, CheckResult, Kind, Trial, api
 from grader.model.numerals import times
 from grader.model.report import Verdict
-from grader.model.spec import Multiple
+from grader.model.spec import Multiple, key
 
 LEAD = 5
 CLEAR = 3.0  # times the allowed multiple, or one over it, from which on a pair counts twice
@@ -70,7 +68,7 @@ class PerformanceCheck(Check):
     """CPU time against the reference, measured in the same grade."""
 
     kind: Literal["performance"]
-    at_most: Multiple = Field(description="How many times the reference's CPU time is allowed.")
+    at_most: Multiple = key("How many times the reference's CPU time is allowed.")
 
 
 class Performance(Kind[PerformanceCheck]):

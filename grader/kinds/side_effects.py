@@ -15,10 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from pydantic import Field
-
 from grader.kinds.base import Check, Kind, Trial, api
-from grader.model.spec import Layout, Name
+from grader.model.spec import Layout, Name, key
 
 _WORDS = {
     "fortran": "in Fortran order",
@@ -32,12 +30,10 @@ class SideEffectsCheck(Check):
     """Inputs stay unchanged, results are the caller's own, and calls leave no trace for others."""
 
     kind: Literal["side-effects"]
-    of: Name | list[Name] = Field(
-        "", description="The results that it looks at; those that no later step takes."
-    )
-    layouts: list[Layout] = Field(
-        default=["fortran", "reversed", "strided", "readonly"],
-        description="In which ways arrays are laid out in memory for the same values.",
+    of: Name | list[Name] = key("The results that it looks at; those that no later step takes.", "")
+    layouts: list[Layout] = key(
+        "In which ways arrays are laid out in memory for the same values.",
+        ["fortran", "reversed", "strided", "readonly"],
     )
 
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from grader.kinds.base import Check, CheckResult, Kind, Trial, api
 from grader.model.report import Raised
-from grader.model.spec import Name, Slug
+from grader.model.spec import Name, Slug, key
 
 ACCEPTED, REJECTED, NONE = "accepted", "rejected", "no verdict"
 
@@ -27,20 +27,20 @@ class VerdictsCheck(Check):
 
     only_runs: ClassVar[bool] = True
     kind: Literal["verdicts"]
-    of: Name = Field(
-        description="The result, a text: accepted, rejected, no verdict, or else that it depends "
+    of: Name = key(
+        "The result, a text: accepted, rejected, no verdict, or else that it depends "
         "on the draw. What was odd about its calls may follow in parentheses where that is wrong: "
         "it tells ideas apart whose verdicts are the same."
     )
-    accept: list[Slug] = Field(default=[], description="Cases in which what is tested is right.")
-    reject: list[Slug] = Field(default=[], description="Cases in which it is wrong.")
-    called: str = Field(
-        default="implementations",
+    accept: list[Slug] = key("Cases in which what is tested is right.", [])
+    reject: list[Slug] = key("Cases in which it is wrong.", [])
+    called: str = key(
+        "What the cases are, in the plural: gradients.",
+        "implementations",
         min_length=1,
         max_length=40,
-        description="What the cases are, in the plural: gradients.",
     )
-    cases: str | list[str] = Field(default=[], description="Those of accept and reject.")
+    cases: str | list[str] = key("Those of accept and reject.", [])
 
     @model_validator(mode="before")
     @classmethod

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from grader.kinds.base import Check, Trial, Written, api
 from grader.model.errors import did_you_mean
-from grader.model.spec import Keys, Name, Slug, Text
+from grader.model.spec import Keys, Name, Slug, Text, key
 
 MOST_NAMED = 2  # innocent causes: who picks everything is not given the answer
 APPROVE = "approve"  # the answer to `findings` that is no line
@@ -32,9 +32,9 @@ class _WrittenCheck(Check):
 class Choice(Keys):
     """One question, and the answers that can be chosen."""
 
-    ask: Text = Field(description="The question.")
-    answers: Annotated[dict[Letter, Text], Field(min_length=2, max_length=10)] = Field(
-        description="What can be chosen, by a letter or a digit each."
+    ask: Text = key("The question.")
+    answers: dict[Letter, Text] = key(
+        "What can be chosen, by a letter or a digit each.", min_length=2, max_length=10
     )
 
 
@@ -42,11 +42,9 @@ class ChoicesCheck(_WrittenCheck):
     """Questions to be answered by a letter each."""
 
     kind: Literal["choices"]
-    of: Name = Field(
-        description="The result, a dict: the letter that is chosen, by the question's id."
-    )
-    questions: Annotated[dict[Slug, Choice], Field(min_length=1)] = Field(
-        description="What is asked, by id; the reference says what is right."
+    of: Name = key("The result, a dict: the letter that is chosen, by the question's id.")
+    questions: dict[Slug, Choice] = key(
+        "What is asked, by id; the reference says what is right.", min_length=1
     )
 
     def asks(self) -> Iterator[tuple[str, str, Mapping[str, str]]]:
@@ -110,15 +108,11 @@ class CausesCheck(_WrittenCheck):
     """The causes that are picked."""
 
     kind: Literal["causes"]
-    of: Name = Field(description="The result, a list: the ids that are picked of `causes`.")
-    exactly: Annotated[list[Slug], Field(min_length=1)] = Field(
-        description="Those that were at work."
-    )
-    allowed: list[Slug] = Field(default=[], description="Those that may be picked or not.")
-    innocent: dict[Slug, Text] = Field(
-        default={},
-        description="The others: the experiment that clears each, a sentence, shown where it is "
-        "picked.",
+    of: Name = key("The result, a list: the ids that are picked of `causes`.")
+    exactly: list[Slug] = key("Those that were at work.", min_length=1)
+    allowed: list[Slug] = key("Those that may be picked or not.", [])
+    innocent: dict[Slug, Text] = key(
+        "The others: the experiment that clears each, a sentence, shown where it is picked.", {}
     )
 
     @property
@@ -173,24 +167,22 @@ class Causes(Written[CausesCheck]):
 class Fault(Keys):
     """One thing that is wrong with a diff."""
 
-    lines: Annotated[list[Line], Field(min_length=1, max_length=9)] = Field(
-        description="Where it is; one of them is enough."
-    )
-    reason: Slug = Field(description="Why, one of the question's `reasons`.")
-    symptom: Text = Field(description="What a test says of it; shown where it was not found.")
+    lines: list[Line] = key("Where it is; one of them is enough.", min_length=1, max_length=9)
+    reason: Slug = key("Why, one of the question's `reasons`.")
+    symptom: Text = key("What a test says of it; shown where it was not found.")
 
 
 class FindingsCheck(_WrittenCheck):
     """Lines that are wrong, each with a reason."""
 
     kind: Literal["findings"]
-    of: Name = Field(description="The result, a dict: a reason by the number of the line.")
-    wrong: Annotated[list[Fault], Field(min_length=1)] = Field(description="All that is wrong.")
-    innocent: dict[Annotated[str, Field(pattern=r"^[0-9]{1,3}$")], Text] = Field(
-        default={}, description="Why a line is right that looks wrong; shown where it is listed."
+    of: Name = key("The result, a dict: a reason by the number of the line.")
+    wrong: list[Fault] = key("All that is wrong.", min_length=1)
+    innocent: dict[Annotated[str, Field(pattern=r"^[0-9]{1,3}$")], Text] = key(
+        "Why a line is right that looks wrong; shown where it is listed.", {}
     )
-    false_alarms: Annotated[int, Field(ge=0, le=9)] = Field(
-        default=1, description="How many lines that are right may be listed all the same."
+    false_alarms: int = key(
+        "How many lines that are right may be listed all the same.", 1, ge=0, le=9
     )
 
 
