@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grader.app import files
 from grader.app.context import Context, need_torch
@@ -137,7 +136,7 @@ def case(
     if choice.workspace is not None:
         folder = choice.workspace.folder / FOLDER
         try:
-            path, kept = _written(folder, name, made, question.driver)
+            path, kept = _written(folder, name, made)
         except (OSError, UsageError) as fault:
             why = fault.message if isinstance(fault, UsageError) else f"{folder}: {fault.strerror}"
             ctx.warn(f"the script is not written: {why}")
@@ -146,9 +145,7 @@ def case(
     return Case(choice, name, recipe.about, checks, run, others, seed, drawn, made, path, kept)
 
 
-def _written(
-    folder: Path, name: str, made: Script, driver: bytes | None
-) -> tuple[Path, Path | None]:
+def _written(folder: Path, name: str, made: Script) -> tuple[Path, Path | None]:
     """Write the script and what it needs; return its path, and that of another one before it."""
     from grader.reports.script import module_name
 
@@ -160,14 +157,6 @@ def _written(
     before = read_regular(path, _MOST_BYTES)[0] if path.exists() else text
     if before != text:  # it may have been changed by hand
         kept = files.keep_copy(path, before, "before")
-    if made.arrays:
-        import numpy as np
-
-        packed = io.BytesIO()
-        arrays: dict[str, Any] = dict(made.arrays)
-        np.savez(packed, **arrays)
-        files.replace(path.with_suffix(".npz"), packed.getvalue())
-    if made.driver and driver is not None:
-        files.replace(folder / "driver.py", driver.lstrip(b"\n"))
-    files.replace(path, text)
+    for file, content in made.files(path.stem).items():
+        files.replace(folder / file, content)
     return path, kept

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grader import forms
 from grader.app import files
@@ -129,20 +129,11 @@ def _example(
     evaluation: Evaluation, run: str, case: CaseRecipe, results: Sequence[str], about: str
 ) -> Iterator[tuple[str, bytes]]:
     """A case with what the reference gives, and what the script needs beside it."""
-    import numpy as np
-
     from grader.reports.script import module_name, script
 
     question = evaluation.question
     found = evaluation.truth(run, case).values
     expected = {name: found[name] for name in results if name in found}
     made = script(question, run, evaluation.inputs(case, run), results, about, expected)
-    path = f"{EXAMPLES}/{module_name(case.name)}"
-    yield f"{path}.py", made.text.encode()
-    if made.arrays:
-        packed = io.BytesIO()
-        arrays: dict[str, Any] = dict(made.arrays)
-        np.savez(packed, **arrays)
-        yield f"{path}.npz", packed.getvalue()
-    if made.driver and question.driver is not None:
-        yield f"{EXAMPLES}/driver.py", question.driver.lstrip(b"\n")
+    for file, content in made.files(module_name(case.name)).items():
+        yield f"{EXAMPLES}/{file}", content

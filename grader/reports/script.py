@@ -8,6 +8,7 @@ becomes a comment of one line.
 from __future__ import annotations
 
 import ast
+import io
 import keyword
 import math
 import sys
@@ -79,13 +80,25 @@ class Script:
     head: str
     body: str
     arrays: Mapping[str, np.ndarray[Any, Any]]  # to be saved beside it, as .npz
-    driver: bool  # whether it imports the question's driver
+    driver: bytes  # the question's, where the script imports it; else empty
     first_call: int  # line of the whole script
 
     @property
     def text(self) -> str:
         """All of it."""
         return self.head + self.body
+
+    def files(self, name: str) -> dict[str, bytes]:
+        """What has to be in its folder, the script called NAME.py itself last."""
+        found = {}
+        if self.arrays:
+            packed = io.BytesIO()
+            arrays: dict[str, Any] = dict(self.arrays)
+            np.savez(packed, **arrays)
+            found[f"{name}.npz"] = packed.getvalue()
+        if self.driver:
+            found["driver.py"] = self.driver
+        return {**found, f"{name}.py": self.text.encode()}
 
 
 def script(
@@ -103,7 +116,8 @@ def script(
     others of which are printed only.
     """
     steps = question.runs[run]
-    driver = any(step.owner == "driver" for step in steps)
+    driven = any(step.owner == "driver" for step in steps)
+    driver = question.handed_out(question.driver or b"") if driven else b""
     large: dict[str, np.ndarray[Any, Any]] = {}
     made = [line for name, given in inputs.items() for line in _input(name, given, large)]
     head = f"# {inert(' '.join(remark.split()))}\n{_HEAD}"
@@ -112,7 +126,7 @@ def script(
     shown = results or steps[-1].targets
     ending = [line for name in shown for line in _printed(name, expected or {}, large)]
     body = ["import numpy as np", *["import torch"] * question.spec.needs_torch]
-    body += ["", *["import driver"] * driver, "import submission"]
+    body += ["", *["import driver"] * driven, "import submission"]
     body += ["", "", *_EXPECT.splitlines()] if expected else []
     if large:
         body += ["", 'arrays = np.load(Path(__file__).with_suffix(".npz"))']
