@@ -6,7 +6,6 @@ installed here: this program, a class.yaml, and the questions with their referen
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import shlex
@@ -14,7 +13,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import zipfile
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import metadata
@@ -24,6 +22,7 @@ import grader
 from grader import __version__
 from grader.app.classes import ClassPlan, NothingHandedIn, grade_class, read_class
 from grader.app.context import Context
+from grader.app.files import zipped
 from grader.bank.storage import files_of
 from grader.classroom.export import Json, dumped, gradescope, not_graded
 from grader.classroom.results import Results, write_whole
@@ -35,7 +34,6 @@ STOPPED = "the grader was stopped before it was done, or could not be started"
 LOOK = "the log of the autograder says more: too little memory or time, or setup.sh failed"
 _PROGRAM = "drill-dl"
 _LARGEST = 64_000_000  # bytes of a file that is looked at
-_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # one time for all: equal content makes an equal archive
 _PYTHONS = ("3.14", "3.13", "3.12", "3.11")
 _CALLED = (
     "import sys; sys.path.insert(0, sys.argv[2] + '/program'); "
@@ -132,16 +130,7 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
         for path in sorted(package.rglob("*"))
         if path.is_file() and not {"__pycache__", "_bank"} & {*path.parts}
     }
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            entry = zipfile.ZipInfo(name, _LONG_AGO)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # Unix: the only one whose modes are read
-            executable = name in {"setup.sh", "run_autograder"}
-            entry.external_attr = (0o100755 if executable else 0o100644) << 16
-            archive.writestr(entry, content)
-    return stream.getvalue()
+    return zipped(files, {"setup.sh", "run_autograder"})
 
 
 def pins(libraries: Sequence[str]) -> list[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -13,6 +15,7 @@ from grader.bank.storage import read_regular
 from grader.model.errors import UsageError
 
 _ELSEWHERE = "choose a folder that you can write, with drill start ID --dir DIR"
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest time in a zip file
 MOST_BYTES = 1_000_000  # a thousand times an honest submission
 
 
@@ -71,6 +74,21 @@ def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
     finally:
         with suppress(OSError):
             fresh.unlink()
+
+
+def zipped(content: Mapping[str, bytes], executable: Collection[str] = ()) -> bytes:
+    """Return a zip file of files by path, some of them executable; equal for equal content."""
+    import zipfile  # which most commands do without
+
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in content.items():
+            entry = zipfile.ZipInfo(name, _LONG_AGO)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # Unix: the only one whose modes are read
+            entry.external_attr = (0o100755 if name in executable else 0o100644) << 16
+            archive.writestr(entry, data)
+    return packed.getvalue()
 
 
 def _unwritable(path: Path, fault: OSError, advice: str) -> UsageError:

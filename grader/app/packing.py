@@ -6,10 +6,8 @@ and a few cases as scripts that say what is expected.  Nothing else of the bank 
 
 from __future__ import annotations
 
-import io
 import os
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 EXAMPLES = "examples"
 _OF_A_PART = 2  # examples
 _SEED = 0
-_SINCE = (1980, 1, 1, 0, 0, 0)  # the earliest time in a zip file: a pack is the same every time
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,7 @@ def pack(ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None
         for name, text_of in _content(question, part or last).items():
             content[f"{question.id}/{name}"] = text_of
     if is_zip:
-        files.create(out, _zipped(content))
+        files.create(out, files.zipped(content))
     for name, text_of in () if is_zip else content.items():
         place = out / name
         try:
@@ -71,14 +68,6 @@ def pack(ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None
             raise UsageError(f"{place.parent}: cannot be made: {fault.strerror}") from fault
         files.create(place, text_of)
     return Pack(out, tuple(one.id for one in questions), tuple(content))
-
-
-def _zipped(content: Mapping[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in content.items():
-            archive.writestr(zipfile.ZipInfo(name, _SINCE), text)
-    return packed.getvalue()
 
 
 def _content(question: Question, last: int) -> dict[str, bytes]:
