@@ -33,9 +33,17 @@ class Counted(Kind[K]):
         """What follows from the submission's count."""
         raise NotImplementedError
 
-    def enough(self, trial: Trial[K]) -> float:  # noqa: ARG002
-        """The most that a count may be where it is a number."""
+    def allowed(self, trial: Trial[K]) -> float:  # noqa: ARG002
+        """The most that a count may be where it is a number.
+
+        Raises:
+            BankFault: it cannot be worked out.
+        """
         return 0.0
+
+    def share(self, trial: Trial[K]) -> float | None:
+        count = self.measured(trial, trial.evaluation.submission).value
+        return None if isinstance(count, str) else count / max(1.0, self.allowed(trial))
 
     def what(self, check: K, found: api.Measured, /) -> Sequence[str] | None:  # noqa: ARG002
         """What was counted, a word for each thing; None where only their number is known."""
@@ -73,7 +81,7 @@ class Counted(Kind[K]):
 
         def ask(asked: api.RemoteProgram) -> api.Measured:
             found, judged = once(asked), program is trial.evaluation.submission
-            if isinstance(found.value, str) or (judged and found.value <= self.enough(trial)):
+            if isinstance(found.value, str) or (judged and found.value <= self.allowed(trial)):
                 return found
             return once(asked)
 
@@ -157,11 +165,6 @@ class Budgeted(Counted[B]):
         )
 
     def allowed(self, trial: Trial[B]) -> float:
-        """The budget on a case.
-
-        Raises:
-            BankFault: it cannot be worked out.
-        """
         known = dict(trial.truth.values)
         for name, value in trial.evaluation.drawn(trial.case).items():
             dtype = trial.case.inputs[name].dtype or trial.case.dtype
@@ -171,13 +174,6 @@ class Budgeted(Counted[B]):
             return size_expr.value(vars(trial.check)["at_most"], sizes)
         except size_expr.AmountError as error:
             raise api.BankFault(f"{trial.check.id}: {error}") from None
-
-    def enough(self, trial: Trial[B]) -> float:
-        return self.allowed(trial)
-
-    def share(self, trial: Trial[B]) -> float:
-        allowed = self.allowed(trial)
-        return float(self.measured(trial, trial.evaluation.submission).value) / max(1.0, allowed)
 
     def assess(self, trial: Trial[B], found: api.Measured) -> api.Finding:
         size, allowed = float(found.value), self.allowed(trial)

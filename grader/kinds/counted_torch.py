@@ -79,13 +79,9 @@ class Flops(Counted[FlopsCheck]):
     def quantity(self, check: FlopsCheck) -> tuple[str, str, tuple[str, ...]]:  # noqa: ARG002
         return "flops", "", ()
 
-    def enough(self, trial: Trial[FlopsCheck]) -> float:
+    def allowed(self, trial: Trial[FlopsCheck]) -> float:
         base = float(self.baseline(trial, trial.check.against).value)
         return trial.check.at_most * max(1.0, base)
-
-    def share(self, trial: Trial[FlopsCheck]) -> float:
-        found = self.measured(trial, trial.evaluation.submission)
-        return float(found.value) / self.enough(trial)
 
     def assess(self, trial: Trial[FlopsCheck], found: api.Measured) -> api.Finding:
         check, on = trial.check, trial.case.name
