@@ -23,9 +23,9 @@ from grader import __version__
 from grader.app.classes import ClassPlan, NothingHandedIn, grade_class, read_class
 from grader.app.context import Context
 from grader.app.files import zipped
-from grader.bank.storage import files_of
+from grader.bank.storage import files_of, write_whole
 from grader.classroom.export import Json, dumped, gradescope, not_graded
-from grader.classroom.results import Results, write_whole
+from grader.classroom.results import Results
 from grader.model.errors import DrillError, UsageError
 
 SECONDS = 540  # Gradescope ends a grade after 10 minutes, with a zero

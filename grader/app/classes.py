@@ -22,10 +22,10 @@ from grader.app.context import Context, cores, need_torch
 from grader.bank import document
 from grader.bank.document import Document, Fault
 from grader.bank.faults import faults as faults_of
-from grader.bank.storage import MAX_SOURCE, files_of, read_regular
+from grader.bank.storage import MAX_SOURCE, files_of, read_regular, write_whole
 from grader.classroom.hand_in import SHOWN, HandIns
 from grader.classroom.report import ClassFindings, class_page, find
-from grader.classroom.results import Results, write_whole
+from grader.classroom.results import Results
 from grader.classroom.run import LEVELS, DaskPool, Job, LocalPool, grade_all, versions
 from grader.model.classroom import AssignedQuestion, Entry, Late, Terms
 from grader.model.errors import BankError, UsageError, did_you_mean

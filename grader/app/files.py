@@ -5,13 +5,12 @@ from __future__ import annotations
 import errno
 import io
 import os
-import stat
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from grader.bank.storage import read_regular
+from grader.bank.storage import read_regular, write_whole
 from grader.model.errors import UsageError
 
 _ELSEWHERE = "choose a folder that you can write, with drill start ID --dir DIR"
@@ -50,7 +49,8 @@ def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
     except FileExistsError:
         return False
     except OSError as fault:
-        raise _unwritable(path, fault, advice) from fault
+        text = f"{path}: cannot be written: {fault.strerror or fault}"
+        raise UsageError(text, hint=advice) from fault
     return True
 
 
@@ -60,20 +60,7 @@ def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
     UsageError, with `advice`, where the path is a symbolic link or cannot be written.
     """
     refuse_link(path)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
-    try:
-        with fresh.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            fresh.chmod(stat.S_IMODE(path.stat().st_mode))
-        fresh.replace(path)
-    except OSError as fault:
-        raise _unwritable(path, fault, advice) from fault
-    finally:
-        with suppress(OSError):
-            fresh.unlink()
+    write_whole(path, [content], advice, keep_mode=True)
 
 
 def zipped(content: Mapping[str, bytes], executable: Collection[str] = ()) -> bytes:
@@ -89,10 +76,6 @@ def zipped(content: Mapping[str, bytes], executable: Collection[str] = ()) -> by
             entry.external_attr = (0o100755 if name in executable else 0o100644) << 16
             archive.writestr(entry, data)
     return packed.getvalue()
-
-
-def _unwritable(path: Path, fault: OSError, advice: str) -> UsageError:
-    return UsageError(f"{path}: cannot be written: {fault.strerror or fault}", hint=advice)
 
 
 def keep_copy(path: Path, content: bytes, why: str) -> Path:

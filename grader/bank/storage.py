@@ -11,10 +11,12 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from grader.model.errors import BankError
+from grader.model.errors import BankError, UsageError
 from grader.model.question import Question
 
 SPECS = (".yaml", ".yml")
@@ -133,6 +135,34 @@ def read_regular(path: Path, most: int) -> tuple[bytes, os.stat_result]:
             return file.read(most), found
     finally:
         os.close(handle)
+
+
+def write_whole(
+    file: Path, pieces: Iterable[str | bytes], hint: str = "", *, keep_mode: bool = False
+) -> None:
+    """Write a file whole or not at all; a link in its place is replaced, not followed.
+
+    With `keep_mode` it has the mode of the file that was there.
+
+    Raises:
+        UsageError: it cannot be written; `hint` says what to do.
+    """
+    if file.is_dir():
+        raise UsageError(f"{file}: expected a file, found a folder", hint or "name a file in it")
+    made = file.with_name(f".{file.name}.{os.urandom(8).hex()}.tmp")
+    try:
+        with made.open("xb", buffering=1 << 16) as out:  # x: neither a file nor a link is there
+            out.writelines(p if isinstance(p, bytes) else p.encode() for p in pieces)
+            out.flush()
+            os.fsync(out.fileno())
+        if keep_mode and file.exists():
+            made.chmod(stat.S_IMODE(file.stat().st_mode))
+        made.replace(file)
+    except OSError as fault:
+        raise UsageError(f"{file}: cannot be written: {fault.strerror or fault}", hint) from fault
+    finally:
+        with suppress(OSError):
+            made.unlink()
 
 
 def refusal(bank: Path) -> str:

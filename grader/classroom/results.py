@@ -27,7 +27,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from grader.bank.storage import read_regular
+from grader.bank.storage import read_regular, write_whole
 from grader.classroom.hand_in import unbundled
 from grader.classroom.overrides import read_overrides
 from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, Graded, HandIn, Terms
@@ -308,21 +308,3 @@ def _explained(path: Path) -> Iterator[None]:
             f"{path}: the verdicts cannot be read or written: {fault}",
             hint="make room on the disk and start again: what was graded is kept",
         ) from fault
-
-
-def write_whole(file: Path, pieces: Iterable[str | bytes]) -> None:
-    """Write a file whole or not at all; a link in its place is replaced, not followed."""
-    if file.is_dir():
-        raise UsageError(f"{file}: expected a file, found a folder", hint="name a file in it")
-    made = file.with_name(f".{file.name}.{os.urandom(8).hex()}")
-    try:
-        with made.open("xb", buffering=1 << 16) as out:  # x: neither a file nor a link is there
-            out.writelines(p if isinstance(p, bytes) else p.encode() for p in pieces)
-            out.flush()
-            os.fsync(out.fileno())
-        made.replace(file)
-    except OSError as fault:
-        raise UsageError(f"{file}: cannot be written: {fault.strerror}") from fault
-    finally:
-        with suppress(OSError):
-            made.unlink()

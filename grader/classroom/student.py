@@ -21,9 +21,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
-from grader.bank.storage import read_regular
+from grader.bank.storage import read_regular, write_whole
 from grader.classroom.report import find, framed, points_text
-from grader.classroom.results import Results, write_whole
+from grader.classroom.results import Results
 from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity

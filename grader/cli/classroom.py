@@ -161,8 +161,9 @@ def export(
     wide: Annotated[bool, flag("--wide", "CSV: one row per student.")] = False,
 ) -> None:
     """Write what a class earned for other programs."""
+    from grader.bank.storage import write_whole
     from grader.classroom.export import export
-    from grader.classroom.results import Results, write_whole
+    from grader.classroom.results import Results
     from grader.model.errors import UsageError
 
     wanted = {"csv": csv, "jsonl": jsonl, "gradescope": gradescope}
@@ -195,7 +196,7 @@ def gradescope(
 ) -> None:
     """Make an autograder for Gradescope."""
     from grader.app import autograder
-    from grader.classroom.results import write_whole
+    from grader.bank.storage import write_whole
 
     write_whole(out, [autograder.make(context(ctx), questions or (), isolation, file)])
     output.write(f"{out}: upload it under Configure Autograder")

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.results import TABLE, TERMS, Results, key_of, write_whole
+from grader.bank.storage import write_whole
+from grader.classroom.results import TABLE, TERMS, Results, key_of
 from grader.model.classroom import Entry, Graded, HandIn, Terms
 from grader.model.errors import UsageError
 from grader.model.report import (
