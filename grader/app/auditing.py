@@ -52,13 +52,7 @@ def audit(
 
     A question whose proof is believed is not tried, unless it is asked for by name.  Without
     `--bank` and DRILL_BANK, the current folder counts as well where it is a bank: alone for all
-    questions, and for one that is nowhere else.
-
-    Args:
-        ctx: Where the person is.
-        question_ids: Which; all of the bank when empty.
-        plan: What to do with each.
-        progress: Called with each step of what takes long.
+    questions, and for one that is nowhere else.  All of the bank are tried where none is named.
     """
     from grader.audit import proofs
     from grader.audit.audit import audited

@@ -88,13 +88,7 @@ exit 0
 
 
 def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = None) -> bytes:
-    """Return an autograder for Gradescope, to be uploaded as it is.
-
-    Args:
-        ctx: where the questions are looked for.
-        ids: the questions, if the file does not name them.
-        level: of isolation, at least; what the file says, else strong, when empty.
-        file: a class.yaml.
+    """Return an autograder for Gradescope, to be uploaded as it is; see `read_class`.
 
     Raises:
         UsageError: There is no such question or level, or the program is not installed.
@@ -156,10 +150,7 @@ def pins(libraries: Sequence[str]) -> list[str]:
 def grade_submission(root: str, home: str, seconds: str = str(SECONDS)) -> None:
     """Grade what lies in `submission`, and write `results/results.json`, whatever happens.
 
-    Args:
-        root: the folder in which both are, on Gradescope /autograder.
-        home: where the class.yaml and the bank are.
-        seconds: that it may take.
+    Both are in `root`, on Gradescope /autograder; the class.yaml and the bank in `home`.
     """
     file = Path(root) / "results" / "results.json"
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -26,13 +26,8 @@ class DrawError(Exception):
 def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0) -> dict[str, Any]:
     """Draw every input, by name in the order written: scalars as they are, arrays in their dtype.
 
-    bfloat16 is held in float32.
-
-    Args:
-        case: the case.
-        seed: of the grade.
-        shape_of: gives the shape of a result of the reference, from the inputs drawn so far.
-        draw_index: 0 for the case itself; others give fresh inputs of the same kind.
+    bfloat16 is held in float32.  `shape_of` gives the shape of a result of the reference from the
+    inputs drawn so far; any `draw_index` but 0 gives fresh inputs of the same kind.
 
     Raises:
         DrawError: it cannot be drawn.

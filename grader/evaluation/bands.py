@@ -78,12 +78,8 @@ def allowance(
 ) -> Array:
     """The width of the band around each of the expected float64 values of a case of that dtype.
 
-    Args:
-        dtype: float64 or float32.
-        want: the values.
-        moved: gives them after nudging the inputs, which is costly.
-        deviation: of a result; where it is small enough without, nothing costly is done.
-        entered: gives the size of the inputs that they are computed from.
+    `moved` gives them after nudging the inputs, which is costly, and left out where the `deviation`
+    of a result is small enough; `entered` the size of the inputs that they are computed from.
     """
     scale, one = largest(want), unit(dtype)
     size = np.where(np.isfinite(want), np.abs(want), 0.0)

@@ -76,13 +76,9 @@ def compare(
 ) -> Fault | None:
     """Return the first fault of a result, or None when it agrees.
 
-    Args:
-        result: its name.
-        observed: what the submission gave, as decoded from the wire.
-        expected: what the reference gave.
-        exact: values must be equal.
-        zeros: values must be exactly zero wherever the expected ones are, and stay so when the
-            inputs are nudged: a zero by structure, not one in which numbers happen to cancel.
+    `exact`: values must be equal.  `zeros`: they must be exactly zero wherever the expected ones
+    are, and stay so when the inputs are nudged: a zero by structure, not one in which numbers
+    happen to cancel.
     """
     native = expected.native
     if isinstance(native, (np.ndarray, Tensor)):

@@ -52,9 +52,7 @@ NAMES_AT_MOST = 4  # results that one sentence lists
 def explain(evaluation: Evaluation, report: Report) -> Report:
     """The report with what is true of a submission that does not pass, found until the deadline.
 
-    Args:
-        evaluation: with the submission, after its checks; nothing here changes a verdict.
-        report: with their results.
+    Its checks are done; nothing here changes a verdict.
 
     Raises:
         BankFault: a misconception cannot be loaded.

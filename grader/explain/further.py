@@ -130,12 +130,7 @@ class Further:
     """The further inputs of a question, drawn and tried on the reference when asked for."""
 
     def __init__(self, evaluation: Evaluation, seed: int = SEED) -> None:
-        """Draw nothing yet.
-
-        Args:
-            evaluation: of a grade, on which the reference has run the question's own cases.
-            seed: from which everything is drawn.
-        """
+        """Draw nothing yet; the reference has run the question's own cases of the evaluation."""
         self._own = evaluation.with_bank_program(evaluation.reference)
         if evaluation.parts_asked < len(evaluation.question.spec.parts):
             # What only a later part is about, a submission need not know yet.
@@ -172,9 +167,7 @@ class Further:
     def of(self, run: str, most: Mapping[str, int]) -> list[tuple[CaseRecipe, str]]:
         """Inputs of a run that the reference takes, each with the question's case it is made from.
 
-        Args:
-            run: its name.
-            most: by case of the question, how many to make from it; there may be fewer.
+        `most` says by case how many to make from it; there may be fewer.
         """
         for times in (1, AGAIN):  # some are of no use: then others take their place
             new = []

@@ -216,9 +216,7 @@ def _is_old(worker: WorkerClient) -> bool:
 def file_of(question: Question, name: str) -> str:
     """The file that holds a program, from the bank's root; empty where it is no file of the bank.
 
-    Args:
-        question: whose program it is.
-        name: `reference`, `starter`, `accepted/NAME`, or the id of a misconception.
+    It is `reference`, `starter`, `accepted/NAME`, or the id of a misconception.
     """
     spec, form = question.spec, forms.of(question.spec)
     file = "ideas" if name in question.ideas else name.partition("/")[0]
@@ -286,10 +284,8 @@ def uses(question: Question, case: str, asked: int) -> list[Check]:
 def inputs_of(question: Question, case: str, run: str, seed: int) -> Inputs:
     """The inputs of a run on a case, as a grade with that seed draws them, by name.
 
-    The reference is started where an input is shaped like a result, and only then.
-
-    Returns:
-        The fields of a `protocol.Input` each.
+    Each is the fields of a `protocol.Input`.  The reference is started where an input is shaped
+    like a result, and only then.
 
     Raises:
         BankFault: they cannot be drawn.

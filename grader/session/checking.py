@@ -25,16 +25,10 @@ def run_checks(
 ) -> tuple[CheckResult, ...]:
     """Carry out the checks, but not those whose needs did not pass or whose process is gone.
 
-    A part is asked once those before it that count pass.
-
-    Args:
-        evaluation: with the submission.
-        failing: called whenever a check is not passed, before the next one is carried out.
-        counting: the numbers of the parts that decide; all, if not given.
-        progress: called before each check that is tried, with its number and how many there are.
-
-    Returns:
-        A result for every check, in the order of the question.
+    A part is asked once those before it that count pass: `counting` has the numbers of these, all
+    if not given.  `failing` is called whenever a check is not passed, before the next one is
+    carried out; `progress` before each that is tried, with its number and how many there are.  The
+    results are in the order of the question.
 
     Raises:
         BankFault: the reference or the spec fails, or takes too long.
@@ -101,11 +95,9 @@ def _stopping(check: Check, verdict: Verdict, message: str) -> CheckResult:
 
 
 def out_of_time(worker: WorkerClient, *, decided: bool = False) -> str:
-    """The sentence on a submission that did not finish by the grade's deadline.
+    """The sentence on a submission, by its worker, that did not finish by the grade's deadline.
 
-    Args:
-        worker: the submission's.
-        decided: whether the grade is already no pass: nobody's slowness takes that back.
+    `decided`: the grade is no pass already, and nobody's slowness takes that back.
 
     Raises:
         BankFault: it is not, and the submission took less than half of the time.

@@ -78,12 +78,7 @@ def blocked(part: int, check: Check, by: str, message: str) -> CheckResult:
 
 
 def stopping(done: Mapping[str, CheckResult], counting: Collection[int]) -> CheckResult | None:
-    """The first check that decides and is neither passed nor open; of one skipped, what did it.
-
-    Args:
-        done: results by check.
-        counting: the numbers of the parts that count.
-    """
+    """The first check that decides and is neither passed nor open; of one skipped, what did it."""
     for check in done.values():
         if check.stretch or check.part not in counting:
             continue

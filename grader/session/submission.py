@@ -178,14 +178,7 @@ def experiment(
     """Run a script once, an experiment: walled off as a grade is, and judged by nobody.
 
     It begins when the file does: what a file does while it is loaded is part of the run.  One that
-    is no Python costs nothing.
-
-    Args:
-        question: that has experiments.
-        submission: the file's bytes.
-        seed: that the function is called with.
-        filename: what tracebacks call the file.
-        begin: called right before the file is loaded.
+    is no Python costs nothing, and `begin` is not called for it.
     """
     spec, asked = question.spec, question.spec.experiments
     assert asked is not None, "the question has no experiments"
