@@ -12,7 +12,6 @@ A student's name, file and exception are text and nothing else, wherever they ar
 
 from __future__ import annotations
 
-import builtins
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -104,9 +103,7 @@ class _Open:
             return replace(bare, message=_NO if failing else f"{_NO} on a hidden case")
         message = _NO
         if check.raised is not None:
-            error = getattr(builtins, check.raised.type, None)  # Python's, no program's own
-            known = isinstance(error, type) and issubclass(error, BaseException)
-            message = f"your code raised {check.raised.type if known else 'an exception'}"
+            message = f"your code raised {check.raised.public_type}"
         elif check.mismatch is not None:
             message = f"{check.mismatch.result.partition('[')[0]} is wrong"
         about = self.text(check.about)

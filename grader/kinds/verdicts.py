@@ -7,7 +7,6 @@ is special about those that it got wrong, in the words of the case; never which 
 
 from __future__ import annotations
 
-import builtins
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +15,6 @@ from typing import Any, ClassVar, Literal
 from pydantic import model_validator
 
 from grader.kinds.base import Check, CheckResult, Kind, Trial, api
-from grader.model.report import Raised
 from grader.model.spec import Name, Slug, key
 
 ACCEPTED, REJECTED, NONE = "accepted", "rejected", "no verdict"
@@ -122,17 +120,10 @@ def _said(trial: Trial[VerdictsCheck]) -> str:
     try:
         text = trial.given(of)
     except api.ProgramError as error:
-        return f"{NONE}, {_raised(error.raised) if error.raised else error.message}"
+        return f"{NONE}, {f'raised {error.raised.public_type}' if error.raised else error.message}"
     if isinstance(text, str):
         return text.partition(" (")[0]
     raise api.BankFault(f"{of}: expected a text, found {api.describe(text)}")
-
-
-def _raised(raised: Raised) -> str:
-    """What was raised, in words that a test cannot choose: they would say what it was tried on."""
-    known = getattr(builtins, raised.type, None)
-    own = isinstance(known, type) and issubclass(known, BaseException)
-    return f"raised {raised.type}" if own else "raised an exception"
 
 
 def _right(check: VerdictsCheck, case: api.Case) -> str:

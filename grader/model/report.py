@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -127,6 +128,13 @@ class Raised:
     step: str = ""  # the step that raised: "y, ctx = maxpool2d_forward(x, kernel, stride, padding)"
     called_with: str = ""  # "x (2, 3, 9) float64, stride 2"
     column: int | None = None  # syntax errors: 1-based column for the caret
+
+    @property
+    def public_type(self) -> str:
+        """The type where it is Python's own, which no program chooses; else "an exception"."""
+        known = getattr(builtins, self.type, None)
+        own = isinstance(known, type) and issubclass(known, BaseException)
+        return self.type if own else "an exception"
 
     @property
     def is_of_text(self) -> bool:
