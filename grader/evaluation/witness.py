@@ -130,8 +130,9 @@ def _seen(
 def _kept(program: RemoteProgram, halves: Halves, inputs: Inputs) -> int | None:
     """Bytes that a process has kept halfway, of what the second half reads and of anything else."""
     keep = tuple(free_names(halves[1]))
+    given = {name: inputs[name] for name in free_names(halves[0]) if name in inputs}
     before = _held(program, ())
-    program.pause(halves[0], _read(inputs, halves[0]), keep)
+    program.pause(halves[0], given, keep)
     after = _held(program, keep)
     return None if before is None or after is None else after - before
 
@@ -140,8 +141,3 @@ def _held(program: RemoteProgram, keep: Sequence[str]) -> int | None:
     """Bytes of memory and files that a process holds once the last request is given back too."""
     program.pause((), {}, keep)
     return program.worker.occupied_bytes()
-
-
-def _read(inputs: Inputs, steps: Sequence[Step]) -> Inputs:
-    """The inputs that some steps read."""
-    return {name: inputs[name] for name in free_names(steps) if name in inputs}

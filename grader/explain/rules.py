@@ -481,22 +481,16 @@ def typed(seen: Observation) -> Iterator[Rule]:
     """A number where none is expected, the other one of two truth values, another shape."""
     returned, right = seen.returned, seen.right
     if isinstance(right, (bool, np.bool_)) and isinstance(returned, (bool, np.bool_)):
-        text, holds = f"is {not right} where it should be {bool(right)}", _is_boolean
-        yield Rule(5, text, partial(holds, str(returned)), numeric=False, anywhere=True)
+        text, said = f"is {not right} where it should be {bool(right)}", str(returned)
+        yield Rule(5, text, lambda c: str(c.returned) == said, numeric=False, anywhere=True)
     elif right is None and seen.got is not None:
         text = "is a number where None is expected"
-        yield Rule(5, text, _is_number_for_none, numeric=False, anywhere=True)
+        yield Rule(
+            5, text, lambda c: c.right is None and c.got is not None, numeric=False, anywhere=True
+        )
     elif _is_reshaped(seen):
         text = "has the right numbers in the right order, in another shape"
         yield Rule(7, text, _is_reshaped)
-
-
-def _is_number_for_none(seen: Observation) -> bool:
-    return seen.right is None and seen.got is not None
-
-
-def _is_boolean(text: str, seen: Observation) -> bool:
-    return str(seen.returned) == text
 
 
 def _is_reshaped(seen: Observation) -> bool:

@@ -39,11 +39,6 @@ def in_order(spec: Spec, counting: Collection[int]) -> list[tuple[int, Check]]:
     return sorted(numbered, key=lambda one: one[1].id not in deciding)
 
 
-def unmet(check: Check, done: Mapping[str, CheckResult]) -> str | None:
-    """The first check that it needs and that was not good enough, if any."""
-    return next((need for need in check.needs if done[need].verdict not in GOOD_ENOUGH), None)
-
-
 class CheckSchedule:
     """The way through the checks of a question, part by part, as their results come in."""
 
@@ -65,8 +60,8 @@ class CheckSchedule:
             why = f"part {part} is asked when part {held.part} passes"
             return blocked(part, check, held.id, why)
         self.asked = max(part, self.asked)
-        need = unmet(check, self.done)
-        return None if need is None else blocked(part, check, need, f"needs {need}")
+        unmet = (n for n in check.needs if self.done[n].verdict not in GOOD_ENOUGH)
+        return next((blocked(part, check, need, f"needs {need}") for need in unmet), None)
 
 
 def blocked(part: int, check: Check, by: str, message: str) -> CheckResult:
