@@ -31,7 +31,7 @@ from grader.explain.rules import (
     is_right_to,
     propose,
 )
-from grader.model.numerals import quantity
+from grader.model.numerals import joined, quantity
 from grader.model.report import FINE, STATE, CheckResult, Explanation, Named, Report, Verdict
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerError
@@ -119,7 +119,7 @@ def _remains(
     yield from (Explanation("remains", f"{lead}: {one.text}", one.cases) for one in said)
     failing = [seen for seen in values.own if not seen.ok]
     if failing and not said:
-        names = listed(list(dict.fromkeys(seen.result for seen in failing)))
+        names = joined(dict.fromkeys(seen.result for seen in failing), NAMES_AT_MOST)
         cases = tuple(dict.fromkeys(seen.case for seen in failing))
         every = f"in {quantity(len(cases), 'case')}, the first of which is {cases[0]}"
         where = every if cases[1:] else f"in case {cases[0]}"
@@ -196,8 +196,9 @@ def _which_results(
     right = [name for name in dict.fromkeys(tried) if name in beside and name not in wrong]
     if wrong and right:
         are = "is" if len(right) == 1 else "are"
-        text = f"Of the results, {listed(wrong)} alone {'is' if len(wrong) == 1 else 'are'} wrong; "
-        text += f"{listed(right)} {are} right in every case that was tried."
+        bad, good = (joined(names, NAMES_AT_MOST) for names in (wrong, right))
+        text = f"Of the results, {bad} alone {'is' if len(wrong) == 1 else 'are'} wrong; "
+        text += f"{good} {are} right in every case that was tried."
         yield Explanation("results", text, tuple(dict.fromkeys(seen.case for seen in failing)))
 
 
@@ -437,20 +438,12 @@ def to_sentences(said: Sequence[Statement]) -> Iterator[Explanation]:
             return  # that one result is not computed is why the next one is not
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names of results, the first of many."""
-    some = [*names[:NAMES_AT_MOST]]
-    if more := len(names) - len(some):
-        some.append(f"{more} more")
-    return names[0] if len(names) == 1 else f"{', '.join(some[:-1])} and {some[-1]}"
-
-
 def _sentence(names: Sequence[str], text: str) -> str:
     """One sentence about results that share a text."""
     if text.startswith(RAISES):
         return f"Your code {text}."
-    one, joined = len(names) == 1, listed(names)
+    one, who = len(names) == 1, joined(names, NAMES_AT_MOST)
     if text.startswith(WHEREVER):
         text = text.removeprefix(WHEREVER)
-        return f"Wherever {joined} {'is wrong, it' if one else 'are wrong, each'} {text}."
-    return f"{joined} {text}." if one else f"Of {joined}, each {text}."
+        return f"Wherever {who} {'is wrong, it' if one else 'are wrong, each'} {text}."
+    return f"{who} {text}." if one else f"Of {who}, each {text}."

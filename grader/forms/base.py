@@ -15,6 +15,7 @@ from textwrap import wrap
 from typing import ClassVar
 
 from grader.model.errors import did_you_mean
+from grader.model.numerals import joined
 from grader.model.question import Question
 from grader.model.spec import Answer, Spec
 
@@ -179,9 +180,7 @@ def read(
 
 def unanswered(names: Sequence[str]) -> str:
     """Which answers are open, at least one: "a, b and c have no answer yet"."""
-    *others, last = names
-    who = f"{', '.join(others)} and {last} have" if others else f"{last} has"
-    return f"{who} no answer yet"
+    return f"{joined(names)} {'has' if len(names) == 1 else 'have'} no answer yet"
 
 
 def comment(text: str, indent: str = "") -> list[str]:

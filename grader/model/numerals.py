@@ -105,6 +105,14 @@ def quantity(number: int, singular: str, plural: str = "") -> str:
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
+def joined(words: Iterable[object], most: int | None = None) -> str:
+    """Words in a row: "one", "one and two", "one, two and three"; after `most` come "4 more"."""
+    texts = [str(word) for word in words]
+    if most is not None and len(texts) > most:
+        texts[most:] = [f"{len(texts) - most:,} more"]
+    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+
+
 def span(minutes: float) -> str:
     """A stretch of time in the unit a person would use."""
     whole = max(0, round(minutes))

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from grader.model.numerals import joined
 from grader.reports import sheet
 from grader.reports.sheet import BOLD, Line, cells, inert
 
@@ -249,7 +250,7 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
         case Commands(commands):
             yield from sheet.steps(commands, across)
         case LeftOut(command) if lost:
-            told = f"shows {sheet.joined(dict.fromkeys(lost))}."
+            told = f"shows {joined(dict.fromkeys(lost))}."
             yield from sheet.wrapped(told, across, first=f"{command} ", indent="    ")
         case Gap():
             yield ""

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from grader.kinds.registry import get
+from grader.model.numerals import joined
 from grader.model.report import CheckResult, Grids, Raised, Report, Verdict
 from grader.reports import words
 from grader.reports.blocks import (
@@ -30,7 +31,7 @@ from grader.reports.blocks import (
 )
 from grader.reports.figures import EVERYTHING, INDENT, figure, trace
 from grader.reports.json import numbers, withheld
-from grader.reports.sheet import BOLD, REVERSE, cut, inert_lines, joined
+from grader.reports.sheet import BOLD, REVERSE, cut, inert_lines
 
 if TYPE_CHECKING:
     from grader.session.submission import Ran

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from grader import forms
-from grader.model.numerals import quantity
+from grader.model.numerals import joined, quantity
 from grader.model.question import Question
 from grader.model.report import FINE, Breakdown, CheckResult
 from grader.reports import words
 from grader.reports.blocks import Block, Gap, Heading, Item, Paragraph, from_markdown
 from grader.reports.blocks import render_markdown as markdown
-from grader.reports.sheet import cut, joined
+from grader.reports.sheet import cut
 
 ROWS, WIDTH = 60, 100  # of a page on paper
 _ARRAYS, _ANSWER = 90, 110  # characters of arrays that are written out, of an answer

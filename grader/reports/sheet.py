@@ -88,12 +88,6 @@ def plain(line: Line) -> str:
     return line if isinstance(line, str) else "".join(text for text, _ in line)
 
 
-def joined(words: Iterable[object]) -> str:
-    """Words in a row: "one", "one and two", "one, two and three"."""
-    texts = [str(word) for word in words]
-    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
-
-
 def cells(text: str) -> int:
     """The columns that a text takes on a terminal."""
     if text.isascii():

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 
 from grader.kinds.registry import get
 from grader.model import report as model
-from grader.model.numerals import quantity
+from grader.model.numerals import joined, quantity
 from grader.model.report import FINE, CheckResult, Named, Report, Verdict
-from grader.reports.sheet import joined
 
 BLAME = {
     Verdict.INVALID: "The question is at fault, not your code: ",
@@ -251,8 +250,7 @@ def _one(idea: Named, measured: set[str]) -> str:
 
 
 def _some_of(ideas: Sequence[Named]) -> str:
-    names = [idea.id for idea in ideas]
-    return joined([*names[:3], f"{len(names) - 3} more"] if len(names) > 3 else names)
+    return joined((idea.id for idea in ideas), 3)
 
 
 def _listed(idea: Named) -> Idea:

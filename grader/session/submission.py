@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from grader import forms
@@ -13,6 +13,7 @@ from grader.evaluation.tally import Finding, stopped
 from grader.evaluation.values import Value
 from grader.forms.base import Unreadable, unanswered
 from grader.model.errors import closest
+from grader.model.numerals import joined
 from grader.model.question import Question
 from grader.model.report import UNREADABLE, CheckResult, Frame, Raised, Report, Verdict
 from grader.sandbox.client import Limits, WorkerClient, WorkerError
@@ -33,7 +34,7 @@ def unreadable(submission: bytes, question: Question) -> Finding | None:
         return Finding(f"the file has {size}", Verdict.LIMIT)
     if not forms.of(question.spec).is_text and not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
         wanted = question.functions_of(1)  # none of a test, which the driver calls
-        return _error("the file is empty" + (f"; expected {_listed(wanted)}" if wanted else ""))
+        return _error("the file is empty" + (f"; expected {joined(wanted)}" if wanted else ""))
     return None
 
 
@@ -110,8 +111,8 @@ def lacks(loaded: Loaded | None, required: Collection[str], question: Question) 
         if (form := forms.of(question.spec)).is_text:
             open_ = [one for name in missing for one in form.asked_by(name, question)]
             return Finding(unanswered(open_), Verdict.FAIL)
-        listed = _listed(loaded.defined) if loaded.defined else "no functions"
-        text = f"expected {_listed(missing)}, found {listed}"
+        listed = joined(loaded.defined) if loaded.defined else "no functions"
+        text = f"expected {joined(missing)}, found {listed}"
         spare = [name for name in loaded.defined if name not in question.functions]
         near = ((closest(name, spare), name) for name in missing)
         text += next((f"; is {found} meant to be {name}?" for found, name in near if found), "")
@@ -147,10 +148,6 @@ def _unloadable(error: ProgramError, question: Question, where: str) -> Finding:
 
 def _error(sentence: str, raised: Raised | None = None) -> Finding:
     return Finding(sentence, Verdict.ERROR, raised=raised)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 @dataclass(frozen=True, slots=True)
