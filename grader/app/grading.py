@@ -99,6 +99,10 @@ def grade(
             text = f"{path}: there is no such file any more"
             raise UsageError(text, hint=f"Next: drill reset{choice.argument}")
         submission = files.read_submission(path)
+        if path.suffix == ".ipynb":
+            from grader.classroom.notebook import code_of
+
+            submission = code_of(submission)
 
         from grader import forms, session  # reads specs, as loading the question did
         from grader.session.submission import program_of

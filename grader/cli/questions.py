@@ -104,13 +104,15 @@ def pack(
     """Hand questions out, without their solutions."""
     from grader.app.packing import pack as packed
 
-    made = packed(context(ctx), questions, out, part=part)
+    here = context(ctx)
+    made = packed(here, questions, out, part=part)
     if json:
         output.document(out=made.out, questions=made.questions, files=made.files)
         return
     count = quantity(len(made.files), "file")
     output.write(f"{made.out}: {', '.join(made.questions)}; {count}, no solution among them")
-    output.steps(f"drill grade {questions[0]} --file FILE")
+    upto = "" if part is None else f" --parts {','.join(map(str, range(1, part + 1)))}"
+    output.steps(f"drill grade {questions[0]}{here.option} --file FILE{upto}")
 
 
 def _guide(question: Question, right: str, *, json: bool) -> None:
