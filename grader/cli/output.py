@@ -82,6 +82,15 @@ def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+def can_show(text: str) -> bool:
+    """Return whether standard output has every character of a text."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def is_dialog() -> bool:
     """Return whether a person can be asked: all three streams are a terminal."""
     return all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr)))
