@@ -31,7 +31,7 @@ LEVELS = ("warm-up", "core", "senior")  # from the easiest on
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class Standing:
     """A question, how far a person is with it, and when it comes back."""
 
     header: Header
@@ -92,10 +92,10 @@ def listed(
     new: bool = False,
     due: bool = False,
     under: int | None = None,
-) -> list[Listed]:
+) -> list[Standing]:
     """Return questions with the days on which they come back: all, or those that are asked for."""
     today, found = ctx.today, questions(ctx, track, level, new=new)
-    rows = [Listed(header, yours, reviews.due(ctx, header, yours)) for header, yours in found]
+    rows = [Standing(header, yours, reviews.due(ctx, header, yours)) for header, yours in found]
     return [
         row
         for row in rows
@@ -114,7 +114,7 @@ def suggestion(ctx: Context) -> Suggested | None:
     def before(header: Header) -> list[str]:
         return sorted(n for n in header.prerequisites if (header.bank, n) in undone)
 
-    def rank(one: Listed) -> tuple[int, ...]:
+    def rank(one: Standing) -> tuple[int, ...]:
         header, due = one.header, (one.due or today).toordinal()
         unable, other = header.torch and not able, header.id != prepared
         match one.kind(today):
@@ -125,8 +125,8 @@ def suggestion(ctx: Context) -> Suggested | None:
             case "new":
                 level = [*LEVELS, header.level].index(header.level)
                 elsewhere = last is not None and header.track != last.header.track
-                first = bool(before(header))
-                return (2, unable, other, first, level, elsewhere, header.minutes)
+                late = (one.yours.given_up, unable, other, bool(before(header)))
+                return (2, *late, level, elsewhere, header.minutes)
             case "later":
                 return (3, due)
 
@@ -154,7 +154,7 @@ def suggestion(ctx: Context) -> Suggested | None:
     return Suggested(kind, header, reason, _folder(ctx, header), one.due)
 
 
-def _prepared(last: Listed | None) -> str:
+def _prepared(last: Standing | None) -> str:
     """The question that the prediction a person made last prepares; nothing where it was none."""
     if last is None or last.header.form != "predict" or not last.yours.over:
         return ""

@@ -242,7 +242,7 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
     question = choice.question
     form = forms.of(question.spec)
     yours = ctx.progress(question)
-    if not (yours.passed or yours.over or give_up):
+    if not (yours.passed or yours.over or yours.given_up or give_up):
         raise UsageError(
             f"the solution of {question.id} is shown when all parts pass",
             hint=f"Next: drill hint{choice.argument}   drill solution{choice.argument} --give-up",

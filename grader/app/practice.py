@@ -7,7 +7,7 @@ from datetime import date, datetime
 from itertools import groupby
 
 from grader.app import reviews
-from grader.app.catalog import Listed, listed
+from grader.app.catalog import Standing, listed
 from grader.app.context import Context
 from grader.app.history import history
 from grader.records import progress
@@ -22,8 +22,8 @@ def practice(ctx: Context) -> Practice:
     known = ctx.read(progress.overview, {})
     versions = {
         (one.sha256, ctx.local(datetime.fromisoformat(one.at)).date())
-        for done in known.values()
-        for one in done
+        for entries in known.values()
+        for one in entries
         if one.is_try
     }
     days = Counter(day for _, day in versions)
@@ -36,7 +36,7 @@ def practice(ctx: Context) -> Practice:
     )
 
 
-def _track(name: str, found: list[Listed], today: date) -> Track:
+def _track(name: str, found: list[Standing], today: date) -> Track:
     begun = sum(one.yours.state != "new" for one in found)
     passed = sum(one.yours.passed for one in found)
     due = sum(one.is_due(today) for one in found)

@@ -9,17 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from grader.app.context import Context
 from grader.model.numerals import quantity
 from grader.model.question import Header
 from grader.records.progress import Progress
-
-if TYPE_CHECKING:
-    from fsrs import Scheduler
 
 AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4  # as FSRS numbers them
 SLOW = 1.5  # times the planned minutes
@@ -48,41 +43,35 @@ def rating(ended: Progress, header: Header) -> int:
     """Return how well a sitting went, of a question as it was when the sitting was over."""
     if not ended.done:
         return AGAIN
-    spent = minutes(ended.moments, header.minutes)
-    strained = [ended.misses > header.parts, ended.hints > 0, spent > SLOW * header.minutes]
+    took = minutes(ended.moments, header.minutes)
+    strained = [ended.misses > header.parts, ended.hints > 0, took > SLOW * header.minutes]
     if any(strained):  # with Hard FSRS still waits longer than before
         return AGAIN if all(strained) else HARD
-    return GOOD if ended.misses or spent > header.minutes else EASY
+    return GOOD if ended.misses or took > header.minutes else EASY
 
 
 def due(ctx: Context, header: Header, yours: Progress) -> date | None:
     """Return the day on which a question comes back; None before a first sitting is over."""
     if not yours.rated:
         return None
-    from fsrs import Card, Rating
+    from fsrs import Card, Rating, Scheduler
 
+    # Whole days from the first sitting on: a question takes too long to be asked twice on one.
+    scheduler = Scheduler(
+        learning_steps=(), relearning_steps=(), maximum_interval=LONGEST, enable_fuzzing=False
+    )
     card = None
     for one in yours.rated:
         at = datetime.fromisoformat(one if isinstance(one, str) else one.moments[-1])
         at = at.astimezone(UTC)
         if not isinstance(one, str):
             card = card or Card(0, due=at)
-            card, _ = _scheduler().review_card(card, Rating(rating(one, header)), at)
+            card, _ = scheduler.review_card(card, Rating(rating(one, header)), at)
         elif card is not None:  # a wrong answer brings nothing back later
             before = card.due
-            card, _ = _scheduler().review_card(card, Rating(AGAIN), at)
+            card, _ = scheduler.review_card(card, Rating.Again, at)
             card.due = min(card.due, before)
     return ctx.local(card.due).date() if card is not None else None
-
-
-@cache
-def _scheduler() -> Scheduler:
-    """Whole days from the first sitting on: a question takes too long to be asked twice on one."""
-    from fsrs import Scheduler
-
-    return Scheduler(
-        learning_steps=(), relearning_steps=(), maximum_interval=LONGEST, enable_fuzzing=False
-    )
 
 
 def day(when: date, today: date) -> str:

@@ -84,11 +84,8 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 def can_show(text: str) -> bool:
     """Return whether standard output has every character of a text."""
-    try:
-        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
-    except UnicodeEncodeError:
-        return False
-    return True
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    return text.encode(encoding, "replace").decode(encoding) == text
 
 
 def is_dialog() -> bool:

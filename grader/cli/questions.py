@@ -14,7 +14,7 @@ from grader.model.numerals import quantity
 if TYPE_CHECKING:
     from datetime import date
 
-    from grader.app.catalog import Listed
+    from grader.app.catalog import Standing
     from grader.model.question import Question
 
 _HEAD = ("question", "title", "level", "parts", "min", "you")
@@ -62,7 +62,7 @@ def list_(
         output.write("no questions: the banks that were found hold none")
 
 
-def _cells(one: Listed, today: date) -> tuple[str, ...]:
+def _cells(one: Standing, today: date) -> tuple[str, ...]:
     from grader.app.reviews import day
 
     header, yours = one.header, one.yours

@@ -26,8 +26,8 @@ NO_TRY = "unread"
 class Progress:
     """What the records say of one question: of its latest sitting, where nothing else is said.
 
-    A sitting is one time through a question. It is over with a pass of all parts, with a look at
-    the solution before that, or with the one try of a prediction.
+    A sitting is one time through a question. It begins with the start, or with a start anew, and is
+    over with a pass of all parts, a look at the solution, or the one try of a prediction.
     """
 
     started: bool = False  # ever
@@ -58,7 +58,7 @@ class Progress:
         """One word for a list."""
         if self.passed and self.over:
             return "passed"
-        return "tried" if self.tries else "started" if self.started or self.over else "new"
+        return "tried" if self.tries else "started" if self.started else "new"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class Start:
     folder: str
 
 
-class Done(NamedTuple):
-    """What was done of a question, as far as its progress follows from it."""
+class Entry(NamedTuple):
+    """One line of the records, as far as progress follows from it."""
 
     id: int  # of the event
     what: str
@@ -88,7 +88,7 @@ class Done(NamedTuple):
         return self.what == "graded" and self.sha256 is not None and self.parts != NO_TRY
 
 
-Overview = Mapping[tuple[str, str], Sequence[Done]]  # by id and bank, in no order
+Overview = Mapping[tuple[str, str], Sequence[Entry]]  # by id and bank, in no order
 
 _OVERVIEW = """
     SELECT
@@ -104,12 +104,12 @@ _OVERVIEW = """
 
 
 def overview(db: sqlite3.Connection, question: str | None = None) -> Overview:
-    """Return what was done of every question on record, or of those of one id."""
+    """Return what is on record of every question, or of those of one id."""
     also = "" if question is None else "AND event.question = ?"
     rows = db.execute(_OVERVIEW.format(also=also), () if question is None else (question,))
-    found: dict[tuple[str, str], list[Done]] = {}
-    for name, bank, *done in rows:
-        found.setdefault((name, bank), []).append(Done(*done))
+    found: dict[tuple[str, str], list[Entry]] = {}
+    for name, bank, *entry in rows:
+        found.setdefault((name, bank), []).append(Entry(*entry))
     return found
 
 
@@ -124,24 +124,24 @@ def of(known: Overview, question: str, bank: Path, *, once: bool = False) -> Pro
     return _replayed(sorted(chain.from_iterable(map(known.__getitem__, same))), once=once)
 
 
-def _replayed(events: Iterable[Done], *, once: bool) -> Progress:
-    """Return what follows from events in their order, whatever their clock said."""
+def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
+    """Return what follows from entries in their order, whatever their clock said."""
     yours, versions, latest = Progress(), set[str | None](), 0
-    for one in events:
+    for one in entries:
         latest = max(latest, one.attempt or 0)
         if one.what == "again":
             yours = Progress(True, passed=yours.passed, earlier=latest, rated=yours.rated)
             versions = set()
         before = yours.over
-        if not before:
+        yours.started = yours.started or one.what == "started" or one.is_try
+        if yours.started and not before:
             yours.moments.append(one.at)
         match one.what:
-            case "started":
-                yours.started = True
             case "hint":
                 yours.hints = max(yours.hints, one.hint or 0)
             case "solution":
-                yours.given_up, yours.over = yours.given_up or not before, True
+                yours.given_up = yours.given_up or not before
+                yours.over = before or yours.started  # who never began may look at it
             case "discussed" if one.verdict == "fail":
                 yours.rated.append(one.at)
             case "graded" if one.is_try:

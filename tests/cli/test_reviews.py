@@ -148,18 +148,22 @@ def test_nothing_is_due_when_everything_is_passed(drill: Drill, clock: Clock) ->
 def test_a_question_that_was_given_up_comes_back_and_begins_anew(
     drill: Drill, clock: Clock
 ) -> None:
+    drill("start", ID)
     drill("solution", ID, "--give-up")
-    drill("start", "halve-well")
-    drill("solution", "halve-well", "--give-up")
-    assert "needs-torch" in drill("next").out
+    drill("solution", "halve-well", "--give-up")  # which was never begun: there is no sitting
+    assert drill("next").out.startswith("needs-torch   new")
     clock.pass_(days=1)
     assert f"{ID}   due today: given up 1 day ago" in drill("next").out
+    drill("start", "halve-well", "--again").refused(
+        "not passed yet", "Next: drill start halve-well"
+    )
     begun = drill("start", ID, "--again")
-    assert "Kept" not in begun.out  # there was nothing
+    assert "Kept" not in begun.out  # it was the starter still
     assert FILE.read_bytes() == STARTER
     drill("solution", ID).refused("is shown when all parts pass")
     solve(drill, clock)
-    assert "1 of 3 passed, 1 due for review\n" in drill("list").out
+    assert "1 of 3 passed\n" in drill("list").out
+    assert "halve-well" in drill("list", "--new").out
 
 
 def test_a_folder_that_is_gone_is_made_anew_where_one_is(drill: Drill, clock: Clock) -> None:

@@ -114,7 +114,7 @@ def test_hints_and_solutions_that_were_shown_are_remembered(store: Store) -> Non
         record(store, "hint", hint=number)
     record(store, "solution")
     yours = known(store)
-    assert (yours.hints, yours.given_up, yours.over) == (2, True, True)
+    assert (yours.hints, yours.given_up) == (2, True)
     begin(store, b"2")
     assert [attempt.hints for attempt in store.write(events.attempts)] == [0, 2]
 

@@ -91,6 +91,15 @@ def test_a_look_at_the_solution_ends_a_sitting_and_a_pass_after_it_is_still_a_pa
     assert over(yours) == [(False, 0, 0, 0)]
 
 
+def test_what_is_looked_at_before_the_start_is_no_sitting(store: Store) -> None:
+    record(store, "hint 1", "solution")
+    yours = known(store)
+    assert (yours.state, yours.given_up, yours.over, yours.rated) == ("new", True, False, [])
+    record(store, "started", "grade a pass")
+    assert known(store).moments == [f"2026-01-02T10:0{minute}:00+00:00" for minute in (2, 3)]
+    assert over(known(store)) == [(True, 1, 0, 1)]
+
+
 def test_a_prediction_is_over_with_its_one_try(store: Store) -> None:
     record(store, "started", f"grade starter fail {NO_TRY}")
     assert not known(store, once=True).over
