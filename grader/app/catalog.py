@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from grader import bank
-from grader.app import reviews
+from grader.app import schedule
 from grader.app.context import Context, torch_installed
 from grader.app.history import tried
 from grader.app.resolve import open_quietly
@@ -95,7 +95,7 @@ def listed(
 ) -> list[Standing]:
     """Return questions with the days on which they come back: all, or those that are asked for."""
     today, found = ctx.today, questions(ctx, track, level, new=new)
-    rows = [Standing(header, yours, reviews.due(ctx, header, yours)) for header, yours in found]
+    rows = [Standing(header, yours, schedule.due(ctx, header, yours)) for header, yours in found]
     return [
         row
         for row in rows
@@ -145,9 +145,9 @@ def suggestion(ctx: Context) -> Suggested | None:
         if first := before(header):
             reason += f"; better after {' and '.join(first)}"
     else:
-        reason = reviews.why(ctx, yours)
+        reason = schedule.why(ctx, yours)
     if kind == "due" and one.due is not None:
-        since = "today" if one.due == today else f"since {reviews.day(one.due, today)}"
+        since = "today" if one.due == today else f"since {schedule.day(one.due, today)}"
         reason = f"due {since}: {reason}"
     if header.torch and not able:
         reason += "; it needs torch, which is not installed"

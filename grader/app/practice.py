@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import date, datetime
 from itertools import groupby
 
-from grader.app import reviews
+from grader.app import schedule
 from grader.app.catalog import Standing, listed
 from grader.app.context import Context
 from grader.app.history import history
@@ -40,7 +40,7 @@ def _track(name: str, found: list[Standing], today: date) -> Track:
     begun = sum(one.yours.state != "new" for one in found)
     passed = sum(one.yours.passed for one in found)
     due = sum(one.is_due(today) for one in found)
-    spent = sum(reviews.spent(one.yours, one.header) for one in found)
+    spent = sum(schedule.spent(one.yours, one.header) for one in found)
     return Track(name, len(found), begun, passed, due, round(spent))
 
 

@@ -63,7 +63,7 @@ def list_(
 
 
 def _cells(one: Standing, today: date) -> tuple[str, ...]:
-    from grader.app.reviews import day
+    from grader.app.schedule import day
 
     header, yours = one.header, one.yours
     passed = f"{yours.passed_of(header.parts)}/{header.parts}"
@@ -191,7 +191,7 @@ def next_(ctx: typer.Context, json: Json = False) -> None:
     if found is None:
         output.write("no questions: the banks that were found hold none")
         return
-    from grader.app.reviews import day
+    from grader.app.schedule import day
     from grader.reports.blocks import Paragraph
 
     called = found.header.called

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.app import reviews
+from grader.app import schedule
 from grader.app.context import Context
-from grader.app.reviews import AGAIN, EASY, GOOD, HARD
+from grader.app.schedule import AGAIN, EASY, GOOD, HARD
 from grader.model.question import Header
 from grader.records.progress import Progress
 
@@ -58,7 +58,7 @@ def ended(
     ],
 )
 def test_a_rating_follows_from_misses_hints_and_minutes(sitting: Progress, rating: int) -> None:
-    assert reviews.rating(sitting, HEAD) == rating
+    assert schedule.rating(sitting, HEAD) == rating
 
 
 def test_the_numbers_are_those_of_fsrs() -> None:
@@ -80,7 +80,7 @@ def test_the_numbers_are_those_of_fsrs() -> None:
     ],
 )
 def test_a_pause_counts_as_the_planned_minutes(at: tuple[int, ...], spent: float) -> None:
-    assert reviews.minutes(moments(*at), 20) == spent
+    assert schedule.minutes(moments(*at), 20) == spent
 
 
 def wrong(days: float) -> str:
@@ -90,7 +90,7 @@ def wrong(days: float) -> str:
 
 def days(ctx: Context, *rated: Progress | str) -> int:
     """Return how many days after the start a question comes back."""
-    found = reviews.due(ctx, HEAD, Progress(rated=list(rated)))
+    found = schedule.due(ctx, HEAD, Progress(rated=list(rated)))
     assert found is not None
     return (found - START.date()).days
 
@@ -116,7 +116,7 @@ def test_each_pass_waits_longer_and_a_lapse_begins_with_days_again(ctx: Context)
 
 
 def test_half_a_year_is_the_longest(ctx: Context) -> None:
-    assert days(ctx, ended(), ended(400)) == 400 + reviews.LONGEST
+    assert days(ctx, ended(), ended(400)) == 400 + schedule.LONGEST
 
 
 def test_a_wrong_answer_to_a_follow_up_brings_a_question_back_sooner(ctx: Context) -> None:
@@ -142,8 +142,8 @@ def test_the_day_is_that_of_the_persons_calendar(ctx: Context) -> None:
 
 
 def test_before_a_sitting_is_over_nothing_is_due(ctx: Context) -> None:
-    assert reviews.due(ctx, HEAD, Progress(started=True, tries=3)) is None
-    assert reviews.due(ctx, HEAD, Progress(rated=[wrong(0)])) is None
+    assert schedule.due(ctx, HEAD, Progress(started=True, tries=3)) is None
+    assert schedule.due(ctx, HEAD, Progress(rated=[wrong(0)])) is None
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_before_a_sitting_is_over_nothing_is_due(ctx: Context) -> None:
 def test_a_reason_says_what_happened_last(
     ctx: Context, rated: list[Progress | str], said: str
 ) -> None:
-    assert reviews.why(ctx, Progress(rated=rated)) == said
+    assert schedule.why(ctx, Progress(rated=rated)) == said
 
 
 @pytest.mark.parametrize(
@@ -173,4 +173,4 @@ def test_a_reason_says_what_happened_last(
     ],
 )
 def test_a_day_is_said_as_people_do(when: date, said: str) -> None:
-    assert reviews.day(when, START.date()) == said
+    assert schedule.day(when, START.date()) == said
