@@ -107,7 +107,11 @@ def suggestion(ctx: Context) -> Suggested | None:
     """Return the question to do next; None where there is none at all."""
     order, today = ctx.read(progress.latest, ()), ctx.today
     able, every = torch_installed(), listed(ctx)
-    undone = {(one.header.bank, one.header.id) for one in every if not one.yours.passed}
+    undone = {
+        (one.header.bank, one.header.id)
+        for one in every  # a prediction prepares, right or wrong
+        if not (one.yours.passed or (one.header.form == "predict" and one.yours.rated))
+    }
     last = next((one for name in order for one in every if one.header.id == name), None)
     prepared = _prepared(last)
 

@@ -139,8 +139,8 @@ class Context:
         from grader import forms  # loaded with every question
 
         known = self.read(lambda db: progress.overview(db, question.id), {})
-        once = forms.of(question.spec).one_try
-        return progress.of(known, question.id, question.bank, once=once)
+        form = forms.of(question.spec)
+        return progress.of(known, question.id, question.bank, once=form.one_try)
 
     def event(self, what: What, question: Question | Attempt, **more: Any) -> Event:  # noqa: ANN401
         """Return an event of this moment about a question, or about that of an attempt."""

@@ -36,7 +36,7 @@ class Graded:
     again: str  # what follows `drill grade` to grade this file again
     tries: int  # at the question with this one; 0: it does not count as one
     passed: bool  # whether the question was passed before in this sitting
-    began: str  # when the sitting did, UTC, ISO 8601: that of the folder, if nothing is on record
+    began: str  # when the sitting did, or else the folder: UTC, ISO 8601
     hints_left: bool
     next_part: int | None = None  # number of the part that is asked from now on, if it is a new one
 

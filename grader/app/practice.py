@@ -27,12 +27,11 @@ def practice(ctx: Context) -> Practice:
         if one.is_try
     }
     days = Counter(day for _, day in versions)
-    since = first_day(today)
     return Practice(
         today,
         tuple(_track(name, list(found), today) for name, found in tracks),
         _ideas(ctx),
-        {day: count for day, count in sorted(days.items()) if since <= day <= today},
+        {day: count for day, count in sorted(days.items()) if first_day(today) <= day <= today},
     )
 
 

@@ -53,8 +53,8 @@ def list_(
         output.table(_HEAD, table, long="title", spare=("level", "min"))
         # The summary last: it stays in sight.
         again = sum(one.is_due(here.today) for one in found)
-        said = f"{sum(one.yours.passed for one in found)} of {len(found)} passed"
-        said += f", {again} due for review" * bool(again)
+        said = f", {again} due for review" * bool(again)
+        said = f"{sum(one.yours.passed for one in found)} of {len(found)} passed{said}"
         output.steps(f"drill next{here.option}", after=said)
     elif track or level or new or due or under:
         output.steps(f"drill list{here.option}", after="no such questions")

@@ -112,8 +112,8 @@ def _calendar(practice: Practice, marks: str, width: int) -> Iterator[str]:
             months += f"{' ' * (week - len(months))}{day:%b} "
     yield f"    {months}".rstrip()
     tries = quantity(sum(practice.days.values()), "try", "tries")
-    steps = [(marks[0], "none"), *zip(marks[1:], (f"{n} or more" for n in _LEAST), strict=True)]
-    legend = [f"{tries}; per day:", *(f"{mark} {words}" for mark, words in steps)]
+    legend = [f"{tries}; per day:", f"{marks[0]} none"]
+    legend += [f"{mark} {least} or more" for mark, least in zip(marks[1:], _LEAST, strict=True)]
     wide = width >= _LEGEND
     for weekday, name in enumerate(("Mon", "", "Wed", "", "Fri", "", "Sun")):
         days = [first + timedelta(7 * week + weekday) for week in range(_WEEKS)]
