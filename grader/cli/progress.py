@@ -11,7 +11,7 @@ from grader.cli.context import Json, context
 
 
 def progress(ctx: typer.Context, json: Json = False) -> None:
-    """Show what you passed, what is due, your ideas, and a year of days."""
+    """Show what is passed and due, your ideas, and a year of days."""
     from grader.app.practice import practice
     from grader.reports.practice import BLOCKS, CHARACTERS, ROWS, page
 

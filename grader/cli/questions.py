@@ -29,7 +29,7 @@ def list_(
     under: Annotated[int | None, option("MIN", "Only those of at most MIN minutes.", min=1)] = None,
     json: Json = False,
 ) -> None:
-    """List the questions, how far you are with each, and when it comes back."""
+    """List the questions, how far you are with each, and what is due."""
     from grader.app.catalog import listed
 
     here = context(ctx)
