@@ -41,8 +41,7 @@ class Progress:
     over: bool = False
     moments: list[str] = field(default_factory=list)  # of what was done in it, until it was over
     earlier: int = 0  # number of the last attempt before it
-    # What a schedule follows from, in order: every sitting as it was when it was over, and the
-    # moments of wrong answers to follow-ups.
+    # In order: sittings as they were when they were over, moments of wrong answers to follow-ups.
     rated: list[Progress | str] = field(default_factory=list)
 
     def asked(self, parts: int) -> int:
