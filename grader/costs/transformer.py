@@ -12,13 +12,13 @@ one fp32 number per token (the fused kernel), softmax its result, silu and gelu 
 product of two tensors both, an addition and a rotation nothing.  Fused attention needs its result
 and one fp32 number per query in place of the softmax (T. Dao and others, arXiv:2205.14135).
 
-Recomputing `attention` is what that paper calls selective: scores and softmax are worked out again
-in backward.  Recomputing a `layer` keeps its input alone; torch.utils.checkpoint stops before the
-down projection, whose result nothing needs.
+Recomputing `attention` is selective in the words of the first of these: scores and softmax are
+worked out again in backward, or the fused kernel runs again.  Recomputing a `layer` keeps its input
+alone; torch.utils.checkpoint stops before the down projection, whose result nothing needs.
 
-Backward has two products for each.  Pairs that the causal mask hides are counted, as
-torch.utils.flop_counter does; fused attention works out its scores once more in backward.  Ids,
-labels, masks, tables of sines and scalars are not counted.
+Backward has two products for each of the forward pass.  Pairs that the causal mask hides are
+counted, as torch.utils.flop_counter does; fused attention works out its scores once more in
+backward.  Ids, labels, masks, tables of sines and scalars are not counted.
 """
 
 from __future__ import annotations

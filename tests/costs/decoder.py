@@ -85,10 +85,10 @@ class Layer(nn.Module):
         """Scores, softmax, averages of the values: (batch, seq, width)."""
         batch, _, seq, _ = q.shape
         if self.fused:
-            grouped = self.kv_heads < self.heads
-            mixed = functional.scaled_dot_product_attention(
-                q, k, v, is_causal=True, enable_gqa=grouped
-            )
+            grouped: dict[str, Any] = {}
+            if self.kv_heads < self.heads:
+                grouped["enable_gqa"] = True  # torch 2.5
+            mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True, **grouped)
             return torch.as_tensor(mixed.transpose(1, 2).reshape(batch, seq, -1))
         groups = q.reshape(batch, self.kv_heads, -1, self.head)  # the queries of a key together
         scores = (groups @ k.transpose(-1, -2)) / self.head**0.5
