@@ -43,8 +43,8 @@ def explore(
         wanted[setting] = _read(_known("setting", setting, settings), word)
     taken, notes = model.settled(wanted)
     if html is not None:
+        from grader.bank.storage import write_whole
         from grader.classroom.report import framed
-        from grader.classroom.results import write_whole
         from grader.reports import costs
 
         body, script = costs.html(model, taken, notes)
