@@ -30,7 +30,8 @@ _BODY = """\
   code, pre, svg, .plot { font-family: ui-monospace, monospace; font-size: .9em; }
   pre { padding: .6rem .75rem; background: #8882; overflow-x: auto; line-height: 1.35; }
   table { border-collapse: collapse; display: block; overflow-x: auto; margin: .75rem 0; }
-  th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid #8885; }
+  th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid #8885;
+    overflow-wrap: break-word; }
   .soft { opacity: .75; }
   .reverse { background: CanvasText; color: Canvas; padding: 0 .35em; }
   .marked { background: #e5871b33; }

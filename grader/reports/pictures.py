@@ -53,10 +53,11 @@ def heat_maps(grids: Grids, said: str, rest: str) -> str:
     top, most = _top([*mine, *right]), _top(off)
     framed = wrong if printed and len(wrong) < count else ()
     given = (_given(panel) for panel in inputs if panel.rows)
+    letters = max((len(text) for every in texts for text in every), default=0)
     result = (
-        _svg(yours.title, shape, texts[0], mine, top, framed),
-        _svg(expected.title, shape, texts[1], right, top),
-        _svg("yours - expected", shape, texts[2], off, most),
+        _svg(yours.title, shape, texts[0], mine, top, framed, letters),
+        _svg(expected.title, shape, texts[1], right, top, letters=letters),
+        _svg("yours - expected", shape, texts[2], off, most, letters=letters),
     )
     odd = f", {_key('odd')} NaN or infinity" * (not all(map(math.isfinite, (*mine, *right))))
     key = (
@@ -89,12 +90,16 @@ def _svg(
     values: Sequence[float] = (),
     top: float = 0.0,
     framed: Collection[int] = (),
+    letters: int = 0,
 ) -> str:
-    """An array, its planes side by side as far as there is room; `values` color its cells."""
+    """An array, its planes side by side as far as there is room.
+
+    `values` color its cells, the deepest at `top`; these have room for so many `letters`.
+    """
     *leading, rows, columns = shape
     title, texts = cut(inert(title), _WIDEST), [cut(inert(text), _LONGEST) for text in texts]
     if texts:
-        wide, tall = _LETTER * max(map(cells, texts)) + 14, _LINE
+        wide, tall = _LETTER * max(letters, *map(cells, texts)) + 14, _LINE
     else:
         side = max(3, min(_ACROSS // max(rows, columns), 18))
         wide, tall = (18 if many == 1 else side for many in (columns, rows))

@@ -81,6 +81,7 @@ def test_a_small_result_stands_with_its_numbers_beside_the_expected_one_and_the_
               for line in re.findall('class="frame" d="(M[^"]*)"', one)]  # fmt: skip
     assert len(framed) == 2  # the window of x, and what is wrong
     assert "<pre>" not in drawn(small)  # nothing is said twice
+    assert len({re.findall(r"h(\d+)", one)[0] for one in (mine, right, off)}) == 1  # one width
     # One scale for both, another for the difference: 1 is its deepest.
     assert max(shades(right, "below")) == max(shades(mine, "below")) == 0.6
     assert shades(right, "above")[0] < 0.6
