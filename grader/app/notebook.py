@@ -39,7 +39,7 @@ from grader.session import GradingSession
 
 _NAME = "notebook"  # of a file that is none
 _SOURCES = (FunctionType, type)
-_CONSTANTS = (bool, int, float, str)
+_CONSTANTS = (bool, int, str)
 
 
 class Shown:
@@ -193,18 +193,21 @@ def source_of(objects: Iterable[Any]) -> str:
         bodies[id(one)] = ""
         known = vars(sys.modules[one.__module__])
         tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-        for name in sorted(known.keys() & {token.string for token in tokens}):
+        names = {token.string for token in tokens if not token.string.startswith("__")}
+        for name in sorted(known.keys() & names):
             value, called = known[name], getattr(known[name], "__name__", None)
             home = getattr(value, "__module__", None) or type(value).__module__
-            if isinstance(value, _SOURCES) and home == one.__module__:
-                with suppress(OSError, TypeError):
-                    if id(value) not in bodies:
-                        add(value)
+            if isinstance(value, ModuleType):
+                heads[f"import {called} as {name}"] = None
+            elif isinstance(value, float):  # infinity, too, and one of numpy's
+                heads[f"{name} = float('{float(value)!r}')"] = None
             elif isinstance(value, _CONSTANTS):
                 heads[f"{name} = {value!r}"] = None
-            elif called:
-                module = isinstance(value, ModuleType)
-                heads[f"{'' if module else f'from {home} '}import {called} as {name}"] = None
+            elif called and home != one.__module__:
+                heads[f"from {home} import {called} as {name}"] = None
+            elif isinstance(inspect.unwrap(value), _SOURCES) and id(value) not in bodies:
+                with suppress(OSError, TypeError):
+                    add(value)
         del bodies[id(one)]
         bodies[id(one)] = source  # behind what it uses
 

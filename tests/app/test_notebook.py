@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 PARTS = ROOT / "tests" / "banks" / "parts"
 EXAMPLES = ROOT / "docs" / "examples"
 
-EPS = 0.5
+EPS, LARGE = 0.5, np.float64("inf")
 CALLED = "text"
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -66,6 +66,15 @@ def doubled(function: Callable[..., Any]) -> Callable[..., Any]:
 @doubled
 def four() -> int:
     return 2
+
+
+@functools.lru_cache
+def cached(n: int) -> float:
+    return LARGE if n else 0.0
+
+
+def uses_what_is_cached(n: int) -> tuple[float, str]:
+    return cached(n), __name__
 
 
 class Base:
@@ -155,6 +164,8 @@ def test_the_source_of_functions_and_classes_stands_by_itself() -> None:
     alone = load_text(source_of([even]))
     assert (alone.even(1), alone.even(2)) == ("text1.0", "text1.0")
     assert load_text(source_of([four])).four() == 4
+    alone = load_text(source_of([uses_what_is_cached]))
+    assert alone.uses_what_is_cached(1) == (m.inf, "submission")
     assert load_text(source_of([Derived])).Derived().scaled(0.0) == 0.5
     assert source_of([odd, even, odd]) == source_of([odd, even])
     assert source_of([odd]).count("def odd") == 1
