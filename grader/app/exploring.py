@@ -44,8 +44,8 @@ def explore(
     taken, notes = model.settled(wanted)
     if html is not None:
         from grader.bank.storage import write_whole
-        from grader.classroom.report import framed
         from grader.reports import costs
+        from grader.reports.html import framed
 
         body, script = costs.html(model, taken, notes)
         write_whole(html, framed(f"What a model costs: {name}", [body], script))

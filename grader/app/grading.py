@@ -33,6 +33,7 @@ class Graded:
     report: Report
     choice: Choice
     path: Path  # of the file that was graded
+    submission: bytes  # what was in it
     again: str  # what follows `drill grade` to grade this file again
     tries: int  # at the question with this one; 0: it does not count as one
     passed: bool  # whether the question was passed before in this sitting
@@ -153,6 +154,7 @@ def grade(
         report,
         choice,
         path,
+        submission,
         again,
         # A version is a try once, however often it is graded.
         tries=tries if (tries := ctx.progress(question).tries) > yours.tries else 0,

@@ -11,9 +11,7 @@ read as markup.
 
 from __future__ import annotations
 
-import hashlib
 import shlex
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,6 +36,7 @@ from grader.reports.blocks import (
     render_html,
 )
 from grader.reports.grade import told
+from grader.reports.html import framed
 from grader.reports.sheet import Line, cells, inert, padded
 
 DIGITS = 8  # of a digest that are shown
@@ -407,24 +406,6 @@ def _bars(counts: Mapping[str, int]) -> Figure:
 
 # In HTML.
 
-CSS = """\
-:root { color-scheme: light dark; }
-body { margin: 0 auto; padding: 1.5rem 1.25rem 4rem; max-width: 52rem;
-  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .25rem; }
-h2 { font-size: 1.2rem; margin: 2.5rem 0 .25rem; padding-top: .75rem; border-top: 1px solid #8885; }
-h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
-p, ul { margin: .5rem 0; }
-code, pre { font-family: ui-monospace, monospace; font-size: .9em; }
-pre { padding: .6rem .75rem; background: #8882; overflow-x: auto; line-height: 1.35; }
-table { border-collapse: collapse; display: block; overflow-x: auto; }
-th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid #8885; }
-.soft { opacity: .75; }
-@media print { body { max-width: none; padding: 0; } pre { white-space: pre-wrap; }
-  #find { display: none; } }
-"""
-
-
 # Every word that is typed has to stand among those of a student; without scripts nothing is hidden.
 FINDER = """\
 const box = document.getElementById("find"), field = box.querySelector("input");
@@ -445,24 +426,6 @@ field.addEventListener("input", () => {
 });
 box.hidden = false;
 """
-
-
-def framed(title: str, body: Iterable[str], script: str = "") -> Iterator[str]:
-    """A page of HTML that stands alone, in pieces."""
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    if script:
-        digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        policy += f"; script-src 'sha256-{digest}'"
-    yield (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="robots" content="noindex">\n'
-        f"<title>{escape(inert(title))}</title>\n<style>\n{CSS}</style>\n</head>\n<body>\n<main>\n"
-    )
-    yield from body
-    yield f"<script>{script}</script>\n" if script else ""
-    yield "</main>\n</body>\n</html>\n"
 
 
 def class_page(found: ClassFindings, entries: Iterable[Entry], results: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ from itertools import groupby
 from pathlib import Path
 
 from grader.bank.storage import read_regular, write_whole
-from grader.classroom.report import find, framed, points_text
+from grader.classroom.report import find, points_text
 from grader.classroom.results import Results
 from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError
@@ -29,6 +29,7 @@ from grader.model.numerals import quantity
 from grader.model.report import FINE, CheckResult, Exhibit, Grids, Named, Report, Verdict
 from grader.reports.blocks import Block, Heading, Item, Paragraph, render_html, render_markdown
 from grader.reports.grade import told
+from grader.reports.html import framed
 from grader.reports.json import withheld
 from grader.reports.words import deciding, smallest
 

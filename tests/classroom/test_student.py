@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import example, given, settings
@@ -30,6 +31,7 @@ from grader.model.report import (
     FINE,
     CheckResult,
     Clause,
+    Entries,
     Explanation,
     Frame,
     Grids,
@@ -40,6 +42,7 @@ from grader.model.report import (
     Report,
     Verdict,
 )
+from grader.reports import pictures
 from grader.reports.blocks import Heading, render_markdown
 from grader.session import GradingSession
 from tests.bank.test_faults import PARTS as BANK
@@ -71,7 +74,8 @@ def wrong(id_: str, case: str, mark: str = "", *more: str) -> CheckResult:
     return CheckResult(
         id_, "outputs", FAIL, f"{mark}y differs in {count}; the smallest is {case}",
         ("few", *cases), cases, case_line=f"{mark}line", about=f"{mark}about",
-        inputs={f"{mark}n": f"{mark}3"}, call=f"f({mark}7)", exhibit=Grids(panels),
+        inputs={f"{mark}n": f"{mark}3"}, call=f"f({mark}7)",
+        exhibit=Grids(panels, Entries((1, 2), (1.25, 2.25), (3.25, 2.25), (0,))),
         mismatch=Mismatch(f"{mark}y", case, (0,), f"{mark}4.5", f"{mark}5.5", f"{mark}+-1", 1, 3),
         raised=Raised(f"{mark}Error", f"{mark}said", frames, mark, mark) if mark else None,
         figures={f"{mark}f": 3.25}, clauses=(Clause(1, "y is the mean."),),
@@ -88,10 +92,12 @@ def idea(id_: str, feedback: str, *seen: str, checks: tuple[str, ...] = ()) -> N
 
 
 def said(found: Report | None, hidden: tuple[str, ...] = (), **more: object) -> str:
-    """The text of both files, in which all that is said is the same."""
+    """The text of both files, in which all that is said is the same; and that of pictures."""
     posed = replace(MEAN, hidden=hidden)
     terms = replace(TERMS, questions=(posed,))
-    told = feedback(terms, [replace(entry("ada", found, posed=posed), **more)])  # type: ignore[arg-type]
+    entries = [replace(entry("ada", found, posed=posed), **more)]  # type: ignore[arg-type]
+    with mock.patch.object(pictures, "heat_maps", lambda _grids, _said, rest: rest):
+        told = feedback(terms, entries)
     markdown, html = render_markdown(told), Page.of(to_html(told)).text
     rendered = Page.of(MarkdownIt().render(markdown)).text
 
@@ -101,7 +107,9 @@ def said(found: Report | None, hidden: tuple[str, ...] = (), **more: object) -> 
     assert isinstance(told[0], Heading)
     title = words_of(told[0].title)
     assert [*title, *words_of(rendered)] == words_of(html)
-    return " ".join(html.split())
+    drawn = to_html(feedback(terms, entries))
+    labels = re.findall('aria-label="([^"]*)"', drawn)
+    return " ".join([*html.split(), *Page.of(drawn).text.split(), *labels])
 
 
 def test_who_passes_reads_what_is_right_and_what_it_earned() -> None:
