@@ -328,7 +328,7 @@ def _case(name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[Fault]
     about, frozen = written.get("about", ""), tuple(frozen)
     if not isinstance(about, str):
         found = "a list" if isinstance(about, list) else repr(about)
-        note(f"expected a text in quotes or plain, found {found}; is a cell missing?", "about")
+        note(f"expected a text, found {found}; is a cell missing?", "about")
     return CaseRecipe(
         name, inputs, str(about), str(dtype), str(layout), frozen, limits, 1 if wrong else draws
     )

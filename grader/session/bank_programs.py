@@ -164,8 +164,8 @@ class BankPrograms(Closing):
             called, file = f"the misconception {idea}", file_of(question, idea)
             sources.append(question.variants[idea][int(index)])
         program = self._programs.get(name) or self._program(_use(name), name, sources)
-        if name == "reference":  # of layers, the lines are not those of one file
-            program.filename = file or program.filename
+        if name == "reference" and file:  # of layers, the lines are not those of one file
+            program.filename = file if file.endswith(".py") else f"./{file}"  # as the driver's too
         return program, called, file
 
     def _loaded(self, name: str) -> RemoteProgram:
