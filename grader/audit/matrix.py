@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +17,7 @@ from grader.kinds.base import Trial
 from grader.model.audit import AuditRow, Budget, Cell, Remark
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
-from grader.model.report import FINE, CheckResult, Frame, Raised, Verdict
+from grader.model.report import FINE, CheckResult, Raised, Verdict
 from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
@@ -362,7 +361,11 @@ class Matrix:
             if re.search(rf"{_MEANT}|\b{re.escape(raised.type)}\b", meant, re.IGNORECASE):
                 continue
             inner = raised.frames[-1] if raised.frames else None
-            where = f" in {inner.function}, {self._line(subject, inner)}," if inner else ""
+            where = ""
+            if inner is not None:
+                # Of two layers, the upper one has the functions that it defines.
+                own = inner.function in dict(defined(subject.sources[-1])) and subject.file
+                where = f" in {inner.function}, {f'{own}:' if own else 'line '}{inner.line},"
             to_do = raised.type == "NotImplementedError"  # nobody takes that for a mistake
             about = "starter" if to_do and subject.misconception is None else _CRASH
             advice = "a starter runs, looks plausible and fails by its values"
@@ -376,16 +379,6 @@ class Matrix:
                 f"{subject.name} raises {raised.type}{where} on every case that it fails"
                 f"{message_of(raised)}; {advice}",
             )
-
-    def _line(self, subject: Subject, inner: Frame) -> str:
-        """`FILE:LINE` of a frame: of two layers, in the upper one where that has the function."""
-        found = ast.walk(ast.parse(subject.sources[-1]))
-        nodes = [node for node in found if isinstance(node, ast.FunctionDef)]
-        there = [n for n in nodes if n.lineno <= inner.line <= (n.end_lineno or 0)]
-        own = any(inner.function == n.name or inner.function.startswith("<") for n in there)
-        upper = own or len(subject.sources) == 1
-        file = subject.file if upper else file_of(self.question, "reference")
-        return f"{file}:{inner.line}" if file else f"line {inner.line}"
 
 
 def pairs(subjects: Iterable[Subject]) -> list[tuple[str, str]]:

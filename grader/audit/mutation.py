@@ -445,11 +445,8 @@ class Search:
         return fault.sentence
 
     def _advice(self, given: _Input, result: str | None) -> str:
-        checks = [
-            c
-            for c in self.checks
-            if c.run == given.run and not c.stretch and (not result or result in c.compared)
-        ]
+        able = (c for c in self.checks if c.run == given.run and not c.stretch)
+        checks = [c for c in able if not result or result in c.compared]
         if (given.run, result) in self._loose:
             names = " or ".join(c.id for c in checks[:3])
             return f"{names} only asks where the curve ends: compare {result} by kind outputs"

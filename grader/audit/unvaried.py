@@ -38,13 +38,13 @@ def unvaried(question: Question, evaluation: Evaluation) -> Iterator[str]:
         if any(isinstance(one, (str, type(None))) for one in values.values()):
             continue
         if all(isinstance(one, (int, float)) for one in values.values()):
-            if len(values) > 1 and (told := _of_numbers(question, name, values)):
-                yield told
-            continue
-        arrays = True
-        said = _of_arrays([np.asarray(array_of(one)) for one in values.values()])
+            said = _of_numbers(question, name, values)
+        else:
+            arrays = True
+            said = _of_arrays([np.asarray(array_of(one)) for one in values.values()])
+            said = said and f"{name} is {said}"
         if said and len(values) > 1:
-            yield f"{name} is {said}"
+            yield said
     promised = (" ".join([one.interface, *one.contract]) for one in question.spec.parts)
     if arrays and dtypes == {"float64"} and any("float32" in text for text in promised):
         first = next(iter(evaluation.cases))

@@ -126,12 +126,11 @@ class Review:
 
     def _wordy(self, name: str, value: object) -> str:
         """What is wrong with a text that reads as a number, where other cases give a number."""
-        if not isinstance(value, str) or not _NUMBER.fullmatch(value):
+        given = (case.inputs[name].literal for case in self._cases.values() if name in case.inputs)
+        if not _NUMBER.fullmatch(str(value)) or not any(isinstance(g, (int, float)) for g in given):
             return ""
-        others = [case.inputs[name].literal for case in self._cases.values() if name in case.inputs]
-        found = f"expected a number as in other cases, found the text {value!r}"
-        known = any(isinstance(one, (int, float)) for one in others)
-        return f"{found}; infinity is .inf, NaN .nan" * known
+        found = f"found the text {value!r}; infinity is .inf, NaN .nan"
+        return f"expected a number as in other cases, {found}" * isinstance(value, str)
 
     def _once_for_all(self) -> Iterator[Fault]:
         """The driver, and names in `defaults` and `display` that no run reads."""
