@@ -29,7 +29,7 @@ from grader.classroom.results import Results
 from grader.classroom.run import LEVELS, DaskPool, Job, LocalPool, grade_all, versions
 from grader.model.classroom import AssignedQuestion, Entry, Late, Terms
 from grader.model.errors import BankError, UsageError, did_you_mean
-from grader.model.numerals import quantity
+from grader.model.numerals import joined, quantity
 from grader.model.question import Question
 from grader.model.spec import Keys, key
 from grader.reports.sheet import inert
@@ -377,9 +377,8 @@ def _say_found(ctx: Context, root: Path, asked: Sequence[str], handed: HandIns, 
     if unused:
         ctx.say(f"{root}: {unused}", "")
     if without:
-        more = f" and {len(without) - SHOWN:,} more" if len(without) > SHOWN else ""
-        listed = ", ".join(inert(one, 60) for one in without[:SHOWN])
-        ctx.say(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}{more}", "")
+        who = joined((inert(one, 60) for one in without), SHOWN)
+        ctx.say(f"{root}: no answer from {quantity(len(without), 'student')}: {who}", "")
 
 
 def _say_late(ctx: Context, late: Late, results: Results, layout: str) -> None:
@@ -391,9 +390,8 @@ def _say_late(ctx: Context, late: Late, results: Results, layout: str) -> None:
         text = f"late: no time is known of {quantity(count, 'file')}, which lose nothing"
         ctx.say(text, "")
     if absent := sorted(late.extensions.keys() - set(results.students())):
-        more = f" and {len(absent) - SHOWN:,} more" if len(absent) > SHOWN else ""
-        listed = ", ".join(inert(one, 60) for one in absent[:SHOWN])
-        ctx.say(f"late: an extension and no file: {listed}{more}", "")
+        who = joined((inert(one, 60) for one in absent), SHOWN)
+        ctx.say(f"late: an extension and no file: {who}", "")
 
 
 def report_class(folder: Path, *, html: Path | None = None) -> ClassFindings:

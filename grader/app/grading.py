@@ -35,7 +35,8 @@ class Graded:
     path: Path  # of the file that was graded
     again: str  # what follows `drill grade` to grade this file again
     tries: int  # at the question with this one; 0: it does not count as one
-    passed: bool  # whether the question was passed before
+    passed: bool  # whether the question was passed before in this sitting
+    began: str  # when the sitting did, or else the folder: UTC, ISO 8601
     hints_left: bool
     next_part: int | None = None  # number of the part that is asked from now on, if it is a new one
 
@@ -99,6 +100,10 @@ def grade(
             text = f"{path}: there is no such file any more"
             raise UsageError(text, hint=f"Next: drill reset{choice.argument}")
         submission = files.read_submission(path)
+        if path.suffix == ".ipynb":
+            from grader.classroom.notebook import code_of
+
+            submission = code_of(submission)
 
         from grader import forms, session  # reads specs, as loading the question did
         from grader.session.submission import program_of
@@ -151,7 +156,8 @@ def grade(
         again,
         # A version is a try once, however often it is graded.
         tries=tries if (tries := ctx.progress(question).tries) > yours.tries else 0,
-        passed=yours.passed,
+        passed=yours.done,
+        began=next(iter(yours.moments), choice.workspace.started_at if choice.workspace else ""),
         hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
         next_part=asked if asked > before and report.parts_passed < asked else None,
     )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 EXAMPLES = "examples"
 _OF_A_PART = 2  # examples
 _SEED = 0
+_ELSEWHERE = "name another place with --out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def pack(ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None
     is_zip = out.suffix.lower() == ".zip"
     empty = out.is_dir() and not is_zip and not any(out.iterdir())
     if os.path.lexists(out) and not empty:
-        raise UsageError(f"{out}: it is there already", hint="name another with --out")
+        raise UsageError(f"{out}: it is there already", hint=_ELSEWHERE)
     content: dict[str, bytes] = {}
     for question in questions:
         last = len(question.spec.parts)
@@ -59,14 +60,15 @@ def pack(ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None
         for name, text_of in _content(question, part or last).items():
             content[f"{question.id}/{name}"] = text_of
     if is_zip:
-        files.create(out, files.zipped(content))
+        files.create(out, files.zipped(content), _ELSEWHERE)
     for name, text_of in () if is_zip else content.items():
         place = out / name
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
         except OSError as fault:
-            raise UsageError(f"{place.parent}: cannot be made: {fault.strerror}") from fault
-        files.create(place, text_of)
+            text = f"{place.parent}: cannot be made: {fault.strerror}"
+            raise UsageError(text, hint=_ELSEWHERE) from fault
+        files.create(place, text_of, _ELSEWHERE)
     return Pack(out, tuple(one.id for one in questions), tuple(content))
 
 
@@ -76,7 +78,8 @@ def _content(question: Question, last: int) -> dict[str, bytes]:
 
     form = forms.of(question.spec)
     examples = {}
-    if not (form.is_text or form.apart):  # no script can call these, nor may answers be known
+    # Of these there is nothing that a script can call, nothing that may be known, or a log instead.
+    if not (form.is_text or form.apart or question.spec.form == "diagnose"):
         examples = dict(_examples(question, question.spec.parts[:last]))
     shown = [name for name in examples if name.endswith(".py") and name != f"{EXAMPLES}/driver.py"]
     return {
@@ -88,7 +91,7 @@ def _content(question: Question, last: int) -> dict[str, bytes]:
 
 
 def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, bytes]]:
-    """The smallest cases of the first check of results in each part, as scripts."""
+    """Cases as scripts: of each part the smallest of its first check, and one that fails as yet."""
     import numpy as np
 
     from grader.evaluation.evaluation import BankFault
@@ -99,17 +102,27 @@ def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, 
     known = set[str]()
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
+            starter = session.grade(question.handed_out(question.starter), seed=_SEED)
+            failing = {one.id: one.failing[:1] for one in starter.checks if one.failing}
             evaluation = session.bank.evaluation(session.bank.reference, _SEED)
             for number, part in enumerate(parts, 1):
-                for check in part.checks:
-                    if not registry.get(check.kind).judges_values or check.stretch:
-                        continue
-                    for case in evaluation.cases_of(check)[:_OF_A_PART]:
+                judging = [
+                    check
+                    for check in part.checks
+                    if registry.get(check.kind).judges_values and not check.stretch
+                ]
+                wrong = [check for check in judging if check.id in failing]
+                wrong.sort(key=lambda one: one.run != judging[0].run)  # results as they are first
+                for check in judging[:1] + [one for one in wrong[:1] if one is not judging[0]]:
+                    cases = evaluation.cases_of(check)
+                    chosen = [case for case in cases if case.name in failing.get(check.id, ())]
+                    alike = [one for one in judging if one.run == check.run]
+                    results = dict.fromkeys(name for one in alike for name in one.results)
+                    for case in cases[:_OF_A_PART] if check is judging[0] else chosen:
                         if case.name not in known:
                             known.add(case.name)
                             about = f"part {number}" + (f": {case.about}" if case.about else "")
-                            yield from _example(evaluation, check.run, case, check.results, about)
-                    break
+                            yield from _example(evaluation, check.run, case, [*results], about)
     except BankFault as fault:
         raise BankError(f"{question.spec_path}: {fault}") from None
 

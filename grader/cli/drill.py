@@ -30,6 +30,7 @@ def start(
     ctx: typer.Context,
     question: Id,
     dir_: Annotated[Path | None, option("DIR", "Where to make its folder.", "--dir")] = None,
+    again: Annotated[bool, flag("--again", "Begin anew what you passed; yours is kept.")] = False,
     json: Json = False,
 ) -> None:
     """Make a folder with a drill; never over anything."""
@@ -40,12 +41,12 @@ def start(
     from grader.reports.question import LEAST_ROWS, page
 
     here = context(ctx)
-    found, made = drills.start(here, question, parent=dir_)
+    found, made = (drills.start_again if again else drills.start)(here, question, parent=dir_)
     folder, file = made.workspace.folder, made.workspace.submission
     if json:
         output.document(
             question=found.id, folder=folder, submission=file, already_started=made.already,
-            started_at=made.workspace.started_at, written=made.written,
+            started_at=made.workspace.started_at, written=made.written, kept=made.kept,
         )  # fmt: skip
         return
     form, is_new = forms.of(found.spec), file.name in made.written
@@ -54,9 +55,13 @@ def start(
     read = ", ".join(["this", *also]) if len(also) != 1 else f"this, and the {also[0]}"
     once = "the first grade counts" if form.one_try else ""
     edit = "it is yours and was left as it is" if made.already and not is_new else once
+    if again:
+        edit = ", ".join(filter(None, ("the starter again", once)))
     near = [here.near(folder / QUESTION), here.near(file)]
     width = max(map(len, near))
-    said = (f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]:<{width}}   {edit}".rstrip())
+    said = [f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]:<{width}}   {edit}".rstrip()]
+    if made.kept is not None:
+        said.append(f"Kept  {here.near(made.kept)}")
     there = "" if folder == here.folder else f"cd {here.typed(folder)} && "
     steps = ["drill grade"]  # the folder knows its bank
     if found.spec.experiments is not None:
@@ -64,7 +69,7 @@ def start(
     steps[0] = there + steps[0]
     # A starter is of the first part.
     part = 1 if is_new else here.progress(found).asked(len(found.spec.parts))
-    ending = (Code(said, 0), Commands(tuple(steps)))
+    ending = (Code(tuple(said), 0), Commands(tuple(steps)))
     output.show(page(found, part, ending), rows=max(output.rows(), LEAST_ROWS))
 
 
@@ -224,6 +229,7 @@ def solution(
         output.document(
             question=found.choice.question.id,
             passed=found.passed,
+            gave_up=found.gave_up,
             solution=found.full,
             repair=[
                 asdict(one) | {"why": [{"part": part, "text": text} for part, text in one.why]}
@@ -263,7 +269,8 @@ def solution(
         " --follow-ups": bool(spec.follow_ups) and not follow_ups,
     }
     output.lines(lines, paged=True)
-    output.steps(*(words + option for option, wanted in further.items() if wanted))
+    said = "You have not passed again: this sitting counts as given up." * found.gave_up
+    output.steps(*(words + option for option, wanted in further.items() if wanted), after=said)
 
 
 def _follow_ups(spec: Spec) -> Iterator[sheet.Line]:

@@ -82,6 +82,12 @@ def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+def can_show(text: str) -> bool:
+    """Return whether standard output has every character of a text."""
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    return text.encode(encoding, "replace").decode(encoding) == text
+
+
 def is_dialog() -> bool:
     """Return whether a person can be asked: all three streams are a terminal."""
     return all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr)))

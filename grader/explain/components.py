@@ -339,8 +339,7 @@ def fingerprint(failure: Failure) -> str:
     failing = {
         check.id: check.message
         for check in failure.checks
-        if check.verdict not in FINE and check.verdict is not Verdict.SKIPPED
-        if check.cases or check.figures
+        if check.verdict not in FINE and (check.cases or check.figures)
     }
     with contextlib.suppress(OutOfTime, BankFault, WorkerError):
         found = [*_wrong_results(failure, failing.keys())]

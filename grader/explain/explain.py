@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from grader.evaluation.again import remembers
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.explain.classes import possible, separating
-from grader.explain.components import Failure, fingerprint, wrong_before
+from grader.explain.components import FAILED, Failure, fingerprint, wrong_before
 from grader.explain.further import CALL_SECONDS, SEED, further_inputs
 from grader.explain.naming import Diagnosis, diagnose, pair, programs_of
 from grader.explain.observation import Observation, everything, looked_at, observations
@@ -38,7 +38,6 @@ from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
 
-WRONG = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}
 LATE = "the deadline left no time to look for the idea behind it"
 MOST = 6  # explanations of one grade
 MOST_RERUN = 12  # cases that are run anew
@@ -59,7 +58,7 @@ def explain(evaluation: Evaluation, report: Report) -> Report:
     """
     checks = report.checks
     failure, worker = Failure(evaluation, checks), evaluation.submission.worker
-    failed = [check for check in checks if check.verdict in WRONG and not check.stretch]
+    failed = [check for check in checks if check.verdict in FAILED and not check.stretch]
     values = _Values(evaluation, failed, lambda: programs_of(failure))
     diagnosis, note, found = Diagnosis(), "", list[Explanation]()
     outputs = fingerprint(failure)

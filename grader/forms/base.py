@@ -17,9 +17,8 @@ from typing import ClassVar
 from grader.model.errors import did_you_mean
 from grader.model.numerals import joined
 from grader.model.question import Question
-from grader.model.spec import Answer, Spec
+from grader.model.spec import Answer, Path, Spec
 
-Path = tuple[str | int, ...]
 MOST_BYTES = 64 << 10
 LONGEST = 240  # characters of what is said of a line
 MOST_FAULTS = 6  # that are said of a file

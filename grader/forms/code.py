@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.forms.base import Form, Material, Path
+from grader.forms.base import Form, Material
 from grader.model.errors import did_you_mean
-from grader.model.spec import Spec
+from grader.model.spec import Path, Spec
 
 
 class Fix(Form):

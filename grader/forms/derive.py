@@ -19,9 +19,9 @@ from collections.abc import Iterator, Sequence
 from keyword import iskeyword
 from typing import NoReturn
 
-from grader.forms.base import Form, Given, Path, Unreadable, read, refuse, template
+from grader.forms.base import Form, Given, Unreadable, read, refuse, template
 from grader.model.question import Question
-from grader.model.spec import Answer, Spec
+from grader.model.spec import Answer, Path, Spec
 
 MOST_TOKENS = 400
 DEEPEST = 30

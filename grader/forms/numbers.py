@@ -10,9 +10,9 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 
-from grader.forms.base import Form, Path, Unreadable, read, refuse, template, unanswered
+from grader.forms.base import Form, Unreadable, read, refuse, template, unanswered
 from grader.model.question import Question
-from grader.model.spec import Spec
+from grader.model.spec import Path, Spec
 
 _BYTES = {"B": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12} | {
     f"{prefix}iB": 1024.0**power for power, prefix in enumerate("KMGT", 1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from grader.forms.base import Form, Material, Path, Unreadable, comment, read
+from grader.forms.base import Form, Material, Unreadable, comment, read
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
-from grader.model.spec import Spec
+from grader.model.spec import Path, Spec
 
 APPROVE = "approve"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from grader import forms
-from grader.model.numerals import quantity
+from grader.model.numerals import joined, quantity
 from grader.model.question import Question
 from grader.model.spec import Part
 from grader.reports.blocks import (
@@ -78,8 +78,8 @@ def document(
     What needs `drill` is left out where it is read `alone`.
     """
     spec = question.spec
-    yield _head(question)
-    if spec.prerequisites:
+    yield _head(question, *range(1, (parts or len(spec.parts)) + 1) if alone else ())
+    if spec.prerequisites and not alone:
         yield Paragraph(f"Better after {' and '.join(spec.prerequisites)}.")
     many = len(spec.parts)
     for number, part in enumerate(spec.parts[:parts], 1):
@@ -93,26 +93,40 @@ def document(
         if contract := list(_contract(question, number)):
             yield from (Gap(), Heading("Contract", level=level))
             yield from contract
-        asks = [one for check in part.checks for one in check.asks()]
-        if asks:
-            yield from (Gap(), Heading("Questions", level=level))
-        for name, ask, answers in asks:
-            yield from (Gap(), Paragraph(ask, f"{name}:", indent=2))
-            yield from (Item(text, letter, 4) for letter, text in answers.items())
-    form = forms.of(spec)
-    for shown in form.materials(spec):
-        yield from (Gap(), Heading(shown.heading))
+        if questions := list(_questions(part)):
+            yield from (Gap(), Heading("Questions", level=level), *questions)
+    yield from _materials(question)
+    if (runs := spec.experiments) is not None and not alone:
+        yield Gap()
+        yield Paragraph(
+            f"`drill run` runs `{forms.of(spec).file}` as it is, {quantity(runs.budget, 'time')} in"
+            f" all and up to {runs.seconds:g} seconds of CPU time each; `--seed N` chooses the seed"
+            ", else it is 0."
+        )
+
+
+def _materials(question: Question, level: int = 2) -> Iterator[Block]:
+    """What its form shows besides: answers that are asked for, a diff, a log."""
+    for shown in forms.of(question.spec).materials(question.spec):
+        yield from (Gap(), Heading(shown.heading, level=level))
         if shown.text:
             yield Code(tuple(shown.text.splitlines()), 2, shown.language)
         widest = max((len(name) for name, _ in shown.rows), default=0)
         yield from (Item(text, f"{name:<{widest}} ", 2) for name, text in shown.rows)
-    if (asked := spec.experiments) is not None and not alone:
-        yield Gap()
-        yield Paragraph(
-            f"`drill run` runs `{form.file}` as it is, {quantity(asked.budget, 'time')} in all and"
-            f" up to {asked.seconds:g} seconds of CPU time each; `--seed N` chooses the seed, else"
-            " it is 0."
-        )
+
+
+def _questions(part: Part) -> Iterator[Block]:
+    """What is answered by choosing."""
+    for name, ask, answers in (one for check in part.checks for one in check.asks()):
+        yield from (Gap(), Paragraph(ask, f"{name}:", indent=2))
+        yield from (Item(text, letter, 4) for letter, text in answers.items())
+
+
+def asked(question: Question, number: int) -> Iterator[Block]:
+    """What a part asks besides its prompt: clauses, questions, and what is shown with them."""
+    yield from (one for one in _contract(question, number) if one.mark.strip() != "-")
+    yield from _questions(question.spec.parts[number - 1])
+    yield from _materials(question, level=3)
 
 
 def question_markdown(question: Question, *, parts: int | None = None) -> str:
@@ -127,8 +141,10 @@ def question_markdown(question: Question, *, parts: int | None = None) -> str:
 def handed_out_markdown(question: Question, parts: int, examples: Sequence[str]) -> str:
     """The same as a Markdown file for somebody who has no `drill`: what to do with which files."""
     form = forms.of(question.spec)
-    where = f"under this name, in a folder `{question.id}` where there are others"
-    said = f"Work in `{form.file}`, and hand in that file {where}."
+    said = (
+        f"Work in `{form.file}`, and hand in that file under this name. If you were given several"
+    )
+    said += f" questions, keep it in its folder, `{question.id}`."
     said += " The first answer counts, and no later one." * form.one_try
     ending: list[Block] = [Gap(), Heading("Your answer"), Paragraph(said)]
     if examples:
@@ -155,11 +171,13 @@ def signatures(interface: str) -> list[str]:
     return found or [line.rstrip() for line in source if line.strip()]
 
 
-def _head(question: Question, number: int = 0) -> Heading:
-    """The id and the title; what it takes, or one of its parts."""
+def _head(question: Question, *numbers: int) -> Heading:
+    """The id and the title; what it takes, or some of its parts."""
     spec = question.spec
-    which = f"part {number} of {len(spec.parts)}, " if number and len(spec.parts) > 1 else ""
-    minutes = spec.parts[number - 1].minutes if number else spec.minutes
+    which, last = "", len(spec.parts)
+    if 0 < len(numbers) < last:
+        which = f"part{'s' * (len(numbers) > 1)} {joined(numbers)} of {last}, "
+    minutes = sum(spec.parts[n - 1].minutes for n in numbers) or spec.minutes
     terms = f"{which}{minutes} min, {spec.level}, {' and '.join(spec.uses)}"
     return Heading(spec.title, terms, question.id, level=1)
 
@@ -180,7 +198,9 @@ def _contract(question: Question, number: int) -> Iterator[Item]:
         if (tolerance := getattr(check, "tolerance", None)) is not None:
             asked = getattr(check, "parts", ()) if forms.of(spec).is_text else ()
             names, checks = alike.setdefault((tolerance.words, tolerance.because), ({}, []))
-            names |= dict.fromkeys(f"`{x}`" for x in asked or tolerance.of or check.compared)
+            found = asked or tolerance.of or check.compared
+            told = [x for x in found if asked or re.search(rf"\b{re.escape(x)}\b", part.interface)]
+            names |= dict.fromkeys(f"`{x}`" for x in told)
             checks.append(f"`{check.id}`")
     usual = max((checks for _, checks in alike.values()), key=len, default=[])
     texts: dict[str, None] = {}
@@ -191,7 +211,8 @@ def _contract(question: Question, number: int) -> Iterator[Item]:
             if names.keys() & others and checks != usual
             else ""
         )
-        texts[f"{', '.join(names)} may be {words}{where}: {because}"] = None
+        if names:  # of what the candidate knows
+            texts[f"{', '.join(names)} may be {words}{where}: {because}"] = None
     if not before and (seconds := spec.limits.cpu_seconds) is not None:
         texts[f"A call may take {seconds:g} seconds of CPU time."] = None
     yield from (Item(text, "  -") for text in texts)

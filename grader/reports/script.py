@@ -11,6 +11,7 @@ import ast
 import io
 import keyword
 import math
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -124,7 +125,7 @@ def script(
     if any(step.backward for step in steps):
         head += f"import torch\n\n\n{_VJP}"
     shown = results or steps[-1].targets
-    ending = [line for name in shown for line in _printed(name, expected or {}, large)]
+    ending = [line for name in shown for line in _printed(name, (expected or {}).get(name), large)]
     body = ["import numpy as np", *["import torch"] * question.spec.needs_torch]
     body += ["", *["import driver"] * driven, "import submission"]
     body += ["", "", *_EXPECT.splitlines()] if expected else []
@@ -136,20 +137,24 @@ def script(
     return Script(head, "\n".join(body), large, driver, first_call)
 
 
-def _printed(
-    name: str, expected: Mapping[str, Any], large: dict[str, np.ndarray[Any, Any]]
-) -> Iterator[str]:
+def _printed(name: str, value: object, large: dict[str, np.ndarray[Any, Any]]) -> Iterator[str]:
     """The lines that print a result, and what is expected if that can be written."""
-    value = expected.get(name)
+    entries = value if isinstance(value, dict) else {}
+    if isinstance(value, (list, tuple)):
+        entries = dict(enumerate(value))
     if _is_number(value):
-        yield from _input(f"right_{name}", {"value": value}, large)
-        yield f'expect("{name}", {name}, right_{name})'
-        return
-    yield f'print("{name}", {name}, sep="\\n")'
-    with suppress(ValueError, SyntaxError):  # arrays within something else
-        ast.literal_eval(repr(value))
-        if value is not None:
-            yield f'print("expected {name}", {value!r}, sep="\\n")'
+        right = f"right_{re.sub(r'[^0-9A-Za-z_]+', '_', name).strip('_')}"
+        yield from _input(right, {"value": value}, large)
+        yield f"expect({name!r}, {name}, {right})"
+    elif entries and all(map(_is_number, entries.values())):
+        for key, entry in entries.items():
+            yield from _printed(f"{name}[{key!r}]", entry, large)
+    else:
+        yield f'print("{name}", {name}, sep="\\n")'
+        with suppress(ValueError, SyntaxError):  # arrays within something else
+            ast.literal_eval(repr(value))
+            if value is not None:
+                yield f'print("expected {name}", {value!r}, sep="\\n")'
 
 
 def _is_number(value: object) -> bool:

@@ -281,9 +281,11 @@ def test_a_marker_of_another_user_names_nothing(real: Drill, mal: Path) -> None:
         json.dumps({"question": ID, "bank": "x\0y", "started_at": FIRST}),
         json.dumps({"question": "../" + ID, "bank": "x", "started_at": FIRST}),
         json.dumps({"question": ID, "bank": 3, "started_at": FIRST}),
+        json.dumps({"question": ID, "bank": "x", "started_at": "last week"}),
+        json.dumps({"question": ID, "bank": "x", "started_at": "2026-01-02T03:04:05"}),
         '"' + "\ud800" + '"',
     ],
-    ids=["brackets", "braces", "null", "slash", "number", "surrogate"],
+    ids=["brackets", "braces", "null", "slash", "number", "week", "no zone", "surrogate"],
 )
 def test_no_text_of_a_marker_is_a_fault_of_the_grader(
     real: Drill, home: Path, monkeypatch: pytest.MonkeyPatch, text: str
