@@ -11,6 +11,7 @@ import contextlib
 import copy
 import dataclasses
 import itertools
+import re
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
@@ -62,7 +63,7 @@ def blame_bank(what: str) -> Iterator[None]:
         if isinstance(error, ProgramError) and error.raised:
             more = f": {error.raised.message[:200]}" + f", in {error.where}" * bool(error.where)
             if error.of_support:
-                what = what.replace("the reference", "the driver, or a helper,", 1)
+                what = re.sub("^the reference ", "the driver, or a helper, ", what)
         raise BankFault(f"{what}: {error}{more}") from None
 
 
