@@ -220,7 +220,9 @@ def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
         text = f"{_some_of(exact)}; each gives exactly your numbers in {of}."
         found += [Idea(f"{many} ideas:", text), *map(_listed, exact)]
     elif exact:
-        text = _one(exact[0], measured) + _not_shown(exact[0].seen, report)
+        claimed = any(check.id in exact[0].checks for check in deciding(report)[:1])
+        elsewhere = "" if claimed else _not_shown(exact[0].seen, report)
+        text = _one(exact[0], measured) + elsewhere
         found.append(Idea("Idea:", f"{exact[0].id}. {text}", exact[0].feedback))
     for one in report.explanations:
         if one.kind in {"before", "results"}:

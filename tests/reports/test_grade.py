@@ -12,11 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.model import report as model
-from grader.model.report import CheckResult, Explanation, Frame, Mismatch, Report, Verdict
+from grader.model.report import FINE, CheckResult, Explanation, Frame, Mismatch, Report, Verdict
 from grader.reports import grade
 from grader.reports.blocks import render_html, render_markdown, render_terminal, render_text
 from grader.reports.grade import Around
 from grader.reports.sheet import cells, plain
+from grader.reports.words import ideas
 from tests.pages import page_of, text
 from tests.reports import scenarios
 from tests.reports.conftest import Golden
@@ -119,6 +120,15 @@ _TWO = scenarios.two_ideas
 _ALONE = replace(_TWO, explanations=())
 _RULED = replace(_TWO, misconceptions=())
 _ABOUT = "This is about shared-winner and overlapping, not about tied above."
+
+
+def test_an_idea_that_claims_the_check_above_is_about_its_case_too() -> None:
+    idea = replace(_TWO.misconceptions[1], exact=True)
+    first = next(c.id for c in _ALONE.checks if c.verdict not in FINE)
+    for checks, elsewhere in (((), True), ((first,), False), (("speed",), True)):
+        report = replace(_ALONE, misconceptions=(replace(idea, checks=checks),))
+        (said, *_) = ideas(report)
+        assert (_ABOUT in f"{said}") is elsewhere
 
 
 def explained(*cases: str) -> Report:
