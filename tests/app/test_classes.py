@@ -59,7 +59,7 @@ def test_a_class_is_graded_and_gone_on_with(tmp_path: Path) -> None:
     assert {one.of for one in found} == {6}
     assert verdicts(tmp_path) == {
         "ada": ("pass", 100), "ben": ("fail", 0), "cem": ("fail", 0), "dov": ("pass", 100),
-        "eve": ("no program", 0), "fay": ("limit", 0),
+        "eve": ("no answer", 0), "fay": ("limit", 0),
     }  # fmt: skip
     entries = the_entries(tmp_path)
     assert "link" in entries["eve"].handed.fault
@@ -295,6 +295,7 @@ def test_what_coming_late_costs_grades_nothing_anew(folder: Path) -> None:
         ("counts: best", "late: {days: 2}", "4:1: late: expected the key 'penalty', found none"),
         ("counts: best", "late: {penalty: 101}", "4:8: late.penalty: expected a number of at most 100"),
         ("counts: best", "late: {penalty: 5, extensions: {ada: Friday}}", "4:33: late.extensions.ada: expected a time with its offset, as 2026-11-20T23:59:00+01:00, found 'Friday'"),
+        ("counts: best", "late: {penalty: 5, extensions: {ada: '2026-11-20T12:00:00+01:00'}}", "4:33: late.extensions.ada: expected a time after the deadline, found '2026-11-20T12:00:00+01:00'"),
         ("deadline: 2026-11-20T23:59:00+01:00", "late: {penalty: 5}", "3:1: late: expected a deadline with it, found none"),
     ],
 )  # fmt: skip

@@ -169,7 +169,8 @@ def test_points_by_hand_outlive_a_grade_and_are_for_what_was_not_graded(tmp_path
         ("ann,mean,7\n", ":1: expected student, question, points, note, found ann, mean, 7"),
         (
             GIVEN + "anne,mean,7,\n",
-            ":4: no student 'anne' handed anything in; did you mean 'ann'?",
+            ":4: no student 'anne' handed anything in, and the note does not begin with "
+            "'nothing handed in'; did you mean 'ann'?",
         ),
         (GIVEN + "cy,men,7,\n", ":4: no question 'men' is asked; did you mean 'mean'?"),
         (GIVEN + "cy,mean,11,\n", ":4: expected whole points from 0 to 10, found '11'"),
