@@ -325,10 +325,11 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         Results(plan.out, write=terms, drawn=seed is None) as results,
     ):
         count = results.take(handed, handed.unused)
-        _say_found(ctx, plan.submissions, terms.questions, handed, count)
+        _say_found(ctx, plan.submissions, terms, handed, count)
         if others := results.from_elsewhere():
-            stay = f"{quantity(others, 'student')} of another folder or zip file stay in it"
-            ctx.say(f"{plan.out}: {stay}; another RESULTS keeps groups apart", "")
+            ctx.say(
+                f"{plan.out}: {quantity(others, 'student')} of other SUBMISSIONS stay in it", ""
+            )
         if terms.late:
             _say_late(ctx, terms.late, results, handed.layout)
         done = 0
@@ -366,14 +367,13 @@ def _need(level: str) -> None:
         )
 
 
-def _say_found(
-    ctx: Context, root: Path, asked: Sequence[AssignedQuestion], handed: HandIns, count: int
-) -> None:
+def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: int) -> None:
     """Say how files are laid out, which are no student's answer, and from whom there is none."""
     layout, unused, without = handed.layout, handed.nobodys(), list(dict.fromkeys(handed.lacking))
     count -= len(handed.lacking)
     if not count:
-        like = " or ".join(f"STUDENT/{one.id}{'.txt' if one.is_text else '.py'}" for one in asked)
+        paths = (f"STUDENT/{one.id}.{'txt' if one.is_text else 'py'}" for one in terms.questions)
+        like = " or ".join(paths)
         if layout.name != "folders":
             like = f"{layout.looks_like} ({layout.name})"
         raise NothingHandedIn(

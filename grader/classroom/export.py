@@ -147,8 +147,8 @@ def gradescope(asked: Sequence[AssignedQuestion], entries: Mapping[str, Entry]) 
     if faults := [e.note for e in entries.values() if e.points is None]:
         return not_graded("; ".join(dict.fromkeys(faults)))
     seconds = sum(e.report.seconds for e in entries.values() if e.report is not None)
-    told = ((name, text) for name, e in entries.items() for text in (*e.unread, e.adjusted))
-    said = [f"{name}: {text}." for name, text in told if text]
+    notable = (e for e in entries.values() if e.adjusted or (e.report and e.report.unread))
+    said = [f"{entry.question.id}: {entry.note}." for entry in notable]
     total = whole(sum(e.question.weighted(e.points or 0) for e in entries.values()))
     if any(entry.late for entry in entries.values()):
         said.insert(0, "It came after the deadline.")

@@ -38,7 +38,6 @@ _COPY = r"(?: ?\([0-9]{1,3}\)|-[0-9]{1,3})+"  # what browsers and Canvas add to 
 _ASIDE = re.compile(r"\b(?:tests?|utils?|helpers?|old|backup|bak|original|starter|draft|notes)\b")
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _OWN = r"(?P<own>[^/]+\.(?i:zip)/.+|[^/]+)"  # a file, or what is in a zip file
-# A team has no number.
 _MOODLE = r"(?P<name>[^_/]+)(?:_(?P<number>[0-9]+))?_assignsubmission_(?:file|onlinetext)_"
 _ZIP = r"(?P<student>[^/]+)\.(?i:zip)/(?P<own>.+)"
 LAYOUTS = {  # and what they look like
@@ -51,7 +50,7 @@ LAYOUTS = {  # and what they look like
 _PLATFORMS = ("gradescope", "moodle", "canvas")
 # The forms of a path; `own` is the part that the student made.  Canvas removes from names what
 # would look like `_12_`; the first two numbers are the person's and the file's, as Canvas itself
-# has it when grades come back.
+# has it when grades come back.  A team of Moodle's has no number.
 _FORMS = {
     "files": (_ZIP, r"(?P<student>[^/]+)(?P<end>\.[^./]+)"),
     "folders": (
@@ -122,7 +121,7 @@ class AnswerNames:
         self.ids = tuple(dict.fromkeys(ids))
         self.texts = frozenset(texts)
         self.ends = (*PROGRAMS, TEXT) if self.texts else PROGRAMS  # of what may be an answer
-        known = {_loose(one): one for one in (*others, *self.ids)}
+        known = {one.casefold().replace("_", "-"): one for one in (*others, *self.ids)}
         self._known = dict(sorted(known.items(), key=lambda one: -len(one[0])))
 
     def ends_of(self, question: str) -> tuple[str, ...]:
@@ -131,7 +130,7 @@ class AnswerNames:
 
     def begins(self, name: str) -> tuple[str, str]:
         """Return the question with which a name begins, "" if none, and what stands behind it."""
-        loose = _loose(name)
+        loose = name.casefold().replace("_", "-")
         for one, question in self._known.items():
             if loose.startswith(one) and not loose[len(one) :][:1].isalnum():
                 return question, loose[len(one) :]
@@ -170,10 +169,6 @@ class AnswerNames:
         if not question and fitting and (only or end == ".ipynb"):
             return [(one, (ANY, depth)) for one in fitting]
         return none
-
-
-def _loose(name: str) -> str:
-    return name.casefold().replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,7 +214,7 @@ def _result(
     stands, student, report = standing(entry), entry.handed.student, entry.report
     result = StudentResult(
         entry.question.id, stands, entry.points, entry.verdict, entry.late, entry.note,
-        entry.override is not None, bool(entry.unread),
+        entry.override is not None, report is not None and report.unread != (),
     )  # fmt: skip
     if report is None or stands not in JUDGED:
         return result

@@ -183,8 +183,7 @@ class Results(Closing):
 
     def settled(self) -> Iterator[Entry]:
         """Give every file that is handed in now and needs no grade."""
-        wanted = "root = ? AND state IN ('graded', 'none')"
-        return self._entries(wanted, self.terms.submissions)
+        return self._entries("root = ? AND state IN ('graded', 'none')", self.terms.submissions)
 
     def everything(self) -> Iterator[Entry]:
         """Give every file that is handed in, by student, the last of each question last."""

@@ -197,8 +197,8 @@ def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> It
         if entry.override is None:
             yield Paragraph(NOT_GRADED)
     else:
-        for line in entry.unread:
-            yield Paragraph(f"{line}.", "An answer not given:")
+        for line in report.unread:
+            yield Paragraph(f"{line}.", "Left out:")
         shown = seen(report, question.hidden)
         several = len(report.parts) > 1
         if several or any(check.of for check in report.checks):

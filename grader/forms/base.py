@@ -27,7 +27,6 @@ MOST_BYTES = 64 << 10
 LONGEST = 240  # characters of what is said of a line
 MOST_FAULTS = 6  # that are said of a file
 OPEN = {"", "?"}  # values that stand for no answer yet
-_NO_LETTER = "\ufffd"  # in the place of bytes that are none
 
 
 class Unreadable(Exception):
@@ -167,7 +166,7 @@ def read(
         name, value, wrong = "".join(left.split()), right.strip(), ""
         if not name and not equals:
             continue
-        if _NO_LETTER in said:
+        if "\ufffd" in said:  # which stands for bytes that are no letter
             wrong = "its letters are not UTF-8; save the file as UTF-8"
         elif not equals:
             wrong = "expected NAME = VALUE, found no ="

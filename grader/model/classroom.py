@@ -186,9 +186,5 @@ class Entry:
         why = self.handed.fault
         if not why and self.report is None and self.override is None:
             why = self.fault or "it was not graded yet"
-        return "; ".join(filter(None, (why, *self.unread, self.adjusted)))
-
-    @property
-    def unread(self) -> tuple[str, ...]:
-        """Lines of its answers that could not be read, a sentence each."""
-        return self.report.unread if self.report is not None else ()
+        unread = self.report.unread if self.report is not None else ()
+        return "; ".join(filter(None, (why, *unread, self.adjusted)))

@@ -135,8 +135,7 @@ class GradingSession(Closing):
             decided: called with a report that fails, before it is explained.
             explain_starter: whether an untouched starter is explained as well; a page shows
                 no more of one than that it is wrong, unless that is asked for.
-            lenient: whether a line of answers that cannot be read is an answer not given; else it
-                refuses the file.
+            lenient: whether a line of answers that cannot be read is passed over, as in a class.
 
         Returns:
             The report; whatever the submission does, it becomes a verdict.
@@ -220,14 +219,9 @@ class GradingSession(Closing):
                 worker, "submission", [source], support, filename, slowest=slowest, untrusted=True
             )
         return TesterProgram(
-            worker,
-            "submission",
-            [source],
-            replace(support, driver=None),
-            filename,
-            untrusted=True,
-            keeper=self.bank.living_reference,
-        )
+            worker, "submission", [source], replace(support, driver=None), filename,
+            untrusted=True, keeper=self.bank.living_reference,
+        )  # fmt: skip
 
     def _load(self, program: RemoteProgram) -> Finding | None:
         """Load a submission and the reference; what is wrong where that cannot be done.
@@ -277,15 +271,9 @@ class GradingSession(Closing):
         )
 
     def examine(
-        self,
-        name: str,
-        sources: Sequence[bytes],
-        seed: int,
-        *,
-        called: str = "",
-        file: str = "",
+        self, name: str, sources: Sequence[bytes], seed: int, *, called: str = "", file: str = "",
         parts: int | None = None,
-    ) -> Evaluation:
+    ) -> Evaluation:  # fmt: skip
         """Evaluate a program of the bank's own: what an audit does, without a deadline.
 
         Such programs share a process; a submission never runs there.  Messages say what it is

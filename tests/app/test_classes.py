@@ -117,6 +117,22 @@ def test_notebooks_are_graded_as_they_are(tmp_path: Path) -> None:
     assert "ZeroDivisionError: division by zero" in report.printed
 
 
+def test_a_line_that_cannot_be_read_costs_no_other_answer(tmp_path: Path) -> None:
+    right = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
+    tree(tmp_path / "in", {"ann/answers.txt": f"Name: Ann\n{right}", "ann/submission.py": REFERENCE,
+                           "bob/seven-windows.txt": right.replace("8", "~8")})  # fmt: skip
+    graded(tmp_path, ROOT, questions=("seven-windows", "maxpool-routing"), seed=7)
+    found = the_entries(tmp_path)
+    assert found["bob"].note == (
+        "line 2 could not be read: grad_x[4]: needs a number such as 0.25, -3 or 2/3, found '~8'"
+    )
+    with Results(tmp_path / "out") as results:
+        ann = {one.question.id: one for one in results.entries() if one.handed.student == "ann"}
+    assert ann["seven-windows"].verdict == "pass"
+    assert ann["seven-windows"].note == "line 1 could not be read: Name is not asked for"
+    assert ann["maxpool-routing"].handed.path == "ann/submission.py"
+
+
 def test_answers_that_are_texts_are_graded(tmp_path: Path) -> None:
     right = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
     texts = {"ann": right, "bob": right.replace("8", "5"), "cy": "8?"}

@@ -195,7 +195,8 @@ def test_the_time_in_a_students_zip_file_is_the_students_word(tmp_path: Path) ->
     [
         *((name, "its path leads out of the zip file")
           for name in ("../mean.py", "/mean.py", "a/../mean.py", "C:\\mean.py", "a//mean.py")),
-        ("a//notes.md", "its path leads out of the zip file"), ("./mean.py", ""), ("b\\mean.py", ""),
+        ("a//notes.md", "its path leads out of the zip file"),
+        ("./mean.py", ""), ("b\\mean.py", ""),
         ("mean.py/", "a zip file with nothing in it"),
         ("me\0an.py", "its name has characters that cannot be shown"),
         ("m" * 1001 + ".py", None), ("a/" * 9_000 + "mean.py", None),
@@ -208,6 +209,14 @@ def test_paths_that_lead_out_are_the_students_error(
     tree(tmp_path, {"submission_1/hw.zip": content, "submission_2/hw.py": ""})
     handed = {one.student: one.fault for one in found(tmp_path)}
     assert handed.get("submission_1", "nobody's") == ("nobody's" if said is None else said)
+
+
+def test_what_can_be_read_goes_before_what_cannot(tmp_path: Path) -> None:
+    tree(tmp_path, {"ann/mean.py": "x = 1"})
+    (tmp_path / "ann" / "mean (2).py").symlink_to(tmp_path / "ann/mean.py")
+    with HandIns(tmp_path, ["mean"], "folders") as submissions:
+        assert [one.path for one, _ in submissions] == ["ann/mean.py"]
+        assert submissions.unused == [("ann/mean (2).py", LINK)]
 
 
 def test_entries_that_are_not_read_are_said(tmp_path: Path) -> None:

@@ -45,6 +45,20 @@ def counting(folder: Path) -> list[Entry]:
         return list(results.entries())
 
 
+def test_who_handed_in_nothing_has_points_by_hand_where_the_note_says_so(tmp_path: Path) -> None:
+    given = "student,question,points,note\nzoe,mean,7,Nothing handed in: by e-mail\n"
+    kept(tmp_path, TERMS, entry("ann", of(10)), overrides=given)
+    found = {one.handed.student: (one.points, one.verdict) for one in counting(tmp_path)}
+    assert found == {"ann": (10, "pass"), "zoe": (7, "by hand")}
+    with Results(tmp_path) as results:
+        (line,) = map(json.loads, export(results, "jsonl", student="zoe"))
+        assert (line["by_hand"], line["note"]) == (
+            True, "points by hand: Nothing handed in: by e-mail"
+        )  # fmt: skip
+        (_, row) = export(results, "csv", student="zoe", wide=True)
+        assert "points by hand: Nothing handed in: by e-mail" in row
+
+
 @pytest.mark.parametrize(
     ("student", "at", "points", "late"),
     [

@@ -307,6 +307,25 @@ def test_a_reason_to_talk_is_said(one: Student, why: str) -> None:
     assert [reason for _, reason in to_talk_to(found)] == [why] * bool(why)
 
 
+def test_a_line_that_was_not_read_is_a_reason_to_talk() -> None:
+    lost = entry("ada", report(FAIL, unread=("line 3 could not be read: x",)))
+    ((one, why),) = to_talk_to(found(lost))
+    assert one.results[0].unread
+    assert why.startswith("lines of the answers could not be read")
+
+
+def test_files_that_are_no_answer_are_all_listed() -> None:
+    aside = tuple((f"ada/{n}\x1b.py", "a link") for n in range(40))
+    text = render_text(tuple(class_blocks(replace(find(TERMS, []), aside=aside), "R")))
+    assert text.count("a link") == 40
+    assert "ada/39\\x1b.py: a link" in text
+
+
+def test_students_come_in_the_order_of_their_names_whatever_their_case() -> None:
+    names = [one.id for one in found(*(entry(who, report()) for who in "bBaZ")).students]
+    assert names == ["a", "B", "b", "Z"]
+
+
 def test_at_most_ten_are_listed_the_most_urgent_first() -> None:
     many = [student(f"s{n:02}", Standing.STARTER, points=20 - n) for n in range(20)]
     lost = student("lost", Standing.IDEA, Standing.IDEA, points=9)

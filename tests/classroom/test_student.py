@@ -26,6 +26,7 @@ from grader.classroom.student import (
     write_feedback,
 )
 from grader.cli import app
+from grader.model.classroom import Late
 from grader.model.report import (
     FINE,
     CheckResult,
@@ -163,8 +164,21 @@ def test_late_is_a_mark_in_the_time_of_the_deadline() -> None:
         "handed in 2026-11-20 23:00:00+01:00, the deadline was 2026-11-20 22:30:00+01:00." in text
     )
     assert "Late" not in to_html(feedback(terms, [replace(late, late=False)]))
+    extended = replace(terms, late=Late(10, 3, {"ada": 2}))
+    after = replace(late, handed=replace(late.handed, at="2026-11-22T22:59:01+00:00"))
+    assert "the deadline was 2026-11-22 22:30:00+01:00." in to_html(feedback(extended, [after]))
     marked = replace(late, handed=replace(late.handed, at="", late=True))
     assert "as the learning platform says." in to_html(feedback(terms, [marked]))
+
+
+def test_a_line_that_was_not_read_is_said_to_the_student() -> None:
+    lost = report(FAIL, unread=("line 3 could not be read: gb is no unit here",))
+    assert "**Left out:** line 3 could not be read: gb is no unit here." in render_markdown(
+        feedback(TERMS, [entry("ada", lost)])
+    )
+    one = entry("ada", lost)
+    assert one.note == "line 3 could not be read: gb is no unit here"
+    assert gradescope([one.question], {"mean": one})["output"] == f"mean: {one.note}."
 
 
 def test_the_right_figure_of_an_estimate_is_not_shown() -> None:
