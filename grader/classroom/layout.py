@@ -180,7 +180,7 @@ class Layout:
     around: str = ""  # the folder in which all of it lies
     people: Mapping[str, Sequence[Claim]] = field(default_factory=dict)  # by folder, on Gradescope
 
-    misfit = "it is named after no question of the class"  # why a program is no student's answer
+    misfit = "its path does not name a student and a question of the class"  # why it is no answer
 
     @property
     def looks_like(self) -> str:
