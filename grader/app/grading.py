@@ -112,7 +112,7 @@ def grade(
         yours = ctx.progress(question)
         why_not = _why_not_counted(choice, path, file, yours.tries)
         is_own = why_not is None
-        starter = submission == question.handed_out(question.starter)
+        starter = question.is_starter(submission)
         once = forms.of(question.spec).one_try and not yours.tries
         readable = isinstance(program_of(submission, question, path.name), bytes)
         if once and readable and not agreed(submission):

@@ -52,13 +52,14 @@ class Standing(StrEnum):
     UNEXPLAINED = "wrong, unexplained"
     STOPPED = "stopped, no idea is known"  # raised, or ran into a limit
     STARTER = "starter, unchanged"
-    NO_PROGRAM = "no program in the file"
+    UNANSWERED = "not answered"  # the lines that fail are open, or could not be read
+    NO_ANSWER = "no answer in the file"
     NOT_GRADED = "not graded"  # yet, or for a reason that is the grader's
     MISSING = "nothing handed in"
 
 
 _UNKNOWN = (Standing.EXPLAINED, Standing.UNEXPLAINED, Standing.STOPPED)
-JUDGED = (Standing.PASSED, Standing.IDEA, *_UNKNOWN)
+JUDGED = (Standing.PASSED, Standing.IDEA, *_UNKNOWN, Standing.UNANSWERED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class StudentResult:
     late: bool = False
     note: str = ""  # why it is not graded, has no program, or has other points than it earned
     by_hand: bool = False  # whether its points are a teacher's
+    unread: bool = False  # whether lines of its answers could not be read
     ideas: tuple[str, ...] = ()  # listed ones that it holds
     group: str = ""  # of equal wrong results that no idea explains: the first digits
 
@@ -133,6 +135,7 @@ class ClassFindings:
     mean: float | None  # of the points of those who are graded throughout
     median: float | None
     scores: Mapping[str, int]  # students graded throughout, by their share of all points
+    aside: tuple[tuple[str, str], ...] = ()  # files that are no student's answer, and why
 
 
 def find(terms: Terms, entries: Iterable[Entry]) -> ClassFindings:
@@ -159,7 +162,7 @@ def find(terms: Terms, entries: Iterable[Entry]) -> ClassFindings:
             idea.share = len(idea.students) / question.judged
         question.ideas.sort(key=lambda one: (-len(one.students), one.id))
         question.groups.sort(key=lambda one: (-len(one.students), one.handle))
-    students.sort(key=lambda one: one.id)
+    students.sort(key=lambda one: (one.id.casefold(), one.id))
     known = [one.points for one in students if one.points is not None]
     tenths = Counter(min(10, int(10 * one / terms.of + 1e-9)) if terms.of else 0 for one in known)
     labels = [*(f"{n * 10} to {n * 10 + 10} %" for n in range(10)), "100 %"]
@@ -180,7 +183,7 @@ def standing(entry: Entry) -> Standing:
     if not entry.handed.path:  # it has points by hand, no more
         return Standing.MISSING
     if entry.handed.fault:
-        return Standing.NO_PROGRAM
+        return Standing.NO_ANSWER
     if report is None:
         return Standing.NOT_GRADED
     if report.verdict is Verdict.PASS:
@@ -191,6 +194,9 @@ def standing(entry: Entry) -> Standing:
         return Standing.IDEA
     if any(one.kind in _OTHERWISE for one in report.explanations):
         return Standing.EXPLAINED
+    failing = words.deciding(report)
+    if failing and all(check.message.endswith(" no answer yet") for check in failing):
+        return Standing.UNANSWERED
     return Standing.UNEXPLAINED if report.verdict is Verdict.FAIL else Standing.STOPPED
 
 
@@ -207,7 +213,7 @@ def _result(
     stands, student, report = standing(entry), entry.handed.student, entry.report
     result = StudentResult(
         entry.question.id, stands, entry.points, entry.verdict, entry.late, entry.note,
-        entry.override is not None,
+        entry.override is not None, report is not None and report.unread != (),
     )  # fmt: skip
     if report is None or stands not in JUDGED:
         return result
@@ -250,8 +256,9 @@ TALK = (
 )
 _MOST_TALKS = 10
 _WHY = {  # a reason to talk, by where somebody stands with a question; the first come first
-    Standing.NO_PROGRAM: "what was handed in holds no program",
+    Standing.NO_ANSWER: "what was handed in holds no answer",
     Standing.STARTER: "the starter was handed in as it was",
+    True: "lines of the answers could not be read",
     Standing.UNEXPLAINED: "wrong in a way that no listed idea explains",
 }
 _BAR = 24  # cells of the longest bar
@@ -285,14 +292,17 @@ def to_talk_to(found: ClassFindings) -> list[tuple[Student, str]]:
     listed: list[tuple[int, float, Student, str]] = []
     for one in found.students:
         reasons: dict[int, str] = {}
-        tried = [r for r in one.results if r.standing in JUDGED]
+        tried = [
+            r for r in one.results if r.standing not in {Standing.MISSING, Standing.NOT_GRADED}
+        ]
         none = len(tried) > 1 and all(r.standing is not Standing.PASSED for r in tried)
+        wrong = [r for r in one.results if r.standing is not Standing.PASSED and not r.by_hand]
         if none and one.so_far < (found.median or found.of):
             reasons[0] = f"passed none of {len(tried)} questions"
-        if one.points is not None and found.median and one.points < found.median / 2:
+        if wrong and one.points is not None and one.points < (found.median or 0) / 2:
             reasons[1] = f"{points_text(one.points)} points, less than half of the median"
-        for rank, (standing, why) in enumerate(_WHY.items(), 2):
-            if ids := [r.question for r in one.results if r.standing is standing]:
+        for rank, (kind, why) in enumerate(_WHY.items(), 2):
+            if ids := [r.question for r in one.results if kind in {r.standing, r.unread}]:
                 reasons[rank] = f"{why} ({', '.join(ids)})" if len(one.results) > 1 else why
         if reasons:
             listed.append((min(reasons), one.so_far, one, "; ".join(reasons.values())))
@@ -336,6 +346,10 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> It
         yield Gap()
         yield Heading("Points, of all")
         yield _bars(found.scores)
+    if found.aside:
+        yield Gap()
+        yield Heading("Files that are no answer")
+        yield from (Item(inert(f"{path}: {why}")) for path, why in found.aside)
 
 
 def _said(one: StudentResult) -> str:
@@ -409,15 +423,16 @@ def _bars(counts: Mapping[str, int]) -> Figure:
 # Every word that is typed has to stand among those of a student; without scripts nothing is hidden.
 FINDER = """\
 const box = document.getElementById("find"), field = box.querySelector("input");
-const said = box.querySelector("output"), plain = text => text.replace(/\\s+/g, " ").toLowerCase();
+const said = box.querySelector("output"), spaced = text => text.replace(/\\s+/g, " ");
+const plain = text => spaced(text).toLowerCase();
 const all = [...document.querySelectorAll("details[data-words]")];
 const rows = new Map([...document.querySelectorAll("table tr")].map(
-  row => [plain(row.cells[0].textContent), row]));
+  row => [spaced(row.cells[0].textContent), row]));
 field.addEventListener("input", () => {
   const words = plain(field.value).split(" ");
   const fitting = all.filter(one => {
     const fits = words.every(word => plain(one.dataset.words).includes(word));
-    const row = rows.get(plain(one.dataset.id));
+    const row = rows.get(spaced(one.dataset.id));
     one.hidden = !fits;
     if (row) row.hidden = !fits;
     return fits;

@@ -17,6 +17,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
@@ -179,7 +180,7 @@ def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> It
     report, handed = entry.report, entry.handed
     passes = report is not None and report.verdict is Verdict.PASS
     if entry.points is not None:
-        state = "No program:" if handed.fault else "Passes:" if passes else "Does not pass:"
+        state = "No answer:" if handed.fault else "Passes:" if passes else "Does not pass:"
         by_hand = entry.override
         note = f": {by_hand.note}" if by_hand and by_hand.note else ""
         yield Paragraph(f"{entry.points} {of}{note}", "By hand:" if by_hand else state)
@@ -187,14 +188,18 @@ def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> It
             yield Paragraph(f"{entry.adjusted}.")
     if entry.late:
         known = handed.at and terms.deadline and not handed.late
-        said = f"handed in {handed.at}, the deadline was {terms.deadline}."
+        due = terms.due(handed.student) if known else None
+        at = datetime.fromisoformat(handed.at).astimezone(due.tzinfo) if due else ""
+        said = f"handed in {at}, the deadline was {due}."
         yield Paragraph(said if known else "as the learning platform says.", "Late:")
     if handed.fault and handed.path:
-        yield Paragraph(f"There is no program in {handed.path}: {handed.fault}.")
+        yield Paragraph(f"There is no answer in {handed.path}: {handed.fault}.")
     elif report is None:
         if entry.override is None:
             yield Paragraph(NOT_GRADED)
     else:
+        for line in report.unread:
+            yield Paragraph(f"{line}.", "Left out:")
         shown = seen(report, question.hidden)
         several = len(report.parts) > 1
         if several or any(check.of for check in report.checks):

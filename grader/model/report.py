@@ -255,6 +255,7 @@ class Report:
     program: str = ""  # version of drill
     unchanged: bool = False  # whether the submission is the starter as it was handed out
     outputs: str = ""  # digest of what is wrong in what it computed; "" where nothing was
+    unread: tuple[str, ...] = ()  # in a class: lines of answers that count as not given, and why
     format: int = REPORT_FORMAT
 
     @property

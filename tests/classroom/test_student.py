@@ -27,6 +27,7 @@ from grader.classroom.student import (
     write_feedback,
 )
 from grader.cli import app
+from grader.model.classroom import Late
 from grader.model.report import (
     FINE,
     CheckResult,
@@ -157,8 +158,8 @@ def test_what_was_not_handed_in_or_is_no_program_earns_nothing() -> None:
     link = entry("ada", posed=second, handed="Too many levels of symbolic links")
     text = render_markdown(feedback(terms, [entry("ada", report()), link]))
     assert "**Total:** 10 of 25.1 points" in text
-    assert "**No program:** 0 of 30 points, which count 0.5 times" in text
-    assert "There is no program in ada/spread.py: Too many levels of symbolic links." in text
+    assert "**No answer:** 0 of 30 points, which count 0.5 times" in text
+    assert "There is no answer in ada/spread.py: Too many levels of symbolic links." in text
     assert "**Nothing handed in:** 0 of 1 point, which count 0.1 times" in text
 
 
@@ -168,11 +169,24 @@ def test_late_is_a_mark_in_the_time_of_the_deadline() -> None:
     text = to_html(feedback(terms, [late]))
     assert "10 of 10 points" in text
     assert (
-        "handed in 2026-11-20T22:00:00+00:00, the deadline was 2026-11-20T22:30:00+01:00." in text
+        "handed in 2026-11-20 23:00:00+01:00, the deadline was 2026-11-20 22:30:00+01:00." in text
     )
     assert "Late" not in to_html(feedback(terms, [replace(late, late=False)]))
+    extended = replace(terms, late=Late(10, 3, {"ada": 2}))
+    after = replace(late, handed=replace(late.handed, at="2026-11-22T22:59:01+00:00"))
+    assert "the deadline was 2026-11-22 22:30:00+01:00." in to_html(feedback(extended, [after]))
     marked = replace(late, handed=replace(late.handed, at="", late=True))
     assert "as the learning platform says." in to_html(feedback(terms, [marked]))
+
+
+def test_a_line_that_was_not_read_is_said_to_the_student() -> None:
+    lost = report(FAIL, unread=("line 3 could not be read: gb is no unit here",))
+    assert "**Left out:** line 3 could not be read: gb is no unit here." in render_markdown(
+        feedback(TERMS, [entry("ada", lost)])
+    )
+    one = entry("ada", lost)
+    assert one.note == "line 3 could not be read: gb is no unit here"
+    assert gradescope([one.question], {"mean": one})["output"] == f"mean: {one.note}."
 
 
 def test_the_right_figure_of_an_estimate_is_not_shown() -> None:
