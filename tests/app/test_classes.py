@@ -291,7 +291,7 @@ def test_what_coming_late_costs_grades_nothing_anew(folder: Path) -> None:
         ("isolation: process", "layout: moodle\npattern: x\nisolation: process", "7:1: pattern: expected a layout or a pattern, found both; remove one"),
         ("title: Statistics", "title: x\ntitle: Statistics", "3:1: expected each key once, found 'title' again (first at line 2)"),
         ("title: Statistics", "title: [x", "expected YAML, found a mistake in it"),
-        ("counts: best", "late: 10", "4:1: late: expected a mapping, found the number 10"),
+        ("counts: best", "late: 10", "4:1: late: expected a mapping of penalty, days, extensions, found the number 10"),
         ("counts: best", "late: {days: 2}", "4:1: late: expected the key 'penalty', found none"),
         ("counts: best", "late: {penalty: 101}", "4:8: late.penalty: expected a number of at most 100"),
         ("counts: best", "late: {penalty: 5, extensions: {ada: Friday}}", "4:33: late.extensions.ada: expected a time with its offset, as 2026-11-20T23:59:00+01:00, found 'Friday'"),
