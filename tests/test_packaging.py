@@ -38,7 +38,7 @@ from grader import CheckResult, Question, Report, Verdict, grade, open_question
 
 
 def passes(name: str, submission: bytes, bank: Path) -> bool:
-    question: Question = open_question(name, bank)
+    question: Question = open_question(name, bank).question
     report: Report = grade(question, submission, seed=1)
     return report.verdict is Verdict.PASS
 

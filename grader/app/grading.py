@@ -33,6 +33,7 @@ class Graded:
     report: Report
     choice: Choice
     path: Path  # of the file that was graded
+    submission: bytes  # what was in it
     again: str  # what follows `drill grade` to grade this file again
     tries: int  # at the question with this one; 0: it does not count as one
     passed: bool  # whether the question was passed before in this sitting
@@ -111,7 +112,7 @@ def grade(
         yours = ctx.progress(question)
         why_not = _why_not_counted(choice, path, file, yours.tries)
         is_own = why_not is None
-        starter = submission == question.handed_out(question.starter)
+        starter = question.is_starter(submission)
         once = forms.of(question.spec).one_try and not yours.tries
         readable = isinstance(program_of(submission, question, path.name), bytes)
         if once and readable and not agreed(submission):
@@ -153,6 +154,7 @@ def grade(
         report,
         choice,
         path,
+        submission,
         again,
         # A version is a try once, however often it is graded.
         tries=tries if (tries := ctx.progress(question).tries) > yours.tries else 0,

@@ -12,6 +12,7 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import Json, Seed, argument, context, flag, ids, option
+from grader.model.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded
@@ -35,6 +36,7 @@ def grade(
     ] = "auto",
     full: Annotated[bool, flag("--full", "Print everything that was found, however long.")] = False,
     explain: Annotated[bool, flag("--explain", "Explain an untouched starter, too.")] = False,
+    html: Annotated[Path | None, option("FILE", "Write a page with pictures, too.")] = None,
     yes: Annotated[bool, flag("--yes", "Do not ask before the grade of a prediction.")] = False,
     json: Json = False,
 ) -> int:
@@ -42,6 +44,8 @@ def grade(
     from grader.app import grading
 
     here = context(ctx)
+    if html is not None and html.suffix != ".html":  # it takes the place of what is there
+        raise UsageError(f"--html: expected a name that ends in .html, found {html}")
 
     def agreed(answers: bytes) -> bool:
         if yes or json or not output.is_dialog():
@@ -61,10 +65,11 @@ def grade(
         from grader.reports.json import dumps
 
         output.write(dumps(report))
-    else:
-        from grader.reports.grade import Around, page
+    if html is not None or not json:
+        from grader.reports.grade import Around, derivation, page
         from grader.reports.question import requested
 
+        asked = graded.choice.question
         around = Around(
             file=_near(graded.path),
             tries=graded.tries,
@@ -72,12 +77,21 @@ def grade(
             everything=f"drill grade{graded.again} --full",
             steps=_next_steps(graded, explained=explain or full),
             asked=new or 0,
-            request=() if new is None else requested(graded.choice.question, new),
+            request=() if new is None else requested(asked, new),
+            written=derivation(asked, report, graded.submission),
             full=full,
             explain=explain,
             before=graded.passed,
         )
-        output.show(page(report, around), rows=around.rows)
+        blocks = page(report, around)
+        if not json:
+            output.show(blocks, rows=around.rows)
+        if html is not None:
+            from grader.bank.storage import write_whole
+            from grader.reports.html import alone
+
+            write_whole(html, alone(report.title, blocks))
+            output.info(f"the page is in {html}")
     return STATUS.get(report.verdict, 1)
 
 
