@@ -451,7 +451,9 @@ class Search:
             names = " or ".join(c.id for c in checks[:3])
             return f"{names} only asks where the curve ends: compare {result} by kind outputs"
         # What compares values sees every difference on the inputs that it looks at.
-        exact = [c for c in checks if not result or not registry.get(c.kind).is_law]
+        kinds = [registry.get(c.kind) for c in checks]
+        whole = [not result or (kind.judges_values and not kind.is_law) for kind in kinds]
+        exact = [c for c, every in zip(checks, whole, strict=True) if every]
         runs = self.session.question.runs
         looking = [c.id for c in exact if given.origin in case_names(c, runs[c.run], self._own)]
         ids = [c.id for c in exact if c.id not in looking or given.reach is not Reach.SAME]

@@ -136,6 +136,16 @@ def test_a_case_that_no_check_compares_is_named(tmp_path: Path, only: Callable[.
     assert found.advice == "let gate look at zeros"
 
 
+def test_a_case_that_is_compared_and_has_few_draws_is_not_named_as_one_to_look_at(
+    tmp_path: Path, only: Callable[..., None]
+) -> None:
+    only(HOLE)
+    asked = gate(tmp_path, compared=ALL, zeros=RARE)
+    (flaky,) = mutate(asked, seeds=range(10)).trials
+    _, found = survivor(mutate(asked, seeds=flaky.passing_seeds[:1]))
+    assert found.advice == "give zeros more draws, or numbers that are written"
+
+
 CONTRACT = ["Up to 1,000 numbers are added up, of more the mean is taken."]
 LONG = "def total(x):\n    return x.mean() if x.size >= 1001 else x.sum()\n"
 BRANCHES = "def total(x):\n    if len(x) <= 1000:\n        return x.sum()\n    return x.mean()\n"
