@@ -257,7 +257,7 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
     if choice.workspace is not None:
         with suppress(UsageError):  # there is no such file any more
             before = files.read_submission(choice.workspace.submission)
-            mine = _compared(before, question.handed_out(right))
+            mine = compared(before, question.handed_out(right))
     changes = repair.changes(question)
     asked = yours.asked(last)
     now = [
@@ -270,8 +270,8 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
     return Solution(choice, yours.passed, shown, tuple(now), left, gave_up, mine)
 
 
-def _compared(before: bytes, after: bytes) -> tuple[Line, ...]:
-    """What changes between two files, with a line around each change."""
+def compared(before: bytes, after: bytes) -> tuple[Line, ...]:
+    """Return what changes between two files, with a line around each change."""
     one, other = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
     # After two lines of names and one of the place.
     diff = [*unified_diff(one, other, n=1, lineterm="")][3:]

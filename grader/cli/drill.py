@@ -13,6 +13,8 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import MOST, Id, Json, Seed, SomeId, argument, cases, context, flag, option
+from grader.cli.edit import open_editor
+from grader.model.errors import UsageError
 from grader.model.numerals import quantity
 from grader.reports import sheet
 
@@ -31,6 +33,7 @@ def start(
     question: Id,
     dir_: Annotated[Path | None, option("DIR", "Where to make its folder.", "--dir")] = None,
     again: Annotated[bool, flag("--again", "Begin anew what you passed; yours is kept.")] = False,
+    edit: Annotated[bool, flag("--edit", "Open the file in your editor.")] = False,
     json: Json = False,
 ) -> None:
     """Make a folder with a drill; never over anything."""
@@ -41,6 +44,8 @@ def start(
     from grader.reports.question import LEAST_ROWS, page
 
     here = context(ctx)
+    if edit and json:
+        raise UsageError("--edit and --json exclude each other: an editor needs the terminal")
     found, made = (drills.start_again if again else drills.start)(here, question, parent=dir_)
     folder, file = made.workspace.folder, made.workspace.submission
     if json:
@@ -54,16 +59,16 @@ def start(
     also += ["interface in full"] * bool(found.spec.parts[0].interface)
     read = ", ".join(["this", *also]) if len(also) != 1 else f"this, and the {also[0]}"
     once = "the first grade counts" if form.one_try else ""
-    edit = "it is yours and was left as it is" if made.already and not is_new else once
+    aside = "it is yours and was left as it is" if made.already and not is_new else once
     if again:
-        edit = ", ".join(filter(None, ("the starter again", once)))
+        aside = ", ".join(filter(None, ("the starter again", once)))
     near = [here.near(folder / QUESTION), here.near(file)]
     width = max(map(len, near))
-    said = [f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]:<{width}}   {edit}".rstrip()]
+    said = [f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]:<{width}}   {aside}".rstrip()]
     if made.kept is not None:
         said.append(f"Kept  {here.near(made.kept)}")
     there = "" if folder == here.folder else f"cd {here.typed(folder)} && "
-    steps = ["drill grade"]  # the folder knows its bank
+    steps = ["drill grade", *["drill watch"] * (not form.one_try)]  # the folder knows its bank
     if found.spec.experiments is not None:
         steps.insert(0, "drill run")
     steps[0] = there + steps[0]
@@ -71,6 +76,8 @@ def start(
     part = 1 if is_new else here.progress(found).asked(len(found.spec.parts))
     ending = (Code(tuple(said), 0), Commands(tuple(steps)))
     output.show(page(found, part, ending), rows=max(output.rows(), LEAST_ROWS))
+    if edit:
+        open_editor(file)
 
 
 def case(
@@ -256,7 +263,7 @@ def solution(
             else "yours is a right file, line by line"
         )
         said = "no file of yours" if found.mine is None else said
-        lines += [f"{found.choice.question.id}: {said}", *_signed(found.mine or ())]
+        lines += [f"{found.choice.question.id}: {said}", *signed(found.mine or ())]
     elif not follow_ups:
         lines += _repair(found)
     if follow_ups:
@@ -295,16 +302,16 @@ def _repair(found: Solution) -> Iterator[sheet.Line]:
         for part, sentence in change.why:
             first = f"{number}, part {part}: " if parts > 1 else f"{number}: "
             yield from sheet.wrapped(sentence, output.measure(), first=first, indent="   ")
-        yield from _signed([("-", text) for text in change.before])
+        yield from signed([("-", text) for text in change.before])
         after = "\n".join(change.after).strip("\n").split("\n") if change.after else []
-        yield from _signed([("+", text) for text in after])
+        yield from signed([("+", text) for text in after])
     yield ""
     if found.left:
         yield f"later parts need {quantity(found.left, 'more change')}, see --full"
 
 
-def _signed(lines: Iterable[tuple[str, str]]) -> Iterator[sheet.Line]:
-    """Lines with what becomes of each."""
+def signed(lines: Iterable[tuple[str, str]]) -> Iterator[sheet.Line]:
+    """Give lines with what becomes of each."""
     styles = {"-": sheet.RED, "+": sheet.GREEN}
     for sign, text in lines:
         if output.style.plain:

@@ -16,6 +16,7 @@ from grader.model.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded
+    from grader.reports.grade import Around
 
 STATUS = {"pass": 0, "invalid": 3}  # any other verdict: 1
 
@@ -60,29 +61,15 @@ def grade(
             here, question, file=file, seed=seed, parts=parts, device=device,
             explain=explain or full or json, doing=doing, agreed=agreed,
         )  # fmt: skip
-    report, new = graded.report, graded.next_part
+    report = graded.report
     if json:
         from grader.reports.json import dumps
 
         output.write(dumps(report))
     if html is not None or not json:
-        from grader.reports.grade import Around, derivation, page
-        from grader.reports.question import requested
+        from grader.reports.grade import page
 
-        asked = graded.choice.question
-        around = Around(
-            file=_near(graded.path),
-            tries=graded.tries,
-            time=_time_taken(graded, here.now()),
-            everything=f"drill grade{graded.again} --full",
-            steps=_next_steps(graded, explained=explain or full),
-            asked=new or 0,
-            request=() if new is None else requested(asked, new),
-            written=derivation(asked, report, graded.submission),
-            full=full,
-            explain=explain,
-            before=graded.passed,
-        )
+        around = around_of(graded, here.now(), full=full, explain=explain)
         blocks = page(report, around)
         if not json:
             output.show(blocks, rows=around.rows)
@@ -93,6 +80,27 @@ def grade(
             write_whole(html, alone(report.title, blocks))
             output.info(f"the page is in {html}")
     return STATUS.get(report.verdict, 1)
+
+
+def around_of(graded: Graded, now: str, *, full: bool = False, explain: bool = False) -> Around:
+    """Return what the page of a grade says besides its report."""
+    from grader.reports.grade import Around, derivation
+    from grader.reports.question import requested
+
+    new, asked = graded.next_part, graded.choice.question
+    return Around(
+        file=_near(graded.path),
+        tries=graded.tries,
+        time=_time_taken(graded, now),
+        everything=f"drill grade{graded.again} --full",
+        steps=_next_steps(graded, explained=explain or full),
+        asked=new or 0,
+        request=() if new is None else requested(asked, new),
+        written=derivation(asked, graded.report, graded.submission),
+        full=full,
+        explain=explain,
+        before=graded.passed,
+    )
 
 
 def _near(path: Path) -> str:

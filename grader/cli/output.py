@@ -12,7 +12,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size, which
@@ -132,6 +132,27 @@ def lines(content: Iterable[sheet.Line], *, paged: bool = False) -> None:
     text = "".join(f"{_styled(line, styled=styled).rstrip(' ')}\n" for line in content)
     if not (paged and _paged(text)):
         _put(sys.stdout, text)
+
+
+class _Captured(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@contextmanager
+def captured() -> Iterator[io.StringIO]:
+    """Give what is written meanwhile, to either stream, as a terminal would have been sent it."""
+    paging, style.paging = style.paging, False
+    try:
+        with redirect_stdout(_Captured()) as text, redirect_stderr(text):
+            yield text
+    finally:
+        style.paging = paging
+
+
+def send(text: str) -> None:
+    """Write control sequences, and what was captured, whatever is captured meanwhile."""
+    _put(sys.__stdout__, text)
 
 
 def table(

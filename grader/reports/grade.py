@@ -65,6 +65,7 @@ class Around:
     full: bool = False  # everything, however long
     explain: bool = False  # an untouched starter too
     before: bool = False  # whether the question was passed before
+    news: tuple[str, ...] = ()  # what is said last: what has changed, what is wrong besides
 
     @property
     def rows(self) -> int | None:
@@ -100,6 +101,7 @@ def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
     if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty
         text = f"Isolation is only {report.isolation} on this machine: drill doctor"
         ending.append(Paragraph(text))
+    ending += map(Paragraph, around.news)
     if around.steps:
         ending.append(Commands(around.steps))
     return tuple(_joined([*sections, ending]))

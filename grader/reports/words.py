@@ -316,6 +316,22 @@ def _all(cases: int) -> str:
     return few if cases <= 2 else f"all {_cases(cases)}"
 
 
+def since(before: Report, now: Report, until: int, lost: tuple[int, int] | None = None) -> str:
+    """What another version of a file changed in the checks of parts up to `until`.
+
+    `lost` is a part that fails now, and the try that had passed it.
+    """
+    if not (before.checks and now.checks):
+        return ""
+    failed = {check.id for check in deciding(before)}
+    right = [c.id for c in now.checks if c.id in failed and c.verdict is Verdict.PASS]
+    new = [c.id for c in deciding(now) if c.id not in failed and c.part <= until]
+    said = [f"{_some(right, 4)} pass{'es' * (len(right) == 1)} now"] * bool(right)
+    said += [f"new: {_some(new, 4)}"] * bool(new)
+    said += [f"part {lost[0]} passed in try {lost[1]}, fails now"] if lost else []
+    return f"Since the last save: {'; '.join(said) or 'no check changed'}."
+
+
 def sentences(text: str, most: int) -> tuple[str, bool]:
     """The first sentences of a text on one line, and whether there are more."""
     parts = re.split(r"(?<=[.!?:])\s+(?=[A-Z`])", " ".join(text.split()))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from grader.model import report as model
 from grader.model.report import FINE, CheckResult, Explanation, Frame, Mismatch, Report, Verdict
-from grader.reports import grade
+from grader.reports import grade, words
 from grader.reports.blocks import render_html, render_markdown, render_terminal, render_text
 from grader.reports.grade import Around
 from grader.reports.sheet import cells, plain
@@ -236,6 +236,33 @@ def test_a_mismatch_without_a_place_is_a_sentence_too() -> None:
     routing = scenarios.maxpool_fail.checks[1]
     shown = page_of(with_check(scenarios.maxpool_fail, routing, mismatch=worst, exhibit=None))
     assert "    y is a list, expected a float64 array\n" in shown
+
+
+def test_what_a_save_changed_is_said_of_checks_that_were_asked() -> None:
+    def report(**verdicts: Verdict) -> Report:
+        checks = tuple(
+            CheckResult(name, "outputs", verdict, "", part=2 if name == "later" else 1)
+            for name, verdict in verdicts.items()
+        )
+        return Report("id", "Title", Verdict.FAIL, 1, "strong", 0.0, checks=checks)
+
+    good, bad, idle = Verdict.PASS, Verdict.FAIL, Verdict.SKIPPED
+    before = report(one=bad, two=bad, three=good, four=idle)
+    now = report(one=good, two=good, three=bad, four=Verdict.ERROR, later=bad)
+    whole = "Since the last save: one, two pass now; new: three, four"
+    assert words.since(before, now, 1) == f"{whole}."
+    assert words.since(before, now, 2, (1, 7)) == (
+        f"{whole}, later; part 1 passed in try 7, fails now."
+    )
+    assert words.since(before, before, 2) == "Since the last save: no check changed."
+    assert words.since(before, report(), 2) == words.since(report(), now, 2) == ""
+    many = {f"check-{n}": bad for n in range(9)}
+    assert words.since(report(a=good), report(**many), 2).endswith(
+        "new: check-0, check-1, check-2, 6 more."
+    )
+    assert page_of(before, news=("What changed.",), steps=("drill hint",)).endswith(
+        "\n\nWhat changed.\nNext: drill hint\n"
+    )
 
 
 def test_every_verdict_has_a_page_even_with_nothing_to_say() -> None:
