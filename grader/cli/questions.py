@@ -30,16 +30,16 @@ def list_(
 
     here = context(ctx)
     found = questions(here, track, level, new=new)
-    if json:
-        names = ("id", "called", "title", "track", "level", "minutes", "bank")
-        rows = [
-            {name: getattr(header, name) for name in names}
-            | {"state": yours.state, "tries": yours.tries}
-            | {"parts": header.parts, "parts_passed": yours.passed_of(header.parts)}
-            for header, yours in found
-        ]
-        output.document(questions=rows)
-    elif found:
+    names = ("id", "called", "title", "track", "level", "minutes", "bank")
+    rows = [
+        {name: getattr(header, name) for name in names}
+        | {"state": yours.state, "tries": yours.tries}
+        | {"parts": header.parts, "parts_passed": yours.passed_of(header.parts)}
+        for header, yours in found
+    ]
+    if output.answer(json, questions=rows):
+        return
+    if found:
         passed = sum(yours.passed for _, yours in found)
         table: list[tuple[str, ...]] = []
         for at, (header, yours) in enumerate(found):
@@ -81,8 +81,7 @@ def show(
         _guide(found, f"drill solution {choice.called}{here.option} --give-up --full", json=json)
         return
     asked = several if all_ or several == 1 else here.progress(found).asked(several)
-    if json:
-        output.document(**_whole(found, asked))
+    if output.answer(json, **_whole(found, asked)):
         return
     from grader.reports.blocks import Commands, Gap
     from grader.reports.question import document
@@ -171,11 +170,10 @@ def next_(ctx: typer.Context, json: Json = False) -> None:
 
     here = context(ctx)
     found = suggestion(here)
-    if json:
-        row = found and {
-            "question": found.header.called, "reason": found.reason, "folder": found.folder
-        }  # fmt: skip
-        output.document(next=row)
+    row = found and {
+        "question": found.header.called, "reason": found.reason, "folder": found.folder
+    }  # fmt: skip
+    if output.answer(json, next=row):
         return
     if found is None:
         output.write("Every question is passed.")
