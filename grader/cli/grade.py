@@ -15,6 +15,7 @@ from grader.cli.context import Json, Seed, argument, context, flag, ids, option
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded
+    from grader.reports.grade import Around
 
 STATUS = {"pass": 0, "invalid": 3}  # any other verdict: 1
 
@@ -56,29 +57,36 @@ def grade(
             here, question, file=file, seed=seed, parts=parts, device=device,
             explain=explain or full or json, doing=doing, agreed=agreed,
         )  # fmt: skip
-    report, new = graded.report, graded.next_part
     if json:
         from grader.reports.json import dumps
 
-        output.write(dumps(report))
+        output.write(dumps(graded.report))
     else:
-        from grader.reports.grade import Around, page
-        from grader.reports.question import requested
+        from grader.reports.grade import page
 
-        around = Around(
-            file=_near(graded.path),
-            tries=graded.tries,
-            time=_time_taken(graded),
-            everything=f"drill grade{graded.again} --full",
-            steps=_next_steps(graded, explained=explain or full),
-            asked=new or 0,
-            request=() if new is None else requested(graded.choice.question, new),
-            full=full,
-            explain=explain,
-            before=graded.passed,
-        )
-        output.show(page(report, around), rows=around.rows)
-    return STATUS.get(report.verdict, 1)
+        seen = around(graded, full=full, explain=explain)
+        output.show(page(graded.report, seen), rows=seen.rows)
+    return STATUS.get(graded.report.verdict, 1)
+
+
+def around(graded: Graded, *, full: bool = False, explain: bool = False) -> Around:
+    """Return what the page of a grade says besides its report."""
+    from grader.reports.grade import Around
+    from grader.reports.question import requested
+
+    new = graded.next_part
+    return Around(
+        file=_near(graded.path),
+        tries=graded.tries,
+        time=_time_taken(graded),
+        everything=f"drill grade{graded.again} --full",
+        steps=_next_steps(graded, explained=explain or full),
+        asked=new or 0,
+        request=() if new is None else requested(graded.choice.question, new),
+        full=full,
+        explain=explain,
+        before=graded.passed,
+    )
 
 
 def _near(path: Path) -> str:
