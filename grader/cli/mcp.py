@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from grader import bank
 from grader.cli import output
 from grader.cli.context import option
 from grader.model.errors import UsageError
@@ -16,7 +17,9 @@ from grader.model.errors import UsageError
 
 def mcp(
     ctx: typer.Context,
-    dir_: Annotated[Path | None, option("DIR", "Work there, not here.", "--dir")] = None,
+    dir_: Annotated[
+        Path | None, option("DIR", "Work in this folder, not in the current one.", "--dir")
+    ] = None,
     file: Annotated[
         list[Path] | None, option("PATH", "A file outside of drills that it may grade.")
     ] = None,
@@ -31,9 +34,10 @@ def mcp(
         raise UsageError(text, hint="pip install 'drill-dl[mcp]'") from None
     if sys.stdin is None or sys.stdout is None:
         raise UsageError("drill mcp speaks on standard input and output, and one of them is closed")
-    files = [Path(os.path.realpath(path)) for path in file or ()]
+    # A client's file of settings has no shell that would do it.
+    files = [Path(os.path.realpath(bank.expanded(str(path)))) for path in file or ()]
     try:
-        os.chdir(dir_ or ".")
+        os.chdir(bank.expanded(str(dir_ or ".")))
     except OSError as fault:
         raise UsageError(f"--dir: {dir_}: {fault.strerror}") from fault
     if sys.stdin.isatty():

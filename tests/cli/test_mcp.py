@@ -469,3 +469,19 @@ def test_what_cannot_be_served_is_a_sentence(real: Drill, monkeypatch: pytest.Mo
     monkeypatch.delitem(sys.modules, "grader.cli.served")
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
     real("mcp").refused("needs the package mcp, version 2 or later", "pip install 'drill-dl[mcp]'")
+
+
+def test_the_page_about_it_is_right(home: Path) -> None:
+    text = (ROOT / "docs" / "practice.md").read_text("utf-8").partition("(MCP)")[2]
+    ((command, words),) = (
+        (one["command"], one["args"])
+        for one in json.loads(text.split("```json")[1].split("```")[0])["mcpServers"].values()
+    )
+    assert (command, words) == ("drill", SERVER[-1:])
+    table = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    named = {name for cell in table for name in cell.replace("`", "").replace(",", "").split()}
+    with talking(home.parent / "sent") as assistant:
+        tools = assistant.portal.call(assistant.client.list_tools).tools
+        roles = assistant.portal.call(assistant.client.list_prompts).prompts
+    assert named == {tool.name for tool in tools}
+    assert all(f"- **{role.name}**" in text for role in roles)
