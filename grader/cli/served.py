@@ -26,6 +26,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, Resource, TextContent, ToolAnnotations
 from pydantic import AnyUrl, Field
 
+# What a grade needs, numpy among it, which an interrupted import breaks for good.
+import grader.session  # noqa: F401
 from grader import __version__
 from grader.app import catalog, files, grading
 from grader.app.context import Context
@@ -73,7 +75,12 @@ class _Server(MCPServer[Any]):
             (self._grade, "question file yes", _ADDS, "Grade the person's file: a try."),
             (drill.case, "name question run seed", _ADDS, "Write a case as a script to run."),
             (drill.hint, "question", _ADDS, "Show one more hint, which is recorded: ask before."),
-            (drill.solution, "question give_up", _ENDS, "Show the solution: it ends the drill."),
+            (
+                drill.solution,
+                "question give_up",
+                _ENDS,
+                "Show the solution, which ends the drill.",
+            ),
         ):
             self._add_command(command, takes.split(), hints, about)
         for name, about, text in prompts.ROLES:
