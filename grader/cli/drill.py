@@ -48,11 +48,11 @@ def start(
         raise UsageError("--edit and --json exclude each other: an editor needs the terminal")
     found, made = (drills.start_again if again else drills.start)(here, question, parent=dir_)
     folder, file = made.workspace.folder, made.workspace.submission
-    if json:
-        output.document(
-            question=found.id, folder=folder, submission=file, already_started=made.already,
-            started_at=made.workspace.started_at, written=made.written, kept=made.kept,
-        )  # fmt: skip
+    if output.answer(
+        json, question=found.id, folder=folder, submission=file, already_started=made.already,
+        started_at=made.workspace.started_at, written=made.written,
+        kept=made.kept,
+    ):  # fmt: skip
         return
     form, is_new = forms.of(found.spec), file.name in made.written
     also = [one.heading.split()[0].strip(",").lower() for one in form.materials(found.spec)]
@@ -97,19 +97,18 @@ def case(
     here = context(ctx)
     if name is None:
         choice, found = casing.cases(here, question)
-        if json:
-            output.document(question=choice.question.id, cases=[asdict(one) for one in found])
+        listed = [asdict(one) for one in found]
+        if output.answer(json, question=choice.question.id, cases=listed):
             return
         rows = [(one.case, "fails" * one.failing, one.about) for one in found]
         output.table(("case", "last try", "about"), rows, long="about")
         return
     made = casing.case(here, name, question, run=run, seed=seed)
-    if json:
-        output.document(
-            question=made.choice.question.id, case=made.case, about=made.about,
-            checks=made.checks, run=made.run, other_runs=made.other_runs, seed=made.seed,
-            drawn=made.drawn, script=made.script.text, path=made.path, kept=made.kept,
-        )  # fmt: skip
+    if output.answer(
+        json, question=made.choice.question.id, case=made.case, about=made.about,
+        checks=made.checks, run=made.run, other_runs=made.other_runs, seed=made.seed,
+        drawn=made.drawn, script=made.script.text, path=made.path, kept=made.kept,
+    ):  # fmt: skip
         return
     if debug and made.path is not None:
         output.flush()
@@ -160,9 +159,8 @@ def hint(
 
     given = drills.hint(context(ctx), question, number=number)
     found, argument = given.choice.question, given.choice.argument
-    if json:
-        shown = [{"number": n, "text": text} for n, text in given.shown]
-        output.document(question=found.id, hints=shown, left=given.left)
+    shown = [{"number": n, "text": text} for n, text in given.shown]
+    if output.answer(json, question=found.id, hints=shown, left=given.left):
         return
     if not given.shown:
         output.write(f"{found.id} has no hints")
@@ -232,23 +230,23 @@ def solution(
 
     found = drills.solution(context(ctx), question, give_up=give_up)
     spec = found.choice.question.spec
-    if json:
-        output.document(
-            question=found.choice.question.id,
-            passed=found.passed,
-            gave_up=found.gave_up,
-            solution=found.full,
-            repair=[
-                asdict(one) | {"why": [{"part": part, "text": text} for part, text in one.why]}
-                for one in found.changes
-            ],
-            left=found.left,
-            mine=None
-            if found.mine is None
-            else [{"sign": sign, "text": text} for sign, text in found.mine],
-            follow_ups=[follow_up.model_dump() for follow_up in spec.follow_ups],
-            sources=spec.sources,
-        )
+    if output.answer(
+        json,
+        question=found.choice.question.id,
+        passed=found.passed,
+        gave_up=found.gave_up,
+        solution=found.full,
+        repair=[
+            asdict(one) | {"why": [{"part": part, "text": text} for part, text in one.why]}
+            for one in found.changes
+        ],
+        left=found.left,
+        mine=None
+        if found.mine is None
+        else [{"sign": sign, "text": text} for sign, text in found.mine],
+        follow_ups=[follow_up.model_dump() for follow_up in spec.follow_ups],
+        sources=spec.sources,
+    ):
         return
     lines: list[sheet.Line] = []
     if full or not (mine or follow_ups or found.changes):

@@ -34,17 +34,17 @@ def list_(
 
     here = context(ctx)
     found = listed(here, track, level, new=new, due=due, under=under)
-    if json:
-        names = ("id", "called", "title", "track", "level", "minutes", "bank")
-        rows = [
-            {name: getattr(one.header, name) for name in names}
-            | {"state": one.yours.state, "tries": one.yours.tries, "passed": one.yours.passed}
-            | {"due": one.due and one.due.isoformat(), "parts": one.header.parts}
-            | {"parts_passed": one.yours.passed_of(one.header.parts)}
-            for one in found
-        ]
-        output.document(questions=rows)
-    elif found:
+    names = ("id", "called", "title", "track", "level", "minutes", "bank")
+    rows = [
+        {name: getattr(one.header, name) for name in names}
+        | {"state": one.yours.state, "tries": one.yours.tries, "passed": one.yours.passed}
+        | {"due": one.due and one.due.isoformat(), "parts": one.header.parts}
+        | {"parts_passed": one.yours.passed_of(one.header.parts)}
+        for one in found
+    ]
+    if output.answer(json, questions=rows):
+        return
+    if found:
         table: list[tuple[str, ...]] = []
         for at, one in enumerate(found):
             if not at or one.header.track != found[at - 1].header.track:
@@ -93,8 +93,7 @@ def show(
         _guide(found, f"drill solution {choice.called}{here.option} --give-up --full", json=json)
         return
     asked = several if all_ or several == 1 else here.progress(found).asked(several)
-    if json:
-        output.document(**_whole(found, asked))
+    if output.answer(json, **_whole(found, asked)):
         return
     from grader.reports.blocks import Commands, Gap
     from grader.reports.question import document
@@ -183,12 +182,11 @@ def next_(ctx: typer.Context, json: Json = False) -> None:
 
     here = context(ctx)
     found = suggestion(here)
-    if json:
-        row = found and {
-            "question": found.header.called, "kind": found.kind, "reason": found.reason,
-            "due": found.due and found.due.isoformat(), "folder": found.folder,
-        }  # fmt: skip
-        output.document(next=row)
+    row = found and {
+        "question": found.header.called, "kind": found.kind, "reason": found.reason,
+        "due": found.due and found.due.isoformat(), "folder": found.folder,
+    }  # fmt: skip
+    if output.answer(json, next=row):
         return
     if found is None:
         output.write("no questions: the banks that were found hold none")

@@ -8,7 +8,7 @@ an experiment, which nobody judges.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ from grader.reports.blocks import (
     from_markdown,
 )
 from grader.reports.figures import EVERYTHING, INDENT, figure, trace
-from grader.reports.json import numbers, withheld
+from grader.reports.json import numbers, plain, to_json, withheld
 from grader.reports.sheet import BOLD, REVERSE, cut, inert_lines
 
 if TYPE_CHECKING:
@@ -131,6 +131,36 @@ def derivation(question: Question, report: Report, file: bytes) -> tuple[Block, 
     marked = frozenset(at for at, row in enumerate(rows) if row[2] == "wrong")
     table = Table(("line", "yours", ""), tuple(rows), (), INDENT, marked)
     return (Shrinks((table,), (Shorter(0),)),)  # where it has to fit, it is in the file
+
+
+def document(report: Report, around: Around = Around()) -> dict[str, object]:
+    """The report as plain data, cut to what its page says: for a program that helps the candidate.
+
+    Of a check that is not shown there are only the verdict, and what else the page says.
+    """
+    report = withheld(report)
+    is_pass = report.verdict is Verdict.PASS
+    passed = is_pass or around.asked > 0
+    asked = around.asked - 1 if around.asked else report.parts_passed + 1
+    first = [] if passed else words.deciding(report)[:1]
+    back = words.keeps_back(report, explain=around.explain or around.full)
+    checks = [check for check in report.checks if check.part <= asked]
+    if back and any(get(check.kind).always_said for check in checks):
+        checks = first  # which properties fail is what has to be found out
+    told = [
+        plain(check) if check in first and not back else
+        {"id": check.id, "verdict": check.verdict.value, "part": check.part}
+        | ({"message": words.symptom(check)} if check in first else {})
+        | ({"message": check.message} if is_pass or get(check.kind).always_said else {})
+        for check in checks
+    ]  # fmt: skip
+    shown = replace(report, bank="", parts=report.parts[:asked], checks=())
+    if passed or back:
+        shown = replace(shown, misconceptions=(), explanations=(), printed="", note="")
+    if passed:
+        shown = replace(shown, verdict=Verdict.PASS, message="", raised=None)
+    more = {"file": around.file, "tries": around.tries, "asked": around.asked, "next": around.steps}
+    return to_json(shown) | {"checks": told} | more
 
 
 def told(report: Report, *, complete: bool = True) -> tuple[Block, ...]:

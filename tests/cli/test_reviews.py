@@ -72,7 +72,10 @@ def test_a_question_that_is_due_begins_anew_and_what_was_there_is_kept(
     assert f"{ID}   due since Mar 2: passed 10 days ago" in drill("next").out
     assert FILE.read_text() == "# pass\n"
     begun = drill("start", ID, "--again")
-    assert f"Kept  {ID}/submission.before-again-1.py\nNext: cd {ID} && drill grade   drill watch\n" in begun.out
+    assert (
+        f"Kept  {ID}/submission.before-again-1.py\nNext: cd {ID} && drill grade   drill watch\n"
+        in begun.out
+    )
     assert max(map(len, begun.out.splitlines())) <= 80
     assert FILE.read_bytes() == STARTER
     assert FILE.with_name("submission.before-again-1.py").read_text() == "# pass\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from dataclasses import replace
@@ -282,3 +283,46 @@ def test_any_report_has_a_page(report: Report, width: int, note: str) -> None:
     assert sum(max(1, -(-cells(plain(line)) // width)) for line in shown) <= ROWS
     for said in (text(shown), render_text(blocks), render_html(blocks), render_markdown(blocks)):
         assert not any(unicodedata.category(c) in {"Cc", "Cf", "Cs"} for c in said if c != "\n")
+
+
+def data_of(name: str, **more: Any) -> dict[str, Any]:
+    """The page of a scenario as data, with the checks by id."""
+    data: dict[str, Any] = grade.document(SCENARIOS[name], replace(around(name), **more))
+    return data | {"checks": {check["id"]: check for check in data["checks"]}}
+
+
+def test_a_page_as_data_says_no_more_than_the_page() -> None:
+    named = data_of("maxpool_fail")
+    assert [idea["id"] for idea in named["misconceptions"]] == ["even-split"]
+    first, *others = [c for c in named["checks"].values() if c["verdict"] == "fail"]
+    assert first["mismatch"]["expected"]
+    assert all("mismatch" not in check and "message" not in check for check in others)
+    starter = data_of("starter")
+    assert not any(word in str(starter) for word in ("even-split", "expected", "0.111"))
+    said = "grad_x is wrong in 3 of 3 cases. In the smallest, one-window, 9 of 9 entries differ."
+    assert starter["checks"]["routing"] == {
+        "id": "routing", "verdict": "fail", "part": 1, "message": said,
+    }  # fmt: skip
+    assert data_of("starter", explain=True)["misconceptions"]
+    assert not any(word in str(data_of("estimate")) for word in scenarios.KEPT_BACK)
+    assert "1.10x" in data_of("maxpool_pass")["checks"]["speed"]["message"]
+    assert data_of("syntax_error")["raised"]["column"] == 34
+
+
+def test_a_page_as_data_ends_with_the_part_that_passes() -> None:
+    wrong = replace(scenarios.curve_fail, parts=scenarios.parts(1, 40, 30, 30), message="so")
+    told = replace(wrong, misconceptions=_TWO.misconceptions, printed="what part 2 prints")
+    data = grade.document(told, Around(asked=2))
+    assert (data["verdict"], data["asked"], data["misconceptions"]) == ("pass", 2, [])
+    assert [part["points"] for part in data["parts"]] == [40]  # type: ignore[attr-defined]
+    assert "learning" not in str(data)
+    assert "what part 2 prints" not in str(data)
+    assert "learning" in str(grade.document(told))  # where part 2 is asked
+
+
+@given(reports(st.floats()), st.integers(0, 3))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_page_can_be_had_as_data(report: Report, asked: int) -> None:
+    data: dict[str, Any] = grade.document(report, Around(asked=asked))
+    assert json.loads(json.dumps(data, allow_nan=False))["bank"] == ""
+    assert len({check["id"] for check in data["checks"] if "mismatch" in check}) <= 1
