@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+_AGAIN = 0.05  # seconds
 
 
 class Desk:
@@ -69,4 +70,10 @@ class Desk:
             return await asyncio.wrap_future(done)
         finally:
             if done.cancel():  # it is not done
-                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+                self._interrupt(done, asyncio.get_running_loop())
+
+    def _interrupt(self, done: Future[Any], loop: asyncio.AbstractEventLoop) -> None:
+        """Send a signal until work has ended: one that comes just before a wait wakes nobody."""
+        if self._current is done:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+            loop.call_later(_AGAIN, self._interrupt, done, loop)
