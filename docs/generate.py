@@ -4,6 +4,7 @@
     docs/question.schema.json    the JSON Schema of a question, for editors
     docs/keys.md                 every key of a question, from the same
     docs/class.schema.json       the JSON Schema of a class.yaml
+    docs/drill.1                 the same as commands.md, for `man drill`
     docs/curriculum.md           what the questions of the bank are about, from curriculum.yaml
 
 tests/test_docs.py fails while a page is not what this would write.

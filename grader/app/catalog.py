@@ -39,8 +39,8 @@ class Standing:
     due: date | None  # None: no sitting of it is over
 
     def is_due(self, today: date) -> bool:
-        """Whether it is to be done again by now."""
-        return self.due is not None and self.due <= today
+        """Whether it is to be done again by now, and that is not begun."""
+        return self.yours.over and self.due is not None and self.due <= today
 
     def kind(self, today: date) -> Kind:
         """Whether it is begun and not over, to be done again, new, or to be done again later."""

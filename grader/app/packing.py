@@ -42,10 +42,15 @@ def pack(ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None
     """Write questions into a new folder, or a zip file, up to a part or with all.
 
     Raises:
-        UsageError: There is no such part, or what is to be written is there already.
+        UsageError: There is no such part, two questions have one id, or what is to be written is
+            there already.
         BankError: A question cannot be loaded, or its reference fails.
     """
     questions = [ctx.load(name) for name in dict.fromkeys(ids)]
+    names = [one.id for one in questions]
+    if alike := [name for name in names if names.count(name) > 1]:
+        text = f"{alike[0]}: expected one question of this id, found {names.count(alike[0])}"
+        raise UsageError(text, hint="a pack has a folder for each id: make another pack")
     out = ctx.here() / out.expanduser()
     is_zip = out.suffix.lower() == ".zip"
     empty = out.is_dir() and not is_zip and not any(out.iterdir())
@@ -69,7 +74,7 @@ def pack(ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None
             text = f"{place.parent}: cannot be made: {fault.strerror}"
             raise UsageError(text, hint=_ELSEWHERE) from fault
         files.create(place, text_of, _ELSEWHERE)
-    return Pack(out, tuple(one.id for one in questions), tuple(content))
+    return Pack(out, tuple(names), tuple(content))
 
 
 def _content(question: Question, last: int) -> dict[str, bytes]:

@@ -22,6 +22,7 @@ from grader.app.context import Context
 from grader.bank.storage import read_regular
 from grader.model.errors import UsageError
 from grader.model.question import Question
+from grader.records.events import recordable
 from grader.records.progress import Start
 
 MARKER, QUESTION = ".drill", "QUESTION.md"
@@ -46,9 +47,9 @@ class Workspace:
 
     def was_started(self, starts: Sequence[Start]) -> bool:
         """Return whether the records hold the start of this question in this folder."""
-        folder = os.path.realpath(self.folder)
+        folder, bank = (recordable(one) for one in (os.path.realpath(self.folder), self.bank))
         return any(
-            (start.question, start.bank) == (self.question, self.bank)
+            (start.question, start.bank) == (self.question, bank)
             and os.path.realpath(start.folder) == folder
             for start in starts
         )

@@ -106,14 +106,14 @@ class Watching(Closing):
             self.news = words.since(last.report, graded.report, until, self._lost(graded.report))
 
     def _lost(self, report: Report) -> tuple[int, int] | None:
-        """Return the part that fails now and has passed, and the last try that passed it."""
+        """Return the part that fails now and passed in this sitting, and the last try that did."""
         question, part = self.choice.question, report.parts_passed + 1
-        many = len(question.spec.parts)
-        if many == 1 or part > self._ctx.progress(question).passed_of(many):
+        many, yours = len(question.spec.parts), self._ctx.progress(question)
+        if many == 1 or part > yours.passed_of(many):
             return None
         which = {"question": question.id, "bank": str(question.bank), "kind": "grade"}
         every = self._ctx.read(lambda db: events.attempts(db, most=-1, **which), ())
-        mine = [one for one in every if one.is_try and one.verdict]
+        mine = [one for one in every if one.id > yours.earlier and one.is_try and one.verdict]
         tries = list(dict.fromkeys(one.sha256 for one in mine))
         passed = [one.sha256 for one in mine if progress.parts_passed(one.parts) >= part]
         return (part, tries.index(passed[-1]) + 1) if passed else None

@@ -40,6 +40,7 @@ _STRAY = re.compile(rf"#+\s*(%%|(?:{_OWN}):)")  # where it is no mark, and no ke
 _DOCSTRING = re.compile(r"(?:\s|#[^\n]*(?:\n|$))*([rR]?(\"\"\"|''').*?\2)", re.DOTALL)
 _NO_CODE = re.compile(rf"(?:{_DOCSTRING.pattern})?(?:\s|#[^\n]*(?:\n|$))*", re.DOTALL)
 _NAMED = (ast.FunctionDef, ast.ClassDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +121,22 @@ def applied(reference: bytes, idea: bytes) -> bytes:
     lines = reference.decode().splitlines()
     places = dict(defined(reference))
     below, text = [], idea.decode().splitlines()
+    above = [
+        line
+        for node in ast.parse(idea).body
+        if isinstance(node, _IMPORTS)
+        for line in text[node.lineno - 1 : node.end_lineno]
+        if line not in lines
+    ]
+    imports = (node.end_lineno for node in ast.parse(reference).body if isinstance(node, _IMPORTS))
+    last = max(filter(None, imports), default=0)
+    places[""] = (last, last)  # of no definition: what the idea imports
+    given = [*defined(idea), *[("", (0, 0))] * bool(above)]
     for name, (first, end) in sorted(
-        defined(idea), key=lambda one: places.get(one[0], (0, 0)), reverse=True
+        given, key=lambda one: places.get(one[0], (0, 0)), reverse=True
     ):
         if name in places:
-            lines[slice(*places[name])] = text[first:end]
+            lines[slice(*places[name])] = text[first:end] if name else above
         else:
             below += ["", "", *text[first:end]]
     return "\n".join([*lines, *below, ""]).encode()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import entrypoint, output
-from grader.cli.context import Jobs, Json, Seed, argument, context, flag, ids, option
+from grader.cli.context import Jobs, Json, Seed, argument, context, flag, ids, need_page, option
 from grader.model.numerals import quantity, span
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ def report(
     from grader.classroom.student import write_feedback
     from grader.reports.json import plain
 
+    need_page(html)
     if feedback is not None:
         with Results(results) as read:
             students, changed = write_feedback(read, feedback)

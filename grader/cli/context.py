@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from grader.cli import output
+from grader.model.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.app.context import Context
@@ -55,6 +56,12 @@ def data_folder() -> Path:
 def now() -> str:
     """Return the time as the records keep it: UTC, ISO 8601, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def need_page(html: Path | None) -> None:
+    """Raise UsageError where a page would take the place of what may be no page."""
+    if html is not None and html.suffix != ".html":
+        raise UsageError(f"--html: expected a name that ends in .html, found {html}")
 
 
 # Any: typer declares that an option is whatever its value is.

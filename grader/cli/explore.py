@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from grader.cli import output
-from grader.cli.context import Json, argument, option
+from grader.cli.context import Json, argument, need_page, option
 
 
 def explore(
@@ -24,6 +24,7 @@ def explore(
     from grader.app.exploring import explore as explored
     from grader.reports import costs
 
+    need_page(html)
     found = explored(model, set_ or (), preset=preset, html=html)
     full_screen = not set_ and output.is_dialog() and not output.style.plain
     if json:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, Seed, argument, context, flag, ids, option
-from grader.model.errors import UsageError
+from grader.cli.context import Json, Seed, argument, context, flag, ids, need_page, option
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded
@@ -45,8 +44,7 @@ def grade(
     from grader.app import grading
 
     here = context(ctx)
-    if html is not None and html.suffix != ".html":  # it takes the place of what is there
-        raise UsageError(f"--html: expected a name that ends in .html, found {html}")
+    need_page(html)
 
     def agreed(answers: bytes) -> bool:
         if yes or json or not output.is_dialog():

@@ -205,9 +205,14 @@ class Store:
         return bool(found)
 
 
+def recordable(value: D) -> D | str:
+    """A value as SQLite can hold it: what is no UTF-8 in the name of a file is written out."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
 def add(db: sqlite3.Connection, event: Event) -> int | None:
     """Append an event and return the number of its row."""
-    values = [getattr(event, field.name) for field in fields(event)]
+    values = [recordable(getattr(event, field.name)) for field in fields(event)]
     marks = ", ".join("?" * len(values))
     return db.execute(f"INSERT INTO events ({_EVENT}) VALUES ({marks})", values).lastrowid
 
@@ -227,12 +232,14 @@ def attempts(
     db: sqlite3.Connection, *, most: int = -1, **which: str | int | None
 ) -> tuple[Attempt, ...]:
     """Return the latest attempts that have the values given, the latest last; None is any."""
+    which = {name: recordable(value) for name, value in which.items()}
     rows = db.execute(f"{_SELECT}{_where(which)} ORDER BY id DESC LIMIT {most:d}", which).fetchall()
     return tuple(Attempt(*row) for row in reversed(rows))
 
 
 def count(db: sqlite3.Connection, **which: str | int | None) -> int:
     """Return how many attempts have the values given."""
+    which = {name: recordable(value) for name, value in which.items()}
     return int(db.execute(f"SELECT count(*) FROM attempts{_where(which)}", which).fetchone()[0])
 
 

@@ -152,6 +152,8 @@ def test_what_cannot_be_packed_is_said_and_nothing_is_written_over(tmp_path: Pat
         pack(here, ["three-rows"], Path("empty"), part=2)
     with pytest.raises(UsageError, match="no question three-rws"):
         pack(here, ["three-rows", "three-rws"], Path("empty"))
+    with pytest.raises(UsageError, match="expected one question of this id, found 2"):
+        pack(here, ["three-rows", "drill/three-rows"], Path("empty"))
     assert not any((tmp_path / "empty").iterdir())
     pack(here, ["three-rows"], Path("empty"))
     assert (tmp_path / "empty" / "three-rows" / "answers.txt").exists()

@@ -257,6 +257,13 @@ def test_parts_are_asked_one_after_another_and_one_that_fails_again_is_said(
         watched.path.write_bytes(BOTH)
         watched.look()
         assert watched.news.endswith("; part 3 passed in try 5, fails now.")
+    # Tries are counted from the start of a sitting on.
+    drills.start_again(ctx, "mean-and-spread")
+    with Watching(ctx, "mean-and-spread") as watched:
+        for source in (MEAN + b"# 2\n", MEAN.replace(b"sum", b"max")):
+            watched.path.write_bytes(source)
+            watched.look()
+        assert watched.news.endswith("; part 1 passed in try 1, fails now.")
 
 
 def known_tries(ctx: Context) -> int:

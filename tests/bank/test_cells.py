@@ -156,3 +156,11 @@ def test_what_an_idea_defines_takes_the_place_of_what_the_reference_has() -> Non
         "import numpy as np\n\nSCALE = 3\n\n\ndef gate(x):\n    return x < 0\n\n\n"
         "def relu(x):\n    return np.where(gate(x), SCALE * x, 0)\n\n\ndef helper():\n    pass\n"
     )
+
+
+def test_what_an_idea_imports_stands_below_what_the_reference_does() -> None:
+    idea = b"from math import (\n    exp,\n)\nimport numpy as np\n\ndef gate(x):\n    pass\n"
+    made = cells.applied(REFERENCE, idea).decode()
+    assert made.startswith("import numpy as np\nfrom math import (\n    exp,\n)\n\nSCALE = 2\n")
+    assert made.count("import numpy") == 1
+    assert cells.applied(b"SCALE = 2\n", b"import math\n") == b"import math\nSCALE = 2\n"

@@ -228,6 +228,10 @@ def test_every_student_opens_on_the_page(results: Path, capsys: pytest.CaptureFi
     assert page.read_text("utf-8").count("<details ") == 10
     with pytest.raises(UsageError, match="nowhere"):
         report_class(results, html=results.parent / "nowhere" / "class.html")
+    given = results / "overrides.csv"
+    assert app.run(["class", "report", str(results), "--html", str(given)]) == 2
+    assert "--html: expected a name that ends in .html" in capsys.readouterr().err
+    assert not given.exists()
 
 
 def test_names_do_nothing_on_their_way_from_results_to_paper(

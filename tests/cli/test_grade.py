@@ -508,6 +508,18 @@ def test_what_a_review_is_about_can_be_read_before_it_begins(real: Drill) -> Non
     assert "- `overwritten` something that should be added up is replaced\n" in written
 
 
+def test_a_folder_whose_name_is_no_utf_8_holds_a_drill_as_any_other(drill: Drill) -> None:
+    folder = Path(os.fsdecode(b"\xff"))
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("there can be no such name here")
+    os.chdir(folder)
+    assert drill("start", "double-trouble").status == 0
+    SUBMISSION.write_text("# fail\n")
+    assert "try 1" in drill("grade").out
+
+
 def test_a_page_of_the_grade_is_written_beside_what_is_printed(drill: Drill) -> None:
     drill("start", "double-trouble")
     SUBMISSION.write_text("# fail <script>\n")

@@ -77,6 +77,8 @@ def test_a_question_that_is_due_begins_anew_and_what_was_there_is_kept(
         in begun.out
     )
     assert max(map(len, begun.out.splitlines())) <= 80
+    assert "due" not in drill("list").out  # it is begun
+    assert drill("list", "--due").out.startswith("no such questions")
     assert FILE.read_bytes() == STARTER
     assert FILE.with_name("submission.before-again-1.py").read_text() == "# pass\n"
     assert drill("history", "restore", "2").status == 0

@@ -72,6 +72,15 @@ def test_the_bytes_come_back_as_they_were(store: Store, content: bytes) -> None:
     assert store.write(lambda db: events.find(db, number + 1)) is None
 
 
+def test_names_of_files_that_are_no_utf_8_are_recorded_and_found(store: Store) -> None:
+    name = os.fsdecode(b"/home/\xff/\xc3\xa9")
+    event = replace(SOME, bank=name, path=name)
+    store.write(lambda db: events.begin(db, event, b""))
+    (found,) = store.read(lambda db: events.attempts(db, bank=name), empty=())
+    assert found.bank == "/home/\\udcff/\u00e9" == events.recordable(name)
+    assert store.read(lambda db: events.count(db, bank=name), empty=0) == 1
+
+
 def test_a_verdict_is_added_to_its_attempt_once(store: Store) -> None:
     first, second = begin(store, b"1"), begin(store, b"2")
     finish(store, second, "pass")
