@@ -20,7 +20,7 @@ from grader.app.context import Context, need_torch
 from grader.app.resolve import MARKER, QUESTION, Choice, Workspace, enclosing, open_folder, resolve
 from grader.bank.storage import read_regular
 from grader.model.errors import UsageError
-from grader.model.question import Question
+from grader.model.question import Header, Question
 from grader.records import events, progress
 from grader.records.events import Event
 
@@ -198,12 +198,13 @@ class Solution:
     full: str  # the reference
     changes: tuple[Change, ...]  # of the starter, those that the parts asked until now ask for
     left: int  # changes of later parts
+    leads_to: tuple[Header, ...]  # the questions of its bank that it is better to have passed for
     mine: tuple[Line, ...] | None  # one's own file against it; None: there is none
 
 
 def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) -> Solution:
     """Return the solution, to a person who passed or who gives up; else UsageError."""
-    from grader import forms
+    from grader import bank, forms
     from grader.bank import repair
 
     choice = resolve(ctx, question_id)
@@ -235,7 +236,13 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
         if change.part <= asked
     ]
     shown = (right if form.is_text else question.handed_out(question.reference)).decode()
-    return Solution(choice, yours.passed, shown, tuple(now), len(changes) - len(now), mine)
+    leads_to = [
+        head
+        for head in bank.headers([question.bank])
+        if question.id in head.prerequisites or head.id == question.spec.then
+    ]
+    left = len(changes) - len(now)
+    return Solution(choice, yours.passed, shown, tuple(now), left, tuple(leads_to), mine)
 
 
 def _compared(before: bytes, after: bytes) -> tuple[Line, ...]:
