@@ -67,7 +67,7 @@ def graded(portion: tuple[str, list[Path]]) -> list[dict[str, Any]]:
     """The reports of some files of a question, each with the name of its file."""
     question, files = portion
     rows = []
-    with GradingSession(open_question(question, ROOT)) as session:
+    with GradingSession(open_question(question, ROOT).question) as session:
         for path in files:
             found = session.grade(path.read_bytes(), seed=SEED, filename=path.name)
             name = path.relative_to(ROOT).as_posix()

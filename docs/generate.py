@@ -93,6 +93,7 @@ def pages() -> dict[str, str]:
         "keys.md": keys_page(),
         "curriculum.md": curriculum_page(),
         "class.schema.json": class_schema(),
+        "drill.1": manual_page(),
     }
 
 
@@ -111,6 +112,31 @@ def commands_page() -> str:
             for one in command.params
             if one.help and one.name not in _EVERYWHERE and one.help != _SOME_ID
         ]
+    return "\n".join(lines) + "\n"
+
+
+def manual_page() -> str:
+    """Return the same for `man drill`."""
+
+    def safe(text: str) -> str:
+        return " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-")
+
+    lines = [".TH DRILL 1", ".SH NAME", ""]
+    for words, command in _commands():
+        about = safe(command.help or "")
+        if not words:
+            lines[2] = f"drill \\- {about.rstrip('.')}"
+            lines += [".SH SYNOPSIS", ".B drill", "[OPTIONS] COMMAND [ARGS]...", ".SH OPTIONS"]
+        elif hasattr(command, "commands"):
+            lines += [f".SH {safe(' '.join(words)).upper()}", about]
+            continue
+        else:
+            lines += [".SH COMMANDS"] * (".SH COMMANDS" not in lines)
+            names = [_named(one) for one in command.params if _is_argument(one)]
+            lines += [".SS " + safe(" ".join([*words, *names])), about]
+        for one in command.params:
+            if one.help and not _is_argument(one) and (not words or one.name not in _EVERYWHERE):
+                lines += [".TP", f".B {safe(_named(one))}", safe(one.help)]
     return "\n".join(lines) + "\n"
 
 

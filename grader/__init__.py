@@ -3,10 +3,10 @@
 What a notebook uses has its name here, and is imported when it is first asked for:
 
     from pathlib import Path
-    from grader import GradingSession, open_question
+    from grader import open_question
 
-    with GradingSession(open_question(ID)) as session:
-        report = session.grade(Path("submission.py").read_bytes(), seed=1)
+    question = open_question(ID)
+    question.grade(Path("submission.py"))
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from grader.app.notebook import OpenQuestion
     from grader.model.question import Question
     from grader.model.report import CheckResult, Report, Verdict
     from grader.session import GradingSession, grade
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CheckResult",
     "GradingSession",
+    "OpenQuestion",
     "Question",
     "Report",
     "Verdict",
@@ -34,6 +36,7 @@ __all__ = [
 _HOMES = {
     "CheckResult": "grader.model.report",
     "GradingSession": "grader.session",
+    "OpenQuestion": "grader.app.notebook",
     "Question": "grader.model.question",
     "Report": "grader.model.report",
     "Verdict": "grader.model.report",
@@ -41,8 +44,8 @@ _HOMES = {
 }
 
 
-def open_question(asked: str, bank: Path | None = None) -> Question:
-    """Load a question with all its programs.
+def open_question(asked: str, bank: Path | str | None = None) -> OpenQuestion:
+    """Open a question: shown in a notebook, graded as often as wanted; `.question` is its data.
 
     Args:
         asked: its id, or BANK/ID.
@@ -52,9 +55,12 @@ def open_question(asked: str, bank: Path | None = None) -> Question:
         UsageError: no bank has it, or two have it and none is named.
         BankError: it is broken; `problems` lists every fault.
     """
+    from pathlib import Path
+
+    from grader.app.notebook import OpenQuestion
     from grader.bank import banks, load
 
-    return load(banks(bank), asked)
+    return OpenQuestion(load(banks(None if bank is None else Path(bank)), asked))
 
 
 def __getattr__(name: str) -> object:

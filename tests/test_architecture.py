@@ -17,8 +17,8 @@ PACKAGE = ROOT / "grader"
 WORKER = PACKAGE / "sandbox" / "worker"
 SHARED = {"wire", "protocol", "walls", "control"}  # of both sides
 FLOORS = {
-    "model": 0, "cases": 1, "sandbox": 2, "evaluation": 3, "forms": 4, "kinds": 4, "bank": 5,
-    "explain": 6, "session": 7, "audit": 8, "records": 8, "reports": 8,
+    "model": 0, "cases": 1, "costs": 1, "sandbox": 2, "evaluation": 3, "forms": 4, "kinds": 4,
+    "bank": 5, "explain": 6, "session": 7, "audit": 8, "records": 8, "reports": 8,
     "classroom": 9, "app": 10, "cli": 11,
 }  # fmt: skip
 TOP = 12  # the files beside the rooms

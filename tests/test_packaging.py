@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+from grader import __version__
+
 ROOT = Path(__file__).parents[1]
 BANK = {
     path.relative_to(ROOT).as_posix(): path.read_bytes()
@@ -36,7 +38,7 @@ from grader import CheckResult, Question, Report, Verdict, grade, open_question
 
 
 def passes(name: str, submission: bytes, bank: Path) -> bool:
-    question: Question = open_question(name, bank)
+    question: Question = open_question(name, bank).question
     report: Report = grade(question, submission, seed=1)
     return report.verdict is Verdict.PASS
 
@@ -128,12 +130,15 @@ def contents(wheel: Path) -> dict[str, bytes]:
 
 def test_the_wheel_installs_one_package_which_carries_the_bank(dist: Path) -> None:
     held = contents(wheel_in(dist))
-    assert {name.split("/")[0] for name in held if ".dist-info/" not in name} == {"grader"}
+    assert {name.split("/")[0] for name in held if ".dist-info/" not in name} == {
+        "grader",
+        f"drill_dl-{__version__}.data",  # the manual page
+    }
     prefix = "grader/_bank/"
     carried = {n.removeprefix(prefix): data for n, data in held.items() if n.startswith(prefix)}
     assert carried == BANK
     assert "grader/py.typed" in held
-    pages = [*(ROOT / "grader").rglob("templates/*")]
+    pages = [*(ROOT / "grader").rglob("templates/*"), *(ROOT / "grader").rglob("topics/*")]
     assert pages
     assert {path.relative_to(ROOT).as_posix() for path in pages} <= held.keys()
 

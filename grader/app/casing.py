@@ -67,11 +67,12 @@ def _known(
             f"{question.id} {what}, which no script can call",
             hint=f"Next: drill grade{choice.argument}   drill hint{choice.argument}",
         )
-    asked = ctx.progress(question).asked(len(question.spec.parts))
+    yours = ctx.progress(question)
+    asked = yours.asked(len(question.spec.parts))
     every = bank_programs.cases(question).items()
     uses = {name: bank_programs.uses(question, name, asked) for name, _ in every}
     known = {name: (recipe, uses[name]) for name, recipe in every if uses[name]}
-    return choice, known, next(reversed(tried(ctx, choice.called)), None)
+    return choice, known, next(reversed(tried(ctx, choice.called, yours)), None)
 
 
 def cases(ctx: Context, question_id: str | None) -> tuple[Choice, list[Listed]]:

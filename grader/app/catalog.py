@@ -1,36 +1,63 @@
 """The questions there are, how far a person is with each, and which to do next.
 
-Next is what was begun and not passed, the one worked on last before the others; then what is new:
-what asks for nothing that is still to be passed, the easiest level first and in it the shortest;
-last what was given up, without the solution this time.
+Next is what was begun and is not over, the one worked on last before the others; then what is due
+for review, the longest overdue first; then what is new: what asks for nothing that is still to be
+passed, the easiest level first, in it the track worked on last, and in that the shortest. A
+prediction is followed by the question that it prepares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
+from typing import Literal
 
 from grader import bank
+from grader.app import schedule
 from grader.app.context import Context, torch_installed
 from grader.app.history import tried
 from grader.app.resolve import open_quietly
-from grader.model.errors import UsageError, did_you_mean
+from grader.model.errors import DrillError, UsageError, did_you_mean
 from grader.model.numerals import quantity
 from grader.model.question import Header
 from grader.records import progress
 from grader.records.progress import Progress
 
+Kind = Literal["unfinished", "due", "new", "later"]
 LEVELS = ("warm-up", "core", "senior")  # from the easiest on
 
 
 @dataclass(frozen=True, slots=True)
-class Suggested:
-    """A question, and why it is suggested."""
+class Standing:
+    """A question, how far a person is with it, and when it comes back."""
 
+    header: Header
+    yours: Progress
+    due: date | None  # None: no sitting of it is over
+
+    def is_due(self, today: date) -> bool:
+        """Whether it is to be done again by now."""
+        return self.due is not None and self.due <= today
+
+    def kind(self, today: date) -> Kind:
+        """Whether it is begun and not over, to be done again, new, or to be done again later."""
+        if self.yours.over:
+            return "due" if self.is_due(today) else "later"
+        return "new" if self.yours.state == "new" else "unfinished"
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """A question, and why it is suggested; where its kind is `later`, nothing is to be done now."""
+
+    kind: Kind
     header: Header
     reason: str
     folder: Path | None  # in which it was begun, if that is still there
+    due: date | None
 
 
 def questions(
@@ -42,7 +69,7 @@ def questions(
     _known("level", level, LEVELS)
     known = ctx.read(progress.overview, {})
     rows = [
-        (head, progress.of(known, head.id, head.bank))
+        (head, progress.of(known, head.id, head.bank, once=head.form == "predict"))
         for head in found
         if track in {None, head.track} and level in {None, head.level}
     ]
@@ -57,48 +84,87 @@ def _known(option: str, word: str | None, words: Sequence[str]) -> None:
         )
 
 
-def suggestion(ctx: Context) -> Suggested | None:
-    """Return the question to do next; None where each is passed."""
-    order = ctx.read(progress.latest, ())
-    able = torch_installed()
-    # A prediction counts once, right or wrong.
-    left = [
-        (header, yours)
-        for header, yours in questions(ctx)
-        if not (yours.passed or (header.form == "predict" and yours.tries))
+def listed(
+    ctx: Context,
+    track: str | None = None,
+    level: str | None = None,
+    *,
+    new: bool = False,
+    due: bool = False,
+    under: int | None = None,
+) -> list[Standing]:
+    """Return questions with the days on which they come back: all, or those that are asked for."""
+    today, found = ctx.today, questions(ctx, track, level, new=new)
+    rows = [Standing(header, yours, schedule.due(ctx, header, yours)) for header, yours in found]
+    return [
+        row
+        for row in rows
+        if (row.is_due(today) or not due) and (under is None or row.header.minutes <= under)
     ]
-    undone = {(header.bank, header.id) for header, _ in left}
+
+
+def suggestion(ctx: Context) -> Suggested | None:
+    """Return the question to do next; None where there is none at all."""
+    order, today = ctx.read(progress.latest, ()), ctx.today
+    able, every = torch_installed(), listed(ctx)
+    undone = {
+        (one.header.bank, one.header.id)
+        for one in every  # a prediction prepares, right or wrong
+        if not (one.yours.passed or (one.header.form == "predict" and one.yours.rated))
+    }
+    last = next((one for name in order for one in every if one.header.id == name), None)
+    prepared = _prepared(last)
 
     def before(header: Header) -> list[str]:
         return sorted(n for n in header.prerequisites if (header.bank, n) in undone)
 
-    def rank(one: tuple[Header, Progress]) -> tuple[int, ...]:
-        header, yours = one
-        if yours.given_up:
-            return (2,)
-        if yours.state != "new":
-            return (0, [*order, header.id].index(header.id))
-        level = [*LEVELS, header.level].index(header.level)
-        return (1, header.torch and not able, bool(before(header)), level, header.minutes)
+    def rank(one: Standing) -> tuple[int, ...]:
+        header, due = one.header, (one.due or today).toordinal()
+        unable, other = header.torch and not able, header.id != prepared
+        match one.kind(today):
+            case "unfinished":
+                return (0, [*order, header.id].index(header.id))
+            case "due":
+                return (1, unable, other, due)
+            case "new":
+                level = [*LEVELS, header.level].index(header.level)
+                elsewhere = last is not None and header.track != last.header.track
+                late = (one.yours.given_up, unable, other, bool(before(header)))
+                return (2, *late, level, elsewhere, header.minutes)
+            case "later":
+                return (3, due)
 
-    if not left:
+    one = min(every, key=rank, default=None)
+    if one is None:
         return None
-    header, yours = min(left, key=rank)
-    if yours.given_up:
-        reason = "given up: try it again without the solution"
-    elif yours.state == "new":
-        reason = f"new, {header.level}, {header.minutes} min: the easiest come first"
-        if header.torch and not able:
-            reason += "; it needs torch, which is not installed"
+    header, yours, kind = one.header, one.yours, one.kind(today)
+    if kind == "unfinished":
+        part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)
+        reason = f"{part}begun{' again' * yours.passed}: {_begun(ctx, header, yours)}"
+    elif kind == "new":
+        easiest = "the easiest come first"
+        if last is not None and header.id == prepared:
+            easiest = f"it goes on from {last.header.called}"
+        reason = f"new, {header.level}, {header.minutes} min: {easiest}"
         if first := before(header):
             reason += f"; better after {' and '.join(first)}"
     else:
-        part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)
-        reason = f"{part}begun: {_begun(ctx, header)}"
-    for other, theirs in left:
-        if theirs.given_up and order[:1] == (other.id,) != (header.id,):
-            reason += f"; {other.called} comes again last, as its solution was shown"
-    return Suggested(header, reason, _folder(ctx, header))
+        reason = schedule.why(ctx, yours)
+    if kind == "due" and one.due is not None:
+        since = "today" if one.due == today else f"since {schedule.day(one.due, today)}"
+        reason = f"due {since}: {reason}"
+    if header.torch and not able:
+        reason += "; it needs torch, which is not installed"
+    return Suggested(kind, header, reason, _folder(ctx, header), one.due)
+
+
+def _prepared(last: Standing | None) -> str:
+    """The question that the prediction a person made last prepares; nothing where it was none."""
+    if last is None or last.header.form != "predict" or not last.yours.over:
+        return ""
+    with suppress(DrillError):  # it cannot be read any more
+        return bank.load([last.header.bank], last.header.id).spec.then or ""
+    return ""
 
 
 def _folder(ctx: Context, header: Header) -> Path | None:
@@ -110,9 +176,9 @@ def _folder(ctx: Context, header: Header) -> Path | None:
     return None
 
 
-def _begun(ctx: Context, header: Header) -> str:
+def _begun(ctx: Context, header: Header, yours: Progress) -> str:
     """What was tried of the part that is asked now, and the last idea that was shown."""
-    rows = tried(ctx, header.called)
+    rows = tried(ctx, header.called, yours)
     while any(row.on for row in rows):  # of parts before it
         rows.pop(0)
     tries = {row.attempt.sha256 for row in rows if row.attempt.is_try and row.attempt.verdict}

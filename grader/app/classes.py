@@ -17,13 +17,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
-from grader import __version__, forms
+from grader import __version__, bank, forms
 from grader.app.context import Context, cores, need_torch
 from grader.bank import document
 from grader.bank.document import Document, Fault
 from grader.bank.faults import faults as faults_of
 from grader.bank.storage import MAX_SOURCE, files_of, read_regular, write_whole
 from grader.classroom.hand_in import SHOWN, HandIns
+from grader.classroom.layout import Layout, Pattern
 from grader.classroom.report import ClassFindings, class_page, find
 from grader.classroom.results import Results
 from grader.classroom.run import LEVELS, DaskPool, Job, LocalPool, grade_all, versions
@@ -193,14 +194,19 @@ def _faults(config: ClassFile) -> Iterator[Fault]:
     """Say what no type says."""
     extensions = config.late.extensions if config.late else {}
     times: list[tuple[tuple[str, ...], int | str]] = [(("deadline",), config.deadline)]
+    due: datetime | None = None  # the first of them
     times += [(("late", "extensions", who), at) for who, at in extensions.items()]
     for path, time in times:
-        moment = None
+        moment: datetime | None = None
         with suppress(ValueError):
             moment = datetime.fromisoformat(str(time))
         if isinstance(time, str) and time and (moment is None or moment.utcoffset() is None):
             expected = "expected a time with its offset, as 2026-11-20T23:59:00+01:00"
             yield path, f"{expected}, found {time!r}"
+        elif due is None:
+            due = moment
+        elif moment and moment < due:
+            yield path, f"expected a time after the deadline, found {time!r}"
     if config.late and not config.deadline:
         yield ("late",), "expected a deadline with it, found none"
     if config.layout and config.pattern:
@@ -240,6 +246,7 @@ def assigned(asked: ClassQuestion, question: Question) -> AssignedQuestion:
         weight=asked.weight,
         hidden=tuple(dict.fromkeys(asked.hidden)),
         libraries=versions(dict.fromkeys(["python", "drill", "numpy", *question.spec.uses])),
+        is_text=forms.of(question.spec).is_text,
     )
 
 
@@ -296,7 +303,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         )
     asked = [one.id for one in questions]
     texts = [one.id for one in questions if forms.of(one.spec).is_text]
-    how = (config.layout, config.pattern)
+    how, skips = (config.layout, config.pattern), config.on_error == "skip"
     if plan.layout or plan.pattern:
         how = (plan.layout, plan.pattern)
     per_student = config.seed == "per student"
@@ -314,13 +321,17 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
     )  # fmt: skip
     # Before anything is written: it may be refused.
     with (
-        HandIns(plan.submissions, asked, *how, texts, config.on_error == "skip") as handed,
+        HandIns(plan.submissions, asked, *how, texts, skips, bank.ids(ctx.banks())) as handed,
         Results(plan.out, write=terms, drawn=seed is None) as results,
     ):
-        count = results.take(handed)
-        _say_found(ctx, plan.submissions, asked, handed, count)
+        count = results.take(handed, handed.unused)
+        _say_found(ctx, plan.submissions, terms, handed, count)
+        if others := results.from_elsewhere():
+            ctx.say(
+                f"{plan.out}: {quantity(others, 'student')} of other SUBMISSIONS stay in it", ""
+            )
         if terms.late:
-            _say_late(ctx, terms.late, results, handed.layout.name)
+            _say_late(ctx, terms.late, results, handed.layout)
         done = 0
         for entry in results.settled():
             done += 1
@@ -356,13 +367,14 @@ def _need(level: str) -> None:
         )
 
 
-def _say_found(ctx: Context, root: Path, asked: Sequence[str], handed: HandIns, count: int) -> None:
+def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: int) -> None:
     """Say how files are laid out, which are no student's answer, and from whom there is none."""
     layout, unused, without = handed.layout, handed.nobodys(), list(dict.fromkeys(handed.lacking))
     count -= len(handed.lacking)
     if not count:
-        like = " or ".join(f"STUDENT/{one}.py" for one in asked)
-        if layout.looks_like != "STUDENT/QUESTION.py":
+        paths = (f"STUDENT/{one.id}.{'txt' if one.is_text else 'py'}" for one in terms.questions)
+        like = " or ".join(paths)
+        if layout.name != "folders":
             like = f"{layout.looks_like} ({layout.name})"
         raise NothingHandedIn(
             f"{root}: expected files like {like}, found {unused or 'none'}",
@@ -370,34 +382,33 @@ def _say_found(ctx: Context, root: Path, asked: Sequence[str], handed: HandIns, 
         )
     ctx.say(f"{root}: {quantity(count, 'answer')}, read by the layout {layout.name}", "")
     if handed.joined:
-        whole = [f"{path} with {', '.join(names)}" for path, names in handed.joined.items()]
-        more = f"; {len(whole) - SHOWN:,} more" if len(whole) > SHOWN else ""
-        shown = "; ".join(inert(one, 200) for one in whole[:SHOWN])
-        ctx.say(f"{root}: graded with what they import: {shown}{more}", "")
+        whole = (f"{path} with {', '.join(names)}" for path, names in handed.joined.items())
+        shown = joined((inert(one, 200) for one in whole), SHOWN)
+        ctx.say(f"{root}: graded with what they import: {shown}", "")
     if unused:
         ctx.say(f"{root}: {unused}", "")
     if without:
-        who = joined((inert(one, 60) for one in without), SHOWN)
-        ctx.say(f"{root}: no answer from {quantity(len(without), 'student')}: {who}", "")
+        listed = joined((inert(one, 90) for one in without), SHOWN)
+        ctx.say(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}", "")
 
 
-def _say_late(ctx: Context, late: Late, results: Results, layout: str) -> None:
+def _say_late(ctx: Context, late: Late, results: Results, layout: Layout | Pattern) -> None:
     """Say which times are sure, which unknown, and who has an extension and no file."""
-    if layout in {"files", "folders", "pattern"}:
+    if layout.name in {"files", "folders", "pattern"} and "{at}" not in layout.looks_like:
         text = "late: the time of a file is when it was last changed, which copying it may alter"
         ctx.say(text, "")
     if count := results.without_time():
         text = f"late: no time is known of {quantity(count, 'file')}, which lose nothing"
         ctx.say(text, "")
     if absent := sorted(late.extensions.keys() - set(results.students())):
-        who = joined((inert(one, 60) for one in absent), SHOWN)
-        ctx.say(f"late: an extension and no file: {who}", "")
+        listed = joined((inert(one, 60) for one in absent), SHOWN)
+        ctx.say(f"late: an extension and no file: {listed}", "")
 
 
 def report_class(folder: Path, *, html: Path | None = None) -> ClassFindings:
     """Return what follows from the results of a class, and write a page of it if asked."""
     with Results(folder) as results:
-        found = find(results.terms, results.entries())
+        found = replace(find(results.terms, results.entries()), aside=tuple(results.aside()))
         if html is not None:
             write_whole(html, class_page(found, results.entries(), str(folder)))
         return found

@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,6 +58,7 @@ class Context:
     who: str = ""
     typing: str = "grade"  # the command, for those that are suggested
     say: Callable[[str, str], None] = lambda _message, _hint: None  # a warning, and what to do
+    local: Callable[[datetime], datetime] = lambda moment: moment  # in the person's time zone
     _said: set[str] = field(default_factory=set)
 
     @cached_property
@@ -68,6 +70,11 @@ class Context:
     def starts(self) -> tuple[Start, ...]:
         """Every start on record, the latest first."""
         return self.read(progress.starts, ())
+
+    @property
+    def today(self) -> date:
+        """The day that the person's calendar shows."""
+        return self.local(datetime.fromisoformat(self.now())).date()
 
     @property
     def option(self) -> str:
@@ -129,8 +136,11 @@ class Context:
 
     def progress(self, question: Question) -> Progress:
         """Return how far the person is with a question, as far as that can be known."""
+        from grader import forms  # loaded with every question
+
         known = self.read(lambda db: progress.overview(db, question.id), {})
-        return progress.of(known, question.id, question.bank)
+        form = forms.of(question.spec)
+        return progress.of(known, question.id, question.bank, once=form.one_try)
 
     def event(self, what: What, question: Question | Attempt, **more: Any) -> Event:  # noqa: ANN401
         """Return an event of this moment about a question, or about that of an attempt."""

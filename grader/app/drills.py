@@ -38,6 +38,7 @@ class Made:
     workspace: Workspace
     already: bool
     written: tuple[str, ...]
+    kept: Path | None = None  # the copy of a file that made room for the starter
 
 
 def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tuple[Question, Made]:
@@ -84,6 +85,35 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     return question, made
 
 
+def start_again(
+    ctx: Context, question_id: str, *, parent: Path | None = None
+) -> tuple[Question, Made]:
+    """Begin another sitting of a question: put the starter back, and ask the first part alone.
+
+    It goes into `parent`, by default where it was started last; UsageError where no sitting of it
+    is over.
+    """
+    choice = resolve(ctx, question_id)
+    yours, question = ctx.progress(choice.question), choice.question
+    if not yours.over:
+        go_on = f"drill start {choice.called}{choice.option}"
+        if yours.started:
+            go_on = f"drill grade{choice.argument}   drill reset{choice.argument}"
+        done = "begun again already, and not passed since" if yours.passed else "not passed yet"
+        raise UsageError(
+            f"{question.id} is {done}, so there is nothing to begin again",
+            hint=f"Next: {go_on}",
+        )
+    if choice.workspace is not None and parent is None:
+        ctx = replace(ctx, folder=choice.workspace.folder)
+    question, made = start(ctx, question_id, parent=parent)
+    event = ctx.event("again", question, path=str(made.workspace.folder))
+    starter = question.handed_out(question.starter)
+    copy = put_back(ctx, made.workspace.submission, starter, "again", event)
+    write_question(ctx, made.workspace.folder, question, 1)
+    return question, replace(made, kept=copy)
+
+
 def _begin(wanted: Workspace, elsewhere: str, grade: str) -> None:
     """Make a folder with a marker in it, where nothing of that kind is in the way."""
     import json  # which a list of questions does without
@@ -107,19 +137,20 @@ def _begin(wanted: Workspace, elsewhere: str, grade: str) -> None:
 
 
 def write_question(ctx: Context, folder: Path, question: Question, asked: int) -> None:
-    """Write QUESTION.md anew with every part that is asked; what somebody wrote into it is kept."""
+    """Write QUESTION.md anew with the parts that are asked; what somebody wrote into it is kept."""
     from grader.reports.question import question_markdown
 
     path = folder / QUESTION
     before = b""
     with suppress(OSError):
         before = read_regular(path, _MOST_BYTES)[0]
-    ours = [question_markdown(question, parts=n).encode() for n in range(1, asked + 1)]
+    every = range(1, len(question.spec.parts) + 1)
+    ours = [question_markdown(question, parts=n).encode() for n in every]
     try:
         if before and before not in ours:
             files.keep_copy(path, before, "before")
-        if before != ours[-1]:
-            files.replace(path, ours[-1])
+        if before != ours[asked - 1]:
+            files.replace(path, ours[asked - 1])
     except UsageError as fault:
         option = f"drill show {question.id}{ctx.option} shows the part that is asked now"
         ctx.warn(f"{QUESTION} stays as it was ({fault.message})", option)
@@ -198,6 +229,7 @@ class Solution:
     full: str  # the reference
     changes: tuple[Change, ...]  # of the starter, those that the parts asked until now ask for
     left: int  # changes of later parts
+    gave_up: bool  # whether a sitting after a pass ends with it
     leads_to: tuple[Header, ...]  # the questions of its bank that it is better to have passed for
     mine: tuple[Line, ...] | None  # one's own file against it; None: there is none
 
@@ -211,8 +243,7 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
     question = choice.question
     form = forms.of(question.spec)
     yours = ctx.progress(question)
-    over = form.one_try and yours.tries > 0  # it cannot be passed any more
-    if not (yours.passed or yours.given_up or give_up or over):
+    if not (yours.passed or yours.over or yours.given_up or give_up):
         raise UsageError(
             f"the solution of {question.id} is shown when all parts pass",
             hint=f"Next: drill hint{choice.argument}   drill solution{choice.argument} --give-up",
@@ -227,7 +258,7 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
     if choice.workspace is not None:
         with suppress(UsageError):  # there is no such file any more
             before = files.read_submission(choice.workspace.submission)
-            mine = _compared(before, question.handed_out(right))
+            mine = compared(before, question.handed_out(right))
     changes = repair.changes(question)
     asked = yours.asked(last)
     now = [
@@ -241,12 +272,12 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
         for head in bank.headers([question.bank])
         if question.id in head.prerequisites or head.id == question.spec.then
     ]
-    left = len(changes) - len(now)
-    return Solution(choice, yours.passed, shown, tuple(now), left, tuple(leads_to), mine)
+    left, gave_up = len(changes) - len(now), yours.passed and not yours.over
+    return Solution(choice, yours.passed, shown, tuple(now), left, gave_up, tuple(leads_to), mine)
 
 
-def _compared(before: bytes, after: bytes) -> tuple[Line, ...]:
-    """What changes between two files, with a line around each change."""
+def compared(before: bytes, after: bytes) -> tuple[Line, ...]:
+    """Return what changes between two files, with a line around each change."""
     one, other = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
     # After two lines of names and one of the place.
     diff = [*unified_diff(one, other, n=1, lineterm="")][3:]

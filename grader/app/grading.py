@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,9 +34,11 @@ class Graded:
     report: Report
     choice: Choice
     path: Path  # of the file that was graded
+    submission: bytes  # what was in it
     again: str  # what follows `drill grade` to grade this file again
     tries: int  # at the question with this one; 0: it does not count as one
-    passed: bool  # whether the question was passed before
+    passed: bool  # whether the question was passed before in this sitting
+    began: str  # when the sitting did, or else the folder: UTC, ISO 8601
     hints_left: bool
     next_part: int | None = None  # number of the part that is asked from now on, if it is a new one
 
@@ -51,6 +54,8 @@ def grade(
     explain: bool = True,
     doing: Callable[[str], None] = lambda _: None,
     agreed: Callable[[bytes], bool] = lambda _: True,
+    found: tuple[Choice, Path, str] | None = None,
+    judge: Callable[..., Report] | None = None,
 ) -> Graded:
     """Grade a submission and record it.
 
@@ -66,6 +71,8 @@ def grade(
         doing: Called with what is going on: "loading torch", "grading, 7 of 19 checks".
         agreed: Asked before the only grade of a prediction that counts, and before one of another
             file shows what is right; with the file.
+        found: What `meant` returned for these arguments, where that is known.
+        judge: What grades it: `grade` of an open session of its question, if there is one.
 
     Raises:
         UsageError: Among others, where `agreed` says no.
@@ -89,7 +96,7 @@ def grade(
             if not head.torch or torch_installed():
                 started.append(stack.enter_context(Workers(torch=head.torch)))
 
-        choice, path, again = _meant(ctx, target, file, prepare)
+        choice, path, again = found or meant(ctx, target, file, prepare)
         question, every = choice.question, len(choice.question.spec.parts)
         wanted = _parts(question, parts)
         again += "" if parts is None else f" --parts {shlex.quote(parts)}"
@@ -110,7 +117,7 @@ def grade(
         yours = ctx.progress(question)
         why_not = _why_not_counted(choice, path, file, yours.tries)
         is_own = why_not is None
-        starter = submission == question.handed_out(question.starter)
+        starter = question.is_starter(submission)
         once = forms.of(question.spec).one_try and not yours.tries
         readable = isinstance(program_of(submission, question, path.name), bytes)
         if once and readable and not agreed(submission):
@@ -129,9 +136,12 @@ def grade(
             ctx.warn(*why_not)
         # One part is asked after another of those who try, and all of everybody else.
         before = yours.asked(every) if begun is not None and is_own else every
-        report = session.grade(
-            question, submission, seed=seed, filename=path.name, proved=proved, parts=wanted,
-            workers=started[0] if started else None, explain_starter=explain,
+        judge = judge or partial(
+            session.grade, question, proved=proved, parts=wanted,
+            workers=started[0] if started else None,
+        )  # fmt: skip
+        report = judge(
+            submission, seed=seed, filename=path.name, explain_starter=explain,
             progress=lambda done, checks: doing(f"grading, {done} of {checks} checks"),
         )  # fmt: skip
     unread = report.raised is not None and report.raised.is_of_text
@@ -152,17 +162,22 @@ def grade(
         report,
         choice,
         path,
+        submission,
         again,
         # A version is a try once, however often it is graded.
         tries=tries if (tries := ctx.progress(question).tries) > yours.tries else 0,
-        passed=yours.passed,
+        passed=yours.done,
+        began=next(iter(yours.moments), choice.workspace.started_at if choice.workspace else ""),
         hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
         next_part=asked if asked > before and report.parts_passed < asked else None,
     )
 
 
-def _meant(
-    ctx: Context, target: str | None, file: Path | None, soon: Callable[[Path, str], None]
+def meant(
+    ctx: Context,
+    target: str | None,
+    file: Path | None = None,
+    soon: Callable[[Path, str], None] = lambda _bank, _id: None,
 ) -> tuple[Choice, Path, str]:
     """Return the drill, the file to grade, and what follows `drill grade` to do it again."""
     here = ctx.here()

@@ -15,6 +15,7 @@ from grader.model.errors import DrillError, UsageError
 from grader.model.report import FINE, UNREADABLE
 from grader.records import events, progress
 from grader.records.events import Attempt
+from grader.records.progress import Progress
 from grader.reports.sheet import inert
 
 if TYPE_CHECKING:
@@ -75,26 +76,30 @@ def history(
     found, earlier = ctx.store.read(latest, empty=((), 0))
     if question_id is not None and not found:  # mistyped, or never graded
         bank.find(ctx.banks(), question_id)
-    best: dict[tuple[str, str], int] = {}
+    best: dict[tuple[str, str, int], int] = {}
     return tuple(_row(one, best) for one in found), earlier
 
 
-def tried(ctx: Context, question_id: str) -> list[Row]:
-    """Return the latest grades at which checks were tried, the last one last."""
+def tried(ctx: Context, question_id: str, yours: Progress) -> list[Row]:
+    """Return the latest grades of the sitting at which checks were tried, the last one last."""
     try:
         rows = history(ctx, question_id, most=100)[0]
     except DrillError:  # the records cannot be read
         return []
     # The starter is no try, but its page too has a case to look at.
-    return [row for row in rows if row.attempt.is_try or row.unchanged]
+    return [
+        row
+        for row in rows
+        if row.attempt.id > yours.earlier and (row.attempt.is_try or row.unchanged)
+    ]
 
 
-def _row(attempt: Attempt, best: dict[tuple[str, str], int]) -> Row:
-    """What is known of an attempt; `best` has how many parts those before it passed."""
+def _row(attempt: Attempt, best: dict[tuple[str, str, int], int]) -> Row:
+    """What is known of an attempt; `best` has how many parts those of its sitting passed before."""
     import json  # which a list of questions does without
 
     passed, of = progress.parts_passed(attempt.parts), len((attempt.parts or "").split())
-    mine = (attempt.question, attempt.bank)
+    mine = (attempt.question, attempt.bank, attempt.sitting)
     before = best.get(mine, 0)
     on = attempt.kind == "grade" and passed > before
     if on:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from grader import bank
@@ -72,6 +73,8 @@ def open_folder(folder: Path) -> Workspace | None:
         question, bank, at = texts = [content[n] for n in ("question", "bank", "started_at")]
         if not all(isinstance(text, str) and "\0" not in text for text in texts) or "/" in question:
             raise ValueError(texts)
+        if datetime.fromisoformat(at).tzinfo is None:
+            raise ValueError(at)
     except (ValueError, KeyError, TypeError, RecursionError) as fault:
         raise UsageError(
             f"{marker}: expected what drill start wrote there, found something else",

@@ -97,17 +97,20 @@ def hold_repair(
     if not question.repair:
         return []
     progress("the repair of the starter")
-    found = [f"the repair: {fault}" for fault in repair.faults(question)]
+    file = file_of(question, "repair") or "the repair"
+    found = [f"{file}: {fault}" for fault in repair.faults(question)]
     last = len(question.spec.parts)
-    for parts, seed in [*((n, seeds[0]) for n in range(1, last)), *((last, s) for s in seeds)]:
-        report = session.grade(repair.repaired(question, parts), seed=seed)
-        if report.parts_passed < parts:
-            failed = (c for c in report.checks if not c.stretch and c.verdict not in FINE)
-            said = next((f"{c.id}: {told(c)}" for c in failed), report.message)
-            found.append(
-                f"the repair: expected the starter with the changes of parts 1 to {parts} to pass "
-                f"these on seed {seed}, found {said}"
-            )
+    for parts in range(1, last + 1):
+        upto, failing = f"parts 1 to {parts}" if parts > 1 else "part 1", list[Fault]()
+        before = f"{file}: the starter with the changes of {upto} is stopped"
+        for seed in (tried := seeds if parts == last else seeds[:1]):
+            report = session.grade(repair.repaired(question, parts), seed=seed)
+            if report.parts_passed < parts:
+                failed = (c for c in report.checks if not c.stretch and c.verdict not in FINE)
+                said = next((f"{c.id}: {told(c)}" for c in failed), report.message)
+                failing.append((seed, before, f": {said}"))
+        if failing:  # what is wrong in a part is wrong in those after it
+            return [*found, *sentences(failing, len(tried))]
     return found
 
 
@@ -134,13 +137,16 @@ def _turned_down(
         evaluation = session.examine(called, program, seed, called=called, file=file, parts=last)
         checks = [c for part in question.spec.parts[:last] for c in part.checks if not c.stretch]
         results = {check.id: result_of(evaluation, check, timed=timed) for check in checks}
+        known: set[object] = set()  # what it raises at one place is said once
         for check, result in results.items():
-            if result.verdict not in FINE:
-                before = f"{file}: {check} does not pass {name}, and it is right,"
+            cause = (r.type, r.message, r.frames) if (r := result.raised) else check
+            if result.verdict not in FINE and cause not in known:
+                before = f"{file}: {check} stops {name}, which is right,"
                 yield seed, before, f": {told(result, file)}"
+            known.add(cause)
         taken.setdefault(name, shares_of(evaluation, results))
     except BankFault as fault:
-        yield seed, f"{file}: {fault}", ""
+        yield seed, f"{file}: {name} is of no use", f": {fault}"
 
 
 def hold_derived(
@@ -182,7 +188,7 @@ def _styled_faults(session: GradingSession, name: str, about: str, seed: int) ->
             continue
         result = result_of(evaluation, check)
         if result.verdict is Verdict.FAIL:
-            before = f"the reference {about} is right, and {check.id} does not pass it"
+            before = f"{check.id} stops the reference {about}, which is right,"
             yield seed, before, f": {told(result)}"
         elif result.verdict not in FINE:
             raise BankFault(told(result))

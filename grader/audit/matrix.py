@@ -245,7 +245,7 @@ class Matrix:
             first = [r for r in bad if seen.graded[r.id].verdict is not Verdict.SKIPPED]
             for result in first or bad:  # one fault, one report
                 sentence = told(result, self.subjects[0].file)
-                yield seen.seed, f"the reference does not pass {result.id}", f": {sentence}"
+                yield seen.seed, f"{result.id} stops the reference", f": {sentence}"
 
     def _of_wrong(self, subject: Subject, twins: Iterable[tuple[str, str]]) -> Iterator[Fault]:
         """What stops a wrong program not at all, not as claimed, or under another name."""
@@ -361,7 +361,11 @@ class Matrix:
             if re.search(rf"{_MEANT}|\b{re.escape(raised.type)}\b", meant, re.IGNORECASE):
                 continue
             inner = raised.frames[-1] if raised.frames else None
-            where = f" in {inner.function}, line {inner.line}," if inner is not None else ""
+            where = ""
+            if inner is not None:
+                # Of two layers, the upper one has the functions that it defines.
+                own = inner.function in dict(defined(subject.sources[-1])) and subject.file
+                where = f" in {inner.function}, {f'{own}:' if own else 'line '}{inner.line},"
             to_do = raised.type == "NotImplementedError"  # nobody takes that for a mistake
             about = "starter" if to_do and subject.misconception is None else _CRASH
             advice = "a starter runs, looks plausible and fails by its values"

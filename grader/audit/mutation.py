@@ -32,7 +32,7 @@ import numpy as np
 
 from grader import forms
 from grader.audit.matrix import SURER, listed, result_of
-from grader.cases.recipe import CaseRecipe, free_names, read_cases
+from grader.cases.recipe import CaseRecipe, case_names, free_names, read_cases
 from grader.cases.vary import written
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
@@ -445,17 +445,24 @@ class Search:
         return fault.sentence
 
     def _advice(self, given: _Input, result: str | None) -> str:
-        checks = [
-            c.id
-            for c in self.checks
-            if c.run == given.run and not c.stretch and (not result or result in c.compared)
-        ]
-        names = " or ".join(checks[:3]) or "a new check"
+        able = (c for c in self.checks if c.run == given.run and not c.stretch)
+        checks = [c for c in able if not result or result in c.compared]
         if (given.run, result) in self._loose:
+            names = " or ".join(c.id for c in checks[:3])
             return f"{names} only asks where the curve ends: compare {result} by kind outputs"
+        # What compares values sees every difference on the inputs that it looks at.
+        kinds = [registry.get(c.kind) for c in checks]
+        whole = [not result or (kind.judges_values and not kind.is_law) for kind in kinds]
+        exact = [c for c, every in zip(checks, whole, strict=True) if every]
+        runs = self.session.question.runs
+        looking = [c.id for c in exact if given.origin in case_names(c, runs[c.run], self._own)]
+        ids = [c.id for c in exact if c.id not in looking or given.reach is not Reach.SAME]
+        names = " or ".join(ids[:3]) or "a new check of kind outputs"
         if given.reach is not Reach.SAME:
             return f"add this case, and let {names} look at it"
-        return f"let {names} look at {given.origin}, with more draws or numbers that are written"
+        if result and looking:
+            return f"give {given.origin} more draws, or numbers that are written"
+        return f"let {names} look at {given.origin}"
 
 
 def _course(result: str, observed: Value, wanted: Value) -> str | None:

@@ -7,6 +7,7 @@ built in, takes `abs(alpha)` or returns float64 wrote one of them.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -19,6 +20,7 @@ from grader.evaluation.values import array_of
 from grader.model.numerals import shape_text
 from grader.model.question import Question
 
+_REAL, _WHOLE = re.compile(r"\ba number\b(?! of)|\bfloats?\b"), re.compile(r"\bints?\b|\bwhole\b")
 LEAST_CASES = 3  # of which it may be said that all their sizes are alike
 
 
@@ -36,22 +38,28 @@ def unvaried(question: Question, evaluation: Evaluation) -> Iterator[str]:
         if any(isinstance(one, (str, type(None))) for one in values.values()):
             continue
         if all(isinstance(one, (int, float)) for one in values.values()):
-            said = _of_numbers(name, values)
+            said = _of_numbers(question, name, values)
         else:
             arrays = True
             said = _of_arrays([np.asarray(array_of(one)) for one in values.values()])
+            said = said and f"{name} is {said}"
         if said and len(values) > 1:
-            yield f"{name} is {said}"
+            yield said
     promised = (" ".join([one.interface, *one.contract]) for one in question.spec.parts)
     if arrays and dtypes == {"float64"} and any("float32" in text for text in promised):
-        yield f"no case is float32; {{extends: {next(iter(evaluation.cases))}, dtype: float32}} is"
+        first = next(iter(evaluation.cases))
+        yield f"no case is float32; add {_further(question, first, 'dtype', 'float32')}"
     yield from _arguments(question)
 
 
-def _of_numbers(name: str, values: Mapping[str, Any]) -> str:
+def _of_numbers(question: Question, name: str, values: Mapping[str, Any]) -> str:
     """What is the same of a number in every case, and a case in which it is not."""
     case, first = next(iter(values.items()))
     numbers, is_float = {*values.values()}, any(isinstance(v, float) for v in values.values())
+    if len(numbers) > 1:  # a size or an index is whole, what is called a number need not be
+        lines = [line for one in question.spec.parts for line in one.interface.splitlines()]
+        said = " ".join(line for line in lines if re.search(rf"#.*\b{name}\b", line))
+        is_float |= bool(_REAL.search(said)) and not _WHOLE.search(said)
     if isinstance(first, bool):
         told, other = str(first).lower(), str(not first).lower()
     else:
@@ -59,8 +67,16 @@ def _of_numbers(name: str, values: Mapping[str, Any]) -> str:
     if len(numbers) > 1:
         if not is_float or not all(float(one).is_integer() for one in numbers):
             return ""
-        told = "whole"
-    return f"always {told}; {{extends: {case}, {name}: {other}}} would not be"
+        told = "a whole number"
+    return f"every case has {name} {told}; add {_further(question, case, name, other)}"
+
+
+def _further(question: Question, case: str, key: str, value: str) -> str:
+    """A further case under a name that is free."""
+    called = f"other-{key.lower().replace('_', '-').strip('-')}"
+    while called in question.spec.cases:
+        called += "-2"
+    return f"`{called}: {{extends: {case}, {key}: {value}}}`"
 
 
 def _of_arrays(arrays: Sequence[np.ndarray[Any, Any]]) -> str:

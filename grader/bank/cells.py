@@ -10,8 +10,9 @@
     # %% no-gate / by-a-product
     def relu_backward(grad_y, x): ...
 
-`# key: value` right below the name says something of the program, in YAML.  The docstring is an
-idea's feedback: lines are joined, an empty one ends a paragraph.  A name, a slash and another is a
+`# key: value` among the comments right below the name says something of the program, in YAML.
+What would be swallowed, code above the first name for one, is refused.  The docstring is an idea's
+feedback: lines are joined, an empty one ends a paragraph.  A name, a slash and another is a
 further variant of an idea, and has a program alone.
 """
 
@@ -30,10 +31,14 @@ from typing import Any
 
 from grader.bank import document
 from grader.bank.document import Document
+from grader.model.errors import BankError
 
 MARK = re.compile(r"# %%[ \t]*(.*?)[ \t]*")
-_KEY = re.compile(r"# [a-z_]+:(\s.*)?")
-_DOCSTRING = re.compile(r"(?:\s|#[^\n]*\n)*([rR]?(\"\"\"|''').*?\2)", re.DOTALL)
+_OWN = "killed_by|parameters|part"
+_KEY = re.compile(rf"#\s*((?:{_OWN})(?=:)|[a-z_]+(?=:(?:\s|$))):\s*(.*)")
+_STRAY = re.compile(rf"#+\s*(%%|(?:{_OWN}):)")  # where it is no mark, and no key
+_DOCSTRING = re.compile(r"(?:\s|#[^\n]*(?:\n|$))*([rR]?(\"\"\"|''').*?\2)", re.DOTALL)
+_NO_CODE = re.compile(rf"(?:{_DOCSTRING.pattern})?(?:\s|#[^\n]*(?:\n|$))*", re.DOTALL)
 _NAMED = (ast.FunctionDef, ast.ClassDef)
 
 
@@ -51,7 +56,7 @@ def read(data: bytes, path: Path) -> tuple[Document, list[Cell]]:
     """The programs in a file that goes by a path; and their keys, by name, with their places.
 
     Raises:
-        BankError: it is no text, a key is no YAML, or two have one name.
+        BankError: it is no text, a key is no YAML, two have one name, or something is of none.
     """
     lines = data.decode("utf-8-sig", "surrogateescape").splitlines()
     marks = [number for number, line in enumerate(lines) if MARK.fullmatch(line)]
@@ -59,9 +64,12 @@ def read(data: bytes, path: Path) -> tuple[Document, list[Cell]]:
     for number in marks:
         keys[number] = f"{json.dumps(title(lines[number]))}:"
         for below, line in enumerate(lines[number + 1 :], number + 1):
-            if not _KEY.fullmatch(line):
+            if not line.startswith("#") or below in marks:
                 break
-            keys[below] = f"  {line[2:]}"
+            if said := _KEY.fullmatch(line):
+                keys[below] = f"  {said[1]}: {said[2]}"
+    if strays := [document.one_line(f"{path}:{n + 1}:1: {s}") for n, s in _strays(lines, keys)]:
+        raise BankError(strays[0], problems=strays)
     doc = document.parse("\n".join([*keys, "{}" * (not marks)]).encode(), path)
     found = []
     for number, end in pairwise([*marks, len(lines)]):
@@ -77,6 +85,19 @@ def read(data: bytes, path: Path) -> tuple[Document, list[Cell]]:
             )
         )
     return doc, found
+
+
+def _strays(lines: list[str], keys: list[str]) -> Iterator[tuple[int, str]]:
+    """What is above the first name and no comment, and comments that are nearly a name or a key."""
+    first = next((number for number, key in enumerate(keys) if key), len(lines))
+    above = "".join(f"{line}\n" for line in lines[:first])
+    plain = _NO_CODE.match(above).end()  # type: ignore[union-attr]
+    if plain < len(above):
+        yield above.count("\n", 0, plain), "expected a line `# %% NAME` above code, found none"
+    for number, line in enumerate(lines):
+        if not keys[number] and (near := _STRAY.match(line)):
+            wanted = "`# %% NAME`" if near[1] == "%%" else "keys right below the name"
+            yield number, f"expected {wanted}, found {document.shortened(line)!r}"
 
 
 def title(mark: str) -> str:

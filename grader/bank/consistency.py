@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from grader import forms
@@ -48,6 +49,10 @@ def shaped_like(written: object) -> list[str]:
     return [text.removeprefix("like ") for text in texts if text.startswith("like ")]
 
 
+FEW = 8  # words that a sentence lists
+_NUMBER = re.compile(r"[-+]?(inf|infinity|nan|[0-9.]+(e[-+]?[0-9]+)?)", re.IGNORECASE)
+
+
 class Review:
     """Looks for inconsistencies in a question; paths are those of a spec with `parts`."""
 
@@ -86,6 +91,8 @@ class Review:
         made = {result for run in self._runs.values() for result in results(run)}
         for name, case in self._cases.items():
             for key, recipe in case.inputs.items():
+                if word := self._wordy(key, recipe.literal) * (key in spec.cases[name]):
+                    yield ("cases", name, key), word
                 if recipe.like not in (None, key):
                     known = ({*case.inputs} | made) - {key}
                     expected = "'like' an input or a result"
@@ -106,6 +113,25 @@ class Review:
             used.update(case_names(check, self._runs[check.run], self._cases))
             used.update(mention.name for mention in _mentions(check)[0] if mention.of == "case")
         yield from (("cases", name) for name in sorted(self._cases.keys() - used))
+
+    def incomplete_cases(self) -> Iterator[Fault]:
+        """Cases that no check looks at because they lack an input: a row may have lost a cell."""
+        for at in self.unused_cases():
+            given = self._cases[str(at[1])].inputs.keys()
+            needs = {run: free_names(steps).keys() for run, steps in self._runs.items()}
+            begun = [(needs[run] - given, run) for run in needs if given & needs[run]]
+            names, run = min(begun, key=lambda one: len(one[0]), default=(set[str](), ""))
+            if names:
+                text = f"gives no {' and no '.join(sorted(names))}, which the run {run} needs"
+                yield at, f"{text}, so that no check looks at it"
+
+    def _wordy(self, name: str, value: object) -> str:
+        """What is wrong with a text that reads as a number, where other cases give a number."""
+        given = (case.inputs[name].literal for case in self._cases.values() if name in case.inputs)
+        if not _NUMBER.fullmatch(str(value)) or not any(isinstance(g, (int, float)) for g in given):
+            return ""
+        found = f"found the text {value!r}; infinity is .inf, NaN .nan"
+        return f"expected a number as in other cases, {found}" * isinstance(value, str)
 
     def _once_for_all(self) -> Iterator[Fault]:
         """The driver, and names in `defaults` and `display` that no run reads."""
@@ -145,12 +171,14 @@ class Review:
         read = set(self._read)
         for check in self._spec.checks:
             read.update(mention.name for mention in _mentions(check)[0])
+        columns = self._spec.columns
         for case, recipe in self._cases.items():
             alike = {r.like for r in recipe.inputs.values()}
             for name in recipe.inputs.keys() & self._spec.cases[case].keys() - read - alike:
                 near = did_you_mean(name, sorted(read - recipe.inputs.keys()))
                 text = f"expected an input that a step reads, found {name!r}{near}"
-                yield ("cases", case, name), text
+                at = ("columns", columns.index(name)) if name in columns else ("cases", case, name)
+                yield at, text
 
     def _part(self, part: Part, p: int) -> Iterator[Fault]:
         """What the first part lacks, ids, points, parts that decide nothing, and follow-ups."""
@@ -219,7 +247,9 @@ class Review:
         }
         for mention in mentions:
             expected, names = known[mention.of]
-            yield from _one_of((*at, *mention.path), expected, mention.name, names)
+            given_by = [run for run, some in self._runs.items() if mention.name in results(some)]
+            hint = f"; say `run: {given_by[0]}`, which gives it" if given_by else ""
+            yield from _one_of((*at, *mention.path), expected, mention.name, names, hint)
         if lacks := check.lacks():
             yield at, f"expected {lacks}, found none: the check could not fail"
         for path, text in check.faults():
@@ -257,11 +287,14 @@ class Review:
                 yield where, f"{text}: remembering the answer would be fast"
 
 
-def _one_of(at: Keys, expected: str, word: str, known: Iterable[str]) -> Iterator[Fault]:
-    """A sentence about a word that is none of those known."""
-    words = list(known)
+def _one_of(
+    at: Keys, expected: str, word: str, known: Iterable[str], hint: str = ""
+) -> Iterator[Fault]:
+    """A sentence about a word that is none of those known, which it lists if they are few."""
+    words = sorted(known)
     if word not in words:
-        yield at, f"expected {expected}, found {word!r}{did_you_mean(word, words)}"
+        few = f"; known: {', '.join(words)}" if 0 < len(words) <= FEW else ""
+        yield at, f"expected {expected}, found {word!r}{hint or did_you_mean(word, words) or few}"
 
 
 def _mentions(check: Check) -> tuple[list[Mention], str]:

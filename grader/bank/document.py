@@ -245,6 +245,8 @@ def _mistake(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
         second = re.search(r": ", line[: mark.column]) is not None
         problem = "a text that holds ': ', which needs quotes"
         problem = problem if second else "a key too many; is the line indented right?"
+    elif re.search(r"\{[^{}]*: *\w+$", line[: mark.column]) and line[mark.column] == "[":
+        problem = "a text that holds [ ], which needs quotes inside { }"
     elif "block" in problem:
         problem += "; is the line indented right?"
     first = max(0, mark.column - 50)

@@ -59,7 +59,7 @@ def faults(error: ValidationError, data: Mapping[str, Any], model: type[BaseMode
     meant = {(*at[:-1], closest(str(at[-1]), names)) for at, names in known.items()}
     meant |= {("parts", 0, *at) for at in meant if len(at) == 1}
     return [
-        (at, _unknown(str(at[-1]), known[at]) if at in known else _unlike(at, group))
+        (at, _unknown(str(at[-1]), known[at]) if at in known else _unlike(at, group, model))
         for at, group in deepest.items()
         if at in known or at not in meant
     ]
@@ -112,7 +112,7 @@ def _unknown(key: str, known: list[str]) -> str:
     return f"found an unknown key{hint}"
 
 
-def _unlike(at: Keys, group: list[ErrorDetails]) -> str:
+def _unlike(at: Keys, group: list[ErrorDetails], model: type[BaseModel]) -> str:
     """What was expected, what was found, and what was meant, if that is near."""
     kind, value = group[0]["type"], group[0]["input"]
     if kind == "missing":
@@ -122,6 +122,8 @@ def _unlike(at: Keys, group: list[ErrorDetails]) -> str:
         return f"expected one of {', '.join(registry.KINDS)}, found {value['kind']!r}{near}"
     expected = " or ".join(dict.fromkeys(map(_expected, group)))
     advice = ""
+    if expected == "a mapping" and (keys := _known_keys(model, (*group[0]["loc"], ""))):
+        expected += f" of {', '.join(keys)}"
     if expected == "text" and isinstance(value, dict) and len(value) == 1:
         advice = "; a text that holds ': ' needs quotes"  # - Note: this
     elif isinstance(value, str):
@@ -134,11 +136,12 @@ def _expected(detail: ErrorDetails) -> str:
     """What pydantic would have liked, in words."""
     kind, context = detail["type"].replace("int_from_float", "int_type"), detail.get("ctx", {})
     if kind == "literal_error":
-        allowed = str(context["expected"])
+        allowed = str(context["expected"]).replace("'', ", "")
         return f"one of {allowed}" if "or" in allowed else allowed
     if kind == "string_pattern_mismatch":
-        named = "A-Z" in str(context["pattern"])
-        return "a name (letters, digits, _)" if named else "lower-case words joined by hyphens"
+        named = "A-Z" in (pattern := str(context["pattern"]))
+        words = "`idea NAME`" if "idea " in pattern else "lower-case words joined by hyphens"
+        return "a name (letters, digits, _)" if named else words
     text = _EXPECTED.get(kind, detail["msg"]).format(**context)
     return text.replace("at least 1 entries", "at least one entry")
 

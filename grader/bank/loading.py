@@ -6,6 +6,7 @@ lines those of that file, so that an error in it names a line that can be looked
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import math
 import re
@@ -32,6 +33,7 @@ from grader.model.spec import Keys as Model
 MOST_SETTINGS = 24  # each is a program that every failing grade may have to run
 _PROGRAMS = ("starter", "reference", "driver")
 _TODO = re.compile(rb"\bTODO\b")
+_PLACE = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")  # of a parameter, in feedback
 Runs = Mapping[str, tuple[Step, ...]]
 
 
@@ -89,7 +91,8 @@ def load_from(bank: Path, question_id: str) -> Question:
         todos=(*todos(name, raw), *programs.todos),
     )
     review = consistency.Review(question, cases)
-    refuse([*programs.spare(), *review.problems()])
+    refuse([*programs.spare(), *review.problems()], programs.unknown)
+    refuse(review.incomplete_cases())
     text = "no check looks at it; name it in a check, or remove it"
     unused = [f"{name}:{doc.position(at)}: {dotted(at)}: {text}" for at in review.unused_cases()]
     return replace(question, unused=tuple(unused))
@@ -128,7 +131,7 @@ def _rows(data: Mapping[str, Any]) -> Iterator[Fault]:
     for name, case in rows.items():
         if isinstance(case, list) and len(case) > most:
             text = f"expected at most {most} entries, one for each of the columns"
-            yield ("cases", name), f"{text}, found {len(case)}"
+            yield ("cases", name), f"{text}, found {len(case)}; a comma in a text needs quotes"
 
 
 def _runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[Fault]]:
@@ -192,6 +195,7 @@ class _Programs:
     def __init__(self, files: BankFiles, question_id: str, doc: Document, spec: Spec) -> None:
         self.faults: list[Fault] = []
         self.problems: list[str] = []  # in files of several programs
+        self.unknown: tuple[str, ...] = ()  # checks that ideas claim
         self.todos: list[str] = []  # in the files
         self._files, self._home = files, f"drills/{question_id}"
         self._doc, self._spec, form = doc, spec, forms.of(spec)
@@ -231,7 +235,7 @@ class _Programs:
     def _read_ideas(self) -> None:
         """The misconceptions, and the programs of each."""
         doc, found = self._several("ideas", ".py")
-        faults: list[Fault] = []
+        faults, unknown = list[Fault](), list[Fault]()
         sources: dict[str, list[bytes]] = {}
         written: dict[str, dict[str, Any]] = {}
         for cell in found:
@@ -250,15 +254,21 @@ class _Programs:
             sources.setdefault(name, []).append(cell.source)
         self.ideas, unlike = _validated(_Ideas, written)
         ids = [check.id for check in self._spec.checks]
+        claims = [(k, name) for name, idea in self.ideas.items() for k in idea.killed_by]
+        for killer, name in dict(reversed(claims)).items():  # of several, the first
+            if killer not in ids:
+                count = sum(one == killer for one, _ in claims)
+                also = f" in {count} ideas" if count > 1 else ""
+                text = f"expected the id of a check, found {killer!r}{also}"
+                unknown.append(((name, "killed_by"), text + did_you_mean(killer, ids)))
+        if unknown:
+            self.unknown = doc.complaint(unknown).problems
         for name, idea in self.ideas.items():
-            for killer in idea.killed_by:
-                if killer not in ids:
-                    near = did_you_mean(killer, ids)
-                    text = f"expected the id of a check, found {killer!r}{near}"
-                    faults.append(((name, "killed_by"), text))
             programs, wrong = _with_settings(idea, sources[name])
             self.variants[name] = tuple(programs)
             faults += [((name, "parameters", *at), text) for at, text in wrong]
+            for word in set(_PLACE.findall(idea.feedback)) - idea.parameters.keys():
+                faults.append(((name,), f"expected a parameter {word} for {{{word}}}, found none"))
         if faults or unlike:
             self.problems += doc.complaint([*faults, *unlike]).problems
 
@@ -278,16 +288,21 @@ class _Programs:
 
     def _several(self, name: str, suffix: str) -> tuple[Document, list[cells.Cell]]:
         """The programs in `code.NAME` of the spec, or in a file; none where there is neither."""
-        path, data = self._doc.path, b""
+        data, file = b"", f"{name}{suffix}"
         if text := getattr(self._spec.code, name):
             data = self._inline(("code", name), text)
-        elif (file := f"{name}{suffix}") in self._files.names(self._home):
-            path, data = self._files.shown(f"{self._home}/{file}"), self._read(file, (), "")
+        elif file in self._files.names(self._home):
+            data = self._read(file, (), "")
         try:
-            return cells.read(data, path)
+            return cells.read(data, self._path(file))
         except BankError as error:
             self.problems += error.problems
             return self._doc, []
+
+    def _path(self, file: str) -> Path:
+        """Where messages place what is wrong in a program, which may stand in the spec."""
+        inline = getattr(self._spec.code, file.partition(".")[0])
+        return self._doc.path if inline else self._files.shown(f"{self._home}/{file}")
 
     def _from_idea(self, name: str) -> bytes:
         """The starter that an idea makes of the reference; its repair is the reference."""
@@ -295,16 +310,22 @@ class _Programs:
             text = "expected a starter of its own: the reference answers later parts too"
             self._note(("starter",), f"{text}, found an idea")
             return b""
+        if self.problems:  # which say why an idea is not there
+            return b""
         if name not in self.ideas:
             text = f"expected an idea, found {name!r}{did_you_mean(name, self.ideas)}"
             self._note(("starter",), text)
             return b""
+        idea = self.variants[name][0]
+        for file, source in (("reference.py", self.reference), ("ideas.py", idea)):
+            try:
+                ast.parse(source)
+            except SyntaxError as error:
+                at = f"{self._path(file)}:{error.lineno}:{error.offset}"
+                self.problems.append(f"{at}: expected Python, found: {error.msg}")
+                return b""
         reference = Question.handed_out(self.reference)
-        try:
-            starter = cells.applied(reference, self.variants[name][0])
-        except SyntaxError as error:
-            self._note(("starter",), f"the reference or {name} is no Python: {error}")
-            return b""
+        starter = cells.applied(reference, idea)
         self._spec.starter_holds[:] = [name]
         self.repair = cells.explained(starter, reference, self.ideas[name].feedback)
         return starter

@@ -30,7 +30,8 @@ def parse(text: str, *, torch: bool = False) -> Step:
     try:
         body = ast.parse(text.strip()).body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        said = f"expected 'NAME = FUNCTION(NAMES)', found {text!r} ({str(error) or 'too deep'})"
+        why = getattr(error, "msg", str(error)) or "too deep"
+        said = f"expected 'NAME = FUNCTION(NAMES)', found {text!r} ({why})"
         cut = text.count("(") != text.count(")")
         hint = "; inside [ ] a step that holds a comma needs quotes" if cut else ""
         raise StepError(said + hint) from None
@@ -75,4 +76,5 @@ def _argument(node: ast.expr, keyword: str | None) -> Argument:
         if value is None or isinstance(value, (bool, int, float, str)):
             return Argument(None, value, keyword)
     expected = "expected a name, a literal or a list of these as an argument"
-    raise StepError(f"{expected}, found {ast.unparse(node)!r}")
+    hint = "; a list holds no lists" if isinstance(node, ast.List) else ""
+    raise StepError(f"{expected}, found {ast.unparse(node)!r}{hint}")

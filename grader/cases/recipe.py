@@ -325,9 +325,12 @@ def _case(name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[Fault]
         wrong = "expected inputs that are drawn, found only fixed ones: all draws are the same"
     if wrong:
         note(wrong, "draws")
-    about, frozen = str(written.get("about", "")), tuple(frozen)
+    about, frozen = written.get("about", ""), tuple(frozen)
+    if not isinstance(about, str):
+        found = "a list" if isinstance(about, list) else repr(about)
+        note(f"expected a text, found {found}; is a cell missing?", "about")
     return CaseRecipe(
-        name, inputs, about, str(dtype), str(layout), frozen, limits, 1 if wrong else draws
+        name, inputs, str(about), str(dtype), str(layout), frozen, limits, 1 if wrong else draws
     )
 
 

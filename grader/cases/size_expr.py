@@ -62,8 +62,10 @@ def _tree(amount: str | float) -> ast.expr:
     try:
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
+        unit = re.search(r"\b[KMGT]i?B\b", text)
+        hint = f"; {unit[0]} is no unit here: write 60 * 1024 for 60 KiB" if unit else ""
         raise AmountError(
-            f"expected arithmetic such as '8 * y.size + 256 bytes', found {amount!r}"
+            f"expected arithmetic such as '8 * y.size + 256 bytes', found {amount!r}{hint}"
         ) from None
 
 

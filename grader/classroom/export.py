@@ -94,11 +94,12 @@ def long_rows(entries: Iterable[Entry]) -> Iterator[Sequence[Cell]]:
     for entry in entries:
         handed, report, question = entry.handed, entry.report, entry.question
         parts = [part for part in report.parts if part.of] if report else []
+        ideas = report.misconceptions if report and not report.unchanged else ()
         yield (
             handed.student, handed.name, handed.email, question.id, entry.points, question.of,
             question.weight, entry.verdict,
             ", ".join(f"{part.id} {part.verdict} {part.points}/{part.of}" for part in parts),
-            " ".join(idea.id for idea in report.misconceptions) if report else "",
+            " ".join(idea.id for idea in ideas),
             "late" if entry.late else "", handed.at, handed.sha256, handed.path,
             report.seed if report else "", entry.note,
         )  # fmt: skip
@@ -106,10 +107,11 @@ def long_rows(entries: Iterable[Entry]) -> Iterator[Sequence[Cell]]:
 
 def wide_rows(entries: Iterable[Entry], terms: Terms) -> Iterator[Sequence[Cell]]:
     """One row per student, with columns for each question."""
-    names = [name for q in terms.questions for name in (q.id, f"{q.id} verdict", f"{q.id} late")]
+    more = ("", " verdict", " late", " note")
+    names = [f"{q.id}{name}" for q in terms.questions for name in more]
     yield ("student", "name", "email", "total", "of", *names)
     for one in find(terms, entries).students:
-        cells = [(r.points, r.verdict, "late" if r.late else "") for r in one.results]
+        cells = [(r.points, r.verdict, "late" if r.late else "", r.note) for r in one.results]
         yield (one.id, one.name, one.email, one.points, terms.of, *chain(*cells))
 
 
@@ -121,7 +123,7 @@ def line(entry: Entry) -> str:
         "student": handed.student, "name": handed.name, "email": handed.email,
         "question": question.id, "title": question.title, "digest": question.digest,
         "points": entry.points, "of": question.of, "weight": question.weight,
-        "verdict": entry.verdict, "note": entry.note,
+        "verdict": entry.verdict, "note": entry.note, "by_hand": entry.override is not None,
         "late": entry.late, "at": handed.at, "file": handed.path, "sha256": handed.sha256,
         "report": None if report is None else to_json(report),
     }  # fmt: skip
@@ -145,7 +147,8 @@ def gradescope(asked: Sequence[AssignedQuestion], entries: Mapping[str, Entry]) 
     if faults := [e.note for e in entries.values() if e.points is None]:
         return not_graded("; ".join(dict.fromkeys(faults)))
     seconds = sum(e.report.seconds for e in entries.values() if e.report is not None)
-    said = [f"{name}: {entry.adjusted}." for name, entry in entries.items() if entry.adjusted]
+    notable = (e for e in entries.values() if e.adjusted or (e.report and e.report.unread))
+    said = [f"{entry.question.id}: {entry.note}." for entry in notable]
     total = whole(sum(e.question.weighted(e.points or 0) for e in entries.values()))
     if any(entry.late for entry in entries.values()):
         said.insert(0, "It came after the deadline.")
@@ -176,7 +179,8 @@ def _tests(question: AssignedQuestion, entry: Entry | None) -> Iterator[Json]:
     report = entry.report if entry is not None else None
     if report is None:
         reason = inert(entry.handed.fault) if entry is not None else ""
-        said = reason or f"nothing handed in: expected a file {question.id}.py"
+        ends = "txt" if question.is_text else "py"
+        said = reason or f"nothing handed in: expected a file {question.id}.{ends}"
         part = PartResult(question.id, Verdict.FAIL, 0, question.of)
         yield _test(question, question.id, part, said)
         return

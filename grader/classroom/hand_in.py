@@ -19,7 +19,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -32,6 +32,7 @@ from grader.classroom.layout import (
     LAYOUTS,
     METADATA,
     NONE,
+    UNFIT,
     AnswerNames,
     Claim,
     Layout,
@@ -45,7 +46,7 @@ from grader.classroom.layout import (
 from grader.classroom.notebook import MOST_BYTES, code_of
 from grader.model.classroom import HandIn
 from grader.model.errors import UsageError
-from grader.model.numerals import quantity
+from grader.model.numerals import joined, quantity
 from grader.reports.sheet import inert
 from grader.sandbox import Closing
 
@@ -93,10 +94,12 @@ class HandIns(Closing):
         pattern: str = "",
         texts: Collection[str] = (),
         skip: bool = False,
+        others: Iterable[str] = (),
     ) -> None:
         """Look for every file in a folder or zip file, and how they are laid out.
 
-        The questions that are `asked` have ids; `texts` are those that are answered by a text.
+        The questions that are `asked` have ids; `texts` are those that are answered by a text,
+        `others` what else the banks hold: what is named after one of these answers none.
         With `skip`, cells of a notebook that raise are passed over.
         Where neither one of `LAYOUTS` nor a pattern is given, the layout is taken that fits.
 
@@ -106,16 +109,16 @@ class HandIns(Closing):
         if layout and pattern:
             raise UsageError("expected --layout or --pattern, found both")
         if layout and layout not in LAYOUTS:
-            raise UsageError(f"--layout: expected {', '.join(LAYOUTS)}, found {layout}")
+            raise UsageError(f"layout: expected {', '.join(LAYOUTS)}, found {layout}")
         if not root.is_dir() and not root.is_file():
             found = "something else" if root.exists() else "none"
             raise UsageError(f"{root}: expected a folder or a zip file, found {found}")
-        names = AnswerNames(asked, texts)
+        names = AnswerNames(asked, texts, others)
         described = Pattern(pattern, names) if pattern else None
         self.unused: list[tuple[str, str]] = []  # programs that are no student's answer, and why
         self.lacking: list[str] = []  # students without an answer, once for each question
         self.joined: dict[str, list[str]] = {}  # files that a program imports, by its path
-        self._root, self._ends, self._skip = Path(os.path.realpath(root)), names.ends, skip
+        self._root, self._names, self._skip = Path(os.path.realpath(root)), names, skip
         self._temporary = tempfile.TemporaryDirectory("", "drill-hand-ins-", None, True)
         self._folder, self._numbers = Path(os.path.realpath(self._temporary.name)), count()
         self._bytes_left = self._entries_left = 0  # of the zip file that a student handed in
@@ -156,14 +159,16 @@ class HandIns(Closing):
                     folder, _, name = file.path.rpartition("/")
                     stem = name.rpartition(".")[0].encode()
                     beside.setdefault((claim.student, folder), {})[stem] = file
-                if claim.rank[0] != NONE:
+                if claim.rank[0] < UNFIT:
                     answering.add(claim.student)
+                if claim.rank[0] != NONE and not file.fault:
                     why[file.path] = "another file is more likely the answer"
         self.lacking, self.joined = [], {}
         for (student, _), found in claimed.items():
             best = min(claim.rank for claim, _ in found)
             likely = sorted((one for one in found if one[0].rank == best), key=_in_time)
-            if best[0] != NONE:
+            if best[0] < UNFIT:
+                likely = [one for one in likely if not one[1].fault] or likely
                 given: list[tuple[HandIn, bytes]] = []
                 taken = set[str]()
                 for claim, file in likely[-MOST_FILES:]:
@@ -181,26 +186,27 @@ class HandIns(Closing):
                     if names := unbundled(content)[1]:
                         self.joined[handed.path] = [f"{name}.py" for name in names]
                     yield handed, content
-            elif student not in answering:  # the likeliest file says why
+            elif best[0] == UNFIT or student not in answering:  # the likeliest file says why
                 claim, file = max(likely, key=lambda one: self._why(one[1]))
-                name, kinds = file.path.rpartition("/")[2], " or ".join(self._ends)
-                fault = self._why(file) or f"expected a {kinds} file, found {name}"
-                self.lacking.append(student)
+                name, ends = file.path.rpartition("/")[2], self._names.ends_of(claim.question)
+                fault = f"expected a {' or '.join(ends)} file, found {name}"
+                fault = file.fault or fault if best[0] == UNFIT else self._why(file) or fault
+                why[file.path] = fault if best[0] == UNFIT else why[file.path]
+                to = f" to {claim.question}" if student in answering else ""
+                self.lacking.append(student + to)
                 yield _handed(replace(file, fault=fault), claim, {})
-        self.unused = [(path, said) for path, said in why.items() if said]
+        self.unused[:] = [(path, said) for path, said in why.items() if said]
 
     def _why(self, file: FoundFile) -> str:
         """Return why a program is no student's answer; nothing where it is no program."""
-        return file.fault or (self.layout.misfit if suffix(file.path) in self._ends else "")
+        return file.fault or (self.layout.misfit if suffix(file.path) in self._names.ends else "")
 
     def nobodys(self) -> str:
         """Say which programs are no student's answer, nothing where there are none."""
         if not self.unused:
             return ""
-        shown = "; ".join(f"{inert(path, 200)} ({why})" for path, why in self.unused[:SHOWN])
-        more = len(self.unused) - SHOWN
-        counted = f"{quantity(len(self.unused), 'file')} not taken for an answer"
-        return f"{counted}: {shown}" + (f"; {more:,} more" if more > 0 else "")
+        shown = joined((f"{inert(path, 200)} ({why})" for path, why in self.unused), SHOWN)
+        return f"{quantity(len(self.unused), 'file')} not taken for an answer: {shown}"
 
     # Looking for files.
 
@@ -292,17 +298,18 @@ class HandIns(Closing):
                 at = datetime(*info.date_time, tzinfo=UTC).isoformat(timespec="seconds")
         file = _usable(FoundFile(f"{of.path}/{path}" if of else path, at), info.external_attr >> 16)
         if path[1:2] == ":" or {"", ".", ".."} & {*path.split("/")}:
-            file = replace(file, fault="its path leads out of the zip file", stray=True)
+            fault = "its path leads out of the zip file"
+            file = replace(file, fault=fault, stray=of is None)
         elif info.flag_bits & _ENCRYPTED:
             file = replace(file, fault="it is encrypted")
         elif info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
             fault = "it is packed in a way that is not read: pack it as a plain zip file"
             file = replace(file, fault=fault)
         says_whose = of is None and path.rpartition("/")[2] == METADATA
-        if file.fault or not (says_whose or suffix(path) in {*self._ends, ARCHIVE}):
+        if file.fault or not (says_whose or suffix(path) in {*self._names.ends, ARCHIVE}):
             return [file]
         try:
-            _fits(path, info.file_size)  # of which zipfile reads no more
+            _fits(path, info.file_size, " unpacked")  # of which zipfile reads no more
             self._bytes_left -= info.file_size
             if depth and self._bytes_left < 0:
                 raise UsageError(f"its zip files hold more than {MOST[ARCHIVE]:,} bytes")
@@ -361,18 +368,19 @@ def _usable(file: FoundFile, mode: int) -> FoundFile:
     return replace(file, fault=fault)
 
 
-def _fits(path: str, size: int) -> None:
+def _fits(path: str, size: int, how: str = "") -> None:
     """Refuse what is larger than any honest file of its kind."""
     if size > (most := MOST.get(suffix(path), MOST_BYTES)):
         kind = {ARCHIVE: "a zip file of ", ".ipynb": "a notebook of "}.get(suffix(path), "")
-        raise UsageError(f"expected {kind}at most {most:,} bytes, found more")
+        raise UsageError(f"expected {kind}at most {most:,} bytes{how}, found more")
 
 
 def _in_time(one: tuple[Claim, FoundFile]) -> tuple[object, ...]:
-    """Return a key by which files are in the order of time, then number; 10 comes after 9."""
+    """Return a key: the last one has the latest time, is highest up, has the largest number."""
     claim, file = one
     pieces = enumerate(re.split("([0-9]+)", file.path))  # every second one is a number
-    return claim.at, copy_number(file.path), [int(p) if n % 2 else p for n, p in pieces]
+    depth = file.path.count("/")
+    return claim.at, -depth, copy_number(file.path), [int(p) if n % 2 else p for n, p in pieces]
 
 
 # Programs.

@@ -31,12 +31,14 @@ TEXT = ".txt"  # of answers, where a question asks for text
 METADATA = "submission_metadata.yml"  # of Gradescope
 LONGEST = 200  # characters of what a student is called
 FIELDS = ("student", "question", "at", "name", "email", "_")
-# How surely a file is the answer: by its name, for want of another, not known, not at all.
-EXACT, ANY, BROKEN, NONE = range(4)
+# How surely a file is the answer: by its name, for want of another, unknown, of another type, not.
+EXACT, ANY, BROKEN, UNFIT, NONE = range(5)
 _COPY = r"(?: ?\([0-9]{1,3}\)|-[0-9]{1,3})+"  # what browsers and Canvas add to a name
+# What a name says of a file that lies beside the answer.
+_ASIDE = re.compile(r"\b(?:tests?|utils?|helpers?|old|backup|bak|original|starter|draft|notes)\b")
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _OWN = r"(?P<own>[^/]+\.(?i:zip)/.+|[^/]+)"  # a file, or what is in a zip file
-_MOODLE = r"(?P<name>[^_/]+)(?:_(?P<number>[0-9]+))?_assignsubmission_file_"  # a team has no number
+_MOODLE = r"(?P<name>[^_/]+)(?:_(?P<number>[0-9]+))?_assignsubmission_(?:file|onlinetext)_"
 _ZIP = r"(?P<student>[^/]+)\.(?i:zip)/(?P<own>.+)"
 LAYOUTS = {  # and what they look like
     "files": "STUDENT.py",
@@ -48,7 +50,7 @@ LAYOUTS = {  # and what they look like
 _PLATFORMS = ("gradescope", "moodle", "canvas")
 # The forms of a path; `own` is the part that the student made.  Canvas removes from names what
 # would look like `_12_`; the first two numbers are the person's and the file's, as Canvas itself
-# has it when grades come back.
+# has it when grades come back.  A team of Moodle's has no number.
 _FORMS = {
     "files": (_ZIP, r"(?P<student>[^/]+)(?P<end>\.[^./]+)"),
     "folders": (
@@ -69,7 +71,7 @@ class Claim:
 
     student: str
     question: str = ""
-    rank: tuple[int, int] = (EXACT, 1)  # how sure, how deep: only files of the smallest count
+    rank: tuple[int, int] = (EXACT, 0)  # how sure, how deep if unsure: only the smallest count
     at: str | None = None  # None: the file's own time says it
     name: str = ""
     email: str = ""
@@ -108,24 +110,35 @@ def copy_number(path: str) -> int:
 
 
 class AnswerNames:
-    """The questions that a class is asked, and what their answers may be called."""
+    """The questions that a class is asked, and what their answers may be called.
 
-    def __init__(self, ids: Iterable[str], texts: Collection[str] = ()) -> None:
+    What is named after one of the `others` of the banks in use answers none of them.
+    """
+
+    def __init__(
+        self, ids: Iterable[str], texts: Collection[str] = (), others: Iterable[str] = ()
+    ) -> None:
         self.ids = tuple(dict.fromkeys(ids))
         self.texts = frozenset(texts)
         self.ends = (*PROGRAMS, TEXT) if self.texts else PROGRAMS  # of what may be an answer
+        known = {one.casefold().replace("_", "-"): one for one in (*others, *self.ids)}
+        self._known = dict(sorted(known.items(), key=lambda one: -len(one[0])))
 
-    def named(self, name: str) -> str:
-        """Return the question that a name is of, whatever a browser added to it; "" if none."""
-        loose = {one.casefold().replace("_", "-"): one for one in self.ids}
-        names = (name, re.sub(_COPY + "$", "", name))
-        found = (loose.get(one.casefold().replace("_", "-"), "") for one in names)
-        return next(filter(None, found), "")
+    def ends_of(self, question: str) -> tuple[str, ...]:
+        """Return how the files that may answer a question end."""
+        return (TEXT,) if question in self.texts else PROGRAMS
+
+    def begins(self, name: str) -> tuple[str, str]:
+        """Return the question with which a name begins, "" if none, and what stands behind it."""
+        loose = name.casefold().replace("_", "-")
+        for one, question in self._known.items():
+            if loose.startswith(one) and not loose[len(one) :][:1].isalnum():
+                return question, loose[len(one) :]
+        return "", ""
 
     def fitting(self, end: str) -> list[str]:
         """Return the questions that a file with this suffix may answer."""
-        known = end in {*PROGRAMS, TEXT}
-        return [one for one in self.ids if known and (one in self.texts) is (end == TEXT)]
+        return [one for one in self.ids if end in self.ends_of(one)]
 
     def answers(self, own: Sequence[str]) -> list[tuple[str, tuple[int, int]]]:
         """Return which questions a file answers, by its path from what is the student's.
@@ -134,19 +147,28 @@ class AnswerNames:
         """
         end, depth = suffix(own[-1]), len(own)
         name = own[-1].rpartition(".")[0] or own[-1]
-        fitting, question = self.fitting(end), self.named(name)
+        none = [(one, (NONE, depth)) for one in self.ids]
         if end == ARCHIVE:  # one that cannot be read: nobody knows what is in it
             return [(one, (BROKEN, depth)) for one in self.ids]
+        question, behind = self.begins(name)
+        sure = ANY if _ASIDE.search(behind) else EXACT
+        around = next(filter(None, (self.begins(one)[0] for one in own[-2::-1])), "")
+        if around and question not in {"", around}:
+            return none
+        fitting = [one for one in self.fitting(end) if around in {"", one}]
         # As `drill start` has it: QUESTION/submission.py, or answers.txt.
-        if not question and name == ("answers" if end == TEXT else "submission"):
-            question = self.named(own[-2]) if depth > 1 else ""
-            question = question or (self.ids[0] if len(self.ids) == 1 else "")
+        plain = re.sub(_COPY + "$", "", name).casefold()
+        if not question and plain == ("answers" if end == TEXT else "submission"):
+            question = around or (fitting[0] if len(fitting) == 1 else "")
+            sure = EXACT if around or depth == 1 else ANY
         if question in fitting:
-            return [(question, (EXACT, depth))]
+            return [(question, (sure, depth * (sure != EXACT)))]
+        if question in self.ids:
+            return [(question, (UNFIT, depth))]
         only = len(self.ids) == 1 or (len(fitting) == 1 and end in PROGRAMS)
         if not question and fitting and (only or end == ".ipynb"):
             return [(one, (ANY, depth)) for one in fitting]
-        return [(one, (NONE, depth)) for one in self.ids]
+        return none
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +180,7 @@ class Layout:
     around: str = ""  # the folder in which all of it lies
     people: Mapping[str, Sequence[Claim]] = field(default_factory=dict)  # by folder, on Gradescope
 
-    misfit = "its name matches no question of the class"  # why a program is no student's answer
+    misfit = "its path does not name a student and a question of the class"  # why it is no answer
 
     @property
     def looks_like(self) -> str:
@@ -176,12 +198,15 @@ class Layout:
             student = number or ("" if name.strip().isdigit() else name)
         elif number:
             student = f"{name}_{number}"
+        # Files and folders have times; a platform says when, or nobody knows.
+        at = None if (is_plain := self.name in {"files", "folders"}) else ""
+        called, behind = self.asked.begins(student)
+        if is_plain and called and re.fullmatch(f"(?:{_COPY})?", behind):  # a folder of answers
+            return []
         if end := said["end"]:  # its name says whose it is, and no more
-            if self.asked.named(student) or student == "submission":
+            if student == "submission":
                 return []
             own = f" {end}"
-        # Files and folders have times; a platform says when, or nobody knows.
-        at = None if self.name in {"files", "folders"} else ""
         person = Claim(student, at=at, name=normal(name), late=bool(said["late"]))
         return [
             replace(one, student=called, question=question, rank=rank)
@@ -216,8 +241,8 @@ class Pattern:
         ):
             known = ", ".join(f"{{{one}}}" for one in FIELDS)
             raise UsageError(
-                f"--pattern {text}: expected the fields {known}, each once at most, {{student}} "
-                "among them, and something between two fields",
+                f"pattern {text}: expected the fields {known}, each but {{_}} once at most, "
+                "{student} among them, and something between two fields",
                 hint="for example --pattern '{student}/{question}.py'; {_} is anything",
             )
         names = asked.ids if "question" in named else [""]
@@ -233,11 +258,10 @@ class Pattern:
         when = None if at is None else utc(at)
         if not called or when == "":
             return []
-        one = Claim(called, "", (EXACT if question else ANY, 1), when,
-                    said.get("name", ""), said.get("email", ""))  # fmt: skip
         fitting = self._asked.fitting(suffix(path))
-        asked = [question] if question else self._asked.ids
-        return [replace(one, question=each) for each in asked if each in fitting]
+        sure = ANY if not question else EXACT if question in fitting else UNFIT
+        one = Claim(called, "", (sure, 0), when, said.get("name", ""), said.get("email", ""))
+        return [replace(one, question=each) for each in ([question] if question else fitting)]
 
 
 def _form(pieces: Sequence[str], question: str) -> str:
@@ -303,10 +327,10 @@ def _shapes(answers: Iterable[str], asked: AnswerNames) -> tuple[Counter[str], s
         shape = "folders" if "/" in path else "files"
         shape = next(matching, "" if suffix(path.split("/")[0]) == ARCHIVE else shape)
         claims = Layout(shape or "files", asked).claims(path)
-        if sure := [one for one in claims if one.rank[0] != NONE]:
+        if sure := [one for one in claims if one.rank[0] < UNFIT]:
             shapes[shape] += 1
             students |= {one.student for one in sure}
-            direct = direct or any(one.rank == (EXACT, 1) for one in sure)
+            direct |= any((one.rank[0], path.count("/")) == (EXACT, 1) for one in sure)
     return shapes, students, direct
 
 

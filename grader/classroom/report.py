@@ -11,9 +11,7 @@ read as markup.
 
 from __future__ import annotations
 
-import hashlib
 import shlex
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,6 +36,7 @@ from grader.reports.blocks import (
     render_html,
 )
 from grader.reports.grade import told
+from grader.reports.html import framed
 from grader.reports.sheet import Line, cells, inert, padded
 
 DIGITS = 8  # of a digest that are shown
@@ -53,13 +52,14 @@ class Standing(StrEnum):
     UNEXPLAINED = "wrong, unexplained"
     STOPPED = "stopped, no idea is known"  # raised, or ran into a limit
     STARTER = "starter, unchanged"
-    NO_PROGRAM = "no program in the file"
+    UNANSWERED = "not answered"  # the lines that fail are open, or could not be read
+    NO_ANSWER = "no answer in the file"
     NOT_GRADED = "not graded"  # yet, or for a reason that is the grader's
     MISSING = "nothing handed in"
 
 
 _UNKNOWN = (Standing.EXPLAINED, Standing.UNEXPLAINED, Standing.STOPPED)
-JUDGED = (Standing.PASSED, Standing.IDEA, *_UNKNOWN)
+JUDGED = (Standing.PASSED, Standing.IDEA, *_UNKNOWN, Standing.UNANSWERED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ class StudentResult:
     late: bool = False
     note: str = ""  # why it is not graded, has no program, or has other points than it earned
     by_hand: bool = False  # whether its points are a teacher's
+    unread: bool = False  # whether lines of its answers could not be read
     ideas: tuple[str, ...] = ()  # listed ones that it holds
     group: str = ""  # of equal wrong results that no idea explains: the first digits
 
@@ -134,6 +135,7 @@ class ClassFindings:
     mean: float | None  # of the points of those who are graded throughout
     median: float | None
     scores: Mapping[str, int]  # students graded throughout, by their share of all points
+    aside: tuple[tuple[str, str], ...] = ()  # files that are no student's answer, and why
 
 
 def find(terms: Terms, entries: Iterable[Entry]) -> ClassFindings:
@@ -160,7 +162,7 @@ def find(terms: Terms, entries: Iterable[Entry]) -> ClassFindings:
             idea.share = len(idea.students) / question.judged
         question.ideas.sort(key=lambda one: (-len(one.students), one.id))
         question.groups.sort(key=lambda one: (-len(one.students), one.handle))
-    students.sort(key=lambda one: one.id)
+    students.sort(key=lambda one: (one.id.casefold(), one.id))
     known = [one.points for one in students if one.points is not None]
     tenths = Counter(min(10, int(10 * one / terms.of + 1e-9)) if terms.of else 0 for one in known)
     labels = [*(f"{n * 10} to {n * 10 + 10} %" for n in range(10)), "100 %"]
@@ -181,7 +183,7 @@ def standing(entry: Entry) -> Standing:
     if not entry.handed.path:  # it has points by hand, no more
         return Standing.MISSING
     if entry.handed.fault:
-        return Standing.NO_PROGRAM
+        return Standing.NO_ANSWER
     if report is None:
         return Standing.NOT_GRADED
     if report.verdict is Verdict.PASS:
@@ -192,6 +194,9 @@ def standing(entry: Entry) -> Standing:
         return Standing.IDEA
     if any(one.kind in _OTHERWISE for one in report.explanations):
         return Standing.EXPLAINED
+    failing = words.deciding(report)
+    if failing and all(check.message.endswith(" no answer yet") for check in failing):
+        return Standing.UNANSWERED
     return Standing.UNEXPLAINED if report.verdict is Verdict.FAIL else Standing.STOPPED
 
 
@@ -208,7 +213,7 @@ def _result(
     stands, student, report = standing(entry), entry.handed.student, entry.report
     result = StudentResult(
         entry.question.id, stands, entry.points, entry.verdict, entry.late, entry.note,
-        entry.override is not None,
+        entry.override is not None, report is not None and report.unread != (),
     )  # fmt: skip
     if report is None or stands not in JUDGED:
         return result
@@ -251,8 +256,9 @@ TALK = (
 )
 _MOST_TALKS = 10
 _WHY = {  # a reason to talk, by where somebody stands with a question; the first come first
-    Standing.NO_PROGRAM: "what was handed in holds no program",
+    Standing.NO_ANSWER: "what was handed in holds no answer",
     Standing.STARTER: "the starter was handed in as it was",
+    True: "lines of the answers could not be read",
     Standing.UNEXPLAINED: "wrong in a way that no listed idea explains",
 }
 _BAR = 24  # cells of the longest bar
@@ -286,14 +292,17 @@ def to_talk_to(found: ClassFindings) -> list[tuple[Student, str]]:
     listed: list[tuple[int, float, Student, str]] = []
     for one in found.students:
         reasons: dict[int, str] = {}
-        tried = [r for r in one.results if r.standing in JUDGED]
+        tried = [
+            r for r in one.results if r.standing not in {Standing.MISSING, Standing.NOT_GRADED}
+        ]
         none = len(tried) > 1 and all(r.standing is not Standing.PASSED for r in tried)
+        wrong = [r for r in one.results if r.standing is not Standing.PASSED and not r.by_hand]
         if none and one.so_far < (found.median or found.of):
             reasons[0] = f"passed none of {len(tried)} questions"
-        if one.points is not None and found.median and one.points < found.median / 2:
+        if wrong and one.points is not None and one.points < (found.median or 0) / 2:
             reasons[1] = f"{points_text(one.points)} points, less than half of the median"
-        for rank, (standing, why) in enumerate(_WHY.items(), 2):
-            if ids := [r.question for r in one.results if r.standing is standing]:
+        for rank, (kind, why) in enumerate(_WHY.items(), 2):
+            if ids := [r.question for r in one.results if kind in {r.standing, r.unread}]:
                 reasons[rank] = f"{why} ({', '.join(ids)})" if len(one.results) > 1 else why
         if reasons:
             listed.append((min(reasons), one.so_far, one, "; ".join(reasons.values())))
@@ -337,6 +346,10 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> It
         yield Gap()
         yield Heading("Points, of all")
         yield _bars(found.scores)
+    if found.aside:
+        yield Gap()
+        yield Heading("Files that are no answer")
+        yield from (Item(inert(f"{path}: {why}")) for path, why in found.aside)
 
 
 def _said(one: StudentResult) -> str:
@@ -407,36 +420,19 @@ def _bars(counts: Mapping[str, int]) -> Figure:
 
 # In HTML.
 
-CSS = """\
-:root { color-scheme: light dark; }
-body { margin: 0 auto; padding: 1.5rem 1.25rem 4rem; max-width: 52rem;
-  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .25rem; }
-h2 { font-size: 1.2rem; margin: 2.5rem 0 .25rem; padding-top: .75rem; border-top: 1px solid #8885; }
-h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
-p, ul { margin: .5rem 0; }
-code, pre { font-family: ui-monospace, monospace; font-size: .9em; }
-pre { padding: .6rem .75rem; background: #8882; overflow-x: auto; line-height: 1.35; }
-table { border-collapse: collapse; display: block; overflow-x: auto; }
-th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid #8885; }
-.soft { opacity: .75; }
-@media print { body { max-width: none; padding: 0; } pre { white-space: pre-wrap; }
-  #find { display: none; } }
-"""
-
-
 # Every word that is typed has to stand among those of a student; without scripts nothing is hidden.
 FINDER = """\
 const box = document.getElementById("find"), field = box.querySelector("input");
-const said = box.querySelector("output"), plain = text => text.replace(/\\s+/g, " ").toLowerCase();
+const said = box.querySelector("output"), spaced = text => text.replace(/\\s+/g, " ");
+const plain = text => spaced(text).toLowerCase();
 const all = [...document.querySelectorAll("details[data-words]")];
 const rows = new Map([...document.querySelectorAll("table tr")].map(
-  row => [plain(row.cells[0].textContent), row]));
+  row => [spaced(row.cells[0].textContent), row]));
 field.addEventListener("input", () => {
   const words = plain(field.value).split(" ");
   const fitting = all.filter(one => {
     const fits = words.every(word => plain(one.dataset.words).includes(word));
-    const row = rows.get(plain(one.dataset.id));
+    const row = rows.get(spaced(one.dataset.id));
     one.hidden = !fits;
     if (row) row.hidden = !fits;
     return fits;
@@ -445,24 +441,6 @@ field.addEventListener("input", () => {
 });
 box.hidden = false;
 """
-
-
-def framed(title: str, body: Iterable[str], script: str = "") -> Iterator[str]:
-    """A page of HTML that stands alone, in pieces."""
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    if script:
-        digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        policy += f"; script-src 'sha256-{digest}'"
-    yield (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="robots" content="noindex">\n'
-        f"<title>{escape(inert(title))}</title>\n<style>\n{CSS}</style>\n</head>\n<body>\n<main>\n"
-    )
-    yield from body
-    yield f"<script>{script}</script>\n" if script else ""
-    yield "</main>\n</body>\n</html>\n"
 
 
 def class_page(found: ClassFindings, entries: Iterable[Entry], results: str) -> Iterator[str]:

@@ -49,7 +49,11 @@ CREATE TABLE IF NOT EXISTS grade (
     state TEXT NOT NULL,     -- waiting, graded, fault (of the grader), none (there is no program)
     said TEXT NOT NULL,      -- by the grader, of its own fault
     report TEXT, graded_at TEXT NOT NULL,
+    root TEXT NOT NULL,      -- the folder or zip file of submissions that it is in
     PRIMARY KEY (student, question, path, key)
+);
+CREATE TABLE IF NOT EXISTS aside (  -- files that are no student's answer
+    root TEXT NOT NULL, path TEXT NOT NULL, why TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS grade_by_key ON grade (key, state);
 """
@@ -109,13 +113,19 @@ class Results(Closing):
 
     # Writing.
 
-    def take(self, handed: Iterable[tuple[HandIn, bytes]]) -> int:
-        """Keep what is handed in now, all of it or nothing; return how many files that are."""
-        count = 0
+    def take(self, handed: Iterable[tuple[HandIn, bytes]], unused: Iterable[Any] = ()) -> int:
+        """Keep what is handed in now, all of it or nothing; return how many files that are.
+
+        What others handed in elsewhere stays; `unused`, read last, are files that are no answers.
+        """
+        count, root = 0, self.terms.submissions
         questions = {one.id: one for one in self.terms.questions}
         with _explained(self.folder / TABLE), self._db as db:
-            db.execute("UPDATE grade SET place = -1")
+            gone = "UPDATE grade SET place = -1 WHERE"
+            db.execute(f"{gone} root = ?", [root])
             for one, program in handed:
+                elsewhere = f"{gone} student = ? AND question = ? AND root != ?"
+                db.execute(elsewhere, [one.student, one.question, root])
                 key, state, kept = "", "none", None
                 report: tuple[str | None, str] = (None, "")
                 if one.sha256:
@@ -126,10 +136,12 @@ class Results(Closing):
                         state, report = "graded", known
                 db.execute(
                     f"INSERT OR REPLACE INTO grade ({_HAND_IN}, key, place, program, state, said, "
-                    f"report, graded_at) VALUES ({', '.join('?' * 16)})",
-                    [*asdict(one).values(), key, count, kept, state, "", *report],
+                    f"report, graded_at, root) VALUES ({', '.join('?' * 17)})",
+                    [*asdict(one).values(), key, count, kept, state, "", *report, root],
                 )
                 count += 1
+            db.execute("DELETE FROM aside WHERE root = ?", [root])
+            db.executemany("INSERT INTO aside VALUES (?, ?, ?)", ((root, *one) for one in unused))
         return count
 
     def keep(self, graded: Graded, at: str) -> None:
@@ -148,29 +160,39 @@ class Results(Closing):
 
     # Reading.
 
+    def aside(self) -> list[tuple[str, str]]:
+        """Return the files that are no student's answer, each with the reason."""
+        return list(self._rows("SELECT path, why FROM aside ORDER BY rowid"))
+
+    def from_elsewhere(self) -> int:
+        """Return how many students there are whose files are in other submissions."""
+        sql = "SELECT count(DISTINCT student) FROM grade WHERE place >= 0 AND root != ?"
+        return int(next(self._rows(sql, self.terms.submissions))[0])
+
     def waiting(self, question: AssignedQuestion) -> Iterator[tuple[str, bytes, str]]:
         """Give every different program that is to be graded for a question: key, program, whose."""
         sql = (
             "SELECT key, program, student FROM grade WHERE question = ? AND place >= 0 "
-            "AND state IN ('waiting', 'fault') GROUP BY key ORDER BY min(place)"
+            "AND root = ? AND state IN ('waiting', 'fault') GROUP BY key ORDER BY min(place)"
         )
-        return self._rows(sql, question.id)
+        return self._rows(sql, question.id, self.terms.submissions)
 
     def with_key(self, key: str) -> list[Entry]:
         """Return the files with one program, as far as they are handed in now."""
-        return list(self._entries("key = ?", key))
+        return list(self._entries("root = ? AND key = ?", self.terms.submissions, key))
 
     def settled(self) -> Iterator[Entry]:
-        """Give every file that needs no grade."""
-        return self._entries("state IN ('graded', 'none')")
+        """Give every file that is handed in now and needs no grade."""
+        return self._entries("root = ? AND state IN ('graded', 'none')", self.terms.submissions)
 
     def everything(self) -> Iterator[Entry]:
         """Give every file that is handed in, by student, the last of each question last."""
-        return self._entries("1", order="student, question, at, place")
+        return self._entries("1", order="student COLLATE NOCASE, student, question, at, place")
 
     def entries(self) -> Iterator[Entry]:
         """Give what counts: of each student one file for each question, by student."""
-        given = read_overrides(self.folder, self.terms, self.students())
+        missing = set(self.students())
+        given = read_overrides(self.folder, self.terms, missing)
         for student, group in groupby(self.everything(), key=lambda one: one.handed.student):
             counting: dict[str, Entry] = {}
             for question, theirs in groupby(group, key=lambda one: one.question.id):
@@ -179,17 +201,23 @@ class Results(Closing):
                 best = max(files, key=lambda one: -1 if one.points is None else one.points)
                 counting[question] = best if self.terms.counts == "best" else files[0]
             known = next(iter(counting.values())).handed
+            missing.discard(student)
             for asked in self.terms.questions:
                 entry, override = counting.get(asked.id), given.get((student, asked.id))
                 if entry is None and override is not None:  # for what was shown on paper, say
                     entry = Entry(asked, replace(known, question=asked.id, **_NO_FILE))
                 if entry is not None:
                     yield entry if override is None else replace(entry, override=override)
+        for student, question in sorted(key for key in given if key[0] in missing):
+            posed = next(one for one in self.terms.questions if one.id == question)
+            nothing = HandIn(student, question, "", "")
+            yield Entry(posed, nothing, override=given[student, question])
 
     def students(self) -> list[str]:
-        """Return everybody who handed something in."""
-        sql = "SELECT DISTINCT student FROM grade WHERE place >= 0 ORDER BY student"
-        return [row[0] for row in self._rows(sql)]
+        """Return everybody who handed something in, or has points by hand without."""
+        sql = "SELECT DISTINCT student FROM grade WHERE place >= 0"
+        found = {row[0] for row in self._rows(sql)}
+        return sorted(found | {one for one, _ in read_overrides(self.folder, self.terms, found)})
 
     def without_time(self) -> int:
         """Return how many files have no time at which they were handed in."""

@@ -17,11 +17,12 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
 from grader.bank.storage import read_regular, write_whole
-from grader.classroom.report import find, framed, points_text
+from grader.classroom.report import find, points_text
 from grader.classroom.results import Results
 from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError
@@ -29,6 +30,7 @@ from grader.model.numerals import quantity
 from grader.model.report import FINE, CheckResult, Exhibit, Grids, Named, Report, Verdict
 from grader.reports.blocks import Block, Heading, Item, Paragraph, render_html, render_markdown
 from grader.reports.grade import told
+from grader.reports.html import framed
 from grader.reports.json import withheld
 from grader.reports.words import deciding, smallest
 
@@ -178,7 +180,7 @@ def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> It
     report, handed = entry.report, entry.handed
     passes = report is not None and report.verdict is Verdict.PASS
     if entry.points is not None:
-        state = "No program:" if handed.fault else "Passes:" if passes else "Does not pass:"
+        state = "No answer:" if handed.fault else "Passes:" if passes else "Does not pass:"
         by_hand = entry.override
         note = f": {by_hand.note}" if by_hand and by_hand.note else ""
         yield Paragraph(f"{entry.points} {of}{note}", "By hand:" if by_hand else state)
@@ -186,14 +188,18 @@ def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> It
             yield Paragraph(f"{entry.adjusted}.")
     if entry.late:
         known = handed.at and terms.deadline and not handed.late
-        said = f"handed in {handed.at}, the deadline was {terms.deadline}."
+        due = terms.due(handed.student) if known else None
+        at = datetime.fromisoformat(handed.at).astimezone(due.tzinfo) if due else ""
+        said = f"handed in {at}, the deadline was {due}."
         yield Paragraph(said if known else "as the learning platform says.", "Late:")
     if handed.fault and handed.path:
-        yield Paragraph(f"There is no program in {handed.path}: {handed.fault}.")
+        yield Paragraph(f"There is no answer in {handed.path}: {handed.fault}.")
     elif report is None:
         if entry.override is None:
             yield Paragraph(NOT_GRADED)
     else:
+        for line in report.unread:
+            yield Paragraph(f"{line}.", "Left out:")
         shown = seen(report, question.hidden)
         several = len(report.parts) > 1
         if several or any(check.of for check in report.checks):

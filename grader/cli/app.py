@@ -42,6 +42,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings=_HELP,
+    epilog="Begin with `drill next`. `drill help TOPIC` explains forms, parts, verdicts, classes, "
+    "isolation.",
 )
 _history = typer.Typer(
     cls=_ListByDefault,
@@ -83,8 +85,9 @@ _bank, _class = (
 for _group, _name in ((_history, "history"), (_bank, "bank"), (_class, "class")):
     app.add_typer(_group, name=_name)
 _COMMANDS = {  # of each group, as FILE.FUNCTION of this folder
-    app: "questions.list_ questions.show drill.start grade.grade drill.case drill.hint drill.run"
-    " drill.solution discuss.discuss questions.next_ drill.reset questions.pack doctor.doctor",
+    app: "questions.list_ questions.show drill.start grade.grade watch.watch edit.edit drill.case"
+    " drill.hint drill.run drill.solution discuss.discuss questions.next_ progress.progress"
+    " drill.reset explore.explore questions.pack mcp.mcp doctor.doctor help.help_",
     _history: "history.list_ history.restore",
     _bank: "bank.audit bank.preview bank.new bank.new_idea bank.add bank.remove bank.list_"
     " bank.schema",

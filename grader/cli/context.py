@@ -38,6 +38,7 @@ def context(ctx: typer.Context) -> Context:
         who=os.environ.get("LOGNAME") or os.environ.get("USER") or str(os.getuid()),
         typing=ctx.info_name or "",
         say=output.warn,
+        local=datetime.astimezone,
     )
 
 

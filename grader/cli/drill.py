@@ -13,6 +13,8 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import MOST, Id, Json, Seed, SomeId, argument, cases, context, flag, option
+from grader.cli.edit import open_editor
+from grader.model.errors import UsageError
 from grader.model.numerals import joined, quantity
 from grader.reports import sheet
 
@@ -29,6 +31,8 @@ def start(
     ctx: typer.Context,
     question: Id,
     dir_: Annotated[Path | None, option("DIR", "Where to make its folder.", "--dir")] = None,
+    again: Annotated[bool, flag("--again", "Begin anew what you passed; yours is kept.")] = False,
+    edit: Annotated[bool, flag("--edit", "Open the file in your editor.")] = False,
     json: Json = False,
 ) -> None:
     """Make a folder with a drill; never over anything."""
@@ -39,32 +43,40 @@ def start(
     from grader.reports.question import LEAST_ROWS, page
 
     here = context(ctx)
-    found, made = drills.start(here, question, parent=dir_)
+    if edit and json:
+        raise UsageError("--edit and --json exclude each other: an editor needs the terminal")
+    found, made = (drills.start_again if again else drills.start)(here, question, parent=dir_)
     folder, file = made.workspace.folder, made.workspace.submission
-    if json:
-        output.document(
-            question=found.id, folder=folder, submission=file, already_started=made.already,
-            started_at=made.workspace.started_at, written=made.written,
-        )  # fmt: skip
+    if output.answer(
+        json, question=found.id, folder=folder, submission=file, already_started=made.already,
+        started_at=made.workspace.started_at, written=made.written,
+        kept=made.kept,
+    ):  # fmt: skip
         return
     form, is_new = forms.of(found.spec), file.name in made.written
     also = [one.heading.split()[0].strip(",").lower() for one in form.materials(found.spec)]
     also += ["interface in full"] * bool(found.spec.parts[0].interface)
     read = ", ".join(["this", *also]) if len(also) != 1 else f"this, and the {also[0]}"
     once = "the first grade counts" if form.one_try else ""
-    edit = "it is yours and was left as it is" if made.already and not is_new else once
+    aside = "it is yours and was left as it is" if made.already and not is_new else once
+    if again:
+        aside = ", ".join(filter(None, ("the starter again", once)))
     near = [here.near(folder / QUESTION), here.near(file)]
     width = max(map(len, near))
-    said = (f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]:<{width}}   {edit}".rstrip())
+    said = [f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]:<{width}}   {aside}".rstrip()]
+    if made.kept is not None:
+        said.append(f"Kept  {here.near(made.kept)}")
     there = "" if folder == here.folder else f"cd {here.typed(folder)} && "
-    steps = ["drill grade"]  # the folder knows its bank
+    steps = ["drill grade", *["drill watch"] * (not form.one_try)]  # the folder knows its bank
     if found.spec.experiments is not None:
         steps.insert(0, "drill run")
     steps[0] = there + steps[0]
     # A starter is of the first part.
     part = 1 if is_new else here.progress(found).asked(len(found.spec.parts))
-    ending = (Code(said, 0), Commands(tuple(steps)))
+    ending = (Code(tuple(said), 0), Commands(tuple(steps)))
     output.show(page(found, part, ending), rows=max(output.rows(), LEAST_ROWS))
+    if edit:
+        open_editor(file)
 
 
 def case(
@@ -84,19 +96,18 @@ def case(
     here = context(ctx)
     if name is None:
         choice, found = casing.cases(here, question)
-        if json:
-            output.document(question=choice.question.id, cases=[asdict(one) for one in found])
+        listed = [asdict(one) for one in found]
+        if output.answer(json, question=choice.question.id, cases=listed):
             return
         rows = [(one.case, "fails" * one.failing, one.about) for one in found]
         output.table(("case", "last try", "about"), rows, long="about")
         return
     made = casing.case(here, name, question, run=run, seed=seed)
-    if json:
-        output.document(
-            question=made.choice.question.id, case=made.case, about=made.about,
-            checks=made.checks, run=made.run, other_runs=made.other_runs, seed=made.seed,
-            drawn=made.drawn, script=made.script.text, path=made.path, kept=made.kept,
-        )  # fmt: skip
+    if output.answer(
+        json, question=made.choice.question.id, case=made.case, about=made.about,
+        checks=made.checks, run=made.run, other_runs=made.other_runs, seed=made.seed,
+        drawn=made.drawn, script=made.script.text, path=made.path, kept=made.kept,
+    ):  # fmt: skip
         return
     if debug and made.path is not None:
         output.flush()
@@ -147,9 +158,8 @@ def hint(
 
     given = drills.hint(context(ctx), question, number=number)
     found, argument = given.choice.question, given.choice.argument
-    if json:
-        shown = [{"number": n, "text": text} for n, text in given.shown]
-        output.document(question=found.id, hints=shown, left=given.left)
+    shown = [{"number": n, "text": text} for n, text in given.shown]
+    if output.answer(json, question=found.id, hints=shown, left=given.left):
         return
     if not given.shown:
         output.write(f"{found.id} has no hints")
@@ -218,23 +228,24 @@ def solution(
 
     found = drills.solution(context(ctx), question, give_up=give_up)
     spec, leads = found.choice.question.spec, found.leads_to
-    if json:
-        output.document(
-            question=found.choice.question.id,
-            passed=found.passed,
-            teaches=spec.teaches,
-            leads_to=[{"id": head.id, "title": head.title, "track": head.track} for head in leads],
-            solution=found.full,
-            repair=[
-                asdict(one) | {"why": [{"part": part, "text": text} for part, text in one.why]}
-                for one in found.changes
-            ],
-            left=found.left,
-            mine=None
-            if found.mine is None
-            else [{"sign": sign, "text": text} for sign, text in found.mine],
-            sources=spec.sources,
-        )
+    if output.answer(
+        json,
+        question=found.choice.question.id,
+        passed=found.passed,
+        gave_up=found.gave_up,
+        teaches=spec.teaches,
+        leads_to=[{"id": head.id, "title": head.title, "track": head.track} for head in leads],
+        solution=found.full,
+        repair=[
+            asdict(one) | {"why": [{"part": part, "text": text} for part, text in one.why]}
+            for one in found.changes
+        ],
+        left=found.left,
+        mine=None
+        if found.mine is None
+        else [{"sign": sign, "text": text} for sign, text in found.mine],
+        sources=spec.sources,
+    ):
         return
     lines: list[sheet.Line] = [*found.full.rstrip("\n").split("\n")]
     if mine and not full:
@@ -244,7 +255,7 @@ def solution(
             else "yours is a right file, line by line"
         )
         said = "no file of yours" if found.mine is None else said
-        lines = [f"{found.choice.question.id}: {said}", *_signed(found.mine or ())]
+        lines = [f"{found.choice.question.id}: {said}", *signed(found.mine or ())]
     elif not full:  # with what is to be kept on the first screen
         shown = _repair(found) if found.changes else [*lines, ""]
         lines = [*_lesson(found), *shown, *_listed("Sources", spec.sources)]
@@ -256,7 +267,8 @@ def solution(
         f"{words} --mine": found.mine is not None and not mine,
         f"{words} --full": bool(found.changes) and not full,
     }
-    output.steps(*(command for command, wanted in further.items() if wanted))
+    said = "You have not passed again: this sitting counts as given up." * found.gave_up
+    output.steps(*(command for command, wanted in further.items() if wanted), after=said)
 
 
 def _lesson(found: Solution) -> Iterator[sheet.Line]:
@@ -290,17 +302,17 @@ def _repair(found: Solution) -> Iterator[sheet.Line]:
         for part, sentence in change.why:
             first = f"{number}, part {part}: " if parts > 1 else f"{number}: "
             yield from sheet.wrapped(sentence, output.measure(), first=first, indent="   ")
-        yield from _signed([("-", text) for text in change.before])
+        yield from signed([("-", text) for text in change.before])
         after = "\n".join(change.after).strip("\n").split("\n") if change.after else []
-        yield from _signed([("+", text) for text in after])
+        yield from signed([("+", text) for text in after])
     yield ""
     if found.left:
         yield f"later parts need {quantity(found.left, 'more change')}, see --full"
         yield ""
 
 
-def _signed(lines: Iterable[tuple[str, str]]) -> Iterator[sheet.Line]:
-    """Lines with what becomes of each."""
+def signed(lines: Iterable[tuple[str, str]]) -> Iterator[sheet.Line]:
+    """Give lines with what becomes of each."""
     styles = {"-": sheet.RED, "+": sheet.GREEN}
     for sign, text in lines:
         if output.style.plain:

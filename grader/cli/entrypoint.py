@@ -54,7 +54,7 @@ def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int
         except (output.PipeClosedError, typer.Abort):
             raise
         except Exception as fault:  # noqa: BLE001 - whoever is at fault, it is said
-            return _explain(_error(fault), arguments)
+            return explain(fault, arguments)
     except (KeyboardInterrupt, typer.Abort):  # Abort: end of input at a prompt
         status = EXIT_INTERRUPTED
     except output.PipeClosedError:
@@ -100,25 +100,25 @@ def _left(ended: SystemExit, arguments: Sequence[str]) -> object:
         return ended.code
     *_, (frame, _) = walk_tb(cause.__traceback__)
     if not str(frame.f_globals.get("__name__")).startswith("typer."):
-        return _explain(_error(cause), arguments)
+        return explain(cause, arguments)
     if sys.__stdout__ is not None:  # typer has put something of its own in its place
         output.discard(sys.__stdout__)
     return output.EXIT_PIPE_CLOSED
 
 
-def _explain(fault: DrillError, arguments: Sequence[str]) -> int:
+def explain(raised: Exception, arguments: Sequence[str] = ()) -> int:
     """Say what is wrong with the command, the bank or the grader, and return the status."""
+    fault = _error(raised)
     status, message, hint = fault.exit_status, fault.message, fault.hint
     problems = getattr(fault, "problems", ())
     found = _NO_QUESTION.fullmatch(message)
     if found and not hint and found[1] in arguments:  # what was typed, with the id that was meant
         words = (found[2] if word == found[1] else word for word in arguments)
         hint = f"Next: drill {shlex.join(words)}"
-    if "--json" in _options(arguments):
-        kind = {EXIT_USAGE: "usage", EXIT_BANK_FAULT: "bank"}.get(status, "internal")
-        error = {"kind": kind, "status": status, "message": message, "hint": hint}
-        output.document(error=error | ({"problems": problems} if problems else {}))
-    else:
+    kind = {EXIT_USAGE: "usage", EXIT_BANK_FAULT: "bank"}.get(status, "internal")
+    error = {"kind": kind, "status": status, "message": message, "hint": hint}
+    error |= {"problems": problems} if problems else {}
+    if not output.answer("--json" in _options(arguments), error=error):
         *others, last = dict.fromkeys([message, *problems])
         for problem in others:
             output.warn(problem)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,9 +12,11 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import Json, Seed, argument, context, flag, ids, option
+from grader.model.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded
+    from grader.reports.grade import Around
 
 STATUS = {"pass": 0, "invalid": 3}  # any other verdict: 1
 
@@ -35,6 +37,7 @@ def grade(
     ] = "auto",
     full: Annotated[bool, flag("--full", "Print everything that was found, however long.")] = False,
     explain: Annotated[bool, flag("--explain", "Explain an untouched starter, too.")] = False,
+    html: Annotated[Path | None, option("FILE", "Write a page with pictures, too.")] = None,
     yes: Annotated[bool, flag("--yes", "Do not ask before the grade of a prediction.")] = False,
     json: Json = False,
 ) -> int:
@@ -42,6 +45,8 @@ def grade(
     from grader.app import grading
 
     here = context(ctx)
+    if html is not None and html.suffix != ".html":  # it takes the place of what is there
+        raise UsageError(f"--html: expected a name that ends in .html, found {html}")
 
     def agreed(answers: bytes) -> bool:
         if yes or json or not output.is_dialog():
@@ -56,29 +61,46 @@ def grade(
             here, question, file=file, seed=seed, parts=parts, device=device,
             explain=explain or full or json, doing=doing, agreed=agreed,
         )  # fmt: skip
-    report, new = graded.report, graded.next_part
+    report = graded.report
     if json:
         from grader.reports.json import dumps
 
         output.write(dumps(report))
-    else:
-        from grader.reports.grade import Around, page
-        from grader.reports.question import requested
+    if html is not None or not json:
+        from grader.reports.grade import page
 
-        around = Around(
-            file=_near(graded.path),
-            tries=graded.tries,
-            time=_time_taken(graded),
-            everything=f"drill grade{graded.again} --full",
-            steps=_next_steps(graded, explained=explain or full),
-            asked=new or 0,
-            request=() if new is None else requested(graded.choice.question, new),
-            full=full,
-            explain=explain,
-            before=graded.passed,
-        )
-        output.show(page(report, around), rows=around.rows)
+        around = around_of(graded, here.now(), full=full, explain=explain)
+        blocks = page(report, around)
+        if not json:
+            output.show(blocks, rows=around.rows)
+        if html is not None:
+            from grader.bank.storage import write_whole
+            from grader.reports.html import alone
+
+            write_whole(html, alone(report.title, blocks))
+            output.info(f"the page is in {html}")
     return STATUS.get(report.verdict, 1)
+
+
+def around_of(graded: Graded, now: str, *, full: bool = False, explain: bool = False) -> Around:
+    """Return what the page of a grade says besides its report."""
+    from grader.reports.grade import Around, derivation
+    from grader.reports.question import requested
+
+    new, asked = graded.next_part, graded.choice.question
+    return Around(
+        file=_near(graded.path),
+        tries=graded.tries,
+        time=_time_taken(graded, now),
+        everything=f"drill grade{graded.again} --full",
+        steps=_next_steps(graded, explained=explain or full),
+        asked=new or 0,
+        request=() if new is None else requested(asked, new),
+        written=derivation(asked, graded.report, graded.submission),
+        full=full,
+        explain=explain,
+        before=graded.passed,
+    )
 
 
 def _near(path: Path) -> str:
@@ -87,17 +109,14 @@ def _near(path: Path) -> str:
     return str(path) if relative.startswith(os.path.join("..", "..")) else relative
 
 
-def _time_taken(graded: Graded) -> str:
-    """Return the time since the drill was started, and the time planned for it."""
+def _time_taken(graded: Graded, now: str) -> str:
+    """Return the time since the sitting began, and the time planned for it."""
     from grader.model.numerals import span
 
-    workspace, spec = graded.choice.workspace, graded.choice.question.spec
-    if graded.passed or workspace is None:  # the clock stops with a pass
+    spec = graded.choice.question.spec
+    if graded.passed or graded.choice.workspace is None:  # the clock stops with a pass
         return ""
-    try:
-        took = datetime.now(UTC) - datetime.fromisoformat(workspace.started_at)
-    except (ValueError, TypeError):  # somebody changed it; TypeError: a time without a zone
-        return ""
+    took = datetime.fromisoformat(now) - datetime.fromisoformat(graded.began)
     planned = sum(part.minutes for part in spec.parts[: graded.report.parts_passed])
     return f"{span(took.total_seconds() / 60)} ({planned or spec.minutes} planned)"
 

@@ -12,11 +12,11 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import get_terminal_size, which
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from grader.model.errors import UsageError
 from grader.reports import sheet
@@ -41,7 +41,17 @@ class Style:
     has_status: bool = False  # whether a status line stands on standard error
 
 
-style = Style()  # of the command that is carried out
+@dataclass(slots=True)
+class Recording(Style):
+    """A style of which nothing is written: what is said is kept, as in a window of 80 columns."""
+
+    doing: Callable[[str], None] = lambda _step: None  # called with each step of a long command
+    document: dict[str, Any] = field(default_factory=dict)
+    page: str = ""  # what a person would read
+    remarks: str = ""  # of that, what goes to standard error
+
+
+style: Style = Style()  # of the command that is carried out
 
 
 class PipeClosedError(Exception):
@@ -63,14 +73,30 @@ def configure(*, plain: bool, paging: bool, color: str) -> None:
     style.paging, style.color = paging, color
 
 
+@contextmanager
+def recorded(doing: Callable[[str], None]) -> Iterator[Recording]:
+    """Keep what is said meanwhile, both the document and the page."""
+    global style
+    before, style = style, Recording(style.plain, color="never", doing=doing)
+    try:
+        yield style
+    finally:
+        style = before
+
+
+def _window() -> os.terminal_size:
+    size = (80, 24)
+    return os.terminal_size(size) if isinstance(style, Recording) else get_terminal_size(size)
+
+
 def width() -> int:
     """Return the columns to fill: the terminal's, 80 where there is none."""
-    return max(20, min(get_terminal_size((80, 24)).columns, MAX_WIDTH))
+    return max(20, min(_window().columns, MAX_WIDTH))
 
 
 def rows() -> int:
     """Return the rows of the terminal that a page can have, with room for the prompt."""
-    return get_terminal_size((80, 24)).lines - 1
+    return _window().lines - 1
 
 
 def measure() -> int:
@@ -79,7 +105,13 @@ def measure() -> int:
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
+    return not isinstance(style, Recording) and stream is not None and stream.isatty()
+
+
+def can_show(text: str) -> bool:
+    """Return whether standard output has every character of a text."""
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    return text.encode(encoding, "replace").decode(encoding) == text
 
 
 def is_dialog() -> bool:
@@ -150,6 +182,27 @@ def lines(content: Iterable[sheet.Line], *, paged: bool = False) -> None:
     text = "".join(f"{_styled(line, styled=styled).rstrip(' ')}\n" for line in content)
     if not (paged and _paged(text)):
         _put(sys.stdout, text)
+
+
+class _Captured(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@contextmanager
+def captured() -> Iterator[io.StringIO]:
+    """Give what is written meanwhile, to either stream, as a terminal would have been sent it."""
+    paging, style.paging = style.paging, False
+    try:
+        with redirect_stdout(_Captured()) as text, redirect_stderr(text):
+            yield text
+    finally:
+        style.paging = paging
+
+
+def send(text: str) -> None:
+    """Write control sequences, and what was captured, whatever is captured meanwhile."""
+    _put(sys.__stdout__, text)
 
 
 def table(
@@ -225,6 +278,16 @@ def document(*, format: int = 1, indent: int | None = 2, **content: object) -> N
     write(json.dumps(content, indent=indent, allow_nan=False, default=os.fspath))
 
 
+def answer(json: bool, **content: Any) -> bool:  # noqa: ANN401 - what JSON takes
+    """Write a result as a document if wanted, and return if that is all; a recording has both."""
+    if isinstance(style, Recording):
+        style.document = {"format": 1, **content}
+        return False
+    if json:
+        document(**content)
+    return json
+
+
 def warn(message: str, hint: str = "", excerpt: Sequence[str] = ()) -> None:
     """Say what is wrong, whether or not it changes the result, where, and what to do."""
     info(f"drill: {message}")
@@ -254,6 +317,9 @@ def info(text: str) -> None:
 @contextmanager
 def waiting() -> Iterator[Callable[..., None]]:
     """Give `draw_status`, for the steps of a long command; silent where nobody looks."""
+    if isinstance(style, Recording):
+        yield style.doing
+        return
     erasable = os.environ.get("TERM", "") not in {"dumb", "unknown", ""}
     if not (erasable and _is_terminal(sys.stderr)):
         yield lambda *_: None
@@ -282,6 +348,10 @@ def flush() -> None:
 
 
 def _put(stream: TextIO | None, text: str) -> None:
+    if isinstance(style, Recording):
+        style.page += text
+        style.remarks += text if stream is sys.stderr else ""
+        return
     if style.has_status:
         draw_status("")
     if stream is None:  # closed by the caller: `drill list >&-`

@@ -12,8 +12,10 @@ from grader.cli.context import Json, SomeId, argument, context, flag, option, tr
 from grader.model.numerals import quantity
 
 if TYPE_CHECKING:
-    from grader.model.question import Header, Question
-    from grader.records.progress import Progress
+    from datetime import date
+
+    from grader.app.catalog import Standing
+    from grader.model.question import Question
 
 _HEAD = ("question", "title", "level", "parts", "min", "you")
 
@@ -22,42 +24,52 @@ def list_(
     ctx: typer.Context,
     track: Annotated[str | None, option("TRACK", "Only this track.", autocompletion=tracks)] = None,
     level: Annotated[str | None, option("LEVEL", "Only this level.")] = None,
+    due: Annotated[bool, flag("--due", "Only those due for review.")] = False,
     new: Annotated[bool, flag("--new", "Only those not begun.")] = False,
+    under: Annotated[int | None, option("MIN", "Only those of at most MIN minutes.", min=1)] = None,
     json: Json = False,
 ) -> None:
-    """List the questions, and how far you are with each."""
-    from grader.app.catalog import questions
+    """List the questions, how far you are with each, and what is due."""
+    from grader.app.catalog import listed
 
     here = context(ctx)
-    found = questions(here, track, level, new=new)
-    if json:
-        names = ("id", "called", "title", "track", "level", "minutes", "bank")
-        rows = [
-            {name: getattr(header, name) for name in names}
-            | {"state": yours.state, "tries": yours.tries}
-            | {"parts": header.parts, "parts_passed": yours.passed_of(header.parts)}
-            for header, yours in found
-        ]
-        output.document(questions=rows)
-    elif found:
-        passed = sum(yours.passed for _, yours in found)
+    found = listed(here, track, level, new=new, due=due, under=under)
+    names = ("id", "called", "title", "track", "level", "minutes", "bank")
+    rows = [
+        {name: getattr(one.header, name) for name in names}
+        | {"state": one.yours.state, "tries": one.yours.tries, "passed": one.yours.passed}
+        | {"due": one.due and one.due.isoformat(), "parts": one.header.parts}
+        | {"parts_passed": one.yours.passed_of(one.header.parts)}
+        for one in found
+    ]
+    if output.answer(json, questions=rows):
+        return
+    if found:
         table: list[tuple[str, ...]] = []
-        for at, (header, yours) in enumerate(found):
-            if not at or header.track != found[at - 1][0].track:
-                table.append((header.track,))
-            table.append(_cells(header, yours))
+        for at, one in enumerate(found):
+            if not at or one.header.track != found[at - 1].header.track:
+                table.append((one.header.track,))
+            table.append(_cells(one, here.today))
         output.table(_HEAD, table, long="title", spare=("level", "min"))
         # The summary last: it stays in sight.
-        output.steps(f"drill next{here.option}", after=f"{passed} of {len(found)} passed")
-    elif track or level or new:
+        again = sum(one.is_due(here.today) for one in found)
+        said = f", {again} due for review" * bool(again)
+        said = f"{sum(one.yours.passed for one in found)} of {len(found)} passed{said}"
+        output.steps(f"drill next{here.option}", after=said)
+    elif track or level or new or due or under:
         output.steps(f"drill list{here.option}", after="no such questions")
     else:
         output.write("no questions: the banks that were found hold none")
 
 
-def _cells(header: Header, yours: Progress) -> tuple[str, ...]:
+def _cells(one: Standing, today: date) -> tuple[str, ...]:
+    from grader.app.schedule import day
+
+    header, yours = one.header, one.yours
     passed = f"{yours.passed_of(header.parts)}/{header.parts}"
     state = quantity(yours.tries, "try", "tries") if yours.state == "tried" else yours.state
+    if one.due is not None and yours.over:
+        state = "due today" if one.is_due(today) else f"due {day(one.due, today)}"
     return f"  {header.called}", header.title, header.level, passed, str(header.minutes), state
 
 
@@ -81,8 +93,7 @@ def show(
         _guide(found, f"drill solution {choice.called}{here.option} --give-up --full", json=json)
         return
     asked = several if all_ or several == 1 else here.progress(found).asked(several)
-    if json:
-        output.document(**_whole(found, asked))
+    if output.answer(json, **_whole(found, asked)):
         return
     from grader.reports.blocks import Commands, Gap
     from grader.reports.question import document
@@ -171,21 +182,27 @@ def next_(ctx: typer.Context, json: Json = False) -> None:
 
     here = context(ctx)
     found = suggestion(here)
-    if json:
-        row = found and {
-            "question": found.header.called, "reason": found.reason, "folder": found.folder
-        }  # fmt: skip
-        output.document(next=row)
+    row = found and {
+        "question": found.header.called, "kind": found.kind, "reason": found.reason,
+        "due": found.due and found.due.isoformat(), "folder": found.folder,
+    }  # fmt: skip
+    if output.answer(json, next=row):
         return
     if found is None:
-        output.write("Every question is passed.")
-        output.steps(f"drill list{here.option}", "drill history")
+        output.write("no questions: the banks that were found hold none")
         return
+    from grader.app.schedule import day
     from grader.reports.blocks import Paragraph
 
-    output.show([Paragraph(f"\xa0\xa0{found.reason}", found.header.called, hang=4)])
-    if found.folder is None:
-        output.steps(f"drill start {found.header.called}{here.option}")
+    called = found.header.called
+    if found.due is not None and found.kind == "later":
+        output.write(f"Nothing is due until {day(found.due, here.today)}. Then:")
+    output.show([Paragraph(f"\xa0\xa0{found.reason}", called, hang=4)])
+    start = f"drill start {called}{here.option}"
+    if found.kind in {"due", "later"}:
+        output.steps(f"{start} --again", *[f"drill list{here.option}"] * (found.kind == "later"))
+    elif found.kind == "new" or found.folder is None:
+        output.steps(start)
     else:
         there = "" if found.folder == here.folder else f"cd {here.typed(found.folder)} && "
         output.steps(f"{there}drill grade{here.option}")

@@ -20,10 +20,6 @@ ENOUGH_NANOSECONDS = 500_000_000  # of CPU time: what takes longer is not looked
 Call = tuple[str, CaseRecipe]  # of a run on a case
 
 
-class Unsteady(BankFault):
-    """The same inputs do not give the same results."""
-
-
 def rerun_alone(evaluation: Evaluation, calls: Sequence[Call]) -> Outcome | None:
     """What the submission, loaded anew, computes in the last of these calls; None where it raises.
 
@@ -100,8 +96,7 @@ def require_steady(
     case is tried.
 
     Raises:
-        Unsteady: a result differs by more than ways of rounding do.
-        BankFault: the reference fails.
+        BankFault: a result differs by more than ways of rounding do, or the reference fails.
     """
     began = time.monotonic()
     fresh = evaluation.with_submission(replace(program))  # of which nothing is known
@@ -119,7 +114,7 @@ def require_steady(
                 if not same_value(first.values[name], again.values.get(name), case.dtype):
                     driven = any(step.owner == "driver" for step in evaluation.steps(run))
                     who = "the reference, or the driver," if driven else "the reference"
-                    raise Unsteady(
+                    raise BankFault(
                         f"{who} is not deterministic: computed twice from the same inputs, {name} "
                         f"of case {case.name} is not the same; take the chance out of it"
                     )

@@ -11,6 +11,7 @@ import contextlib
 import copy
 import dataclasses
 import itertools
+import re
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
@@ -57,13 +58,13 @@ def blame_bank(what: str) -> Iterator[None]:
     try:
         yield
     except (ProgramError, WorkerError) as error:
-        raised = error.raised if isinstance(error, ProgramError) else None
-        line = f", at line {raised.frames[-1].line}" if raised and raised.frames else ""
-        if raised and isinstance(error, ProgramError) and error.where:
-            line = f": {raised.message[:200]}, in {error.where}"
-        if isinstance(error, TooSlow):
-            line = "; limits in the spec says how long a call may take"
-        raise BankFault(f"{what}: {error}{line}") from None
+        more = "; limits in the spec says how long a call may take"
+        more *= isinstance(error, TooSlow)
+        if isinstance(error, ProgramError) and error.raised:
+            more = f": {error.raised.message[:200]}" + f", in {error.where}" * bool(error.where)
+            if error.of_support:
+                what = re.sub("^the reference ", "the driver, or a helper, ", what)
+        raise BankFault(f"{what}: {error}{more}") from None
 
 
 def secret() -> int:

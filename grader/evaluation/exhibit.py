@@ -12,11 +12,12 @@ from grader.cases.recipe import CaseRecipe, free_names, producing
 from grader.evaluation.compare import Fault
 from grader.evaluation.evaluation import Evaluation
 from grader.model.numerals import numbers_aligned, shape_text
-from grader.model.report import Bar, Bars, Grids, Panel
+from grader.model.report import Bar, Bars, Entries, Grids, Panel
 from grader.model.spec import Show
 
 MOST = (8, 12)  # rows and columns of a slice that a reader can take in
 SMALL = 16  # entries of an input that is shown though nobody asks for it
+MOST_ENTRIES = 512  # of a result that goes into a report whole: 20 KB of JSON
 
 
 def bars(
@@ -54,7 +55,11 @@ def grids(
     ]
     panels.append(_panel(f"{fault.result}, yours", observed, fault.index, wrong=wrong))
     panels.append(_panel(f"{fault.result}, expected", expected, fault.index))
-    return Grids(tuple(panels))
+    if wrong.size > MOST_ENTRIES:
+        return Grids(tuple(panels))
+    yours, right = (tuple(map(float, array.ravel())) for array in (observed, expected))
+    places = tuple(np.flatnonzero(wrong).tolist())
+    return Grids(tuple(panels), Entries(observed.shape, yours, right, places))
 
 
 def _window(show: Show, drawn: dict[str, Any]) -> tuple[int, int, int] | None:

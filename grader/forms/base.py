@@ -4,10 +4,13 @@ A form whose answers are text makes a program of them: functions that give the n
 the formulas, that were written.  From there on it is graded, explained and audited as any program
 is, in a worker, against the reference and the misconceptions.  The text itself is data: read here,
 letter by letter, and never run.  It has lines `name = value`, each name once; `#` begins a comment.
+What cannot be read refuses the whole file, which a candidate can mend; in a class, where nobody can
+any more, it is an answer not given.
 """
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,8 +43,14 @@ class Unreadable(Exception):
         self.lines = ((line, text),) * bool(line)  # those to show
 
 
-def refuse(faults: Sequence[Unreadable]) -> None:
-    """Raise what was found, all of it at once."""
+Unread = list[Unreadable] | None  # where what cannot be read is added, instead of being raised
+
+
+def refuse(faults: Sequence[Unreadable], unread: Unread = None) -> None:
+    """Raise what was found, all of it at once; or, where there is a list of it, add it to that."""
+    if unread is not None:
+        unread += faults
+        return
     if len(faults) > 1:
         places = (f"line {fault.line}: " if fault.line else "" for fault in faults)
         more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
@@ -88,8 +97,10 @@ class Form:
             rows = ((name, f"{a.ask.strip()}{units[name]}") for name, a in spec.answers.items())
             yield Material("Answers", rows=tuple(rows))
 
-    def program(self, text: bytes, question: Question) -> bytes:  # noqa: ARG002
+    def program(self, text: bytes, question: Question, unread: Unread = None) -> bytes:  # noqa: ARG002
         """The program that a file stands for; it lacks functions of which nothing is answered.
+
+        With a list, what is `unread` is added to it, and counts as an answer not given.
 
         Raises:
             Unreadable: it is not what is asked for.
@@ -122,59 +133,69 @@ class Given:
     text: str  # of the line
 
     @contextmanager
-    def read(self, said: str = "") -> Iterator[None]:
-        """Have what is unreadable in the value, where `column` counts from 0, name its place."""
+    def read(self, said: str = "", *, faults: list[Unreadable]) -> Iterator[None]:
+        """Add what is unreadable in the value, where `column` counts from 0, with its place."""
         try:
             yield
         except Unreadable as wrong:
             at = self.column + wrong.column
-            raise Unreadable(f"{said}{wrong.sentence}", self.line, at, self.text) from None
+            faults.append(Unreadable(f"{said}{wrong.sentence}", self.line, at, self.text))
 
 
 def read(
-    text: bytes, names: Collection[str], *, needed: Collection[str] = (), unknown: str = ""
-) -> dict[str, Given]:
+    text: bytes, names: Collection[str], *, needed: Collection[str] = (), unknown: str = "",
+    unread: Unread = None,
+) -> dict[str, Given]:  # fmt: skip
     """The answers that are given, by name; an open one is left out.
 
     All names are needed, if it is not said which; `unknown` is said of a number that is no name.
+    With a list of what is `unread`, none is needed, and nothing is raised but of the whole file.
 
     Raises:
         Unreadable: the file is no such text, or a name is missing, unknown or there twice.
     """
     if len(text) > MOST_BYTES:
         raise Unreadable(f"the file has {len(text):,} bytes, at most {MOST_BYTES:,} are read")
-    try:
-        lines = text.decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        wrong = f"byte {text[error.start]:#04x} at offset {error.start} is not UTF-8"
-        raise Unreadable(f"{wrong}; save the file as UTF-8") from None
     found: dict[str, Given] = {}
     faults: list[Unreadable] = []
-    for number, line in enumerate(lines, 1):
-        left, equals, right = line.partition("#")[0].partition("=")
-        name, wrong = "".join(left.split()), ""
+    twice = set[str]()
+    for number, line in enumerate(lines(text), 1):
+        said = line.partition("#")[0]
+        left, equals, right = said.partition("=" if "=" in said else ":")
+        name, value, wrong = "".join(left.split()), right.strip(), ""
         if not name and not equals:
             continue
-        if not equals:
+        if "\ufffd" in said:  # which stands for bytes that are no letter
+            wrong = "its letters are not UTF-8; save the file as UTF-8"
+        elif not equals:
             wrong = "expected NAME = VALUE, found no ="
         elif name not in names:
             near = did_you_mean(name, list(names))
             known = f"{name[:60]} is not asked for{near}"
             wrong = unknown if unknown and name.isdigit() else known
-        elif name in found:
+        elif name in found and value in {*OPEN, found[name].value}:
+            continue
+        elif name in found and found[name].value not in OPEN:
             wrong = f"{name} stands in line {found[name].line} already; keep one"
+            twice.add(name)  # and nobody knows which one is meant
         if wrong:
             faults.append(Unreadable(wrong, number, 1, line))
             continue
         column = len(left) + 2 + len(right) - len(right.lstrip())
-        found[name] = Given(right.strip(), number, column, line)
+        found[name] = Given(value, number, column, line)
     # A name that is misspelled is not missing as well.
-    lacking = () if faults else [name for name in needed or names if name not in found]
-    if lacking:
+    lacking = [name for name in needed or names if name not in found]
+    if lacking and not faults and unread is None:
         name = lacking[0] if len(lacking) == 1 else "NAME"
         faults.append(Unreadable(f"{unanswered(lacking)}; write {name} = ..."))
-    refuse(faults)
-    return {name: given for name, given in found.items() if given.value not in OPEN}
+    refuse(faults, unread)
+    return {n: one for n, one in found.items() if n not in twice and one.value not in OPEN}
+
+
+def lines(text: bytes) -> list[str]:
+    """The lines of a file of answers: of UTF-8, or of UTF-16 as some editors write it."""
+    is_16 = text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return text.decode("utf-16" if is_16 else "utf-8-sig", "replace").splitlines()
 
 
 def unanswered(names: Sequence[str]) -> str:

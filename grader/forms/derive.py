@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from keyword import iskeyword
 from typing import NoReturn
 
-from grader.forms.base import Form, Given, Unreadable, read, refuse, template
+from grader.forms.base import Form, Given, Unread, Unreadable, read, refuse, template
 from grader.model.question import Question
 from grader.model.spec import Answer, Path, Spec
 
@@ -55,22 +55,20 @@ class Derive(Form):
         """Every line open."""
         return template({shown(n, a.over): a for n, a in spec.answers.items()}, {})
 
-    def program(self, text: bytes, question: Question) -> bytes:
+    def program(self, text: bytes, question: Question, unread: Unread = None) -> bytes:
         """Functions that compute what was written, each in the line in which it was."""
         asked = question.spec.answers
-        given = read(text, [shown(name, one.over) for name, one in asked.items()])
+        given = read(text, [shown(n, one.over) for n, one in asked.items()], unread=unread)
         faults: list[Unreadable] = []
         lines = [""] * max((one.line for one in given.values()), default=0)
         for name, one in asked.items():
             symbols, mark = _symbols(question, name), shown(name, one.over)
             if (answer := given.get(mark)) is None:
                 continue
-            try:
+            with answer.read(faults=faults):
                 body = _body(answer, mark, one, symbols)
                 lines[answer.line - 1] = f"def {name}({', '.join(symbols)}): {body}"
-            except Unreadable as fault:
-                faults.append(fault)
-        refuse(faults)
+        refuse(faults, unread)
         return "\n".join([*lines, ""]).encode()
 
     def asked_by(self, function: str, question: Question) -> list[str]:
@@ -101,12 +99,11 @@ def shown(name: str, over: list[str]) -> str:
 
 def _body(answer: Given, mark: str, asked: Answer, symbols: list[str]) -> str:
     """What a function does that computes an answer."""
-    with answer.read():
-        formula, used = python(answer.value, symbols, asked.over)
-        for words, how in ((asked.must_use, "with"), (asked.may_not_use, "without")):
-            for word in words:
-                if (word in used) != (how == "with"):
-                    raise Unreadable(f"{mark} is to be written {how} {word}")
+    formula, used = python(answer.value, symbols, asked.over)
+    for words, how in ((asked.must_use, "with"), (asked.may_not_use, "without")):
+        for word in words:
+            if (word in used) != (how == "with"):
+                raise Unreadable(f"{mark} is to be written {how} {word}")
     indices = dict(zip("ij", asked.over, strict=False))
     array, tests = _ARRAYS[len(asked.over)].format(formula=formula, **indices), ""
     for word in asked.must_use:

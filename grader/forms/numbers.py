@@ -10,7 +10,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 
-from grader.forms.base import Form, Unreadable, read, refuse, template, unanswered
+from grader.forms.base import Form, Unread, Unreadable, read, refuse, template, unanswered
 from grader.model.question import Question
 from grader.model.spec import Path, Spec
 
@@ -28,8 +28,10 @@ UNITS: dict[str, tuple[str, dict[str, float]]] = {
     "FLOP/s": ("a rate of work", {f"{name}/s": size for name, size in _WORK.items()}),
     "tok/s": ("a rate", {"tok/s": 1.0}),
 }  # by the unit of an answer: what it measures, and each unit that may be written, in it
+_SPELLED = {"byte": "B", "bytes": "B", "sec": "s", "seconds": "s", "\u00b5s": "us", "\u03bcs": "us"}
+_SIGNS = {"\u00d7": "*", "^": "**", "\u2212": "-"}
 _NUMBER = r"(?:(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
-_TOKEN = re.compile(rf"\s*({_NUMBER}|\*\*|[-+*/()])", re.ASCII)
+_TOKEN = re.compile(rf"\s*({_NUMBER}|\*\*|[-+*/()^\u00d7\u2212])", re.ASCII)
 _COMMAS = re.compile(r"\d+(?:,\d+)+", re.ASCII)
 _MOST_LETTERS = 200  # of an answer
 _OPERATIONS: dict[str, tuple[int, Callable[[float, float], float]]] = {
@@ -52,10 +54,11 @@ def quantity(text: str, unit: str) -> float:
     example = "" if "" in known else f", as 1.5 {next(iter(known))}"
     value, end = _reckoned(text, f"expected a number{example}")
     named = text[end:].strip() or unit
-    if not math.isfinite(value * known.get(named, 1.0)) or value < 0:
+    size = known.get(_SPELLED.get(named, named))
+    if not math.isfinite(value * (size or 1.0)) or value < 0:
         raise Unreadable("a quantity is a finite number, 0 or more")
-    if named in known:
-        return value * known[named]
+    if size is not None:
+        return value * size
     *several, last = (name for name in known if name)
     listed = f"{', '.join(several)} or {last}" if several else last
     if unit == "1":
@@ -94,7 +97,7 @@ def _reckoned(text: str, wanted: str) -> tuple[float, int]:
     tokens: list[tuple[str, int]] = []
     end = 0
     while end < _MOST_LETTERS and (found := _TOKEN.match(text, end)):
-        tokens.append((found[1], found.start(1)))
+        tokens.append((_SIGNS.get(found[1], found[1]), found.start(1)))
         end = found.end()
     left = [("", end), *reversed(tokens)]
 
@@ -134,20 +137,18 @@ class Estimate(Form):
         units = {name: f"in {one.unit}" for name, one in spec.answers.items() if one.unit != "1"}
         return template(spec.answers, units)
 
-    def program(self, text: bytes, question: Question) -> bytes:
+    def program(self, text: bytes, question: Question, unread: Unread = None) -> bytes:
         """Functions that give what was written; an open answer is left out of its dict."""
         asked, found = question.spec.answers, dict[str, float]()
-        written = read(text, asked)
-        faults = []
-        if self.one_try and (open_ := [name for name in asked if name not in written]):
+        written = read(text, asked, unread=unread)
+        faults = list[Unreadable]()
+        open_ = [name for name in asked if name not in written]
+        if self.one_try and open_ and unread is None:
             faults.append(Unreadable(f"{unanswered(open_)}; the first prediction counts"))
         for name, given in written.items():
-            try:
-                with given.read(f"{name}: "):
-                    found[name] = self.number(given.value, asked[name].unit)
-            except Unreadable as fault:
-                faults.append(fault)
-        refuse(faults)
+            with given.read(f"{name}: ", faults=faults):
+                found[name] = self.number(given.value, asked[name].unit)
+        refuse(faults, unread)
         lines = []
         for function, names in _functions(question).items():
             if told := {name: found[name] for name in names if name in found}:

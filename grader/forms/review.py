@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from grader.forms.base import Form, Material, Unreadable, comment, read
+from grader.forms.base import Form, Material, Unread, Unreadable, comment, read, refuse
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
 from grader.model.spec import Path, Spec
@@ -39,16 +39,17 @@ class Review(Form):
         faults = (fault for check in spec.checks for fault in getattr(check, "wrong", ()))
         return _program({str(f.lines[0]): f.reason for f in faults} | {APPROVE: "no"}, spec)
 
-    def program(self, text: bytes, question: Question) -> bytes:
+    def program(self, text: bytes, question: Question, unread: Unread = None) -> bytes:
         """A function that gives what was written."""
         spec = question.spec
         marks = numbered(spec.diff)
         names = [APPROVE, *map(str, range(1, len(marks) + 1))]
-        found: dict[str, str] = {}
+        found, faults = dict[str, str](), list[Unreadable]()
         unknown = f"the diff has lines 1 to {len(marks)}"
-        for name, given in read(text, names, needed=[APPROVE], unknown=unknown).items():
-            value = found[name] = given.value
-            with given.read():
+        written = read(text, names, needed=[APPROVE], unknown=unknown, unread=unread)
+        for name, given in written.items():
+            value = given.value
+            with given.read(faults=faults):
                 if name == APPROVE:
                     if value not in {"yes", "no"}:
                         raise Unreadable(f"{APPROVE}: expected yes or no, found {value[:40]}")
@@ -57,9 +58,11 @@ class Review(Form):
                     raise Unreadable(f"{value[:40]} is no reason{near}")
                 elif marks[int(name) - 1] == "-":
                     raise Unreadable(f"line {name} was removed and cannot be wrong any more")
-        if APPROVE not in found:
+                found[name] = value
+        refuse(faults, unread)
+        if APPROVE not in found and unread is None:
             raise Unreadable(f"{APPROVE} has no answer yet; write {APPROVE} = yes or no")
-        return _program(found, spec)
+        return _program(found, spec) if found else b""
 
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """A diff without lines, reasons that no fault has, and faults in lines there are not."""

@@ -47,7 +47,7 @@ class GradcheckCheck(TolerantCheck):
     )
     gradients: dict[Name, Entry] = key(
         "By input, the result that should be its gradient, or an entry of one, "
-        "grads[w] or grads[0]; the grad_x of every input x.",
+        "grads[w] or grads[0], which needs quotes inside {}; the grad_x of every input x.",
         {},
     )
     kinks: bool = key(
@@ -229,6 +229,14 @@ class Conservation(Kind[ConservationCheck]):
         fault = api.report(check.sum, total, want, ~(np.abs(total - want) <= allowed))
         if fault is None or fault.index is None:
             return None
+        if not axes and fault.index:
+            count = f"{fault.wrong} of {fault.total} entries"
+            return api.Finding(
+                f"{check.sum} is not {what.removeprefix('the sum of ')} in {count}",
+                mismatch=fault.mismatch(case.name),
+                exhibit=api.grids(trial.evaluation, case, fault, Show(), check.run),
+                subject=check.sum,
+            )
         found, wanted = (number(float(sums[fault.index])) for sums in (total, want))
         where = f" at {list(fault.index)}" if fault.index else ""
         return api.Finding(

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from grader.model.numerals import quantity
 from grader.model.report import Report
 
-RESULTS_FORMAT = 2
+RESULTS_FORMAT = 3
 
 
 def whole(points: float) -> float:
@@ -49,6 +49,7 @@ class AssignedQuestion:
     hidden: tuple[str, ...] = ()  # checks and cases that students are not shown
     shared: bool = False  # whether the checks of a part that fails earn equal shares of its points
     libraries: Mapping[str, str] = field(default_factory=dict)  # versions, by name
+    is_text: bool = False  # whether it is answered by a text, and no program
 
     def weighted(self, points: int) -> float:
         """Return points as they count in a total."""
@@ -84,7 +85,7 @@ class Terms:
     title: str = ""
     deadline: str = ""  # ISO 8601 with its offset; what comes later is marked
     late: Late | None = None  # what it costs; nothing, if not given
-    submissions: str = ""  # path of what was handed in; it decides nothing
+    submissions: str = ""  # path of what was handed in; it decides no verdict
     stretch: bool = False  # whether what is only reported is measured
     per_student: bool = False  # whether each has a seed, made of that one
     counts: str = "last"  # which counts of what a student handed in for a question: last or best
@@ -106,10 +107,15 @@ class Terms:
         """The days begun between a student's deadline and a time; None where either is unknown."""
         if not self.deadline or not at:
             return None
+        late = datetime.fromisoformat(at) - self.due(student)
+        return max(0, math.ceil(late / timedelta(days=1)))
+
+    def due(self, student: str) -> datetime:
+        """A student's deadline, where there is one."""
         more = self.late.extensions.get(student, 0) if self.late else 0
-        due = datetime.fromisoformat(more if isinstance(more, str) else self.deadline)
-        due += timedelta(days=0 if isinstance(more, str) else more)
-        return max(0, math.ceil((datetime.fromisoformat(at) - due) / timedelta(days=1)))
+        if isinstance(more, str):
+            return datetime.fromisoformat(more)
+        return datetime.fromisoformat(self.deadline) + timedelta(days=more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +175,7 @@ class Entry:
     def verdict(self) -> str:
         """What became of it, in a word or two."""
         if self.handed.fault:
-            return "no program"
+            return "no answer"
         if self.report is None and self.override is not None:
             return "by hand"
         return "not graded" if self.report is None else str(self.report.verdict)
@@ -180,4 +186,5 @@ class Entry:
         why = self.handed.fault
         if not why and self.report is None and self.override is None:
             why = self.fault or "it was not graded yet"
-        return "; ".join(filter(None, (why, self.adjusted)))
+        unread = self.report.unread if self.report is not None else ()
+        return "; ".join(filter(None, (why, *unread, self.adjusted)))

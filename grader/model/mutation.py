@@ -34,7 +34,7 @@ class Mutant:
     @property
     def accepted(self) -> str:
         """The name of the accepted solution that it changes; empty for the reference."""
-        found = re.match(r"accepted/(\w+)\.", self.scope)
+        found = re.match(r"accepted/([\w-]+)\.", self.scope)
         return found[1] if found else ""
 
     def source(self, original: bytes) -> bytes:

@@ -113,6 +113,11 @@ class Question:
         """A program without the blank lines it begins with."""
         return source.lstrip(b"\n")
 
+    def is_starter(self, submission: bytes) -> bool:
+        """Whether a file is the starter as it was handed out, whatever ends its lines."""
+        texts = (b"\n".join(source.splitlines()) for source in (submission, self.starter))
+        return len({*map(self.handed_out, texts)}) == 1
+
     @property
     def spec_file(self) -> str:
         """The spec, from the bank's root; its name alone where the bank is that file."""

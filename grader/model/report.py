@@ -55,10 +55,21 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
+class Entries:
+    """Every entry of a result, in row-major order, as numbers that can be drawn."""
+
+    shape: tuple[int, ...]
+    yours: tuple[float, ...]
+    expected: tuple[float, ...]
+    wrong: tuple[int, ...]  # places of those outside the band
+
+
+@dataclass(frozen=True, slots=True)
 class Grids:
     """Arrays to be set side by side."""
 
     panels: tuple[Panel, ...]
+    entries: Entries | None = None  # of the result, where it is small
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +255,7 @@ class Report:
     program: str = ""  # version of drill
     unchanged: bool = False  # whether the submission is the starter as it was handed out
     outputs: str = ""  # digest of what is wrong in what it computed; "" where nothing was
+    unread: tuple[str, ...] = ()  # in a class: lines of answers that count as not given, and why
     format: int = REPORT_FORMAT
 
     @property

@@ -90,7 +90,8 @@ class Attempt:
     sha256: str
     parts: str | None  # as of an event; None: not graded
     report: str | None  # JSON
-    hints: int  # to its question that had been shown when it was begun
+    sitting: int  # of its question, from 1
+    hints: int  # to its question that had been shown in that sitting when it was begun
 
     @property
     def is_try(self) -> bool:
@@ -104,11 +105,15 @@ class Attempt:
 
 
 _EVENT = ", ".join(field.name for field in fields(Event))
+_ATTEMPT = [field.name for field in fields(Attempt) if field.name not in {"sitting", "hints"}]
+_BEFORE = """
+    question = attempts.question AND bank = attempts.bank
+    AND id <= (SELECT min(id) FROM events WHERE attempt = attempts.id)"""
+_AGAIN = f"FROM events WHERE what = 'again' AND {_BEFORE}"
 _SELECT = f"""
-    SELECT {", ".join(field.name for field in fields(Attempt) if field.name != "hints")}, (
+    SELECT {", ".join(_ATTEMPT)}, (SELECT count(*) + 1 {_AGAIN}), (
         SELECT coalesce(max(hint), 0) FROM events
-        WHERE what = 'hint' AND question = attempts.question AND bank = attempts.bank
-        AND at <= attempts.created_at
+        WHERE what = 'hint' AND {_BEFORE} AND id > (SELECT coalesce(max(id), 0) {_AGAIN})
     ) FROM attempts"""
 # `submissions` holds every file once, however often it was graded. A grade is two events, `begun`
 # (or `review`) with the bytes and `graded` with the verdict, and one row of the view `attempts`.

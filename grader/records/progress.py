@@ -7,10 +7,11 @@ any more counts for every bank that does; and every installation of the program 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.bank import holds
 
@@ -21,16 +22,27 @@ if TYPE_CHECKING:
 NO_TRY = "unread"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Progress:
-    """What the records say of one question."""
+    """What the records say of one question: of its latest sitting, where nothing else is said.
 
-    started: bool = False
+    A sitting is one time through a question. It begins with the start, or with a start anew, and is
+    over with a pass of all parts, a look at the solution, or the one try of a prediction.
+    """
+
+    started: bool = False  # ever
     tries: int = 0  # versions of one's own file that reached a verdict
-    passed: bool = False
+    passed: bool = False  # ever
     hints: int = 0  # shown
-    given_up: bool = False  # the solution was shown
+    given_up: bool = False  # the solution was shown before a pass
     parts: int = 0  # passed in the best try, from the first one on
+    misses: int = 0  # tries that passed no part but those passed before
+    done: bool = False  # passed in this sitting
+    over: bool = False
+    moments: list[str] = field(default_factory=list)  # of what was done in it, until it was over
+    earlier: int = 0  # number of the last attempt before it
+    # In order: sittings as they were when they were over, moments of wrong answers to follow-ups.
+    rated: list[Progress | str] = field(default_factory=list)
 
     def asked(self, parts: int) -> int:
         """How many of a question's parts are asked: one more than were passed."""
@@ -38,14 +50,14 @@ class Progress:
 
     def passed_of(self, parts: int) -> int:
         """How many of a question's parts are passed."""
-        return parts if self.passed else min(self.parts, parts)
+        return parts if self.done else min(self.parts, parts)
 
     @property
     def state(self) -> str:
         """One word for a list."""
-        if self.passed or self.tries:
-            return "passed" if self.passed else "tried"
-        return "started" if self.started else "new"
+        if self.passed and self.over:
+            return "passed"
+        return "tried" if self.tries else "started" if self.started else "new"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,44 +69,47 @@ class Start:
     folder: str
 
 
-Overview = Mapping[tuple[str, str], Progress]  # by id and bank
+class Entry(NamedTuple):
+    """One line of the records, as far as progress follows from it."""
 
-_OVERVIEW = f"""
+    id: int  # of the event
+    what: str
+    at: str  # UTC, ISO 8601
+    attempt: int | None
+    hint: int | None
+    verdict: str | None
+    parts: str | None
+    sha256: str | None  # of one's own file that was graded
+
+    @property
+    def is_try(self) -> bool:
+        """Whether it is the verdict on what somebody wrote."""
+        return self.what == "graded" and self.sha256 is not None and self.parts != NO_TRY
+
+
+Overview = Mapping[tuple[str, str], Sequence[Entry]]  # by id and bank, in no order
+
+_OVERVIEW = """
     SELECT
         event.question, event.bank,
-        max(event.what = 'started'),
-        count(DISTINCT iif(
-            event.verdict IS NOT NULL AND event.parts IS NOT '{NO_TRY}', begun.sha256, NULL)),
-        total(
-            begun.id AND event.verdict = 'pass'
-            AND trim(replace(coalesce(event.parts, ''), 'pass', '')) = ''
-        ) > 0,
-        max(iif(event.what = 'hint', event.hint, 0)),
-        max(event.what = 'solution'),
-        group_concat(iif(begun.id, event.parts, NULL))
+        event.id, event.what, event.at, event.attempt, event.hint, event.verdict, event.parts,
+        begun.sha256
     FROM events AS event
     LEFT JOIN events AS begun
         ON event.what = 'graded' AND begun.attempt = event.attempt AND begun.what = 'begun'
-    {{where}}
-    GROUP BY event.question, event.bank
+    WHERE event.what IN ('started', 'graded', 'hint', 'solution', 'run', 'again', 'discussed')
+    {also}
     """
 
 
 def overview(db: sqlite3.Connection, question: str | None = None) -> Overview:
-    """Return the progress with every question on record, or with those of one id."""
-    where = "" if question is None else "WHERE event.question = ?"
-    rows = db.execute(_OVERVIEW.format(where=where), () if question is None else (question,))
-    return {
-        (name, bank): Progress(
-            bool(started), tries, bool(passed), hints, bool(given_up), _most_passed(parts)
-        )
-        for name, bank, started, tries, passed, hints, given_up, parts in rows
-    }
-
-
-def _most_passed(tries: str | None) -> int:
-    """Of the parts of several tries, as in "pass fail,pass pass", how many one has passed."""
-    return max(map(parts_passed, (tries or "").split(",")))
+    """Return what is on record of every question, or of those of one id."""
+    also = "" if question is None else "AND event.question = ?"
+    rows = db.execute(_OVERVIEW.format(also=also), () if question is None else (question,))
+    found: dict[tuple[str, str], list[Entry]] = {}
+    for name, bank, *entry in rows:
+        found.setdefault((name, bank), []).append(Entry(*entry))
+    return found
 
 
 def parts_passed(verdicts: str | None) -> int:
@@ -102,12 +117,43 @@ def parts_passed(verdicts: str | None) -> int:
     return [*(verdict == "pass" for verdict in (verdicts or "").split()), False].index(False)
 
 
-def of(known: Overview, question: str, bank: Path) -> Progress:
-    """Return the progress with a bank's question."""
+def of(known: Overview, question: str, bank: Path, *, once: bool = False) -> Progress:
+    """Return the progress with a bank's question, of which only the first try may count."""
     same = (key for key in known if key[0] == question and counts(key[1], str(bank), question))
-    found = [Progress(), *map(known.__getitem__, same)]
-    most = Progress(*map(max, zip(*map(astuple, found), strict=True)))
-    return replace(most, tries=sum(one.tries for one in found))
+    return _replayed(sorted(chain.from_iterable(map(known.__getitem__, same))), once=once)
+
+
+def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
+    """Return what follows from entries in their order, whatever their clock said."""
+    yours, versions, latest = Progress(), set[str | None](), 0
+    for one in entries:
+        latest = max(latest, one.attempt or 0)
+        if one.what == "again":
+            yours = Progress(True, passed=yours.passed, earlier=latest, rated=yours.rated)
+            versions = set()
+        before = yours.over
+        yours.started = yours.started or one.what == "started" or one.is_try
+        if yours.started and not before:
+            yours.moments.append(one.at)
+        match one.what:
+            case "hint":
+                yours.hints = max(yours.hints, one.hint or 0)
+            case "solution":
+                yours.given_up = yours.given_up or not before
+                yours.over = before or yours.started  # who never began may look at it
+            case "discussed" if one.verdict == "fail":
+                yours.rated.append(one.at)
+            case "graded" if one.is_try:
+                every = one.verdict == "pass" and {*(one.parts or "").split()} <= {"pass"}
+                passed = parts_passed(one.parts)
+                yours.misses += not (every or passed > yours.parts or one.sha256 in versions)
+                versions.add(one.sha256)
+                yours.tries, yours.parts = len(versions), max(yours.parts, passed)
+                yours.done, yours.passed = yours.done or every, yours.passed or every
+                yours.over = before or every or once
+        if yours.over and not before:
+            yours.rated.append(replace(yours, rated=[]))
+    return yours
 
 
 def counts(recorded: str, bank: str, question: str) -> bool:
@@ -126,7 +172,8 @@ def starts(db: sqlite3.Connection) -> tuple[Start, ...]:
 def latest(db: sqlite3.Connection) -> tuple[str, ...]:
     """Return the ids of the questions on record, the one something happened to last first."""
     rows = db.execute(
-        "SELECT question FROM events WHERE what IN ('started', 'begun', 'hint', 'solution')"
+        "SELECT question FROM events"
+        " WHERE what IN ('started', 'begun', 'hint', 'solution', 'again')"
         " GROUP BY question ORDER BY max(id) DESC"
     )
     return tuple(str(question) for (question,) in rows)
@@ -148,9 +195,11 @@ def discussed(
 
 
 def runs_used(db: sqlite3.Connection, question: str, bank: str) -> int:
-    """Return how many runs a person has made of a bank's question; `drill reset` begins anew."""
+    """Return how many runs a person has made of a bank's question since it last began anew."""
     query = (
-        "SELECT what, bank FROM events WHERE what IN ('run', 'reset') AND question = ? ORDER BY id"
+        "SELECT what = 'run', bank FROM events"
+        " WHERE what IN ('run', 'reset', 'again') AND question = ? ORDER BY id DESC"
     )
-    done = [w for w, recorded in db.execute(query, (question,)) if counts(recorded, bank, question)]
-    return done[::-1].index("reset") if "reset" in done else len(done)
+    found = db.execute(query, (question,))
+    done = [is_run for is_run, recorded in found if counts(recorded, bank, question)]
+    return [*done, False].index(False)

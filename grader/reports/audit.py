@@ -38,7 +38,9 @@ def audit_page(report: AuditReport) -> Iterator[Block]:
         key = (f"{s.strip() or 'blank'} {_MEANINGS[s][0]}" for s in _MEANINGS if s in used)
         yield Paragraph(", ".join(key), indent=2)
         yield Gap()
-    if rows := [(f"  {c.id}", str(c.stops), str(c.first)) for c in report.checks]:
+    if rows := [
+        (f"  {c.id}", str(c.stops), str(c.first)) for c in report.checks if report.programs
+    ]:
         yield Table(("", "stops", "first"), tuple(rows), right=("stops", "first"))
         yield Gap()
     made = [t for t in report.trivial if t.made]

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from grader.model.numerals import joined
 from grader.reports import sheet
-from grader.reports.sheet import BOLD, Line, cells, inert
+from grader.reports.sheet import BOLD, REVERSE, Line, cells, inert
 
 BETWEEN = "\xa0\xa0 "  # facts on one line: three cells apart, or a comma where they are read aloud
 _LONGEST = 4000  # characters of one text
@@ -81,6 +81,14 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """What HTML has in the place of some blocks, drawn of the words and the HTML that they are."""
+
+    draw: Callable[[str, str], str]
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """Rows of as many cells as the head has; a column that is empty in all rows is left out."""
 
@@ -88,6 +96,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     right: tuple[str, ...] = ()  # the columns that are aligned at their right
     indent: int = 0
+    marked: frozenset[int] = frozenset()  # rows that stand out where there is color
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +136,9 @@ class Shrinks:
 
 
 Block: TypeAlias = (
-    Heading | Paragraph | Item | Code | Figure | Table | Commands | Gap | LeftOut | Shrinks
-)
+    Heading | Paragraph | Item | Code | Figure | Picture | Table | Commands | Gap | LeftOut
+    | Shrinks
+)  # fmt: skip
 
 
 def from_markdown(text: str, *, indent: int = 0, gap: Block = Gap()) -> Iterator[Block]:
@@ -167,13 +177,17 @@ def _taken(lines: list[str], belongs: Callable[[str], bool]) -> list[str]:
     return taken
 
 
-def _at(blocks: Iterable[Block], rank: int, lost: list[str]) -> Iterator[Block]:
+def _at(
+    blocks: Iterable[Block], rank: int, lost: list[str], *, pictures: bool = False
+) -> Iterator[Block]:
     """The blocks of a page of a rank, -1 for all; what they leave out is added to `lost`."""
     for block in blocks:
         if isinstance(block, Shrinks):
             shown = next((one for one in reversed(block.shorter) if one.rank <= rank), None)
             lost += shown.lost if shown else ()
-            yield from _at(shown.blocks if shown else block.blocks, rank, lost)
+            yield from _at(shown.blocks if shown else block.blocks, rank, lost, pictures=pictures)
+        elif isinstance(block, Picture) and not pictures:
+            yield from _at(block.blocks, rank, lost)
         else:
             yield block
 
@@ -295,7 +309,8 @@ def _said(block: Block) -> Iterable[str]:
 def render_html(blocks: Iterable[Block]) -> str:
     """Blocks as HTML for the body of a page, every text of theirs escaped."""
     parts = []
-    for kind, group in itertools.groupby(_at(blocks, -1, []), lambda b: isinstance(b, Item)):
+    shown = _at(blocks, -1, [], pictures=True)
+    for kind, group in itertools.groupby(shown, lambda b: isinstance(b, Item)):
         items = "".join(map(_tagged, group))
         parts.append(f"<ul>\n{items}</ul>\n" if kind else items)
     return "".join(parts).replace("\xa0", " ")
@@ -306,19 +321,24 @@ def _tagged(block: Block) -> str:
         case Heading(title, facts, name, level):
             facts = f' <span class="soft">{_html(facts)}</span>' if facts else ""
             return f"<h{level}>{_html(f'{name} {title}')}{facts}</h{level}>\n"
-        case Paragraph(text, lead):
-            lead = f"<strong>{_html(lead)}</strong> " if lead else ""
-            return f"<p>{lead}{_html(text)}</p>\n"
+        case Paragraph(text, lead, style):
+            of = ' class="reverse"' if style == REVERSE else ""
+            lead = f"<strong{of}>{_html(lead)}</strong> " if lead else ""
+            return f"<p>{lead}{_html(text.replace(BETWEEN, ', '))}</p>\n"
         case Item(text, mark):
             mark = mark.strip()
             shown = "" if mark in {"-", "*"} else mark if mark.isdigit() else _as_code(mark)
             return f"<li>{f'{shown} ' if shown else ''}{_html(text)}</li>\n"
         case Code() | Figure():
             return f"<pre>{html.escape(chr(10).join(_set(block)))}</pre>\n"
+        case Picture(draw, blocks):
+            return draw(render_text(blocks), render_html(blocks))
         case Table():
             head = "".join(f"<th>{_html(cell)}</th>" for cell in block.head)
-            rows = ("".join(f"<td>{_html(cell)}</td>" for cell in row) for row in block.rows)
-            body = "".join(f"<tr>{row}</tr>\n" for row in rows)
+            body = ""
+            for at, row in enumerate(block.rows):
+                of = ' class="marked"' if at in block.marked else ""
+                body += f"<tr{of}>{''.join(f'<td>{_html(cell)}</td>' for cell in row)}</tr>\n"
             return f"<table>\n<tr>{head}</tr>\n{body}</table>\n"
     return ""
 

@@ -16,9 +16,9 @@ from functools import partial
 
 from grader.model import report as model
 from grader.model.numerals import number, quantity
-from grader.model.report import Exhibit, Frame, Grids, Panel, Raised
-from grader.reports import sheet
-from grader.reports.blocks import Block, Figure, Item, Paragraph, Table
+from grader.model.report import Bar, Exhibit, Frame, Grids, Panel, Raised
+from grader.reports import pictures, sheet
+from grader.reports.blocks import Block, Figure, Item, Paragraph, Picture, Table
 from grader.reports.sheet import BOLD, RED, Line, Spans, cells, cut, inert
 
 EVERYTHING = 10**6
@@ -41,22 +41,32 @@ Drawn = list[Spans]  # one panel
 
 
 def figure(
-    exhibit: Exhibit, *, most: int = EVERYTHING, hidden: bool = False, inputs: bool = True
+    exhibit: Exhibit,
+    *,
+    most: int = EVERYTHING,
+    hidden: bool = False,
+    inputs: bool = True,
+    bound: str = "",
 ) -> Iterator[Block]:
     """An exhibit as blocks, with `most` rows of a table or details of bars.
 
-    `hidden` keeps back what is right; without `inputs` grids show yours and expected alone.
+    `hidden` keeps back what is right; without `inputs` grids show yours and expected alone. `bound`
+    says where a curve has to end: "below 1e-8".
     """
     match exhibit:
         case Grids():
             draw = partial(grid_lines, exhibit, inputs=inputs)
-            yield Figure(draw, tuple(_entries(exhibit) if exhibit.panels else ()))
+            grid = Figure(draw, tuple(_entries(exhibit) if exhibit.panels else ()))
+            yield Picture(partial(pictures.heat_maps, exhibit), (grid,))
         case model.Breakdown():
             yield from _breakdown(exhibit, most, hidden=hidden)
         case model.Bars():
-            yield from _bars(exhibit, most)
+            every = exhibit.bars
+            drawn = [bar for bar in every if bar.label != "reference" or len(every) < 3]
+            blocks = tuple(_bars(drawn, exhibit.details, most))
+            yield Picture(partial(pictures.bars, drawn, exhibit.details), blocks)
         case model.Curve():
-            yield from _curve(exhibit)
+            yield Picture(partial(pictures.curve, exhibit, bound), tuple(_curve(exhibit)))
 
 
 def _breakdown(breakdown: model.Breakdown, most: int, *, hidden: bool) -> Iterator[Block]:
@@ -73,7 +83,8 @@ def _breakdown(breakdown: model.Breakdown, most: int, *, hidden: bool) -> Iterat
         wrong += rows[-1:] * bool(note)
     kept = rows if len(rows) <= most else wrong[:most]
     head = ("", "yours", "" if hidden else "expected", "")
-    yield Table(head, tuple(kept), ("yours", "expected"), indent=INDENT)
+    marked = frozenset(at for at, row in enumerate(kept) if row in wrong)
+    yield Table(head, tuple(kept), ("yours", "expected"), INDENT, marked)
     if left_out := len(rows) - len(kept):
         agree = len(rows) - len(wrong)
         tail = f"{agree} parts agree" if left_out == agree else f"{left_out} parts are not shown"
@@ -100,9 +111,8 @@ def _curve(curve: model.Curve) -> Iterator[Block]:
             yield Paragraph(text, indent=INDENT)
 
 
-def _bars(bars: model.Bars, most: int) -> Iterator[Block]:
+def _bars(drawn: Sequence[Bar], details: Sequence[str], most: int) -> Iterator[Block]:
     """One bar below the other, the largest in full; then what was kept."""
-    drawn = [b for b in bars.bars if b.label != "reference" or len(bars.bars) < 3]
     largest = max((b.value for b in drawn if math.isfinite(b.value)), default=0.0)
     rows = []
     for bar in drawn:  # at least a cell for anything above zero, all of them for what has no end
@@ -110,9 +120,9 @@ def _bars(bars: model.Bars, most: int) -> Iterator[Block]:
         length = max(1, round(_LONGEST_BAR * share)) if bar.value > 0 else 0
         rows.append((bar.label, "#" * length, bar.text))
     yield Table(("", " ", "  "), tuple(rows), ("  ",), indent=INDENT)
-    for at, detail in enumerate(bars.details[:most]):
+    for at, detail in enumerate(details[:most]):
         yield Item(detail, " " * len(_KEPT) if at else _KEPT, INDENT)
-    if (more := len(bars.details) - most) > 0:
+    if (more := len(details) - most) > 0:
         yield Paragraph(f"... and {more} more", indent=INDENT + len(_KEPT) + 1)
 
 

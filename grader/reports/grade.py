@@ -8,10 +8,12 @@ an experiment, which nobody judges.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from grader import forms
+from grader.forms.base import OPEN
 from grader.kinds.registry import get
 from grader.model.numerals import joined
 from grader.model.report import CheckResult, Grids, Raised, Report, Verdict
@@ -27,18 +29,21 @@ from grader.reports.blocks import (
     Paragraph,
     Shorter,
     Shrinks,
+    Table,
     from_markdown,
 )
 from grader.reports.figures import EVERYTHING, INDENT, figure, trace
-from grader.reports.json import numbers, withheld
+from grader.reports.json import numbers, plain, to_json, withheld
 from grader.reports.sheet import BOLD, REVERSE, cut, inert_lines
 
 if TYPE_CHECKING:
+    from grader.model.question import Question
     from grader.session.submission import Ran
 
 _ROWS = 22  # so that the command above and the prompt below stay on a screen of 24
 GAP = Shrinks((Gap(),), (Shorter(4),))  # between sections
 _INNER_GAP = Shrinks((Gap(),), (Shorter(2),))  # around an example
+_CAME_OF = {Verdict.PASS: "right", Verdict.SKIPPED: "not tried"}  # else it is wrong
 _LINE = 76  # characters of a line that was printed
 _PRINTED = 4  # lines of what the submission printed
 _PRINTED_IN_CLASS = 8
@@ -56,9 +61,11 @@ class Around:
     steps: tuple[str, ...] = ()  # commands to go on with
     asked: int = 0  # the part that is asked now, because those before it pass
     request: tuple[Block, ...] = ()  # what the interviewer asks in it
+    written: tuple[Block, ...] = ()  # what a file of answers says, beside what is said of it
     full: bool = False  # everything, however long
     explain: bool = False  # an untouched starter too
     before: bool = False  # whether the question was passed before
+    news: tuple[str, ...] = ()  # what is said last: what has changed, what is wrong besides
 
     @property
     def rows(self) -> int | None:
@@ -94,9 +101,66 @@ def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
     if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty
         text = f"Isolation is only {report.isolation} on this machine: drill doctor"
         ending.append(Paragraph(text))
+    ending += map(Paragraph, around.news)
     if around.steps:
         ending.append(Commands(around.steps))
     return tuple(_joined([*sections, ending]))
+
+
+def derivation(question: Question, report: Report, file: bytes) -> tuple[Block, ...]:
+    """The lines of a derivation, each with what came of it; nothing of another form."""
+    spec, form = question.spec, forms.of(question.spec)
+    if spec.form != "derive" or not report.checks:
+        return ()
+    asks = {check.id: check.run for check in spec.checks}
+    came: dict[str, str] = {}  # of a line, by its name without spaces
+    for check in report.checks:
+        for step in question.runs[asks[check.id]]:
+            for name in (
+                form.asked_by(step.function, question) if step.owner == "submission" else ()
+            ):
+                if came.get(name, "right") == "right":
+                    came[name] = _CAME_OF.get(check.verdict, "wrong")
+    rows = []
+    for line in file.decode("utf-8-sig", "replace").splitlines():
+        left, _, right = line.partition("#")[0].partition("=")
+        name = "".join(left.split())
+        if name in came:
+            word = "no answer yet" if right.strip() in OPEN else came[name]
+            rows.append((name, cut(right.strip(), _LINE), word))
+    marked = frozenset(at for at, row in enumerate(rows) if row[2] == "wrong")
+    table = Table(("line", "yours", ""), tuple(rows), (), INDENT, marked)
+    return (Shrinks((table,), (Shorter(0),)),)  # where it has to fit, it is in the file
+
+
+def document(report: Report, around: Around = Around()) -> dict[str, object]:
+    """The report as plain data, cut to what its page says: for a program that helps the candidate.
+
+    Of a check that is not shown there are only the verdict, and what else the page says.
+    """
+    report = withheld(report)
+    is_pass = report.verdict is Verdict.PASS
+    passed = is_pass or around.asked > 0
+    asked = around.asked - 1 if around.asked else report.parts_passed + 1
+    first = [] if passed else words.deciding(report)[:1]
+    back = words.keeps_back(report, explain=around.explain or around.full)
+    checks = [check for check in report.checks if check.part <= asked]
+    if back and any(get(check.kind).always_said for check in checks):
+        checks = first  # which properties fail is what has to be found out
+    told = [
+        plain(check) if check in first and not back else
+        {"id": check.id, "verdict": check.verdict.value, "part": check.part}
+        | ({"message": words.symptom(check)} if check in first else {})
+        | ({"message": check.message} if is_pass or get(check.kind).always_said else {})
+        for check in checks
+    ]  # fmt: skip
+    shown = replace(report, bank="", parts=report.parts[:asked], checks=())
+    if passed or back:
+        shown = replace(shown, misconceptions=(), explanations=(), printed="", note="")
+    if passed:
+        shown = replace(shown, verdict=Verdict.PASS, message="", raised=None)
+    more = {"file": around.file, "tries": around.tries, "asked": around.asked, "next": around.steps}
+    return to_json(shown) | {"checks": told} | more
 
 
 def told(report: Report, *, complete: bool = True) -> tuple[Block, ...]:
@@ -164,6 +228,7 @@ def _fault(
         return
     for check in failing if around.full else failing[:1]:
         yield list(_finding(check, name))
+    yield list(around.written)
     ideas = words.ideas(report, complete=complete)
     several = bool(ideas) and ideas[0].lead.endswith("ideas:")  # which introduces the others
     yield [_idea(idea, at - (several and at > 0)) for at, idea in enumerate(ideas)]
@@ -184,7 +249,8 @@ def _finding(check: CheckResult, name: str) -> Iterator[Block]:
         every = tuple(Paragraph(text, indent=INDENT) for text in clauses)
         yield Shrinks(every, (Shorter(0, every[:1]),))
     if check.exhibit is not None:
-        part = partial(figure, check.exhibit, hidden=check.estimate)
+        bound = check.mismatch.expected if check.mismatch else ""
+        part = partial(figure, check.exhibit, hidden=check.estimate, bound=bound)
         lost = ("the whole example",)
         several = isinstance(check.exhibit, Grids) and len(check.exhibit.panels) > 2
         shorter = (

@@ -213,6 +213,8 @@ def _contract(question: Question, number: int) -> Iterator[Item]:
         )
         if names:  # of what the candidate knows
             texts[f"{', '.join(names)} may be {words}{where}: {because}"] = None
+        elif not any(text.startswith("Results") for text in texts):
+            texts[f"Results may be {words}: {because}"] = None
     if not before and (seconds := spec.limits.cpu_seconds) is not None:
         texts[f"A call may take {seconds:g} seconds of CPU time."] = None
     yield from (Item(text, "  -") for text in texts)

@@ -220,7 +220,9 @@ def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
         text = f"{_some_of(exact)}; each gives exactly your numbers in {of}."
         found += [Idea(f"{many} ideas:", text), *map(_listed, exact)]
     elif exact:
-        text = _one(exact[0], measured) + _not_shown(exact[0].seen, report)
+        claimed = any(check.id in exact[0].checks for check in deciding(report)[:1])
+        elsewhere = "" if claimed else _not_shown(exact[0].seen, report)
+        text = _one(exact[0], measured) + elsewhere
         found.append(Idea("Idea:", f"{exact[0].id}. {text}", exact[0].feedback))
     for one in report.explanations:
         if one.kind in {"before", "results"}:
@@ -312,6 +314,22 @@ def _cases(count: int) -> str:
 def _all(cases: int) -> str:
     few = "both failing cases" if cases == 2 else "the failing case"
     return few if cases <= 2 else f"all {_cases(cases)}"
+
+
+def since(before: Report, now: Report, until: int, lost: tuple[int, int] | None = None) -> str:
+    """What another version of a file changed in the checks of parts up to `until`.
+
+    `lost` is a part that fails now, and the try that had passed it.
+    """
+    if not (before.checks and now.checks):
+        return ""
+    failed = {check.id for check in deciding(before)}
+    right = [c.id for c in now.checks if c.id in failed and c.verdict is Verdict.PASS]
+    new = [c.id for c in deciding(now) if c.id not in failed and c.part <= until]
+    said = [f"{_some(right, 4)} pass{'es' * (len(right) == 1)} now"] * bool(right)
+    said += [f"new: {_some(new, 4)}"] * bool(new)
+    said += [f"part {lost[0]} passed in try {lost[1]}, fails now"] if lost else []
+    return f"Since the last save: {'; '.join(said) or 'no check changed'}."
 
 
 def sentences(text: str, most: int) -> tuple[str, bool]:

@@ -88,7 +88,7 @@ class ProgramError(Exception):
         message: str,  # a sentence
         raised: Raised | None = None,  # with the program's own frames
         step: Step | None = None,
-        where: str = "",  # the place in the driver, or in a module beside it, that raised it
+        where: str = "",  # FILE:LINE: SOURCE in it, the driver or a module beside it
     ) -> None:
         super().__init__(message)
         self.message, self.raised, self.step, self.where = message, raised, step, where

@@ -163,7 +163,10 @@ class BankPrograms(Closing):
             idea, _, index = layer.partition("/")
             called, file = f"the misconception {idea}", file_of(question, idea)
             sources.append(question.variants[idea][int(index)])
-        return self._programs.get(name) or self._program(_use(name), name, sources), called, file
+        program = self._programs.get(name) or self._program(_use(name), name, sources)
+        if name == "reference" and file:  # of layers, the lines are not those of one file
+            program.filename = file if file.endswith(".py") else f"./{file}"  # as the driver's too
+        return program, called, file
 
     def _loaded(self, name: str) -> RemoteProgram:
         """Such a program, in the worker there is now."""
@@ -192,11 +195,19 @@ class BankPrograms(Closing):
             raise BankFault(f"{called} cannot be loaded: {in_one_sentence(error, file)}") from None
         wanted = self.question.functions_of(parts)
         if missing := [name for name in loaded.missing if name in wanted]:
-            near = did_you_mean(missing[0], loaded.defined)
-            raise BankFault(f"{called} does not define {', '.join(missing)}{near}")
+            hint = did_you_mean(missing[0], loaded.defined)
+            if missing[0] == "vjp":  # which is torch's own, where there is torch
+                hint = "; vjp needs torch in uses"
+            raise BankFault(f"{called} does not define {self._needed(missing)}{hint}")
         if loaded.undriven:
             near = did_you_mean(loaded.undriven[0], loaded.driver)
-            raise BankFault(f"the driver does not define {', '.join(loaded.undriven)}{near}")
+            raise BankFault(f"the driver does not define {self._needed(loaded.undriven)}{near}")
+
+    def _needed(self, names: Sequence[str]) -> str:
+        """Functions, and the step that calls the first of them."""
+        steps = (step for run in self.question.runs.values() for step in run)
+        text = next(step.text for step in steps if step.function == names[0])
+        return f"{', '.join(names)}, which the step '{text}' calls"
 
 
 def _use(name: str) -> str:
@@ -216,17 +227,17 @@ def _is_old(worker: WorkerClient) -> bool:
 def file_of(question: Question, name: str) -> str:
     """The file that holds a program, from the bank's root; empty where it is no file of the bank.
 
-    It is `reference`, `starter`, `accepted/NAME`, or the id of a misconception.
+    It is `reference`, `starter`, `repair`, `accepted/NAME`, or the id of a misconception.
     """
     spec, form = question.spec, forms.of(question.spec)
     file = "ideas" if name in question.ideas else name.partition("/")[0]
-    made_of_another = file == "starter" and spec.starter
-    if file not in {"reference", "starter", "ideas", "accepted"} or made_of_another:
+    made_of_another = file in {"starter", "repair"} and spec.starter
+    if file not in {"reference", "starter", "ideas", "accepted", "repair"} or made_of_another:
         return ""
     made = {"starter": form.starter, "reference": form.reference}
-    if getattr(spec.code, file) or (file in made and made[file](spec)):
+    if getattr(spec.code, file, "") or (file in made and made[file](spec)):
         return question.spec_file
-    suffix = Path(form.file).suffix if file == "accepted" else ".py"
+    suffix = Path(form.file).suffix if file in {"accepted", "repair"} else ".py"
     return f"drills/{question.id}/{file}{suffix}"
 
 
@@ -235,7 +246,7 @@ def in_one_sentence(error: Exception, file: str) -> str:
     raised = error.raised if isinstance(error, ProgramError) else None
     if not isinstance(error, ProgramError) or raised is None:
         return str(error)
-    if error.where:
+    if error.of_support:
         return f"{error}{message_of(raised)}, in {error.where}"
     source = _short(raised.frames[-1].source) if raised.frames else ""
     return f"{error}{message_of(raised)}{line_of(raised, file)}" + (source and f": {source}")

@@ -24,6 +24,7 @@ from grader.evaluation.tally import Finding
 from grader.explain.explain import explain
 from grader.explain.further import keeping_output
 from grader.explain.shrink import made_readable
+from grader.forms.base import Unreadable
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report, Verdict
 from grader.model.spec import GRADE_SECONDS
@@ -34,12 +35,7 @@ from grader.sandbox.spawn import Workers
 from grader.session.bank_programs import BankPrograms
 from grader.session.checking import out_of_time, run_checks
 from grader.session.order import counting, credited, overall, part_results, unreached
-from grader.session.submission import (
-    as_written,
-    load_submission,
-    program_of,
-    unreadable,
-)
+from grader.session.submission import as_written, load_submission, program_of, unreadable
 
 MAX_SEED = 2**63 - 1  # what is recorded of a grade has it as a whole number of 64 bits
 PATIENCE = 1.0  # seconds for running the reference a second time, in the first grade
@@ -61,12 +57,9 @@ def grade(
     """Grade one submission in a session of its own; see `GradingSession`."""
     with GradingSession(question, workers=workers, proved=proved, parts=parts) as session:
         return session.grade(
-            submission,
-            seed=seed,
-            filename=filename,
-            progress=progress,
+            submission, seed=seed, filename=filename, progress=progress,
             explain_starter=explain_starter,
-        )
+        )  # fmt: skip
 
 
 class GradingSession(Closing):
@@ -124,6 +117,7 @@ class GradingSession(Closing):
         stretched: bool = True,
         decided: Callable[[Report], None] = lambda _report: None,
         explain_starter: bool = True,
+        lenient: bool = False,
     ) -> Report:
         """Grade a submission.
 
@@ -141,6 +135,7 @@ class GradingSession(Closing):
             decided: called with a report that fails, before it is explained.
             explain_starter: whether an untouched starter is explained as well; a page shows
                 no more of one than that it is wrong, unless that is asked for.
+            lenient: whether a line of answers that cannot be read is passed over, as in a class.
 
         Returns:
             The report; whatever the submission does, it becomes a verdict.
@@ -163,11 +158,12 @@ class GradingSession(Closing):
             bank=str(question.bank),
             digest=question.digest,
             program=__version__,
-            unchanged=question.handed_out(submission) == question.handed_out(question.starter),
+            unchanged=question.is_starter(submission),
         )
+        unread: list[Unreadable] = []
         source: bytes | Finding = unreadable(submission, question) or submission
         if source is submission and not is_program:
-            source = program_of(submission, question, filename)
+            source = program_of(submission, question, filename, unread if lenient else None)
         if isinstance(source, Finding):
             return self._stopped(report, source)
         # No numpy warnings: infinities and NaN are what comparing is about.
@@ -206,7 +202,7 @@ class GradingSession(Closing):
             finally:
                 self.bank.limit(None)
             if is_text and not is_program:
-                report = as_written(report, submission)
+                report = as_written(report, submission, unread)
             printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
             return replace(report, printed=printed, seconds=time.perf_counter() - began)
 
@@ -220,23 +216,12 @@ class GradingSession(Closing):
             # What torch imports when it is used takes long in the submission, not in the reference.
             slowest = None if worker.torch else self.bank.slowest
             return RemoteProgram(
-                worker,
-                "submission",
-                [source],
-                support,
-                filename,
-                slowest=slowest,
-                untrusted=True,
+                worker, "submission", [source], support, filename, slowest=slowest, untrusted=True
             )
         return TesterProgram(
-            worker,
-            "submission",
-            [source],
-            replace(support, driver=None),
-            filename,
-            untrusted=True,
-            keeper=self.bank.living_reference,
-        )
+            worker, "submission", [source], replace(support, driver=None), filename,
+            untrusted=True, keeper=self.bank.living_reference,
+        )  # fmt: skip
 
     def _load(self, program: RemoteProgram) -> Finding | None:
         """Load a submission and the reference; what is wrong where that cannot be done.
@@ -286,15 +271,9 @@ class GradingSession(Closing):
         )
 
     def examine(
-        self,
-        name: str,
-        sources: Sequence[bytes],
-        seed: int,
-        *,
-        called: str = "",
-        file: str = "",
+        self, name: str, sources: Sequence[bytes], seed: int, *, called: str = "", file: str = "",
         parts: int | None = None,
-    ) -> Evaluation:
+    ) -> Evaluation:  # fmt: skip
         """Evaluate a program of the bank's own: what an audit does, without a deadline.
 
         Such programs share a process; a submission never runs there.  Messages say what it is

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from grader import forms
 from grader.bank.steps import parse
 from grader.evaluation.tally import Finding, stopped
 from grader.evaluation.values import Value
-from grader.forms.base import Unreadable, unanswered
+from grader.forms.base import MOST_FAULTS, Unread, Unreadable, lines, unanswered
 from grader.model.errors import closest
 from grader.model.numerals import joined
 from grader.model.question import Question
@@ -38,16 +38,23 @@ def unreadable(submission: bytes, question: Question) -> Finding | None:
     return None
 
 
-def program_of(submission: bytes, question: Question, file: str) -> bytes | Finding:
-    """The program that a file stands for; or what is wrong with it, which is no attempt."""
+def program_of(
+    submission: bytes, question: Question, file: str, unread: Unread = None
+) -> bytes | Finding:
+    """The program that a file stands for; or what is wrong with it, which is no attempt.
+
+    With a list, answers that are `unread` are added to it, as long as one can be read.
+    """
     form = forms.of(question.spec)
-    if form.is_text and submission == question.starter:
+    if form.is_text and question.is_starter(submission):
         raised = Raised(UNREADABLE, "nothing is answered yet")
         return _error(
             f"{file}: nothing is answered yet: write your answers in it, and grade again", raised
         )
     try:
-        return form.program(submission, question)
+        program = form.program(submission, question, unread)
+        is_read = unread is None or program.strip()
+        return program if is_read else form.program(submission, question)
     except Unreadable as wrong:
         place = f"{file}:{wrong.line}: " if wrong.line else f"{file}: "
         frames = tuple(Frame(line, "", text) for line, text in wrong.lines)
@@ -56,13 +63,15 @@ def program_of(submission: bytes, question: Question, file: str) -> bytes | Find
         return _error(f"{place}{wrong.sentence}", raised)
 
 
-def as_written(report: Report, submission: bytes) -> Report:
-    """A report on answers: where code made of them raised, their own lines are shown."""
-    lines = submission.decode("utf-8-sig").splitlines()
+def as_written(report: Report, submission: bytes, unread: Sequence[Unreadable]) -> Report:
+    """A report on answers: what was not read; where code of them raised, their own lines."""
+    faults = sorted(unread, key=lambda fault: fault.line)
+    said = [f"line {one.line} could not be read: {one.sentence}" for one in faults]
+    said[MOST_FAULTS:] = [f"and {len(said) - MOST_FAULTS} more"] * (len(said) > MOST_FAULTS)
+    own = dict(enumerate(lines(submission), 1))
 
     def written(frame: Frame) -> Frame:
-        own = lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else frame.source
-        return Frame(frame.line, "", own)
+        return Frame(frame.line, "", own.get(frame.line, frame.source).strip())
 
     def of(check: CheckResult) -> CheckResult:
         if check.raised is None:
@@ -70,7 +79,7 @@ def as_written(report: Report, submission: bytes) -> Report:
         frames = tuple(dict.fromkeys(map(written, check.raised.frames)))  # a line, once
         return replace(check, raised=replace(check.raised, frames=frames))
 
-    return replace(report, checks=tuple(map(of, report.checks)))
+    return replace(report, checks=tuple(map(of, report.checks)), unread=tuple(said))
 
 
 def load_submission(

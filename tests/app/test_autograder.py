@@ -64,6 +64,16 @@ def graded(root: Path, python: str = sys.executable, seconds: str = "60") -> dic
     return found
 
 
+def test_what_a_class_gives_points_for_is_in_the_archive(tmp_path: Path) -> None:
+    keys = {"partial": "checks", "on_error": "skip", "stretch": True, "isolation": "process"}
+    file = tmp_path / "class.yaml"
+    file.write_text(json.dumps({"format": 1, "questions": ["deviations"], "seed": 5, **keys}))
+    (tmp_path / "made.zip").write_bytes(autograder.make(context(tmp_path), [], "", file))
+    with zipfile.ZipFile(tmp_path / "made.zip") as archive:
+        there = yaml.safe_load(archive.read("class.yaml"))
+    assert keys.items() <= there.items()
+
+
 def test_a_submission_is_graded(root: Path) -> None:
     # Nothing that lies beside it is imported or read.
     (root / "submission" / "grader.py").write_text("raise SystemExit(1)\n")

@@ -59,7 +59,7 @@ def test_a_class_is_graded_and_gone_on_with(tmp_path: Path) -> None:
     assert {one.of for one in found} == {6}
     assert verdicts(tmp_path) == {
         "ada": ("pass", 100), "ben": ("fail", 0), "cem": ("fail", 0), "dov": ("pass", 100),
-        "eve": ("no program", 0), "fay": ("limit", 0),
+        "eve": ("no answer", 0), "fay": ("limit", 0),
     }  # fmt: skip
     entries = the_entries(tmp_path)
     assert "link" in entries["eve"].handed.fault
@@ -115,6 +115,22 @@ def test_notebooks_are_graded_as_they_are(tmp_path: Path) -> None:
     report = the_entries(tmp_path)["ben"].report
     assert report is not None
     assert "ZeroDivisionError: division by zero" in report.printed
+
+
+def test_a_line_that_cannot_be_read_costs_no_other_answer(tmp_path: Path) -> None:
+    right = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
+    tree(tmp_path / "in", {"ann/answers.txt": f"Name: Ann\n{right}", "ann/submission.py": REFERENCE,
+                           "bob/seven-windows.txt": right.replace("8", "~8")})  # fmt: skip
+    graded(tmp_path, ROOT, questions=("seven-windows", "maxpool-routing"), seed=7)
+    found = the_entries(tmp_path)
+    assert found["bob"].note == (
+        "line 2 could not be read: grad_x[4]: needs a number such as 0.25, -3 or 2/3, found '~8'"
+    )
+    with Results(tmp_path / "out") as results:
+        ann = {one.question.id: one for one in results.entries() if one.handed.student == "ann"}
+    assert ann["seven-windows"].verdict == "pass"
+    assert ann["seven-windows"].note == "line 1 could not be read: Name is not asked for"
+    assert ann["maxpool-routing"].handed.path == "ann/submission.py"
 
 
 def test_answers_that_are_texts_are_graded(tmp_path: Path) -> None:
@@ -291,10 +307,11 @@ def test_what_coming_late_costs_grades_nothing_anew(folder: Path) -> None:
         ("isolation: process", "layout: moodle\npattern: x\nisolation: process", "7:1: pattern: expected a layout or a pattern, found both; remove one"),
         ("title: Statistics", "title: x\ntitle: Statistics", "3:1: expected each key once, found 'title' again (first at line 2)"),
         ("title: Statistics", "title: [x", "expected YAML, found a mistake in it"),
-        ("counts: best", "late: 10", "4:1: late: expected a mapping, found the number 10"),
+        ("counts: best", "late: 10", "4:1: late: expected a mapping of penalty, days, extensions, found the number 10"),
         ("counts: best", "late: {days: 2}", "4:1: late: expected the key 'penalty', found none"),
         ("counts: best", "late: {penalty: 101}", "4:8: late.penalty: expected a number of at most 100"),
         ("counts: best", "late: {penalty: 5, extensions: {ada: Friday}}", "4:33: late.extensions.ada: expected a time with its offset, as 2026-11-20T23:59:00+01:00, found 'Friday'"),
+        ("counts: best", "late: {penalty: 5, extensions: {ada: '2026-11-20T12:00:00+01:00'}}", "4:33: late.extensions.ada: expected a time after the deadline, found '2026-11-20T12:00:00+01:00'"),
         ("deadline: 2026-11-20T23:59:00+01:00", "late: {penalty: 5}", "3:1: late: expected a deadline with it, found none"),
     ],
 )  # fmt: skip

@@ -107,10 +107,37 @@ def test_a_reference_that_raises_is_one_fault_with_message_and_line(tmp_path: Pa
     reference = "def relu(x):\n    raise ValueError('too small')\n"
     report = audited(tmp_path, seeds=(1, 2), reference=reference)
     assert report.problems == (
-        "the reference does not pass gate on all 2 seeds: its relu raised ValueError "
-        "in case signs: too small, in drills/gate/reference.py:2",
+        "the reference fails on case many: raised ValueError: too small, in "
+        "drills/gate/reference.py:2: raise ValueError('too small')",
     )
-    assert [row.name for row in report.programs] == ["reference"]
+    assert report.programs == ()
+
+
+def test_a_driver_that_raises_is_not_said_to_be_the_reference(tmp_path: Path) -> None:
+    driver = "def twice(program, x):\n    return program.relu(y)\n"
+    report = audited(tmp_path, seeds=(1,), driver=driver, run=["y = driver.twice(x)"])
+    assert report.problems == (
+        "the driver, or a helper, fails on case many: raised NameError: name 'y' is not defined, "
+        "in drills/gate/driver.py:2: return program.relu(y)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("step", "problem"),
+    [
+        ("y = rleu(x)", "the reference does not define rleu, which the step 'y = rleu(x)' calls; "
+         "did you mean 'relu'?"),
+        ("y = vjp(x)", "the reference does not define vjp, which the step 'y = vjp(x)' calls; vjp "
+         "needs torch in uses"),
+        ("y = driver.tiwce(x)", "the driver does not define tiwce, which the step 'y = "
+         "driver.tiwce(x)' calls; did you mean 'twice'?"),
+    ],
+)  # fmt: skip
+def test_a_step_that_calls_what_is_not_there_is_named(
+    tmp_path: Path, step: str, problem: str
+) -> None:
+    driver = "def twice(program, x):\n    return program.relu(x)\n" * ("driver" in step)
+    assert audited(tmp_path, seeds=(1,), driver=driver, run=[step]).problems == (problem,)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +179,9 @@ def test_a_wrong_idea_with_a_typo_is_a_fault_unless_it_is_about_raising(
     begin = "def relu(x):\n    return x.copy()\n"
     report = audited(tmp_path / "a", seeds=(1, 2), variants=TYPO, begin=begin, starter_holds=[])
     (problem,) = report.problems
-    assert problem.startswith("open raises AttributeError in relu, line 5, on every case")
+    assert problem.startswith(
+        "open raises AttributeError in relu, drills/gate/ideas.py:5, on every case"
+    )
     assert "has no attribute 'maxmum'" in problem
     for feedback in ("It raises there.", "Here an AttributeError comes out."):
         ideas = {"open": {**OPEN, "feedback": feedback}}
@@ -179,7 +208,9 @@ def test_a_starter_that_only_raises_is_a_fault_unless_it_is_not_written_yet(
     own = [text for text in report.problems if text.startswith("starter")]
     assert bool(own) == (faulty == 2)
     for text in (*own, *remarks):
-        assert text.startswith(f"starter raises {raised.split('(')[0]} in relu, line ")
+        assert text.startswith(
+            f"starter raises {raised.split('(')[0]} in relu, drills/gate/starter.py:"
+        )
         assert text.endswith("; a starter runs, looks plausible and fails by its values")
 
 

@@ -89,7 +89,7 @@ def test_a_band_that_turns_them_down_is_a_fault_of_the_question(tmp_path: Path) 
     exact, cases = [{**GATE, "exact": True}], {"many": {"x": {"normal": [40, 50]}}}
     problems = audited(tmp_path, (1, 2), reference=CENTER, checks=exact, cases=cases).problems
     assert problems[0].startswith(
-        "the reference computed in long double and cast back is right, and gate does not pass it "
+        "gate stops the reference computed in long double and cast back, which is right, "
         "on all 2 seeds: y differs"
     )
 
@@ -134,18 +134,19 @@ LEAKY = "import numpy as np\n\ndef relu(x):\n    return np.where(x > 0, x, 0.01 
         ({"loops": LOOPS}, "", [("loops", 2)]),
         (
             {"loops": LOOPS, "leaky": LEAKY},
-            "gate does not pass leaky, and it is right, on all 2 seeds: y differs in 2 of 2 cases",
+            "gate stops leaky, which is right, on all 2 seeds: y differs in 2 of 2 cases",
             [("loops", 2), ("leaky", 0)],
         ),
         (
             {"broken": "import nunpy\n"},
-            "the accepted broken cannot be loaded: raised ModuleNotFoundError: No module named "
-            "'nunpy'",
+            "broken is of no use on all 2 seeds: the accepted broken cannot be loaded: raised "
+            "ModuleNotFoundError: No module named 'nunpy'",
             [("broken", 0)],
         ),
         (  # it stands alone, and not over the reference
             {"empty": "def other(x):\n    return x\n"},
-            "the accepted empty does not define relu on all 2 seeds",
+            "empty is of no use on all 2 seeds: the accepted empty does not define relu, which the "
+            "step 'y = relu(x)' calls",
             [("empty", 0)],
         ),
     ],
@@ -168,7 +169,7 @@ def test_right_solutions_in_other_styles_are_held_on_every_seed(
         ("short", ["the accepted short does not define spread"]),
         ("short\n# part: 3", ["the accepted short does not define spread"]),
         ("zero\n# part: 1", []),  # of no elements it raises, which part 2 asks about
-        ("zero\n# part: 2", ["nothing does not pass zero", "alone does not pass zero"]),
+        ("zero\n# part: 2", ["nothing stops zero"]),
     ],
 )
 def test_what_is_right_in_the_first_parts_is_held_to_them_alone(

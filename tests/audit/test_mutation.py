@@ -133,7 +133,17 @@ def test_a_case_that_no_check_compares_is_named(tmp_path: Path, only: Callable[.
     only(HOLE)
     _, found = survivor(mutate(gate(tmp_path, zeros=ZEROS), seeds=range(2)))
     assert found.reach is Reach.SAME
-    assert found.advice == "let gate look at zeros, with more draws or numbers that are written"
+    assert found.advice == "let gate look at zeros"
+
+
+def test_a_case_that_is_compared_and_has_few_draws_is_not_named_as_one_to_look_at(
+    tmp_path: Path, only: Callable[..., None]
+) -> None:
+    only(HOLE)
+    asked = gate(tmp_path, compared=ALL, zeros=RARE)
+    (flaky,) = mutate(asked, seeds=range(10)).trials
+    _, found = survivor(mutate(asked, seeds=flaky.passing_seeds[:1]))
+    assert found.advice == "give zeros more draws, or numbers that are written"
 
 
 CONTRACT = ["Up to 1,000 numbers are added up, of more the mean is taken."]

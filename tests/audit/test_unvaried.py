@@ -39,10 +39,13 @@ def said(folder: Path, *cases: dict[str, Any], step: str = "scale(x, k)", **more
 @pytest.mark.parametrize(
     ("numbers", "told"),
     [
-        ((0.3, 0.3), ["k is always 0.3; {extends: case0, k: 0.7} would not be"]),
-        ((2, 2), ["k is always 2; {extends: case0, k: 3} would not be"]),
-        ((True, True), ["k is always true; {extends: case0, k: false} would not be"]),
-        ((2.0, -4.0), ["k is always whole; {extends: case0, k: 3.25} would not be"]),
+        ((0.3, 0.3), ["every case has k 0.3; add `other-k: {extends: case0, k: 0.7}`"]),
+        ((2, 2), ["every case has k 2; add `other-k: {extends: case0, k: 3}`"]),
+        ((True, True), ["every case has k true; add `other-k: {extends: case0, k: false}`"]),
+        (
+            (2.0, -4.0),
+            ["every case has k a whole number; add `other-k: {extends: case0, k: 3.25}`"],
+        ),
         ((2.0, 0.5), []),
         ((2, 3), []),
         ((True, False), []),
@@ -55,6 +58,41 @@ def test_a_number_that_is_the_same_in_every_case(
     shapes = ([1, 2], [3, 4])
     cases = [{"x": {"normal": shape}, "k": k} for shape, k in zip(shapes, numbers, strict=False)]
     assert said(tmp_path, *cases) == told
+
+
+@pytest.mark.parametrize(
+    ("line", "whole"),
+    [
+        ("k  a number; x is scaled by it", True),
+        ("x (N, D), and k a float", True),
+        ("k  an int: a number", False),
+        ("k  the number of rows", False),
+        ("k  a side", False),
+    ],
+)
+def test_what_is_called_a_number_and_is_always_whole(
+    tmp_path: Path, line: str, whole: bool
+) -> None:
+    cases: list[dict[str, Any]] = [{"x": {"normal": [n]}, "k": n} for n in (1, 2)]
+    found = said(tmp_path, *cases, interface=f"def scale(x, k):\n    # {line}\n    ...")
+    wanted = ["every case has k a whole number; add `other-k: {extends: case0, k: 1.75}`"]
+    assert found == wanted * whole
+
+
+def test_the_case_that_is_proposed_has_a_name_that_is_free(tmp_path: Path) -> None:
+    cases = [{"x": {"normal": [n]}, "k": 2} for n in (1, 2)]
+    with GradingSession(
+        question(
+            tmp_path,
+            reference=REFERENCE,
+            run=["y = scale(x, k)"],
+            variants={"open": "def scale(x, k, eps=1.0):\n    return x\n"},
+            cases={"rows": cases[0], "other-k": cases[1]},
+        )
+    ) as session:
+        evaluation = session.bank.evaluation(session.bank.reference, 0)
+        (found, *_) = (t for t in unvaried(session.question, evaluation) if " k " in t)
+    assert found == "every case has k 2; add `other-k-2: {extends: rows, k: 3}`"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +123,7 @@ def test_a_dtype_that_is_promised_and_in_no_case(tmp_path: Path) -> None:
     cases: list[dict[str, Any]] = [{"x": ROWS, "k": 0.5}, {"x": {"normal": [1]}, "k": 1.5}]
     promised = "def scale(x, k):  # x float32 or float64"
     (text,) = said(tmp_path / "a", *cases, interface=promised)
-    assert text == "no case is float32; {extends: case0, dtype: float32} is"
+    assert text == "no case is float32; add `other-dtype: {extends: case0, dtype: float32}`"
     assert said(tmp_path / "b", *cases) == []
     cases[1]["dtype"] = "float32"
     assert said(tmp_path / "c", *cases, interface=promised) == []

@@ -12,7 +12,8 @@ from tests.bank.specs import write_bank
 
 PATH = Path("ideas.py")
 TWO = b'''\
-A comment, or nothing, may stand above the first.
+# A comment, a docstring, or nothing, may stand above the first.
+"""So may this."""
 
 # %% no-gate
 # killed_by: [gate, zero]
@@ -51,9 +52,17 @@ def test_a_file_is_read_cell_by_cell() -> None:
             assert line in {"", lines[number]}
 
 
-@pytest.mark.parametrize("text", [b"", b"\n\n", b"x = 1\n", b"#%% a\n", b" # %% a\n"])
+@pytest.mark.parametrize("text", [b"", b"\n\n", b"# x = 1", b'"""x"""\n', b"# a\n"])
 def test_what_has_no_name_above_it_is_no_cell(text: bytes) -> None:
     assert cells.read(text, PATH)[1] == []
+
+
+@pytest.mark.parametrize(
+    "above", ["# killed_by:forward", "# So.\n# killed_by: forward", "#killed_by: forward"]
+)
+def test_a_key_may_stand_among_comments_with_or_without_a_blank(above: str) -> None:
+    _, (found,) = cells.read(f"# %% a\n{above}\nx = 1\n".encode(), PATH)
+    assert found.keys == {"killed_by": "forward"}
 
 
 @pytest.mark.parametrize(
@@ -62,6 +71,11 @@ def test_what_has_no_name_above_it_is_no_cell(text: bytes) -> None:
         (b"# %% a\n# %% a\n", "ideas.py:2:1: expected each key once, found 'a' again"),
         (b"# %% a\n# killed_by: [x\n", "ideas.py:2:"),
         (b"# %% a\n# killed_by: a: b\n", "needs quotes"),
+        (b"\n# c\nx = 1\n# %% a\n", "ideas.py:3:1: expected a line `# %% NAME` above code, found"),
+        (b"x = 1\n", "ideas.py:1:1: expected a line `# %% NAME` above code, found none"),
+        (b" # %% a\nx = 1", "ideas.py:2:1: expected a line `# %% NAME` above code, found none"),
+        (b"# %% a\n#%% b\n", "ideas.py:2:1: expected `# %% NAME`, found '#%% b'"),
+        (b"# %% a\n\n# part: 1\n", "ideas.py:3:1: expected keys right below the name, found '# "),
     ],
 )
 def test_what_cannot_be_read_is_placed(text: bytes, message: str) -> None:

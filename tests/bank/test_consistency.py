@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.bank.specs import edited, loaded, problems
+from grader.bank import load
+from grader.model.errors import BankError
+from tests.bank.specs import IDEAS, edited, loaded, problems, write_bank
 
 FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
 X = "{normal: [2, 5]}"  # of the case `wide`, line 14
@@ -19,26 +21,26 @@ X = "{normal: [2, 5]}"  # of the case `wide`, line 14
     [
         (FIRST, "kind: outputs, of: y, needs: backward", "16:41: checks[0].needs: expected the id of an earlier check, found 'backward'"),
         (FIRST, "kind: outputs, of: y, run: mian", "16:41: checks[0].run: expected the name of a run, found 'mian'; did you mean 'main'?"),
-        (FIRST, "kind: outputs, of: y, cases: [wide, narrow]", "16:55: checks[0].cases[1]: expected the name of a case, found 'narrow'"),
+        (FIRST, "kind: outputs, of: y, cases: [wide, narrow]", "16:55: checks[0].cases[1]: expected the name of a case, found 'narrow'; known: small, wide"),
         (FIRST, "kind: outputs, of: yy", "16:34: checks[0].of: expected a result of the run main, found 'yy'; did you mean 'y'?"),
         (FIRST, "kind: outputs, of: []", "16:5: checks[0]: expected the name of a result, found none: the check could not fail"),
         (FIRST, "kind: numbers, of: y, parts: []", "16:5: checks[0]: expected the names of parts, found none: the check could not fail"),
         (FIRST, "kind: gradcheck, run: other", '  - y, ctx = scale(x, factor)\n  - grad_x = scale_backward(grad_y, ctx)', '  main: ["y, ctx = scale(x, factor)", "grad_x = scale_backward(grad_y, ctx)"]\n  other: ["z, kept = scale(x, factor)"]', "16:5: checks[0]: expected a loss and gradients, found none: the check could not fail"),
         (FIRST, "kind: curve, of: y", "16:5: checks[0]: expected ends_below, ends_above, falls or tolerance, found none: the check could not fail"),
-        (FIRST, "kind: outputs, of: y, show: {beside: z}", "16:48: checks[0].show.beside: expected an input of the run, found 'z'"),
+        (FIRST, "kind: outputs, of: y, show: {beside: z}", "16:48: checks[0].show.beside: expected an input of the run, found 'z'; known: factor, grad_y, x"),
         (FIRST, "kind: outputs, of: y, show: {window: [3, factr, 0]}", "16:60: checks[0].show.window[1]: expected an input of the run, found 'factr'; did you mean 'factor'?"),
-        (FIRST, "kind: gradcheck, loss: z, gradients: {x: grad_x}", "16:36: checks[0].loss: expected a result of the run main, found 'z'"),
+        (FIRST, "kind: gradcheck, loss: z, gradients: {x: grad_x}", "16:36: checks[0].loss: expected a result of the run main, found 'z'; known: ctx, grad_x, y"),
         (FIRST, "kind: gradcheck, loss: y, gradients: {x: grad}", "16:57: checks[0].gradients.x: expected a result of the run main, found 'grad'; did you mean 'grad_x'?"),
-        (FIRST, "kind: conservation, sum: x, over: [0], equals: y", "16:39: checks[0].sum: expected a result of the run main, found 'x'"),
-        (FIRST, "kind: state, of: ctx, at_most: .nan", "16:41: checks[0].at_most: expected an input or a result, found 'nan'"),
+        (FIRST, "kind: conservation, sum: x, over: [0], equals: y", "16:39: checks[0].sum: expected a result of the run main, found 'x'; known: ctx, grad_x, y"),
+        (FIRST, "kind: state, of: ctx, at_most: .nan", "16:41: checks[0].at_most: expected an input or a result, found 'nan'; known: ctx, factor, grad_x, grad_y, x, y"),
         (FIRST, "kind: state, of: ctx, at_most: '8 *'", "16:41: checks[0].at_most: expected arithmetic such as '8 * y.size + 256 bytes', found '8 *'"),
         (FIRST, "kind: graph, of: y", "16:19: checks[0].kind: graph needs torch in uses, found ['numpy']"),
         ("[numpy]", "[torch]", FIRST, "kind: memory, quantity: peak, against: main, at_most: 2 * x", "16:64: checks[0].at_most: expected a number, found 'x'"),
-        ("[numpy]", "[torch]", FIRST, "kind: flops, against: zzz, at_most: 2", "16:32: checks[0].against: expected the name of a run, found 'zzz'"),
+        ("[numpy]", "[torch]", FIRST, "kind: flops, against: zzz, at_most: 2", "16:32: checks[0].against: expected the name of a run, found 'zzz'; known: main"),
         ("[numpy]", "[torch]", FIRST, "kind: peak, of: y, at_most: 100", "16:19: checks[0].kind: peak does not see what torch allocates; kind: memory with quantity: peak does"),
         (FIRST, "kind: outputs, of: y, exact: true, zeros: exact", "16:54: checks[0].zeros: expected exact or zeros, found both; exact already includes zeros"),
         (FIRST, "kind: outputs, of: y, tolerance: {because: why}", "16:41: checks[0].tolerance: expected absolute, relative or digits, found none"),
-        (FIRST, "kind: outputs, of: y, tolerance: {of: z, absolute: 1, because: why}", "16:53: checks[0].tolerance.of: expected a result of the run main, found 'z'"),
+        (FIRST, "kind: outputs, of: y, tolerance: {of: z, absolute: 1, because: why}", "16:53: checks[0].tolerance.of: expected a result of the run main, found 'z'; known: ctx, grad_x, y"),
         (FIRST, "kind: outputs, of: y, cases: []", "16:41: checks[0].cases: expected at least one case, found none with x, factor, grad_y"),
         (FIRST, "kind: outputs, of: y, points: 60", "16:41: checks[0].points: expected points that add up to the part's 100, found 60"),
         (FIRST, "kind: outputs, of: y, points: 60", "needs: forward", "needs: forward, points: 30", "16:41: checks[0].points: expected points that add up to the part's 100, found 60 + 30"),
@@ -62,12 +64,12 @@ X = "{normal: [2, 5]}"  # of the case `wide`, line 14
         ("wide: {x: {normal: [2, 5]}, factor: 2", "wide: {x: {normal: [2, 5]}, factr: 2", "14:31: cases.wide.factr: expected an input that a step reads, found 'factr'; did you mean 'factor'?"),
         ("y, ctx = scale(x, factor)", "y, ctx == scale(x, factor)", "10:5: run[0]: expected one assignment of a call, found 'y, ctx == scale(x, factor)'"),
         ("hints:", "answers: {a: {ask: b}}\nhints:", "18:1: answers: expected form: estimate, predict or derive, found none"),
-        ("hints:", "defaults: {kernl: 2}\nhints:", "18:12: defaults.kernl: expected an input that a step reads, found 'kernl'"),
+        ("hints:", "defaults: {kernl: 2}\nhints:", "18:12: defaults.kernl: expected an input that a step reads, found 'kernl'; known: factor, grad_y, x"),
         ("hints:", "defaults: {x: {normal: -1}}\nhints:", "18:16: defaults.x.normal: expected a shape (a list of sizes) or 'like NAME', found -1"),
         ("hints:", "defaults: {x: {nromal: [2]}}\nhints:", "18:12: defaults.x: expected exactly one generator (array, normal, uniform, integers, distinct, zeros, ones, full, simplex, one_hot), found nromal; did you mean 'normal'?"),
         ("hints:", "defaults: {dtype: float16}\nhints:", "18:12: defaults.dtype: expected one of float32, float64, bfloat16, found 'float16'"),
         ("hints:", "defaults: {draws: 3}\nhints:", "18:12: defaults.draws: expected an input or dtype, found draws"),
-        ("hints:", "display: {beside: [x, y]}\nhints:", "18:23: display.beside[1]: expected an input of a run, found 'y'"),
+        ("hints:", "display: {beside: [x, y]}\nhints:", "18:23: display.beside[1]: expected an input of a run, found 'y'; known: factor, grad_y, x"),
         ("hints:", "display: {beside: x, window: [factr, 1, 0]}\nhints:", "18:31: display.window[0]: expected an input of a run, found 'factr'; did you mean 'factor'?"),
         ("small: {", "small: {draws: 0, ", "13:11: cases.small.draws: expected a whole number from 1 to 24, found 0"),
         ("small: {", "small: {draws: {normal: [2]}, ", "13:11: cases.small.draws: expected a whole number from 1 to 24, found {'normal': [2]}; draws is a word of cases: an input needs another name"),
@@ -93,7 +95,7 @@ X = "{normal: [2, 5]}"  # of the case `wide`, line 14
         (X, "[[1], [2, 3]]", "14:10: cases.wide.x: the rows of an array differ in length"),
         (X, "[1, a]", "14:10: cases.wide.x: expected numbers in an array, found 'a'"),
         (X, "{normal: like x}", "14:10: cases.wide.x: x cannot take its own shape"),
-        (X, "{normal: like z}", "14:10: cases.wide.x: expected 'like' an input or a result, found 'z'"),
+        (X, "{normal: like z}", "14:10: cases.wide.x: expected 'like' an input or a result, found 'z'; known: ctx, factor, grad_x, grad_y, y"),
         (X, "{normal: like grad_yy}", "14:10: cases.wide.x: expected 'like' an input or a result, found 'grad_yy'; did you mean 'grad_y'?"),
         (X, "3, layout: fotran", "14:16: cases.wide.layout: expected one of contiguous, fortran, reversed, strided, readonly, broadcast, found 'fotran'; did you mean 'fortran'?"),
         (X, "3, frozen: [[x]]", "14:16: cases.wide.frozen: expected a list of this case's inputs, found [['x']]"),
@@ -149,6 +151,69 @@ def test_what_fits_together_is_accepted(tmp_path: Path, edits: tuple[str, ...]) 
 )  # fmt: skip
 def test_one_fault_is_said_once(tmp_path: Path, edits: tuple[str, ...], message: str) -> None:
     assert problems(tmp_path, edited(*edits)) == [message]
+
+
+SIX = "  small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}\n"
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "message"),
+    [
+        ("about, x, factor, grad_y", "[a row, [[1.0]], 3]", "14:3: cases.small: gives no grad_y, which the run main needs, so that no check looks at it"),
+        ("about, x, factor, grad_y", "[a row, [[1.0]]]", "14:3: cases.small: gives no factor and no grad_y, which the run main needs, so that no check looks at it"),
+        ("about, x, factor, grad_y", "[[[1.0]], 3, 2, [[1.0]]]", "14:11: cases.small[0]: expected a text, found a list; is a cell missing?"),
+        ("about, x, factor, grad_y", "[a row, of two, [[1.0]], 3, [[1.0]]]", "14:3: cases.small: expected at most 4 entries, one for each of the columns, found 5; a comma in a text needs quotes"),
+        ("about, x, fctor, grad_y", "[a row, [[1.0]], 3, [[1.0]]]", "12:21: columns[2]: expected an input that a step reads, found 'fctor'; did you mean 'factor'?"),
+        ("about, x, factor, grad_y", "[a row, [[1.0]], inf, [[1.0]]]", "14:27: cases.small[2]: expected a number as in other cases, found the text 'inf'; infinity is .inf, NaN .nan"),
+        ("about, x, factor, grad_y", "[a row, [[1.0]], wide, [[1.0]]]", ""),
+    ],
+)  # fmt: skip
+def test_a_row_that_is_wrong_is_one_sentence(
+    tmp_path: Path, columns: str, row: str, message: str
+) -> None:
+    spec = edited("cases:\n", f"columns: [{columns}]\ncases:\n", SIX, f"  small: {row}\n")
+    assert problems(tmp_path, spec) == [message] * bool(message)
+
+
+def test_an_id_that_is_there_twice_is_not_hidden_by_the_idea_that_claims_another(
+    tmp_path: Path,
+) -> None:
+    bank = write_bank(tmp_path, edited("{id: forward,", "{id: backward,"))
+    with pytest.raises(BankError) as caught:
+        load([bank], "scaled-copy")
+    found = [problem.partition("scaled-copy")[2] for problem in caught.value.problems]
+    assert ".yaml:17:6: checks[1].id: expected each id once, found 'backward' again" in found
+    assert found[-1].startswith("/ideas.py:2:3: adds-it.killed_by: expected the id of a check, ")
+
+
+@pytest.mark.parametrize(
+    ("killer", "said_"),
+    [("forwards", "'forwards' in 2 ideas; did you mean 'forward'?"), ("zzz", "'zzz' in 2 ideas")],
+)
+def test_a_check_that_ideas_claim_and_that_is_not_there_is_said_once(
+    tmp_path: Path, killer: str, said_: str
+) -> None:
+    bank = write_bank(tmp_path)
+    text = IDEAS.replace("forward", killer)
+    ideas = bank / "drills" / "scaled-copy" / "ideas.py"
+    ideas.write_text(text + text.replace("adds-it", "adds-too"), encoding="utf-8")
+    with pytest.raises(BankError) as caught:
+        load([bank], "scaled-copy")
+    (problem,) = caught.value.problems
+    place = "ideas.py:2:3: adds-it.killed_by: expected the id of a check, found "
+    assert problem.endswith(place + said_)
+
+
+def test_a_result_of_another_run_is_said_to_be_one(tmp_path: Path) -> None:
+    spec = edited(
+        "run:\n  - y, ctx = scale(x, factor)\n  - grad_x = scale_backward(grad_y, ctx)\n",
+        "run:\n  main: ['y, ctx = scale(x, factor)', 'grad_x = scale_backward(grad_y, ctx)']\n"
+        "  again: z = scale(x, factor)\n",
+        FIRST, "kind: outputs, of: z",
+    )  # fmt: skip
+    (problem,) = problems(tmp_path, spec)
+    text = "expected a result of the run main, found 'z'; say `run: again`, which gives it"
+    assert problem.endswith(text)
 
 
 def test_cases_that_no_check_looks_at_have_their_places(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_one_fault_is_one_sentence_with_its_place(tmp_path: Path, row: tuple[str
         ("points: 30", "id: spread\n    points: 30", "29:5: parts[2].id: expected each id once, found 'spread' again"),
         ("  - id: spread", "  - id: 1", "28:5: parts[2].id: expected text, found the number 1"),
         ("cases: nothing, about", "case: nothing, about", "25:45: parts[1].checks[0].case: found an unknown key; did you mean 'cases'?"),
-        ("kind: outputs, of: m, cases: nothing", "kind: outputs, of: n, cases: nothing", "25:38: parts[1].checks[0].of: expected a result of the run main, found 'n'"),
+        ("kind: outputs, of: m, cases: nothing", "kind: outputs, of: n, cases: nothing", "25:38: parts[1].checks[0].of: expected a result of the run main, found 'n'; known: m"),
         ("    prompt: One worker now sends nothing at all.\n", "", "20:5: parts[1]: expected the key 'prompt', found none"),
         ("uses: [numpy]", "uses: [numpy]\nhints: [a]", "6:1: hints: found an unknown key; it is a key of a part here"),
         ("starter_holds: [sums]", "starter_hold: [sums]", "48:1: starter_hold: found an unknown key; did you mean 'starter_holds'?"),
@@ -85,9 +85,9 @@ def test_one_fault_is_one_sentence_with_its_place(tmp_path: Path, row: tuple[str
         ("cases: [few, many]}\n      - {id: far, run: spread, kind: outputs, of: s, cases: far, needs: spread}", "cases: [few, many], stretch: true}", "killed_by: far", "killed_by: spread", "  far: {x: {normal: [5], shift: 1.0e+8}}\n", "", "37:5: parts[2].checks: expected a check that decides, found none: no submission could fail this part"),
         (ALL_PARTS, "parts: []\n", "6:1: parts: expected at least one entry, found a list of 0"),
         (ALL_PARTS, "parts: 3\n", "6:1: parts: expected a list, found the number 3"),
-        (ALL_PARTS, "parts: [one]\n", "6:9: parts[0]: expected a mapping, found the text 'one'"),
+        (ALL_PARTS, "parts: [one]\n", "6:9: parts[0]: expected a mapping of id, points, minutes, prompt, interface, contract, checks, hints, follow_ups, found the text 'one'"),
         (ALL_PARTS, "parts: [{}]\n", "6:9: parts[0]: expected the key 'points', found none", "6:9: parts[0]: expected the key 'minutes', found none", "6:9: parts[0]: expected the key 'prompt', found none", "6:9: parts[0]: expected the key 'checks', found none"),
-        (ALL_PARTS, "parts: [{points: 100, minutes: 1, prompt: a, interface: a, checks: [3]}]\n", "6:69: parts[0].checks[0]: expected a mapping, found the number 3"),
+        (ALL_PARTS, "parts: [{points: 100, minutes: 1, prompt: a, interface: a, checks: [3]}]\n", "6:69: parts[0].checks[0]: expected a mapping of id, kind, about, run, cases, needs, stretch, clause, points, found the number 3"),
     ],
 )  # fmt: skip
 def test_a_fault_of_a_part_has_its_place(tmp_path: Path, row: tuple[str, ...]) -> None:

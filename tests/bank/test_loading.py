@@ -63,7 +63,7 @@ code:
     # %% opens-elsewhere
     # killed_by: gate
     # parameters: {EDGE: [0.0, 3.0, .inf]}
-    '''You open at {EDGE} and {MORE}.'''
+    '''You open at {EDGE} and {more}.'''
     EDGE = 1
     def gate(g, x):
         return np.where(x >= EDGE, g, 0.0)
@@ -142,14 +142,18 @@ def test_one_file_is_graded_and_the_value_of_a_parameter_said(tmp_path: Path) ->
         assert grade(question, right, seed=1).verdict is Verdict.PASS
     assert [n.id for n in grade(question, question.starter, seed=1).misconceptions] == ["no-gate"]
     (named,) = grade(question, b"def gate(g, x): return 0.0 * g", seed=1).misconceptions
-    assert (named.feedback, named.exact) == ("You open at inf and {MORE}.", True)
+    assert (named.feedback, named.exact) == ("You open at inf and {more}.", True)
 
 
 @pytest.mark.parametrize(
     ("wrong", "message", "end"),
     [
         ("        return np.where(\n", "the reference cannot be loaded: ", r"(line |yaml:)23\b.*"),
-        ("        return x.nothing\n", "the reference fails on case signs: ", r", at line 23"),
+        (
+            "        return x.nothing\n",
+            "the reference fails on case signs: ",
+            r", in \./one.yaml:23: return x.nothing",
+        ),
     ],
 )
 def test_a_mistake_in_code_has_the_line_of_the_file(
@@ -179,6 +183,8 @@ def test_a_folder_may_hold_some_programs_and_the_spec_others(tmp_path: Path) -> 
          "expected code.starter, because there are no files, found none"),
         ("  driver: |", "  driver: >", "27:3: code.driver: expected code below '|', found '>', "
          "which joins its lines"),
+        ("and {more}.", "and {MORE}.", "41:1: opens-elsewhere: expected a parameter MORE "
+         "for {MORE}, found none"),
         ("EDGE = 1\n    def", "def", "43:16: opens-elsewhere.parameters.EDGE: expected EDGE = ... "
          "at the left margin of every program, found none"),
         ("3.0, .inf]", f"{', '.join(map(str, range(11)))}], X: [1, 2, 3]", "43:3: opens-elsewhere."
@@ -361,8 +367,10 @@ def test_a_starter_may_be_the_reference_with_an_idea(tmp_path: Path) -> None:
     ("edits", "message"),
     [
         (("idea no-gate", "idea no-gat"), "starter: expected an idea, found 'no-gat'; did"),
-        (("idea no-gate", "no-gate"), "starter: "),
-        (("return np.where(x > 0, g, 0.0)", "return ("), "is no Python"),
+        (("idea no-gate", "no-gate"), "starter: expected `idea NAME`, found the text 'no-gate'"),
+        (("return np.where(x > 0, g, 0.0)", "return ("), "23:12: expected Python, found: '(' was "),
+        (("return g.copy()", "return )"), ": expected Python, found: unmatched ')'"),
+        (("# %% no-gate\n", "# %% No-gate\n"), "No-gate: expected lower-case words joined by "),
     ],
 )  # fmt: skip
 def test_a_starter_that_no_idea_makes_is_said(

@@ -16,6 +16,7 @@ from grader.session import GradingSession
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
+MINI = ROOT / "tests" / "banks" / "small"
 SMALL = ROOT / "tests" / "banks" / "parts"
 IDS = [header.id for header in bank.headers([ROOT])]
 
@@ -93,8 +94,19 @@ def test_the_audit_says_of_which_part_a_repair_does_not_pass() -> None:
     asked = bank.load([SMALL], name)
     asked = replace(asked, repair=b"# why: this is still the starter\n" + asked.starter)
     with GradingSession(asked) as session:
-        found = hold_repair(session, [0])
-    assert any("expected the starter with the changes of parts 1 to 1" in one for one in found)
+        *written, found = hold_repair(session, [0, 1])
+    file = f"drills/{name}/repair.py: "
+    assert all(one.startswith(f"{file}expected ") for one in written)
+    assert found.startswith(f"{file}the starter with the changes of part 1 is stopped: ")
+
+
+def test_a_repair_that_passes_no_seed_is_said_once() -> None:
+    name = "halve-well"
+    asked = bank.load([MINI], name)
+    asked = replace(asked, repair=b"# why: this is still the starter\n" + asked.starter)
+    with GradingSession(asked) as session:
+        *_, found = hold_repair(session, [0, 1])
+    assert "the starter with the changes of part 1 is stopped on all 2 seeds: " in found
 
 
 @pytest.mark.parametrize("name", IDS)

@@ -97,3 +97,11 @@ def test_any_arrangement_of_its_pieces_is_worked_out_as_python_would_or_refused(
     assert not any(isinstance(n, ast.Pow) for n in ast.walk(ast.parse(plain)))
     expected = eval(plain, {"__builtins__": {}}, KNOWN)
     assert math.isclose(found, float(expected))
+
+
+@pytest.mark.parametrize(("amount", "unit"), [("60 KiB", "KiB"), ("2 * x.nbytes + 1 MB", "MB")])
+def test_a_unit_is_said_to_be_none(amount: str, unit: str) -> None:
+    with pytest.raises(
+        AmountError, match=f"; {unit} is no unit here: write 60 \\* 1024 for 60 KiB"
+    ):
+        names(amount)

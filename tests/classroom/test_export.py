@@ -189,7 +189,7 @@ def test_a_row_for_each_student_and_question() -> None:
         ("ada", "mean"): ("10", "10", "pass", "", "", both, "Ada L", ""),
         ("ada", "sum"): ("4", "4", "pass", "late", "", "1 pass 4/4", "", ""),
         ("ben", "mean"): ("6", "10", "fail", "", "axis", half, "", ""),
-        ("cem", "mean"): ("0", "10", "no program", "", "", "", "", "a link"),
+        ("cem", "mean"): ("0", "10", "no answer", "", "", "", "", "a link"),
         ("dov", "mean"): ("", "10", "not graded", "", "", "", "", FAULT),
         ("dov", "sum"): ("4", "4", "pass", "", "", "1 pass 4/4", "", ""),
     }  # fmt: skip
@@ -202,7 +202,7 @@ def test_a_row_for_each_student() -> None:
     assert {who: tuple(row[key] for key in keys) for who, row in found.items()} == {
         "ada": ("20", "20", "10", "pass", "4", "pass"),
         "ben": ("6", "20", "6", "fail", "0", "nothing handed in"),
-        "cem": ("0", "20", "0", "no program", "0", "nothing handed in"),
+        "cem": ("0", "20", "0", "no answer", "0", "nothing handed in"),
         # What is not graded is no zero, and neither is a total that it belongs to.
         "dov": ("", "20", "", "not graded", "4", "pass"),
     }

@@ -151,7 +151,11 @@ def test_a_program_has_a_size(tmp_path: Path) -> None:
     large = b"#" * (MOST_BYTES + 1)
     tree(tmp_path, {"ann.py": large, "bo.py": large[1:], "cem.zip": zipped({"mean.py": large})})
     said = f"expected at most {MOST_BYTES:,} bytes, found more"
-    assert faults(tmp_path) == {"ann.py": said, "bo.py": "", "cem.zip/mean.py": said}
+    assert faults(tmp_path) == {
+        "ann.py": said,
+        "bo.py": "",
+        "cem.zip/mean.py": said.replace(" bytes", " bytes unpacked"),
+    }
 
 
 def test_zip_files_of_students_are_looked_into(tmp_path: Path) -> None:
@@ -189,18 +193,30 @@ def test_the_time_in_a_students_zip_file_is_the_students_word(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("../mean.py", None), ("/mean.py", None), ("a/../mean.py", None), ("C:\\mean.py", None),
-        ("a//mean.py", None), ("./mean.py", ""), ("b\\mean.py", ""),
+        *((name, "its path leads out of the zip file")
+          for name in ("../mean.py", "/mean.py", "a/../mean.py", "C:\\mean.py", "a//mean.py")),
+        ("a//notes.md", "its path leads out of the zip file"),
+        ("./mean.py", ""), ("b\\mean.py", ""),
         ("mean.py/", "a zip file with nothing in it"),
         ("me\0an.py", "its name has characters that cannot be shown"),
         ("m" * 1001 + ".py", None), ("a/" * 9_000 + "mean.py", None),
     ],
 )  # fmt: skip
-def test_paths_that_lead_out_are_nobodys(tmp_path: Path, name: str, said: str | None) -> None:
+def test_paths_that_lead_out_are_the_students_error(
+    tmp_path: Path, name: str, said: str | None
+) -> None:
     content = packed((info(name), b""))
     tree(tmp_path, {"submission_1/hw.zip": content, "submission_2/hw.py": ""})
     handed = {one.student: one.fault for one in found(tmp_path)}
     assert handed.get("submission_1", "nobody's") == ("nobody's" if said is None else said)
+
+
+def test_what_can_be_read_goes_before_what_cannot(tmp_path: Path) -> None:
+    tree(tmp_path, {"ann/mean.py": "x = 1"})
+    (tmp_path / "ann" / "mean (2).py").symlink_to(tmp_path / "ann/mean.py")
+    with HandIns(tmp_path, ["mean"], "folders") as submissions:
+        assert [one.path for one, _ in submissions] == ["ann/mean.py"]
+        assert submissions.unused == [("ann/mean (2).py", LINK)]
 
 
 def test_entries_that_are_not_read_are_said(tmp_path: Path) -> None:
@@ -259,7 +275,9 @@ def test_bombs_do_not_go_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     handed = faults(tmp_path)
     assert handed.pop("ann.zip/mean.py") == "its zip files hold more than 200,000 bytes"
     assert handed.pop("bo.zip") == "expected a zip file of at most 200,000 bytes, found more"
-    assert handed.pop("cem.zip/a.zip") == "expected a zip file of at most 200,000 bytes, found more"
+    assert handed.pop("cem.zip/a.zip") == (
+        "expected a zip file of at most 200,000 bytes unpacked, found more"
+    )
     assert handed.pop("dov.zip/a.zip/a.zip/a.zip").startswith("expected at most 3 zip files")
     assert handed == dict.fromkeys(
         ("eve.zip/2.zip", "eve.zip/3.zip"), "its zip files hold more than 200,000 bytes"

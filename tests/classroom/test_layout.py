@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from grader.classroom.hand_in import HandIns
 from grader.classroom.layout import (
     LAYOUTS,
-    NONE,
+    UNFIT,
     AnswerNames,
     Claim,
     Layout,
@@ -105,17 +107,23 @@ def test_nobody_hands_in_for_another(tmp_path: Path, path: str, student: str | N
         ("Layer-Norm (1).py", "layer-norm"), ("layer-norm-3.py", "layer-norm"),
         ("layer-norm.ipynb", "layer-norm"), ("layer-norm-2.py", "layer-norm-2"),
         ("layer.py", ""), ("submission.py", ""), ("layer-norm", ""),
+        # With more behind it; another question of the banks is none.
+        ("layer-norm - Copy.py", "layer-norm"), ("layer_norm_final.py", "layer-norm"),
+        ("layer-norm-2-v3.py", "layer-norm-2"), ("layer-norms.py", ""), ("rope.py", ""),
+        ("rope/layer-norm.py", ""), ("rope_2/submission.py", ""),
+        ("new/layer-norm.py", "layer-norm"),
         # As `drill` makes it.
         ("layer-norm/submission.py", "layer-norm"), ("paper/answers.txt", "paper"),
         # Questions that ask for a text.
         ("paper.txt", "paper"), ("Paper (2).txt", "paper"), ("paper.py", ""),
-        ("layer-norm.txt", ""), ("layer-norm/answers.txt", ""), ("answers.txt", ""),
+        ("layer-norm.txt", ""), ("layer-norm/answers.txt", ""), ("answers.txt", "paper"),
+        ("Answers (1).txt", "paper"), ("rope/answers.txt", ""), ("rope/paper.txt", ""),
         ("readme.txt", ""),
     ],
 )  # fmt: skip
 def test_the_question_is_in_the_name(own: str, question: str) -> None:
-    asked = AnswerNames(["layer-norm", "layer-norm-2", "paper"], ["paper"])
-    answers = [one for one, rank in asked.answers(own.split("/")) if rank[0] != NONE]
+    asked = AnswerNames(["layer-norm", "layer-norm-2", "paper"], ["paper"], ["rope", "layer"])
+    answers = [one for one, rank in asked.answers(own.split("/")) if rank[0] < UNFIT]
     assert answers == [question] * bool(question)
 
 
@@ -138,10 +146,60 @@ def test_the_most_likely_files_count_and_the_last_of_them_last(tmp_path: Path) -
     tree(tmp_path, dict.fromkeys(names, ""))
     with HandIns(tmp_path, ["mean"]) as handed_in:
         assert [one.path for one, _ in handed_in] == [
-            "submission_1/mean.py", "submission_2/b9.py", "submission_2/b10.py"
+            "submission_1/old/mean.py", "submission_1/mean.py", "submission_2/b9.py",
+            "submission_2/b10.py",
         ]  # fmt: skip
-        assert len(handed_in.unused) == 2
-        assert "submission_1/old/mean.py" in handed_in.nobodys()
+        assert [path for path, _ in handed_in.unused] == ["submission_1/helper.py"]
+
+
+@pytest.mark.parametrize(
+    "later", ["mean - Copy.py", "mean_final.py", "new/mean.py", "mean (2).py", "mean/submission.py"]
+)
+def test_a_copy_or_a_file_in_a_folder_is_as_likely_and_the_last_one_counts(
+    tmp_path: Path, later: str
+) -> None:
+    tree(tmp_path, {"ann/mean.py": "", f"ann/{later}": "", "ann/mean_old.py": ""})
+    os.utime(tmp_path / "ann/mean.py", (86_400, 86_400))
+    with HandIns(tmp_path, ["mean"], "folders") as handed_in:
+        assert [one.path for one, _ in handed_in] == ["ann/mean.py", f"ann/{later}"]
+        assert [path for path, _ in handed_in.unused] == ["ann/mean_old.py"]
+    os.utime(tmp_path / "ann/mean.py")
+    os.utime(tmp_path / "ann" / later, (86_400, 86_400))
+    assert [one.path for one in found(tmp_path, layout="folders")] == [
+        f"ann/{later}",
+        "ann/mean.py",
+    ]
+
+
+def test_what_is_named_after_another_question_of_the_banks_never_counts(tmp_path: Path) -> None:
+    both = {"mean/submission.py": "1", "rope/submission.py": "2", "rope.py": "3"}
+    packed = {f"pack/{name}": text for name, text in both.items()}
+    tree(tmp_path, {"ann/README.md": "", "bo.zip": zipped(packed), "cy/rope.py": ""})
+    tree(tmp_path / "ann", both)
+    others: Any = {"others": ["rope", "mean", "adamw"]}
+    assert whose(tmp_path, **others) == [
+        ("ann", "mean", "ann/mean/submission.py"), ("bo", "mean", "bo.zip/pack/mean/submission.py")
+    ]  # fmt: skip
+    alone = tree(tmp_path / "alone", {f"gus/{name}": text for name, text in both.items()})
+    assert whose(alone, **others) == [("gus", "mean", "gus/mean/submission.py")]
+    # Where the banks hold no rope, as on Gradescope, the folder that is named after it says more.
+    assert whose(alone, layout="folders")[-1] == ("gus", "mean", "gus/mean/submission.py")
+
+
+def test_a_file_of_another_type_is_said_though_another_answer_is_right(tmp_path: Path) -> None:
+    tree(tmp_path, {"ann/mean.py": "", "ann/paper.docx": "", "bo/paper.txt": "", "bo/mean.md": "",
+                    "cy/paper.ipynb": BOOK, "cy/mean.py": "", "dov/answers.txt": "",
+                    "dov/submission.py": ""})  # fmt: skip
+    with HandIns(tmp_path, ["mean", "paper"], texts=["paper"]) as handed_in:
+        said = {(one.student, one.question): one.fault for one, _ in handed_in}
+        assert said == {
+            ("ann", "mean"): "", ("ann", "paper"): "expected a .txt file, found paper.docx",
+            ("bo", "mean"): "expected a .py or .ipynb file, found mean.md", ("bo", "paper"): "",
+            ("cy", "paper"): "expected a .txt file, found paper.ipynb", ("cy", "mean"): "",
+            ("dov", "mean"): "", ("dov", "paper"): "",
+        }  # fmt: skip
+        assert dict(handed_in.unused)["ann/paper.docx"] == "expected a .txt file, found paper.docx"
+        assert handed_in.lacking == ["ann to paper", "bo to mean", "cy to paper"]
 
 
 def test_so_many_of_one_student_and_no_more(tmp_path: Path) -> None:
@@ -348,7 +406,7 @@ def test_what_is_nobodys_is_counted_and_named(tmp_path: Path) -> None:
         assert handed_in.nobodys().startswith(
             "9 files not taken for an answer: ann/0.py (another file is"
         )
-        assert handed_in.nobodys().endswith("; 4 more")
+        assert handed_in.nobodys().endswith(" and 4 more")
 
 
 # Whatever is handed in: nothing raises, and nobody gets another one's answer.

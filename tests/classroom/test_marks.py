@@ -45,6 +45,20 @@ def counting(folder: Path) -> list[Entry]:
         return list(results.entries())
 
 
+def test_who_handed_in_nothing_has_points_by_hand_where_the_note_says_so(tmp_path: Path) -> None:
+    given = "student,question,points,note\nzoe,mean,7,Nothing handed in: by e-mail\n"
+    kept(tmp_path, TERMS, entry("ann", of(10)), overrides=given)
+    found = {one.handed.student: (one.points, one.verdict) for one in counting(tmp_path)}
+    assert found == {"ann": (10, "pass"), "zoe": (7, "by hand")}
+    with Results(tmp_path) as results:
+        (line,) = map(json.loads, export(results, "jsonl", student="zoe"))
+        assert (line["by_hand"], line["note"]) == (
+            True, "points by hand: Nothing handed in: by e-mail"
+        )  # fmt: skip
+        (_, row) = export(results, "csv", student="zoe", wide=True)
+        assert "points by hand: Nothing handed in: by e-mail" in row
+
+
 @pytest.mark.parametrize(
     ("student", "at", "points", "late"),
     [
@@ -169,7 +183,8 @@ def test_points_by_hand_outlive_a_grade_and_are_for_what_was_not_graded(tmp_path
         ("ann,mean,7\n", ":1: expected student, question, points, note, found ann, mean, 7"),
         (
             GIVEN + "anne,mean,7,\n",
-            ":4: no student 'anne' handed anything in; did you mean 'ann'?",
+            ":4: no student 'anne' handed anything in, and the note does not begin with "
+            "'nothing handed in'; did you mean 'ann'?",
         ),
         (GIVEN + "cy,men,7,\n", ":4: no question 'men' is asked; did you mean 'mean'?"),
         (GIVEN + "cy,mean,11,\n", ":4: expected whole points from 0 to 10, found '11'"),

@@ -27,7 +27,7 @@ from grader.classroom.report import (
 from grader.cli import app
 from grader.model.classroom import Entry
 from grader.model.errors import UsageError
-from grader.model.report import Explanation, Verdict
+from grader.model.report import Explanation, Report, Verdict
 from grader.reports.blocks import render_text
 from tests.classroom.builders import (
     FAIL,
@@ -49,6 +49,12 @@ def found(*entries: Entry) -> ClassFindings:
     return find(replace(TERMS, questions=(MEAN,)), entries)
 
 
+def unanswered() -> Report:
+    """A report on answers of which one is open."""
+    base = report(FAIL)
+    return replace(base, checks=(replace(base.checks[0], message="b has no answer yet"),))
+
+
 @pytest.mark.parametrize(
     ("given", "stands"),
     [
@@ -58,8 +64,9 @@ def found(*entries: Entry) -> ClassFindings:
         (entry("a", report(FAIL, explanations=(rule(),))), Standing.EXPLAINED),
         (entry("a", report(FAIL)), Standing.UNEXPLAINED),
         (entry("a", report(Verdict.ERROR)), Standing.STOPPED),
+        (entry("a", unanswered()), Standing.UNANSWERED),
         (entry("a", report(FAIL, named("axis"), unchanged=True)), Standing.STARTER),
-        (entry("a", handed="it is a link"), Standing.NO_PROGRAM),
+        (entry("a", handed="it is a link"), Standing.NO_ANSWER),
         (entry("a", report(Verdict.INVALID), fault="no memory"), Standing.NOT_GRADED),
         (entry("a"), Standing.NOT_GRADED),
     ],
@@ -195,7 +202,7 @@ def test_the_tables_say_who_passed_and_what_the_class_holds(
     rows = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert {
         "Class of 2026", "ada Ada L. 10 pass - 10 of 20", "ben 0 fail, late - 0 of 20",
-        "gus not graded - 0 of 20 so far", "hal 0 no program - 0 of 20", "axis 1 of 7, 14 %",
+        "gus not graded - 0 of 20 so far", "hal 0 no answer - 0 of 20", "axis 1 of 7, 14 %",
         "1 more: it fits a part of what is wrong",
         "a3f9a3f9 2 students: dov, eve (2 different files)",
         "1 more answer that only one student gave",
@@ -276,23 +283,47 @@ def student(name: str, *standings: Standing, points: float | None = 10) -> Stude
         (student("a", Standing.PASSED, Standing.IDEA), ""),
         (student("a", Standing.IDEA), ""),  # one question, of which the page says the idea
         (student("a", Standing.IDEA, Standing.STOPPED, points=9), "passed none of 2 questions"),
+        (student("a", Standing.STARTER, Standing.NO_ANSWER, points=9),
+         "passed none of 2 questions; what was handed in holds no answer (q2); the starter was "
+         "handed in as it was (q1)"),
+        (student("a", Standing.UNANSWERED, Standing.PASSED), ""),
         (student("a", Standing.IDEA, Standing.STOPPED, points=10), ""),  # in parts, as others
         (student("a", Standing.NOT_GRADED, Standing.IDEA, points=None), ""),  # our fault
         (student("a", Standing.MISSING, Standing.PASSED), ""),
-        (student("a", Standing.NO_PROGRAM), "what was handed in holds no program"),
+        (student("a", Standing.NO_ANSWER), "what was handed in holds no answer"),
         (student("a", Standing.PASSED, Standing.STARTER),
          "the starter was handed in as it was (q2)"),
         (student("a", Standing.UNEXPLAINED, Standing.PASSED),
          "wrong in a way that no listed idea explains (q1)"),
-        (student("a", Standing.PASSED, points=4), "4 points, less than half of the median"),
+        (student("a", Standing.PASSED, points=4), ""),  # only late
+        (student("a", Standing.IDEA, points=4), "4 points, less than half of the median"),
         (student("a", Standing.PASSED, points=5), ""),
-        (student("a", Standing.NO_PROGRAM, points=1),
-         "1 points, less than half of the median; what was handed in holds no program"),
+        (student("a", Standing.NO_ANSWER, points=1),
+         "1 points, less than half of the median; what was handed in holds no answer"),
     ],
 )  # fmt: skip
 def test_a_reason_to_talk_is_said(one: Student, why: str) -> None:
     found = replace(find(TERMS, []), students=(one,), median=10.0)
     assert [reason for _, reason in to_talk_to(found)] == [why] * bool(why)
+
+
+def test_a_line_that_was_not_read_is_a_reason_to_talk() -> None:
+    lost = entry("ada", report(FAIL, unread=("line 3 could not be read: x",)))
+    ((one, why),) = to_talk_to(found(lost))
+    assert one.results[0].unread
+    assert why.startswith("lines of the answers could not be read")
+
+
+def test_files_that_are_no_answer_are_all_listed() -> None:
+    aside = tuple((f"ada/{n}\x1b.py", "a link") for n in range(40))
+    text = render_text(tuple(class_blocks(replace(find(TERMS, []), aside=aside), "R")))
+    assert text.count("a link") == 40
+    assert "ada/39\\x1b.py: a link" in text
+
+
+def test_students_come_in_the_order_of_their_names_whatever_their_case() -> None:
+    names = [one.id for one in found(*(entry(who, report()) for who in "bBaZ")).students]
+    assert names == ["a", "B", "b", "Z"]
 
 
 def test_at_most_ten_are_listed_the_most_urgent_first() -> None:

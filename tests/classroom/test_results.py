@@ -90,6 +90,26 @@ def test_copies_are_graded_once_and_known_ones_not_at_all(tmp_path: Path) -> Non
         assert results.students() == ["d"]
 
 
+def test_groups_in_one_folder_of_results_stay(tmp_path: Path) -> None:
+    first, second = (replace(CLASS, submissions=path) for path in ("/first", "/second"))
+    with Results(tmp_path, write=first) as results:
+        results.take(hand_ins("Ada", "Ben"), [("Ada/x.md", "no answer")])
+        assert results.from_elsewhere() == 0
+    with Results(tmp_path, write=second) as results:
+        assert results.take(hand_ins("Cem", "Ben"), [("Cem/x.md", "no answer")]) == 2
+        assert results.from_elsewhere() == 1  # Ben handed in anew
+        assert [whose for *_, whose in results.waiting(MEAN)] == ["Cem", "Ben"]
+        assert [path for path, _ in results.aside()] == ["Ada/x.md", "Cem/x.md"]
+        key = key_of(second, MEAN, f"{ord('A'):064x}", "Ada")
+        results.keep(Graded(key, report()), "")
+        assert results.with_key(key) == list(results.settled()) == []
+    found = {one.handed.student: one.points for one in entries(tmp_path)}
+    assert found == {"Ada": 10, "Ben": None, "Cem": None}
+    with Results(tmp_path, write=second) as results:
+        results.take(hand_ins("Ben"))  # who is gone from this folder is gone
+    assert [one.handed.student for one in entries(tmp_path)] == ["Ada", "Ben"]
+
+
 def test_a_verdict_stays_whatever_comes_after_it(tmp_path: Path) -> None:
     with Results(tmp_path, write=CLASS) as results:
         results.take(hand_ins("a"))

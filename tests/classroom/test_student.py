@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import example, given, settings
@@ -26,10 +27,12 @@ from grader.classroom.student import (
     write_feedback,
 )
 from grader.cli import app
+from grader.model.classroom import Late
 from grader.model.report import (
     FINE,
     CheckResult,
     Clause,
+    Entries,
     Explanation,
     Frame,
     Grids,
@@ -40,6 +43,7 @@ from grader.model.report import (
     Report,
     Verdict,
 )
+from grader.reports import pictures
 from grader.reports.blocks import Heading, render_markdown
 from grader.session import GradingSession
 from tests.bank.test_faults import PARTS as BANK
@@ -71,7 +75,8 @@ def wrong(id_: str, case: str, mark: str = "", *more: str) -> CheckResult:
     return CheckResult(
         id_, "outputs", FAIL, f"{mark}y differs in {count}; the smallest is {case}",
         ("few", *cases), cases, case_line=f"{mark}line", about=f"{mark}about",
-        inputs={f"{mark}n": f"{mark}3"}, call=f"f({mark}7)", exhibit=Grids(panels),
+        inputs={f"{mark}n": f"{mark}3"}, call=f"f({mark}7)",
+        exhibit=Grids(panels, Entries((1, 2), (1.25, 2.25), (3.25, 2.25), (0,))),
         mismatch=Mismatch(f"{mark}y", case, (0,), f"{mark}4.5", f"{mark}5.5", f"{mark}+-1", 1, 3),
         raised=Raised(f"{mark}Error", f"{mark}said", frames, mark, mark) if mark else None,
         figures={f"{mark}f": 3.25}, clauses=(Clause(1, "y is the mean."),),
@@ -88,10 +93,12 @@ def idea(id_: str, feedback: str, *seen: str, checks: tuple[str, ...] = ()) -> N
 
 
 def said(found: Report | None, hidden: tuple[str, ...] = (), **more: object) -> str:
-    """The text of both files, in which all that is said is the same."""
+    """The text of both files, in which all that is said is the same; and that of pictures."""
     posed = replace(MEAN, hidden=hidden)
     terms = replace(TERMS, questions=(posed,))
-    told = feedback(terms, [replace(entry("ada", found, posed=posed), **more)])  # type: ignore[arg-type]
+    entries = [replace(entry("ada", found, posed=posed), **more)]  # type: ignore[arg-type]
+    with mock.patch.object(pictures, "heat_maps", lambda _grids, _said, rest: rest):
+        told = feedback(terms, entries)
     markdown, html = render_markdown(told), Page.of(to_html(told)).text
     rendered = Page.of(MarkdownIt().render(markdown)).text
 
@@ -101,7 +108,9 @@ def said(found: Report | None, hidden: tuple[str, ...] = (), **more: object) -> 
     assert isinstance(told[0], Heading)
     title = words_of(told[0].title)
     assert [*title, *words_of(rendered)] == words_of(html)
-    return " ".join(html.split())
+    drawn = to_html(feedback(terms, entries))
+    labels = re.findall('aria-label="([^"]*)"', drawn)
+    return " ".join([*html.split(), *Page.of(drawn).text.split(), *labels])
 
 
 def test_who_passes_reads_what_is_right_and_what_it_earned() -> None:
@@ -149,8 +158,8 @@ def test_what_was_not_handed_in_or_is_no_program_earns_nothing() -> None:
     link = entry("ada", posed=second, handed="Too many levels of symbolic links")
     text = render_markdown(feedback(terms, [entry("ada", report()), link]))
     assert "**Total:** 10 of 25.1 points" in text
-    assert "**No program:** 0 of 30 points, which count 0.5 times" in text
-    assert "There is no program in ada/spread.py: Too many levels of symbolic links." in text
+    assert "**No answer:** 0 of 30 points, which count 0.5 times" in text
+    assert "There is no answer in ada/spread.py: Too many levels of symbolic links." in text
     assert "**Nothing handed in:** 0 of 1 point, which count 0.1 times" in text
 
 
@@ -160,11 +169,24 @@ def test_late_is_a_mark_in_the_time_of_the_deadline() -> None:
     text = to_html(feedback(terms, [late]))
     assert "10 of 10 points" in text
     assert (
-        "handed in 2026-11-20T22:00:00+00:00, the deadline was 2026-11-20T22:30:00+01:00." in text
+        "handed in 2026-11-20 23:00:00+01:00, the deadline was 2026-11-20 22:30:00+01:00." in text
     )
     assert "Late" not in to_html(feedback(terms, [replace(late, late=False)]))
+    extended = replace(terms, late=Late(10, 3, {"ada": 2}))
+    after = replace(late, handed=replace(late.handed, at="2026-11-22T22:59:01+00:00"))
+    assert "the deadline was 2026-11-22 22:30:00+01:00." in to_html(feedback(extended, [after]))
     marked = replace(late, handed=replace(late.handed, at="", late=True))
     assert "as the learning platform says." in to_html(feedback(terms, [marked]))
+
+
+def test_a_line_that_was_not_read_is_said_to_the_student() -> None:
+    lost = report(FAIL, unread=("line 3 could not be read: gb is no unit here",))
+    assert "**Left out:** line 3 could not be read: gb is no unit here." in render_markdown(
+        feedback(TERMS, [entry("ada", lost)])
+    )
+    one = entry("ada", lost)
+    assert one.note == "line 3 could not be read: gb is no unit here"
+    assert gradescope([one.question], {"mean": one})["output"] == f"mean: {one.note}."
 
 
 def test_the_right_figure_of_an_estimate_is_not_shown() -> None:

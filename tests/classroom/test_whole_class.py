@@ -1,7 +1,7 @@
-"""A class of 137 hand-ins as classes are: each gets the mark that a careful teacher would give it.
+"""A class of 155 hand-ins as classes are: each gets the mark that a careful teacher would give it.
 
-Three layouts, graded once each.  What a mark should be follows from the question alone: a program
-that holds an idea passes the parts before the one whose check is about it.
+Three layouts, one of them twice, graded once each.  What a mark should be follows from the question
+alone: a program that holds an idea passes the parts before the one whose check is about it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.classroom.builders import ROOT, Files, graded, notebook, tree, zipped
 POOL, PAPER = "maxpool-routing", "decode-on-paper"
 IN_TIME, DEADLINE = "2026-11-19T10:00:00+00:00", "2026-11-20T23:59:00+00:00"
 PASS, FAIL, WRONG, ANY = str(Verdict.PASS), str(Verdict.FAIL), "fail or error", "any"
-ERROR, LIMIT, NOTHING = str(Verdict.ERROR), str(Verdict.LIMIT), "no program"
+ERROR, LIMIT, NOTHING = str(Verdict.ERROR), str(Verdict.LIMIT), "no answer"
 TERMS = f"""\
 format: 1
 title: The whole class
@@ -222,6 +222,45 @@ def on_paper() -> Iterator[Hand]:
     yield made("paper-empty", "", 0, ERROR)
 
 
+def unreadable() -> Iterator[Hand]:
+    """Answers as people write them: what is in no doubt is read, and a lost line is one answer."""
+
+    def made(who: str, *edit: str, points: int = 100, encoding: str = "utf-8") -> Hand:
+        told = PAPER_RIGHT.decode()
+        for old, new in zip(edit[::2], edit[1::2], strict=True):
+            assert old in told
+            told = told.replace(old, new)
+        verdict = PASS if points == 100 else FAIL
+        return Hand(who, {f"{PAPER}.txt": told.encode(encoding)}, points, verdict, "", PAPER)
+
+    yield made("micro", "17.3 ms", "17300 \u00b5s")
+    yield made("words", "98.3 kB", "98304 bytes", "17.3 ms", "0.0173 sec")
+    yield made("times", "28.3 GB", "28.3\u00d710^9")
+    yield made("colon", "kv_token =", "kv_token:")
+    yield made("name", "kv_token", "Name: Zed\nkv_token")
+    yield made("umlaut", "kv_token", "# f\u00fcnf\nkv_token", encoding="latin-1")
+    yield made("notepad", encoding="utf-16")
+    yield made("gb", "GB", "gb", points=66)
+    yield made("about", "98.3 kB", "~98 kB", points=66)
+    yield made("comma", "98.3", "98,3", points=66)
+    yield made("reckoned", "98.3 kB", "98304 B (2*48*8*128)", points=66)
+    yield made("twice", "kv_token", "kv_token = 3 kB\nkv_token", points=66)
+    yield made("deleted", "prefill_time = 431 ms", "", points=67)
+
+
+def strays() -> Iterator[Hand]:
+    """Files of other questions, of other types and under other names."""
+    both = {f"{POOL}/submission.py": RIGHT, "rope/submission.py": "x = 1\n", "adamw.py": "1\n"}
+    yield Hand("packs", both, 100, PASS)
+    yield Hand("zipped", {"pack.zip": zipped(both)}, 100, PASS)
+    yield Hand(
+        "started", {"submission.py": RIGHT, "answers.txt": PAPER_RIGHT}, 100, PASS, "", PAPER
+    )
+    yield Hand("word", {f"{POOL}.py": RIGHT, f"{PAPER}.docx": "PK"}, 0, NOTHING, "", PAPER)
+    starter = text(question(POOL).starter).replace("\n", "\r\n")
+    yield one("windows", starter, 0, FAIL, idea="stride-is-kernel")
+
+
 GRADESCOPE = [
     *ideas(), *styles(), *strangers(), *as_text(), *harmful(), *notebooks(), *several(), *late(),
 ]  # fmt: skip
@@ -235,13 +274,14 @@ FOLDERS = [
     Hand("homework", {"homework.ipynb": notebook(RIGHT)}, 100, PASS),
     Hand("two files", {f"{POOL}.py": "from own import *\n", "own.py": RIGHT}, 100, PASS),
 ]  # fmt: skip
+SHARED = [*unreadable(), *strays()]
 FLAT = [one(f"flat{n}", RIGHT if n % 2 else HELD, 100 * (n % 2), PASS if n % 2 else FAIL,
             idea="" if n % 2 else "stride-is-kernel") for n in range(4)]  # fmt: skip
-CLASSES = {"gradescope": GRADESCOPE, "folders": FOLDERS, "files": FLAT}
+CLASSES = {"gradescope": GRADESCOPE, "folders": FOLDERS, "files": FLAT, "checks": SHARED}
 
 
 def test_the_class_has_as_many_as_it_says() -> None:
-    assert sum(map(len, CLASSES.values())) == 137
+    assert sum(map(len, CLASSES.values())) == 155
     assert all(len({hand.who for hand in hands}) == len(hands) for hands in CLASSES.values())
 
 
@@ -256,7 +296,7 @@ def hand_in(root: Path, layout: str, hands: list[Hand]) -> None:
             tree(root / folder, hand.files)
         tree(root, {"submission_metadata.yml": json.dumps(people)})
     for hand in hands if layout != "gradescope" else ():
-        if layout == "folders":
+        if layout != "files":
             tree(root / hand.who, hand.files)
         else:
             tree(root, {f"{hand.who}.py": next(iter(hand.files.values()))})
@@ -272,6 +312,7 @@ def whole_class(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         only = TERMS.replace(f", {PAPER}", "") if layout == "files" else TERMS
         if layout != "gradescope":  # where nothing but the file's own time is known
             only = re.sub(r"^(deadline|late): .*\n", "", only, flags=re.MULTILINE)
+        only += "partial: checks\n" * (layout == "checks")
         file = root / "class.yaml"
         file.write_text(only)
         tree(root / "out", {"overrides.csv": OVERRIDES} if layout == "gradescope" else {})

@@ -7,6 +7,7 @@ how a verdict is reached.  `python -m tests.cli.stand_in ARGS` is `drill ARGS` w
 from __future__ import annotations
 
 import errno
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from hashlib import sha256
@@ -55,6 +56,19 @@ def grade(
     )  # fmt: skip
 
 
+class Session:
+    """An open session of that judge."""
+
+    def __init__(self, question: Question, **_: Any) -> None:
+        self.question = question
+
+    def grade(self, submission: bytes, **more: Any) -> Report:
+        return grade(self.question, submission, **more)
+
+    def close(self) -> None:
+        """Have nothing to end."""
+
+
 def put_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any]]]:
     """Give each function to replace: its module, its name, and what stands in for it."""
     yield grader.bank, "builtin", lambda: BANK
@@ -62,9 +76,22 @@ def put_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any]]]:
     yield spawn, "Workers", lambda **_: nullcontext()
 
 
-if __name__ == "__main__":
-    for module, name, function in put_in_place():
+def put_sessions_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any]]]:
+    """Give the same for watching, which imports much."""
+    from grader.app import watching
+
+    yield watching, "GradingSession", Session
+
+
+def main() -> None:
+    """Be `drill` with all of these in place."""
+    sessions = put_sessions_in_place() if "watch" in sys.argv else ()
+    for module, name, function in (*put_in_place(), *sessions):
         setattr(module, name, function)
     from grader.cli.app import main
 
+    main()
+
+
+if __name__ == "__main__":
     main()

@@ -391,7 +391,7 @@ def test_where_the_spec_cannot_be_written_nothing_is_left(
         ("questions/masked-mean.yaml", "  We pool", "  TODO We pool"),
         ("questions/masked-mean.yaml", "  one-padded:", "  # TODO\n  one-padded:"),
         ("drills/masked-mean/reference.py", "    total", "    # TODO\n    total"),
-        ("drills/masked-mean/ideas.py", "def", "# TODO\ndef"),
+        ("drills/masked-mean/ideas.py", "\ndef", "\n# TODO\ndef"),
     ],
 )
 def test_a_place_that_is_left_fails_a_strict_audit_wherever_it_is(

@@ -281,9 +281,11 @@ def test_a_marker_of_another_user_names_nothing(real: Drill, mal: Path) -> None:
         json.dumps({"question": ID, "bank": "x\0y", "started_at": FIRST}),
         json.dumps({"question": "../" + ID, "bank": "x", "started_at": FIRST}),
         json.dumps({"question": ID, "bank": 3, "started_at": FIRST}),
+        json.dumps({"question": ID, "bank": "x", "started_at": "last week"}),
+        json.dumps({"question": ID, "bank": "x", "started_at": "2026-01-02T03:04:05"}),
         '"' + "\ud800" + '"',
     ],
-    ids=["brackets", "braces", "null", "slash", "number", "surrogate"],
+    ids=["brackets", "braces", "null", "slash", "number", "week", "no zone", "surrogate"],
 )
 def test_no_text_of_a_marker_is_a_fault_of_the_grader(
     real: Drill, home: Path, monkeypatch: pytest.MonkeyPatch, text: str
@@ -504,3 +506,32 @@ def test_what_a_review_is_about_can_be_read_before_it_begins(real: Drill) -> Non
     real("--bank", str(ROOT), "start", "data-parallel-review")
     written = Path("data-parallel-review", "QUESTION.md").read_text()
     assert "- `overwritten` something that should be added up is replaced\n" in written
+
+
+def test_a_page_of_the_grade_is_written_beside_what_is_printed(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    SUBMISSION.write_text("# fail <script>\n")
+    printed = drill("grade")
+    ended = drill("grade", "--html", "page.html")
+    assert (ended.status, ended.err) == (1, "the page is in page.html\n")
+    assert ended.out.splitlines()[-1] == printed.out.splitlines()[-1]  # Next
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "<h1>The sum that came out too large</h1>" in page
+    assert '<strong class="reverse">FAIL</strong> double-trouble/submission.py' in page
+    assert "drill hint" not in page
+    SUBMISSION.write_text("# pass\n")
+    ended = drill("grade", "--html", "page.html", "--json")
+    assert (ended.status, ended.data["verdict"]) == (0, "pass")
+    assert "PASS" in Path("page.html").read_text(encoding="utf-8")  # in the place of the other
+    assert not list(Path().glob(".page*"))
+
+
+def test_a_page_takes_the_place_of_nothing_but_a_page(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    for name in (str(SUBMISSION), "-", "page"):
+        drill("grade", "--html", name).refused("--html: expected a name that ends in .html", name)
+    assert attempts(drill) == []
+    ended = drill("grade", "--html", "no/page.html")
+    assert ended.status == 2
+    assert "no/page.html: cannot be written: No such file or directory" in ended.err
+    assert ended.out.startswith("FAIL")  # what was graded is said

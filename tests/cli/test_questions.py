@@ -95,27 +95,9 @@ def test_what_was_begun_comes_before_what_is_new(drill: Drill) -> None:
     said = "halve-well   begun: 1 try\nNext: cd halve-well && drill grade\n"
     assert drill("next").out == said
     drill("solution", "halve-well", "--give-up")
-    why = "halve-well comes again last, as its solution was shown"
-    assert suggested(drill) == ("double-trouble", f"{NEW}; {why}")
+    assert suggested(drill) == ("double-trouble", NEW)
     drill("start", "double-trouble")
     assert suggested(drill) == ("double-trouble", "begun: no try at it yet")
-
-
-def test_what_is_passed_is_done_and_what_was_given_up_comes_last(drill: Drill) -> None:
-    for name in ("double-trouble", "halve-well"):
-        drill("start", name)
-    Path("double-trouble/submission.py").write_text("# pass\n")
-    drill("grade", "double-trouble")
-    drill("solution", "halve-well", "--give-up")
-    for name in ("needs-torch", "halve-well"):
-        found, reason = suggested(drill)
-        assert (found, "given up: try it again" in reason) == (name, name == "halve-well")
-        drill("start", name)
-        Path(name, "submission.py").write_text("# pass\n")
-        drill("grade", name)
-    ended = drill("next")
-    assert ended.out == "Every question is passed.\nNext: drill list   drill history\n"
-    assert drill("next", "--json").data == {"format": 1, "next": None}
 
 
 def test_what_cannot_be_graded_here_is_not_first(
@@ -125,9 +107,8 @@ def test_what_cannot_be_graded_here_is_not_first(
     assert suggested(drill) == ("double-trouble", NEW)
     for name in ("double-trouble", "halve-well"):
         drill("solution", name, "--give-up")
-    first, reason = suggested(drill)
-    assert first == "needs-torch"
-    assert "; it needs torch, which is not installed; halve-well comes again last" in reason
+    why = "; it needs torch, which is not installed"
+    assert suggested(drill) == ("needs-torch", NEW + why)
 
 
 def test_what_asks_for_another_comes_after_it(

@@ -111,6 +111,28 @@ grade --parts x => 2 | found 'x'
 grade --parts=-1 => 2 | found '-1'
 grade --parts '1;2' => 2 | found '1;2'
 
+== what was passed begins anew with the first part, and names no idea of another
+start mean-and-spread => 0
+start mean-and-spread --again => 2 | is not passed yet | Next: drill grade drill reset
+FILE < WHOLE\nSPREAD
+grade => 0 | all 3 parts
+start mean-and-spread --again => 0 | part 1 of 3 | the starter again | Kept | before-again-1.py
+start mean-and-spread --again => 2 | is begun again already, and not passed since
+show => 0 | !sends nothing at all
+list => 0 | 0/3 | started | 1 of
+next => 0 | part 1 of 3, begun again: no try at it yet Next: cd mean-and-spread && drill grade
+grade => 1 | This is the starter, unchanged
+next => 0 | begun again: only the starter was graded
+FILE < MEAN
+grade --seed 1 => 1 | PASS FILE mean-and-spread, part 1 of 3 try 1, seed 1 | minutes (4 planned)
+next => 0 | part 2 of 3, begun again: no try at it yet | !divides-by-nothing
+progress => 0 | 1 of | !divides-by-nothing
+history => 0 | kept | !divides-by-nothing
+solution => 0 | You have not passed again: this sitting counts as given up.
+solution => 0 | !counts as given up
+next => 0 | new, | !mean-and-spread
+start mean-and-spread --again => 0 | before-again-2.py
+
 == a breakpoint says how to debug
 start mean-and-spread => 0
 FILE < def mean(x):\n    breakpoint()\n    return x.mean()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HEAVY = {"numpy", "torch", "pydantic", "rich", "yaml", "sqlite3", "json", "platformdirs"}
+HEAVY = {"numpy", "torch", "pydantic", "rich", "yaml", "sqlite3", "json", "platformdirs", "fsrs"}
 
 _LOADED = """
 import sys

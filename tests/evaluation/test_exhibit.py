@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.model.report import CheckResult, Grids, Panel
+from grader.evaluation import exhibit
+from grader.model.report import CheckResult, Entries, Grids, Panel
 from grader.session import GradingSession
 from tests.kinds.one_file import graded, of, opened
 
@@ -90,6 +91,19 @@ def test_all_small_arrays_are_shown_without_sides_of_one_entry(session: GradingS
     assert expected.rows == (("10", "24"), ("30", "48"))
     assert yours.rows == (("5", "12"), ("15", "48"))
     assert yours.wrong == {(0, 0), (0, 1), (1, 0)}
+
+
+def test_the_whole_result_is_kept_as_numbers_where_it_is_small(
+    session: GradingSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = found(session, "scaled").exhibit
+    assert isinstance(shown, Grids)
+    expected = (10.0, 24.0, 30.0, 48.0)
+    assert shown.entries == Entries((2, 1, 2), (5.0, 12.0, 15.0, 48.0), expected, (0, 1, 2))
+    monkeypatch.setattr(exhibit, "MOST_ENTRIES", 3)
+    shown = found(session, "scaled").exhibit
+    assert isinstance(shown, Grids)
+    assert shown.entries is None
 
 
 def test_large_ones_are_not(session: GradingSession) -> None:

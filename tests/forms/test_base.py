@@ -46,9 +46,10 @@ def test_every_answer_has_its_place() -> None:
         (b"", 0, "kv_total, g[1] and dp[i,j] have no answer yet; write NAME = ..."),
         (b"kv_totl = 1", 1, "kv_totl is not asked for; did you mean 'kv_total'?"),
         (WHOLE + b"kv_total = 4", 6, "kv_total stands in line 1 already; keep one"),
-        (b"\n\nkv_total: 3", 3, "expected NAME = VALUE, found no ="),
+        (b"\n\nkv_total 3", 3, "expected NAME = VALUE, found no ="),
+        (b"Name: Zed", 1, "Name is not asked for"),
         (b"= 3", 1, " is not asked for"),
-        (b"kv_total = \xff", 0, "byte 0xff at offset 11 is not UTF-8; save the file as UTF-8"),
+        (b"kv_total = \xff", 1, "its letters are not UTF-8; save the file as UTF-8"),
         (b"#" * 70_000, 0, "the file has 70,000 bytes, at most 65,536 are read"),
     ],
 )
@@ -57,6 +58,30 @@ def test_what_is_wrong_with_a_file_is_said(text: bytes, line: int, said: str) ->
         read(text, NAMES)
     assert refused.value.sentence.startswith(said)
     assert refused.value.line == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kv_total = 3 GB\ng[1] = 2\ndp[i,j] = ?".encode("utf-16"),
+        "# f\xfcnf\nkv_total = 3 GB # \xe9\ng[1]: 2\ndp[i,j] =".encode("latin-1"),
+        b"kv_total = ?\nkv_total = 3 GB\nkv_total = 3 GB\ng[1] = 2\ng[1] =\ndp[i,j] = ?\r\n",
+    ],
+)
+def test_what_is_in_no_doubt_is_read(text: bytes) -> None:
+    assert {name: one.value for name, one in read(text, NAMES).items()} == {
+        "kv_total": "3 GB", "g[1]": "2"
+    }  # fmt: skip
+
+
+def test_in_a_class_what_cannot_be_read_is_an_answer_not_given() -> None:
+    text = b"Name: Zed\nkv_total = 3\nkv_total = 4\ng[1] = 2\n= 5\ndp[i,j] = \xff\n"
+    unread: list[Unreadable] = []
+    assert list(read(text, NAMES, unread=unread)) == ["g[1]"]  # nobody knows which kv_total
+    assert [one.line for one in unread] == [1, 3, 5, 6]
+    assert read(b"g[1] = 2", NAMES, unread=unread).keys() == {"g[1]"}  # a lost line is not given
+    with pytest.raises(Unreadable, match="at most 65,536 are read"):
+        read(b"#" * 70_000, NAMES, unread=unread)
 
 
 def test_all_that_is_wrong_with_a_file_is_said_at_once() -> None:
@@ -124,6 +149,21 @@ def test_an_untouched_file_says_so_and_costs_no_try(session: GradingSession) -> 
     assert report.unchanged  # a class does not count who hands it in
     assert report.raised is not None
     assert report.raised.is_of_text
+
+
+def test_in_a_class_the_readable_lines_are_graded(session: GradingSession) -> None:
+    text = next(iter(session.question.accepted.values()))
+    extra = b"Name: Zed\n" + text
+    report = session.grade(extra, seed=11, filename="your answers", lenient=True)
+    assert (report.verdict, len(report.unread)) == (Verdict.PASS, 1)
+    assert report.unread[0].startswith("line 1 could not be read: Name is not asked for")
+    assert session.grade(extra, seed=11).verdict is Verdict.ERROR
+    line = next(one for one in text.splitlines() if one.partition(b"#")[0].count(b"="))
+    name = line.partition(b"=")[0]
+    report = session.grade(text.replace(line, name + b"= ~~"), seed=11, lenient=True)
+    assert report.verdict in {Verdict.FAIL, Verdict.PASS}  # a review may list a line too many
+    assert "could not be read: " in report.unread[0]
+    assert session.grade(b"= 1\n" * 90, seed=11, lenient=True).verdict is Verdict.ERROR
 
 
 def test_what_is_no_file_of_answers_never_runs(session: GradingSession) -> None:

@@ -35,6 +35,11 @@ from tests.pages import page_of
         ("(2 + 4) * 1,000 kB", "B", 6e6),
         ("10 - 2 - 3 s", "s", 5),
         ("2 ** 3 ** 2 / -(-4) GiB", "B", 128 * 2**30),
+        ("2.83\u00d710^10 bytes", "B", 2.83e10),
+        ("3 \u00b5s", "s", 3e-6),
+        ("3 \u03bcs", "s", 3e-6),
+        ("0.0173 sec", "s", 0.0173),
+        ("10 \u2212 2", "1", 8),
     ],
 )
 def test_a_quantity_is_read(text: str, unit: str, value: float) -> None:
@@ -50,6 +55,8 @@ def test_a_quantity_is_read(text: str, unit: str, value: float) -> None:
         ("1 / 0 GB", "B", "1 / 0 GB is no number"),
         ("(-8) ** 0.5 s", "s", "(-8) ** 0.5 s is no number"),
         ("9 ** 9 ** 9 B", "B", "9 ** 9 ** 9 B is no number"),
+        ("~98 kB", "B", "expected a number, as 1.5 B, found '~98 kB'"),
+        ("98304 B (2*48)", "B", "B (2*48) is no unit here"),
         ("28.3 Gb", "B", "Gb is no unit here; GB is 1e9 bytes"),
         ("1,12 GB", "B", "1,12 reads as two numbers; write 1.12, and commas only between"),
         ("0,512 GB", "B", "0,512 reads as two numbers; write 0.512"),

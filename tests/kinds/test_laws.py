@@ -114,8 +114,8 @@ def test_a_result_that_no_other_check_looks_at_may_be_what_it_equals(tmp_path: P
         ({"over": [2]}, "out of shape (1, 4) has no axes [2]"),
         ({"equals": "total"}, "total of shape (1,) has no axes [1]"),
         ({"equals": "total", "over": [0]}, "the sums of out and of total over [0] differ in shape"),
-        ({"sum": "g"}, "expected a result of the run main, found 'g'"),
-        ({"equals": "h"}, "expected an input or a result, found 'h'"),
+        ({"sum": "g"}, "expected a result of the run main, found 'g'; known: out, total"),
+        ({"equals": "h"}, "expected an input or a result, found 'h'; known: g, out, total"),
         ({"over": "all"}, "checks[0].over: expected a list, found the text 'all'"),
     ],
 )
@@ -129,3 +129,15 @@ def test_a_law_that_makes_no_sense_is_the_banks_fault(
     except BankError as error:
         said = error.message
     assert said.endswith(message)
+
+
+def test_entry_by_entry_the_entries_are_shown_beside_the_inputs(tmp_path: Path) -> None:
+    reference = "import numpy as np\n\ndef scatter(g):\n    return g * 1, g.sum(axis=1)\n"
+    wrong = "def scatter(g):\n    return g + (g > 1), g.sum(axis=1)\n"
+    report = graded(tmp_path, wrong, reference, over=[])
+    (check,) = report.checks
+    assert check.message == "out differs in 3 of 4 cases; the smallest is one" or check.mismatch
+    assert check.mismatch is not None
+    assert (check.mismatch.case, check.mismatch.index) == ("one", (0, 1))
+    assert (check.mismatch.observed, check.mismatch.expected) == ("3.000", "2.000")
+    assert check.exhibit is not None

@@ -148,7 +148,12 @@ def test_where_one_result_has_two_tolerances_the_rarer_one_says_where_it_holds(
       - {{id: {}, kind: outputs, of: y, cases: few, tolerance: {{absolute: {}, because: So.}}}}"""
     every = "".join(check.format(*one) for one in (("a", 0.1), ("b", 0.1), ("far", 0.001)))
     rest = f"run:\n  - y = f(x)\ncases:\n  few: {{x: [1.0]}}\nchecks:{every}\n"
-    question = load([written(tmp_path, rest, "def f(x):\n    return x * 2\n")], "one")
+    bank = written(tmp_path, rest, "def f(x):\n    return x * 2\n")
+    hidden = " ".join(question_markdown(load([bank], "one")).split())
+    assert "- Results may be off by at most 0.1: So." in hidden
+    assert hidden.count("may be off") == 1  # what it does not know by name says nothing more
+    bank.write_text(bank.read_text().replace("def f(x): ...", "def f(x): return y"))
+    question = load([bank], "one")
     page = " ".join(question_markdown(question).split())
     assert "- `y` may be off by at most 0.1: So." in page
     assert "- `y` may be off by at most 0.001 in the check `far`: So." in page

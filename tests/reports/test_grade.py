@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from dataclasses import replace
@@ -12,11 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.model import report as model
-from grader.model.report import CheckResult, Explanation, Frame, Mismatch, Report, Verdict
-from grader.reports import grade
+from grader.model.report import FINE, CheckResult, Explanation, Frame, Mismatch, Report, Verdict
+from grader.reports import grade, words
 from grader.reports.blocks import render_html, render_markdown, render_terminal, render_text
 from grader.reports.grade import Around
 from grader.reports.sheet import cells, plain
+from grader.reports.words import ideas
 from tests.pages import page_of, text
 from tests.reports import scenarios
 from tests.reports.conftest import Golden
@@ -119,6 +121,15 @@ _TWO = scenarios.two_ideas
 _ALONE = replace(_TWO, explanations=())
 _RULED = replace(_TWO, misconceptions=())
 _ABOUT = "This is about shared-winner and overlapping, not about tied above."
+
+
+def test_an_idea_that_claims_the_check_above_is_about_its_case_too() -> None:
+    idea = replace(_TWO.misconceptions[1], exact=True)
+    first = next(c.id for c in _ALONE.checks if c.verdict not in FINE)
+    for checks, elsewhere in (((), True), ((first,), False), (("speed",), True)):
+        report = replace(_ALONE, misconceptions=(replace(idea, checks=checks),))
+        (said, *_) = ideas(report)
+        assert (_ABOUT in f"{said}") is elsewhere
 
 
 def explained(*cases: str) -> Report:
@@ -228,6 +239,33 @@ def test_a_mismatch_without_a_place_is_a_sentence_too() -> None:
     assert "    y is a list, expected a float64 array\n" in shown
 
 
+def test_what_a_save_changed_is_said_of_checks_that_were_asked() -> None:
+    def report(**verdicts: Verdict) -> Report:
+        checks = tuple(
+            CheckResult(name, "outputs", verdict, "", part=2 if name == "later" else 1)
+            for name, verdict in verdicts.items()
+        )
+        return Report("id", "Title", Verdict.FAIL, 1, "strong", 0.0, checks=checks)
+
+    good, bad, idle = Verdict.PASS, Verdict.FAIL, Verdict.SKIPPED
+    before = report(one=bad, two=bad, three=good, four=idle)
+    now = report(one=good, two=good, three=bad, four=Verdict.ERROR, later=bad)
+    whole = "Since the last save: one, two pass now; new: three, four"
+    assert words.since(before, now, 1) == f"{whole}."
+    assert words.since(before, now, 2, (1, 7)) == (
+        f"{whole}, later; part 1 passed in try 7, fails now."
+    )
+    assert words.since(before, before, 2) == "Since the last save: no check changed."
+    assert words.since(before, report(), 2) == words.since(report(), now, 2) == ""
+    many = {f"check-{n}": bad for n in range(9)}
+    assert words.since(report(a=good), report(**many), 2).endswith(
+        "new: check-0, check-1, check-2, 6 more."
+    )
+    assert page_of(before, news=("What changed.",), steps=("drill hint",)).endswith(
+        "\n\nWhat changed.\nNext: drill hint\n"
+    )
+
+
 def test_every_verdict_has_a_page_even_with_nothing_to_say() -> None:
     for verdict in Verdict:
         bare = Report("id", "Title", verdict, 1, "process", 0.0)
@@ -245,3 +283,46 @@ def test_any_report_has_a_page(report: Report, width: int, note: str) -> None:
     assert sum(max(1, -(-cells(plain(line)) // width)) for line in shown) <= ROWS
     for said in (text(shown), render_text(blocks), render_html(blocks), render_markdown(blocks)):
         assert not any(unicodedata.category(c) in {"Cc", "Cf", "Cs"} for c in said if c != "\n")
+
+
+def data_of(name: str, **more: Any) -> dict[str, Any]:
+    """The page of a scenario as data, with the checks by id."""
+    data: dict[str, Any] = grade.document(SCENARIOS[name], replace(around(name), **more))
+    return data | {"checks": {check["id"]: check for check in data["checks"]}}
+
+
+def test_a_page_as_data_says_no_more_than_the_page() -> None:
+    named = data_of("maxpool_fail")
+    assert [idea["id"] for idea in named["misconceptions"]] == ["even-split"]
+    first, *others = [c for c in named["checks"].values() if c["verdict"] == "fail"]
+    assert first["mismatch"]["expected"]
+    assert all("mismatch" not in check and "message" not in check for check in others)
+    starter = data_of("starter")
+    assert not any(word in str(starter) for word in ("even-split", "expected", "0.111"))
+    said = "grad_x is wrong in 3 of 3 cases. In the smallest, one-window, 9 of 9 entries differ."
+    assert starter["checks"]["routing"] == {
+        "id": "routing", "verdict": "fail", "part": 1, "message": said,
+    }  # fmt: skip
+    assert data_of("starter", explain=True)["misconceptions"]
+    assert not any(word in str(data_of("estimate")) for word in scenarios.KEPT_BACK)
+    assert "1.10x" in data_of("maxpool_pass")["checks"]["speed"]["message"]
+    assert data_of("syntax_error")["raised"]["column"] == 34
+
+
+def test_a_page_as_data_ends_with_the_part_that_passes() -> None:
+    wrong = replace(scenarios.curve_fail, parts=scenarios.parts(1, 40, 30, 30), message="so")
+    told = replace(wrong, misconceptions=_TWO.misconceptions, printed="what part 2 prints")
+    data = grade.document(told, Around(asked=2))
+    assert (data["verdict"], data["asked"], data["misconceptions"]) == ("pass", 2, [])
+    assert [part["points"] for part in data["parts"]] == [40]  # type: ignore[attr-defined]
+    assert "learning" not in str(data)
+    assert "what part 2 prints" not in str(data)
+    assert "learning" in str(grade.document(told))  # where part 2 is asked
+
+
+@given(reports(st.floats()), st.integers(0, 3))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_page_can_be_had_as_data(report: Report, asked: int) -> None:
+    data: dict[str, Any] = grade.document(report, Around(asked=asked))
+    assert json.loads(json.dumps(data, allow_nan=False))["bank"] == ""
+    assert len({check["id"] for check in data["checks"] if "mismatch" in check}) <= 1

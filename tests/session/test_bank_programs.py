@@ -63,15 +63,20 @@ def test_one_that_cannot_be_loaded_is_blamed_itself(
 def test_what_it_or_the_reference_below_it_raises_has_its_line(tmp_path: Path) -> None:
     driver = "def twice(program, x):\n    y = program.relu(x)\n    return y['n']\n"
     text = said(question(tmp_path, driver=driver, run=DRIVEN))
-    assert text.startswith("the reference fails on case signs: raised IndexError: only integers")
+    assert text.startswith("the driver, or a helper, fails on case signs: raised IndexError: only ")
     assert text.endswith(f", in {FILE}:3: return y['n']")
     asked = question(tmp_path, driver=TWICE, reference="def relu(x): return x['n']", run=DRIVEN)
-    assert said(asked) == "the reference fails on case signs: raised IndexError, at line 1"
+    text = said(asked)
+    assert text.startswith("the reference fails on case signs: raised IndexError: only integers")
+    assert text.endswith(", in drills/gate/reference.py:1: def relu(x): return x['n']")
 
 
 def test_a_function_that_it_lacks_is_named_with_the_nearest(tmp_path: Path) -> None:
     asked = question(tmp_path, driver=TWICE, run=["y = driver.twise(x)"])
-    assert said(asked) == "the driver does not define twise; did you mean 'twice'?"
+    assert said(asked) == (
+        "the driver does not define twise, which the step 'y = driver.twise(x)' calls; "
+        "did you mean 'twice'?"
+    )
     with GradingSession(asked) as session, pytest.raises(BankFault, match="twise"):
         session.examine("reference", [asked.reference], 1)
 

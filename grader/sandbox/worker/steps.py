@@ -327,16 +327,15 @@ def text_of(error: BaseException) -> str:
 def _frames(
     error: BaseException, filename: str, others: Collection[str]
 ) -> tuple[tuple[tuple[int, str, str], ...], str]:
-    """The frames of the program's own file, and where in other files a later one is."""
+    """The frames of the program's own file, and where in it or another file the last is."""
     frames: list[tuple[int, str, str]] = []
     where = ""
     for frame, line in walked(error):
         file = frame.f_code.co_filename
-        if file in others:
-            where = f"{file}:{line}: {linecache.getline(file, line).strip()}"
-        elif file == filename:
-            where = ""
-            text = linecache.getline(filename, line).strip()
+        text = linecache.getline(file, line).strip() if file in {*others, filename} else ""
+        if file in {*others, filename}:
+            where = f"{file}:{line}: {text}"
+        if file == filename:
             frames.append((line, frame.f_code.co_name, text))
             if len(frames) > 4 * MAX_FRAMES:  # endless recursion: the innermost are no news
                 break

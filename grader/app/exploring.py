@@ -1,0 +1,68 @@
+"""What a model costs where a person sets its sizes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from grader.costs import MODELS
+from grader.costs.formulas import Model, Setting, Settings
+from grader.model.errors import UsageError, did_you_mean
+
+T = TypeVar("T")
+
+
+class Explored(NamedTuple):
+    """A model, what was asked for, what is counted instead of what cannot be, and why."""
+
+    model: Model
+    preset: str
+    wanted: Settings
+    taken: Settings
+    notes: list[str]
+
+
+def explore(
+    name: str, assigned: Iterable[str] = (), *, preset: str | None = None, html: Path | None = None
+) -> Explored:
+    """Return a model with these settings, NAME=VALUE, on those of a preset; write a page if asked.
+
+    Raises:
+        UsageError: there is no such model, preset, setting or word, or a number is none.
+    """
+    model = _known("model", name, MODELS)
+    preset = preset or next(iter(model.presets))
+    wanted = dict(_known("preset", preset, model.presets))
+    settings = {one.name: one for one in model.settings}
+    for text in assigned:
+        setting, equals, word = text.partition("=")
+        if not equals:
+            raise UsageError(f"--set: expected NAME=VALUE, such as batch=8, found {text[:40]}")
+        wanted[setting] = _read(_known("setting", setting, settings), word)
+    taken, notes = model.settled(wanted)
+    if html is not None:
+        from grader.bank.storage import write_whole
+        from grader.reports import costs
+        from grader.reports.html import framed
+
+        body, script = costs.html(model, taken, notes)
+        write_whole(html, framed(f"What a model costs: {name}", [body], script))
+    return Explored(model, preset, wanted, taken, notes)
+
+
+def _known(what: str, name: str, known: Mapping[str, T]) -> T:
+    if name not in known:
+        near = did_you_mean(name[:40], known)
+        raise UsageError(f"no {what} {name[:40]}{near}", hint=f"one of {', '.join(known)}")
+    return known[name]
+
+
+def _read(setting: Setting, word: str) -> int | str:
+    if setting.words:
+        _known(setting.name, word, setting.words)
+        return word
+    if not re.fullmatch(r"-?[0-9]{1,30}", word):
+        raise UsageError(f"--set {setting.name}: expected a whole number, found {word[:40]}")
+    return int(word)

@@ -1,0 +1,94 @@
+"""When a question comes back: FSRS, over ratings that follow from what is on record (ADR 28).
+
+Nothing of a schedule is stored. A sitting that is over has a rating, from whether it ended with a
+pass, and from misses, hints and minutes; so has a wrong answer to a follow-up. FSRS goes through
+them in the order in which they were recorded. Its package is imported only where there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from itertools import pairwise
+
+from grader.app.context import Context
+from grader.model.numerals import quantity
+from grader.model.question import Header
+from grader.records.progress import Progress
+
+AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4  # as FSRS numbers them
+SLOW = 1.5  # times the planned minutes
+PAUSE = 4.0  # times the planned minutes without a sign of life: nobody was there
+LONGEST = 180  # days until a question comes back
+
+
+def minutes(moments: Sequence[str], planned: int) -> float:
+    """Return the minutes spent on what was done at some moments, of so many planned.
+
+    A pause longer than `PAUSE` counts as the planned ones, and a clock that went back as none.
+    """
+    times = map(datetime.fromisoformat, moments)
+    gaps = ((after - before).total_seconds() / 60 for before, after in pairwise(times))
+    return sum(planned if gap > PAUSE * planned else max(gap, 0.0) for gap in gaps)
+
+
+def spent(yours: Progress, header: Header) -> float:
+    """Return the minutes spent on a question in all its sittings."""
+    over = (one for one in yours.rated if not isinstance(one, str))
+    sittings = [*over, *[yours] * (not yours.over)]
+    return sum(minutes(one.moments, header.minutes) for one in sittings)
+
+
+def rating(ended: Progress, header: Header) -> int:
+    """Return how well a sitting went, of a question as it was when the sitting was over."""
+    if not ended.done:
+        return AGAIN
+    took = minutes(ended.moments, header.minutes)
+    strained = [ended.misses > header.parts, ended.hints > 0, took > SLOW * header.minutes]
+    if any(strained):  # with Hard FSRS still waits longer than before
+        return AGAIN if all(strained) else HARD
+    return GOOD if ended.misses or took > header.minutes else EASY
+
+
+def due(ctx: Context, header: Header, yours: Progress) -> date | None:
+    """Return the day on which a question comes back; None before a first sitting is over."""
+    if not yours.rated:
+        return None
+    from fsrs import Card, Rating, Scheduler
+
+    # Whole days from the first sitting on: a question takes too long to be asked twice on one.
+    scheduler = Scheduler(
+        learning_steps=(), relearning_steps=(), maximum_interval=LONGEST, enable_fuzzing=False
+    )
+    card = None
+    for one in yours.rated:
+        at = datetime.fromisoformat(one if isinstance(one, str) else one.moments[-1])
+        at = at.astimezone(UTC)
+        if not isinstance(one, str):
+            card = card or Card(0, due=at)
+            card, _ = scheduler.review_card(card, Rating(rating(one, header)), at)
+        elif card is not None:  # a wrong answer brings nothing back later
+            before = card.due
+            card, _ = scheduler.review_card(card, Rating.Again, at)
+            card.due = min(card.due, before)
+    return ctx.local(card.due).date() if card is not None else None
+
+
+def day(when: date, today: date) -> str:
+    """Return a day as it is said: Nov 22, or 2027-11-22 where that would be another."""
+    near = abs((when - today).days) < 300
+    return f"{when:%b} {when.day}" if near else when.isoformat()
+
+
+def why(ctx: Context, yours: Progress) -> str:
+    """Return what a question comes back for: "passed 2 days ago in 3 tries, no hints"."""
+    last = yours.rated[-1]
+    at = datetime.fromisoformat(last if isinstance(last, str) else last.moments[-1])
+    days = max((ctx.today - ctx.local(at).date()).days, 0)
+    ago = f"{quantity(days, 'day')} ago" if days else "today"
+    if isinstance(last, str):
+        return f"a follow-up was answered wrong {ago}"
+    if not last.done:
+        return f"{'given up' if last.given_up else 'predicted wrong'} {ago}"
+    hints = quantity(last.hints, "hint") if last.hints else "no hints"
+    return f"passed {ago} in {quantity(last.tries, 'try', 'tries')}, {hints}"

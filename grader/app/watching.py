@@ -1,0 +1,159 @@
+"""A drill that is graded at every save: what happens to its file goes in, what to show comes out.
+
+The session stays open and the seed stays the same from one grade to the next, so that nothing of
+the bank is computed twice.  Whatever keeps a file from being graded ends no watch.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.app import drills, files, grading
+from grader.app.context import Context, need_torch
+from grader.app.grading import Graded
+from grader.model.errors import DrillError, UsageError
+from grader.records import events, progress
+from grader.reports import words
+from grader.sandbox import Closing
+from grader.session import GradingSession
+
+if TYPE_CHECKING:
+    from grader.app.drills import Line
+    from grader.model.report import Report
+
+_STEP = 10  # milliseconds without a change after which a save is over; as often it is looked
+_LOOK = 1000  # milliseconds after which is looked anyway, for what nobody was told of
+
+
+class Watching(Closing):
+    """A drill that is watched, and what the last grade found."""
+
+    def __init__(self, ctx: Context, question_id: str | None = None) -> None:
+        """Find the drill, and grade nothing yet."""
+        self._ctx, self._found = ctx, grading.meant(ctx, question_id)
+        self.choice, self.path, _ = self._found
+        need_torch(self.choice.question)
+        self.begun: Callable[[], None] = lambda: None  # called when a grade begins
+        self.decided: Callable[[Report], None] = lambda _: None  # when it fails, unexplained yet
+        self.agreed: Callable[[bytes], bool] = lambda _: False  # of `grading.grade`
+        self.graded: Graded | None = None
+        self.fault: DrillError | None = None  # why the file as it is now is not graded
+        self.news = ""  # what the last save changed
+        self.at = ""  # when it was graded
+        self._session: GradingSession | None = None
+        self._seed: int | None = None
+        self._seen: bytes | str = ""  # what the file held, or why it could not be read
+        self._before = self.choice.question.handed_out(self.choice.question.starter)
+
+    def look(self) -> bool:
+        """Grade the file if it is another than was graded; return whether there is any news."""
+        fault: UsageError | None = None
+        seen: bytes | str
+        try:
+            seen = files.read_submission(self.path)
+        except UsageError as unread:
+            fault, seen = unread, unread.message
+        if seen == self._seen:
+            return False
+        self._seen, self.fault = seen, fault
+        if fault is None and (self.graded is None or seen != self.graded.submission):
+            self._grade()
+        return True
+
+    def again(self) -> None:
+        """Grade the file, changed or not, on other inputs."""
+        self._seed = None
+        self._grade()
+
+    def changes(self) -> tuple[Line, ...]:
+        """Return what the file changes in the version that was graded before, or in the starter."""
+        return drills.compared(self._before, files.read_submission(self.path))
+
+    def _grade(self) -> None:
+        """Grade in the session, which is opened anew where the one before fell over."""
+        self.begun()
+        question, last = self.choice.question, self.graded
+        if self._session is None:
+            self._session = GradingSession(question)
+        asked = self._ctx.progress(question).asked(len(question.spec.parts))
+
+        def decided(report: Report) -> None:
+            if report.parts_passed < asked:  # what fails later is not asked yet
+                self.decided(report)
+
+        self.fault = None
+        try:
+            graded = grading.grade(
+                self._ctx, seed=self._seed, agreed=self.agreed, found=self._found,
+                judge=partial(self._session.grade, decided=decided),
+            )  # fmt: skip
+        except DrillError as fault:
+            self.fault = fault
+            if not isinstance(fault, UsageError):  # its processes may be gone
+                self.close()
+            return
+        self._seed = graded.report.seed
+        self.graded, self.at, self.news = graded, self._ctx.now(), ""
+        if last is not None and last.submission != graded.submission:
+            self._before = last.submission
+            until = graded.next_part - 1 if graded.next_part else len(question.spec.parts)
+            self.news = words.since(last.report, graded.report, until, self._lost(graded.report))
+
+    def _lost(self, report: Report) -> tuple[int, int] | None:
+        """Return the part that fails now and has passed, and the last try that passed it."""
+        question, part = self.choice.question, report.parts_passed + 1
+        many = len(question.spec.parts)
+        if many == 1 or part > self._ctx.progress(question).passed_of(many):
+            return None
+        which = {"question": question.id, "bank": str(question.bank), "kind": "grade"}
+        every = self._ctx.read(lambda db: events.attempts(db, most=-1, **which), ())
+        mine = [one for one in every if one.is_try and one.verdict]
+        tries = list(dict.fromkeys(one.sha256 for one in mine))
+        passed = [one.sha256 for one in mine if progress.parts_passed(one.parts) >= part]
+        return (part, tries.index(passed[-1]) + 1) if passed else None
+
+    def close(self) -> None:
+        """End the processes of the session."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+
+@contextmanager
+def saves(path: Path, saved: Callable[[], None]) -> Iterator[None]:
+    """Call `saved`, in a thread, when a file may have changed; and every second, to be sure.
+
+    Changes that follow each other at once are one.  A folder that was removed and made again is
+    watched again; where the system tells of no changes, the second is what remains.
+    """
+    over = threading.Event()
+
+    def look() -> None:
+        from watchfiles import watch
+
+        while not over.is_set():
+            with suppress(OSError, RuntimeError):  # no folder, or no room for another watch
+                folder = path.parent.stat()
+                for _ in watch(
+                    path.parent, watch_filter=None, step=_STEP, rust_timeout=_LOOK,
+                    yield_on_timeout=True, stop_event=over, recursive=False,
+                ):  # fmt: skip
+                    saved()
+                    if not os.path.samestat(path.parent.stat(), folder):
+                        break
+            saved()
+            over.wait(_LOOK / 1000)
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

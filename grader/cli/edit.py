@@ -1,0 +1,52 @@
+"""`drill edit`, and how a person's editor is opened for other commands."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.cli import output
+from grader.cli.context import SomeId, context, option
+from grader.model.errors import UsageError
+
+
+def edit(
+    ctx: typer.Context,
+    question: SomeId = None,
+    editor: Annotated[str | None, option("CMD", "Else what VISUAL or EDITOR names.")] = None,
+) -> None:
+    """Open your file in your editor, and wait for it."""
+    from grader.app.resolve import resolve
+
+    choice = resolve(context(ctx), question)
+    open_editor(choice.need_workspace().submission, editor)
+    output.steps(f"drill grade{choice.argument}", f"drill watch{choice.argument}")
+
+
+def open_editor(path: Path, command: str | None = None) -> None:
+    """Open a file in an editor, whose name may have options, and wait until that is closed."""
+    import subprocess
+
+    command = command or os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    if not command.strip():
+        raise UsageError(
+            "no editor is named: expected VISUAL or EDITOR in the environment, found neither",
+            hint="export EDITOR=nano names one; drill edit --editor CMD takes another",
+        )
+    output.flush()
+    shell = ["/bin/sh", "-c", f'{command} "$@"', command, str(path)]
+    with subprocess.Popen(shell) as child:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the editor's own business
+        try:
+            status = child.wait()
+        finally:
+            signal.signal(signal.SIGINT, before)
+    if status:
+        raise UsageError(
+            f"the editor {command} ended with status {status}; {path.name} is as it left it",
+            hint="drill edit --editor CMD takes another",
+        )

@@ -1,0 +1,113 @@
+"""`drill explore` on the whole screen: arrows and digits set what is counted."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.events import Key
+from textual.widgets import Static
+
+from grader.costs.formulas import Model, Settings
+from grader.reports import sheet
+from grader.reports.blocks import Gap, render_terminal
+from grader.reports.costs import tabled, text
+
+_COLUMNS = 4  # of settings
+_KEYS = "arrows, digits: set   Tab: next view   PgUp PgDn: scroll   p: preset   q: quit"
+
+
+class Explorer(App[None]):
+    """Settings above, and below one view of what they cost."""
+
+    CSS = "Static { height: auto; } VerticalScroll { scrollbar-size: 0 0; margin: 1 0; }"
+    BINDINGS: ClassVar = [
+        Binding("tab", "turn(1)", priority=True),
+        Binding("ctrl+c", "quit", priority=True),
+    ]
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, model: Model, wanted: Settings, *, reverse: bool) -> None:
+        super().__init__(ansi_color=True)
+        self.model, self.wanted, self.marked = model, dict(wanted), "reverse" if reverse else ""
+        self.views = [*dict.fromkeys(table.view for table in model.tables if table.view)]
+        self.at = self.preset = 0
+        self.typed = ""
+
+    def compose(self) -> ComposeResult:
+        """Texts below one another, of which the costs scroll."""
+        yield from (Static(id=name) for name in ("settings", "about", "short"))
+        with VerticalScroll(can_focus=False):
+            yield Static(id="costs")
+        yield Static(_KEYS)
+
+    def on_mount(self) -> None:
+        """Show what there is to begin with."""
+        self.theme = "ansi-dark"  # of which only the colors of the terminal are used
+        self.show()
+
+    def action_turn(self, by: int) -> None:
+        """Show the next view."""
+        self.views = self.views[by:] + self.views[:by]
+        self.show()
+
+    def on_key(self, event: Key) -> None:
+        """Choose a setting, or set it: to a neighbor, or to what is typed."""
+        name, _, words, *_ = setting = self.model.settings[self.at]
+        scroll, (typed, self.typed) = self.query_one(VerticalScroll), (self.typed, "")
+        stops, now = setting.stops(), self.wanted[name]
+        match event.key:
+            case "up":
+                self.at = (self.at - 1) % len(self.model.settings)
+            case "down":
+                self.at = (self.at + 1) % len(self.model.settings)
+            case "left" | "right" as key:
+                order: Any = stops.index if words else int
+                side = [n for n in stops if n != now and (order(n) < order(now)) == (key == "left")]
+                self.wanted[name] = side[-1 if key == "left" else 0] if side else now
+            case "pageup":
+                scroll.scroll_page_up(animate=False)
+            case "pagedown":
+                scroll.scroll_page_down(animate=False)
+            case "p":
+                self.preset = (self.preset + 1) % len(self.model.presets)
+                self.wanted = dict([*self.model.presets.values()][self.preset])
+            case "q":
+                self.exit()
+            case digit if digit.isdecimal() and not words:
+                self.typed = f"{typed}{digit}"[:10]
+                self.wanted[name] = int(self.typed)
+        self.show()
+
+    def show(self) -> None:
+        """Work everything out and draw it."""
+        taken, notes = self.model.settled(self.wanted)
+        values = self.model.values(taken)
+        chosen, down = self.model.settings[self.at], -(-len(self.model.settings) // _COLUMNS)
+        grid = Text()
+        for row in range(down):
+            for one in self.model.settings[row::down]:
+                cell = f"{'>' if one is chosen else ' '}{one.name:<9} {self.wanted[one.name]}"
+                grid.append(cell, self.marked if one is chosen else "")
+                grid.append(" " * (20 - len(cell)))
+            grid.append("\n")
+        short, *tables = self.model.tables
+        viewed = (table for table in tables if table.view == self.views[0])
+        shown = [block for one in viewed for block in (*tabled(one, values), Gap())]
+        totals = (" ".join(text(cell, values) for cell in row.cells[:2]) for row in short.rows)
+        texts: dict[str, Text | str] = {
+            "settings": grid,
+            "about": "\n".join(notes) or f"{chosen.name}: {chosen.about}",
+            "short": ", ".join(totals),
+            "costs": Text("\n").join(map(_styled, render_terminal(shown, self.size.width))),
+        }
+        for name, content in texts.items():
+            self.query_one(f"#{name}", Static).update(content)
+
+
+def _styled(line: sheet.Line) -> Text:
+    spans = [(line, "")] if isinstance(line, str) else line
+    return Text.assemble(*((said, "bold" if style else "") for said, style in spans))

@@ -1,0 +1,219 @@
+"""The terminal while a drill is watched: what is on its screen, and what each key does.
+
+One loop waits for saves, signals and keys and does one thing after another, so that keys that are
+pressed while a grade runs wait.  However it ends, the terminal is left as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import sys
+import termios
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from itertools import chain
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from grader.cli import drill, output, questions
+from grader.cli.edit import open_editor
+from grader.cli.grade import around_of
+from grader.model.errors import DrillError
+from grader.reports import sheet, words
+from grader.reports.blocks import Block, Paragraph
+from grader.reports.grade import page
+from grader.sandbox import Closing
+
+if TYPE_CHECKING:
+    from grader.app.watching import Watching
+
+SAVED = "saved"
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+_WAKING = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
+_SEQUENCE = re.compile(r"\x1b(?:[\[O][0-?]*[ -/]*[@-~]?)?")  # what an arrow sends, say
+_STYLE = re.compile(r"\x1b\[\d*m")
+_DIFF = "what was graded before (-), and what is there now (+)"
+_KEYS = "p question  d diff  f full  r again  e edit  n next  q quit"
+
+
+def page_of(watched: Watching, *notes: str, keys: bool = False, full: bool = False) -> list[Block]:
+    """Return the page of the last grade, or why there is none; `keys` do what comes next."""
+    graded, fault = watched.graded, watched.fault
+    if fault is not None or graded is None:
+        said = [fault.message, fault.hint, *notes] if fault else notes
+        return [Paragraph(text) for text in said if text]
+    around = around_of(graded, watched.at, full=full)
+    if keys:
+        around = replace(around, steps=(), everything="f")
+    time = datetime.fromisoformat(watched.at).astimezone().strftime("%H:%M:%S")
+    news = f"Graded at {time}. {watched.news}".rstrip()
+    return list(page(graded.report, replace(around, news=(news, *notes))))
+
+
+def events(wake: int) -> Iterator[str]:
+    """Give what happens until standard input ends: a save, a signal by its name, a key."""
+    while sys.stdin is not None:
+        if wake in select.select([wake, sys.stdin], [], [])[0]:
+            for number in sorted(set(os.read(wake, 1 << 16))):  # many saves are one
+                yield signal.Signals(number).name if number else SAVED
+            continue  # meanwhile somebody else may have read what was typed
+        typed = b""
+        with suppress(OSError):  # the terminal is gone
+            typed = os.read(sys.stdin.fileno(), 1024)
+        if not typed:
+            return
+        yield from _SEQUENCE.sub("", typed.decode("utf-8", "replace"))
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    """End with the status that a shell gives a program that a signal has ended."""
+    raise SystemExit(128 + number)
+
+
+class Screen(Closing):
+    """The other screen of a terminal: the page, or what a key has put in its place."""
+
+    def __init__(
+        self, ctx: typer.Context, watched: Watching, notes: list[str], wake: int, waker: int
+    ) -> None:
+        """Show nothing yet; `notes` are what was said so far, and the pipe wakes who waits."""
+        self._watched, self._notes, self._wake, self._waker = watched, notes, wake, waker
+        self._mode = termios.tcgetattr(sys.stdin)
+        self._word = ""  # the first of the page
+        self._view = ""  # what is in the place of the page, as far as it was not read yet
+        watched.begun, watched.agreed = lambda: self._head("..."), self._agreed
+        watched.decided = lambda report: self._head(f"{report.verdict.upper():5}")
+        called = watched.choice.called
+        self._does: dict[str, Callable[[], object]] = {
+            "h": lambda: drill.hint(ctx, called),
+            "c": lambda: drill.case(ctx, self._case(), called),
+            "s": lambda: drill.solution(ctx, called),
+            "p": lambda: questions.show(ctx, called),
+            "d": lambda: output.lines([_DIFF, *drill.signed(watched.changes())]),
+            "f": lambda: output.show(page_of(watched, keys=True, full=True)),
+            "r": watched.again,
+            "e": self._edit,
+            "n": lambda: questions.next_(ctx),
+        }
+
+    def take(self) -> None:
+        """Have keys at once, and the other screen, until `close`."""
+        for number in _ENDING:
+            signal.signal(number, _end)
+        for number in _WAKING:
+            signal.signal(number, lambda *_: None)
+        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+        tty.setcbreak(sys.stdin, termios.TCSADRAIN)
+        output.send("\x1b[?1049h\x1b[?25l")
+
+    def close(self) -> None:
+        """Leave the terminal exactly as it was; one that is gone is no fault."""
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second would end this half way
+        for number in (*_ENDING, *_WAKING):
+            signal.signal(number, signal.SIG_DFL)
+        signal.set_wakeup_fd(-1)
+        with suppress(output.PipeClosedError, DrillError, termios.error):
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._mode)
+            output.send("\x1b[?25h\x1b[?1049l")
+        signal.signal(signal.SIGINT, before)
+
+    def run(self) -> None:
+        """Do what is asked for, until the end is."""
+        self.take()
+        for event in chain([SAVED], self._events()):
+            if event == "q" and not self._view:
+                return
+            if self._watched.look() if event == SAVED else len(event) > 1 or self._key(event):
+                self._draw()
+
+    def _events(self) -> Iterator[str]:
+        """Give what happens; after a signal all is to be drawn again."""
+        for event in events(self._wake):
+            if event == "SIGTSTP":
+                self.close()
+                os.kill(os.getpid(), signal.SIGTSTP)
+            if event in {"SIGTSTP", "SIGCONT"}:  # who was stopped by force could not give it back
+                self.take()
+            yield event
+
+    def _key(self, key: str) -> bool:
+        """Do what a key asks for; return whether there is something else to show."""
+        if self._view:
+            self._view = "" if key == "q" else "".join(self._screens(self._view)[1:])
+            return True
+        with output.captured() as text:
+            try:
+                self._does.get(key, lambda: None)()
+            except DrillError as fault:
+                output.warn(fault.message, fault.hint)
+        self._view = text.getvalue().expandtabs()
+        return key in self._does
+
+    def _case(self) -> str | None:
+        """The case that the page shows, if it shows one."""
+        graded = self._watched.graded
+        failing = words.deciding(graded.report) if graded and not graded.next_part else []
+        return next((case for check in failing for case in check.failing), None)
+
+    def _edit(self) -> None:
+        self.close()
+        try:
+            open_editor(self._watched.path)
+        finally:
+            self.take()
+        self._watched.look()
+
+    def _agreed(self, answers: bytes) -> bool:
+        """Ask before the only grade of a prediction that counts."""
+        for event in chain(["begin"], self._events()):
+            if len(event) == 1:
+                return event in "yY"
+            if event != SAVED:
+                text = sheet.harmless(answers.decode("utf-8", "replace"))
+                self._put(text, "Only the first grade counts.   y grade   any other key: not yet")
+        return False
+
+    def _draw(self) -> None:
+        """Show the page, or what is in its place, as large as the screen is now."""
+        with output.captured() as text:
+            blocks = page_of(self._watched, *self._notes, keys=True)
+            output.show(blocks, rows=get_terminal_size().lines - 1)
+        self._word = next(iter(_STYLE.sub("", text.getvalue()).split()), "")
+        shown, *more = self._screens(self._view or text.getvalue())
+        graded = self._watched.graded
+        passed = graded is not None and graded.report.verdict == "pass"
+        foot = f"{'s solution' if passed else 'h hint  c case'}  {_KEYS}"
+        if self._view:
+            foot = f"{self._word}   any key: {'more' if more else 'back to the page'}"
+        self._put(shown, foot)
+
+    def _put(self, text: str, foot: str) -> None:
+        size = get_terminal_size()
+        with output.captured() as line:
+            output.lines([((sheet.cut(foot, size.columns), sheet.REVERSE),)])
+        output.send(f"\x1b[H\x1b[J{text}\x1b[{size.lines};1H{line.getvalue().rstrip()}")
+
+    def _head(self, word: str) -> None:
+        """Put a word in the place of the first one of the page."""
+        if not self._view:
+            output.send(f"\x1b[H{word:{len(self._word) + 1}}")
+
+    def _screens(self, text: str) -> list[str]:
+        """A text in pieces that fill a screen each, with lines that the terminal wraps."""
+        size, pieces, used = get_terminal_size(), [""], 0
+        for line in text.splitlines(keepends=True):
+            rows = max(1, -(-sheet.cells(_STYLE.sub("", line.rstrip())) // size.columns))
+            if used and used + rows > size.lines - 1:
+                pieces.append("")
+                used = 0
+            pieces[-1] += line
+            used += rows
+        return pieces

@@ -1,0 +1,68 @@
+"""What a multilayer perceptron costs: shapes, bytes that training holds, FLOPs and bytes moved.
+
+A stack of projections with relu or gelu between them, and the cross-entropy of its outputs in fp32.
+Backward needs the input of each projection, of relu its result, which is the next one's input, and
+of gelu its input besides.  The data asks for no gradient, so that backward has two products for
+each but the first, which has one.
+"""
+
+from __future__ import annotations
+
+from grader.costs import training
+from grader.costs.formulas import Model, Setting
+from grader.costs.training import Product, Tensor
+
+_MATRICES = {
+    "first": ("inputs", "hidden", "1"),
+    "between": ("hidden", "hidden", "(layers - 1)"),
+    "last": ("hidden", "outputs", "1"),
+}
+_PARAMETERS = (
+    *(Tensor(name, (to, of), times) for name, (of, to, times) in _MATRICES.items()),
+    *(Tensor(f"bias of {name}", (to,), f"{times} * biased")
+      for name, (_, to, times) in _MATRICES.items()),
+)  # fmt: skip
+_PRODUCTS = [Product(name, "batch", *one) for name, one in _MATRICES.items()]
+_DATA = [Tensor("data", ("batch", "inputs"), kept="1")]
+_LAYER = [
+    Tensor("projected", ("batch", "hidden"), kept="gelu"),
+    Tensor("activated", ("batch", "hidden"), kept="1"),
+]
+_LOSS = training.loss(("batch", "outputs"))
+MODEL = Model(
+    "mlp",
+    "Projections with an activation between them; cross-entropy of the outputs in fp32.",
+    (
+        Setting("inputs", "width of the data"),
+        Setting("hidden", "width of the hidden layers"),
+        Setting("outputs", "classes"),
+        Setting("layers", "hidden ones"),
+        Setting("bias", "of each projection", {"yes": {"biased": 1}, "no": {"biased": 0}}),
+        Setting("activation", "between projections", {"relu": {"gelu": 0}, "gelu": {"gelu": 1}}),
+        Setting("batch", "rows of each GPU"),
+        *training.SETTINGS,
+    ),
+    {
+        "digits": training.preset(inputs=784, hidden=512, outputs=10, layers=1, bias="yes",
+                                  activation="relu", batch=128, precision="fp32"),
+        "wide": training.preset(inputs=4096, hidden=11008, outputs=4096, layers=1, bias="no",
+                                activation="gelu", batch=2048),
+    },
+    (),
+    {
+        "tokens": "0",  # rows of data are none
+        **training.costs(_PARAMETERS, _PRODUCTS),
+        "layers_kept": f"{training.kept(_DATA)} + layers * ({training.kept(_LAYER)})",
+        "head_kept": training.kept(_LOSS),
+        "kept": "layers_kept + head_kept",
+        "most": "kept + 8 * batch * outputs",
+        "together": "state + most",
+        "pairs": "0",
+        "backward": f"2 * forward - {_PRODUCTS[0].flops}",
+        "recomputed": "0",
+        "step": "forward + backward",
+    },
+    [*training.tables(
+        _PARAMETERS, _PRODUCTS, {"the data": _DATA, "each layer": _LAYER, "the loss": _LOSS}
+    )],
+)  # fmt: skip

@@ -1,0 +1,170 @@
+"""What a decoder costs: every shape, the bytes that training holds, FLOPs and bytes moved.
+
+The decoder is pre-norm: RMSNorm, attention, RMSNorm, MLP; what attention and MLP give is added to
+the stream.  Queries, keys and values are projected without biases, queries and keys are rotated by
+their positions, several query heads may share a key-value head.  The MLP is gated,
+silu(gate) * up, or plain, gelu(up).  A last RMSNorm and a projection to the vocabulary give logits,
+and the loss is their cross-entropy in fp32.  There is no dropout.
+
+What backward needs (V. Korthikanti and others, arXiv:2205.05198, section 4.1, counts a GPT block in
+this way) is what torch's formulas of derivatives need: a projection its input, a norm its input and
+one fp32 number per token (the fused kernel), softmax its result, silu and gelu their input, a
+product of two tensors both, an addition and a rotation nothing.  Fused attention needs its result
+and one fp32 number per query in place of the softmax (T. Dao and others, arXiv:2205.14135).
+
+Recomputing `attention` is selective in the words of the first of these: scores and softmax are
+worked out again in backward, or the fused kernel runs again.  Recomputing a `layer` keeps its input
+alone; torch.utils.checkpoint stops before the down projection, whose result nothing needs.
+
+Backward has two products for each of the forward pass.  Pairs that the causal mask hides are
+counted, as torch.utils.flop_counter does; fused attention works out its scores once more in
+backward.  Ids, labels, masks, tables of sines and scalars are not counted.
+"""
+
+from __future__ import annotations
+
+from grader.costs import training
+from grader.costs.formulas import Model, Setting
+from grader.costs.training import Product, Tensor
+
+_MATRICES = {  # of a layer: from a width to another, and how often
+    "query": ("width", "width", "layers"),
+    "key": ("width", "kv_width", "layers"),
+    "value": ("width", "kv_width", "layers"),
+    "output": ("width", "width", "layers"),
+    "gate": ("width", "ffn", "layers * gated"),
+    "up": ("width", "ffn", "layers"),
+    "down": ("ffn", "width", "layers"),
+}
+_PARAMETERS = (
+    Tensor("embedding", ("vocab", "width")),
+    *(Tensor(name, (to, of), times) for name, (of, to, times) in _MATRICES.items()),
+    Tensor("norms", ("width",), "(2 * layers + 1)"),
+    Tensor("head", ("vocab", "width"), "own"),
+)
+_STREAM, _EACH = ("batch", "seq", "width"), ("batch", "seq", "1")
+_WIDE, _PAIRS = ("batch", "seq", "ffn"), ("batch", "heads", "seq", "seq")
+_KEYS, _KEPT = ("batch", "kv_heads", "seq", "head"), "1 - again"
+_CORE = "(1 - again) * (1 - core_again)"  # what recomputing attention alone does not keep
+_LAYER = (
+    Tensor("stream 1", _STREAM, kept="1"),
+    Tensor("1/rms 1", _EACH, kept=_KEPT, width="4"),
+    Tensor("norm 1", _STREAM, kept=_KEPT),
+    Tensor("queries", ("batch", "heads", "seq", "head"), kept=_KEPT),
+    Tensor("keys", _KEYS, kept=_KEPT),
+    Tensor("values", _KEYS, kept=_KEPT),
+    Tensor("scores", _PAIRS, "1 - fused"),
+    Tensor("softmax", _PAIRS, "1 - fused", _CORE),
+    Tensor("logsumexp", ("batch", "heads", "seq"), "fused", _CORE, "4"),
+    Tensor("attention", _STREAM, kept=_KEPT),
+    Tensor("output", _STREAM),
+    Tensor("stream 2", _STREAM, kept=_KEPT),
+    Tensor("1/rms 2", _EACH, kept=_KEPT, width="4"),
+    Tensor("norm 2", _STREAM, kept=_KEPT),
+    Tensor("gate", _WIDE, "gated", _KEPT),
+    Tensor("silu(gate)", _WIDE, "gated", _KEPT),
+    Tensor("up", _WIDE, kept=_KEPT),
+    Tensor("product", _WIDE, "gated", _KEPT),
+    Tensor("gelu(up)", _WIDE, "1 - gated", _KEPT),
+    Tensor("down", _STREAM),
+)
+_HEAD = (
+    Tensor("last stream", _STREAM, kept="1"),
+    Tensor("1/rms", _EACH, kept="1", width="4"),
+    Tensor("last norm", _STREAM, kept="1"),
+    *training.loss(("batch", "seq", "vocab")),
+)
+_REBUILT = [one for one in _LAYER if one.kept in {_KEPT, _CORE}]
+# The queries that share a key-value head are one factor.  Fused, scores are not written nor read.
+_GROUPS, _SHARED = "layers * batch * kv_heads", "groups * seq"
+_MOVED = "groups * seq * head + seq * head + (1 - fused) * groups * seq * seq"
+_SCORES = Product("scores", _SHARED, "head", "seq", _GROUPS, _MOVED)
+_AVERAGES = Product("averages", _SHARED, "seq", "head", _GROUPS, _MOVED)
+_PROJECTIONS = {name: Product(name, "tokens", *one) for name, one in _MATRICES.items()}
+_LOGITS = Product("head", "tokens", "width", "vocab", "1")
+_PRODUCTS = (*_PROJECTIONS.values(), _SCORES, _AVERAGES, _LOGITS)
+_COSTS = {
+    "head": "width // heads",
+    "kv_width": "kv_heads * head",
+    "groups": "heads // kv_heads",
+    "tokens": "batch * seq",
+    **training.costs(_PARAMETERS, _PRODUCTS),
+    "layers_kept": f"layers * ({training.kept(_LAYER)})",
+    "head_kept": training.kept(_HEAD),
+    "kept": "layers_kept + head_kept",
+    # While a layer is rebuilt, what belongs to the head is there no longer.
+    "at_loss": "head_kept + 8 * tokens * vocab",
+    "rebuilt": " + ".join(one.nbytes(f"({one.times}) * (1 - ({one.kept}))") for one in _REBUILT),
+    "most": "layers_kept + max(at_loss, rebuilt)",
+    "together": "state + most",
+    "pairs": f"{_SCORES.flops} + {_AVERAGES.flops}",
+    "backward": f"2 * forward + fused * {_SCORES.flops}",
+    "recomputed": f"again * (forward - {_PROJECTIONS['down'].flops} - {_LOGITS.flops})"
+    f" + core_again * ({_SCORES.flops} + fused * {_AVERAGES.flops})",
+    "step": "forward + backward + recomputed",
+    "matrices": " + ".join(f"{of} * {to} * {times}" for of, to, times in _MATRICES.values())
+    + " + vocab * width",
+    "kv_token": "2 * layers * kv_width * element",
+    "cache": "kv_token * tokens",
+    "decoded": "batch * (2 * matrices + 4 * layers * width * seq)",
+    "read": "element * matrices + cache",
+}
+
+
+def _like(**sizes: int | str) -> dict[str, int | str]:
+    usual = {"mlp": "gated", "output": "own", "attention": "fused", "recompute": "none"}
+    return training.preset(**usual | sizes)
+
+
+MODEL = Model(
+    "transformer",
+    "A decoder: RMSNorm, attention, RMSNorm, MLP, each added to the stream; rotated positions, no"
+    " biases, no dropout; cross-entropy of the logits in fp32.",
+    (
+        Setting("layers", "of attention and MLP"),
+        Setting("width", "of the stream", least=2),
+        Setting("heads", "of queries", most=10_000),
+        Setting("kv_heads", "of keys and values", most=10_000),
+        Setting("mlp", "silu(gate) * up, or gelu(up)",
+                {"gated": {"gated": 1}, "plain": {"gated": 0}}),
+        Setting("ffn", "width inside the MLP"),
+        Setting("vocab", "tokens that there are"),
+        Setting("output", "matrix to the logits: its own, or that of the embedding",
+                {"own": {"own": 1}, "tied": {"own": 0}}),
+        Setting("batch", "sequences of each GPU"),
+        Setting("seq", "tokens of a sequence"),
+        Setting("attention", "one kernel, or product, softmax, product",
+                {"fused": {"fused": 1}, "explicit": {"fused": 0}}),
+        Setting("recompute", "in backward: nothing, scores and softmax, whole layers",
+                {"none": {"again": 0, "core_again": 0}, "attention": {"again": 0, "core_again": 1},
+                 "layer": {"again": 1, "core_again": 0}}),
+        *training.SETTINGS,
+    ),
+    {
+        "7b": _like(layers=32, width=4096, heads=32, kv_heads=32, ffn=11008, vocab=32000, seq=4096),
+        "8b": _like(layers=32, width=4096, heads=32, kv_heads=8, ffn=14336, vocab=128256, seq=8192),
+        "70b": _like(layers=80, width=8192, heads=64, kv_heads=8, ffn=28672, vocab=128256,
+                     seq=8192),
+        "small-124m": _like(layers=12, width=768, heads=12, kv_heads=12, ffn=3072, vocab=50257,
+                            seq=1024, mlp="plain", output="tied"),
+    },
+    (
+        ("width", "width % 2", "width - 1", "rotation needs an even width"),
+        ("heads", "width % (2 * heads)", "divisor(width // 2, heads)",
+         "heads split a width of {width} into even parts"),
+        ("kv_heads", "heads % kv_heads", "divisor(heads, kv_heads)",
+         "each serves as many of {heads} heads"),
+    ),
+    _COSTS,
+    [*training.tables(
+        _PARAMETERS, _PRODUCTS, {"each layer": _LAYER, "the head": _HEAD},
+        training.lines(
+            "serving", "Serving: a step decodes one token of each sequence",
+            ("cache, each token", "kv_token", "B"),
+            ("cache, all tokens", "cache", "B"),
+            ("work of a step", "decoded", "FLOP"),
+            ("read: matrices and cache", "read", "B"),
+            ("intensity", "decoded", "FLOP/B", "read"),
+        ),
+    )],
+)  # fmt: skip

@@ -1,0 +1,147 @@
+"""What a model costs: blocks of a page, and a page of HTML whose settings can be moved.
+
+The page of HTML has the same blocks and, as JavaScript, the formulas that they are made of: its
+script works the cells of the tables out again, in their order, whenever something is set.  So no
+number is written twice, and without scripts the page shows what Python has worked out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from grader.costs.formulas import Cell, Model, Setting, Settings, Table, Values, script, value
+from grader.reports import blocks, sheet
+from grader.reports.blocks import Block, Figure, Gap, Heading, Paragraph, render_html
+
+_BAR = 20  # cells of the longest bar
+_RIGHT = (" ", "  ", "times", "FLOPs", "moved", "FLOP/B", "kept", "in all")
+_SCRIPT = Path(__file__).with_name("costs.js")
+_CSS = """\
+body { max-width: 84rem; }
+main { display: grid; grid-template-columns: 21rem minmax(0, 1fr); gap: 0 3rem; }
+header { grid-column: 1 / -1; }
+aside { position: sticky; top: 0; align-self: start; max-height: 100vh; overflow-y: auto; }
+aside div { display: grid; grid-template-columns: 6rem 7rem 1fr; gap: 0 .6rem; margin: .2rem 0; }
+aside .soft { grid-column: 1 / -1; font-size: .75rem; line-height: 1.2; }
+input, select, button { font: inherit; min-width: 0; margin: 0; }
+output { display: block; white-space: pre-line; font-weight: 600; min-height: 1.5em; }
+table { display: table; width: 100%; }
+tr { background: linear-gradient(#3b78b866, #3b78b866) no-repeat 0 / 0; }
+tr:nth-child(n + 6) { background-image: linear-gradient(#d0702066, #d0702066); }
+tr[hidden], tr:first-child:has(th:nth-child(2):empty), h2:first-of-type { display: none; }
+td:not(.soft) { white-space: nowrap; font-variant-numeric: tabular-nums; }
+td + td:not(.soft), th + th { text-align: right; }
+table:not(:has(th:nth-child(4))) td + td { width: 25%; }
+table:first-of-type td + td { font-size: 1.6rem; line-height: 1.25; }
+@media (max-width: 56rem) { main, table { display: block; }
+  aside { position: static; max-height: none; } td + td { font-size: 1rem !important; } }
+@media print { main { display: block; } aside { position: static; columns: 3; max-height: none; }
+  [type="range"], button, aside .soft { display: none; } tr { print-color-adjust: exact; } }
+"""
+
+
+def page(model: Model, title: str, taken: Settings, notes: Iterable[str]) -> Iterator[Block]:
+    """Everything that a model costs where these settings are taken."""
+    values = model.values(taken)
+    yield Heading(title, name=model.name)
+    yield Paragraph(model.about)
+    yield Gap()
+    said = (f"{one.name} {taken[one.name]}" for one in model.settings)
+    yield Paragraph(f"{', '.join(said)}.")
+    yield from (Paragraph(note, hang=4) for note in notes)
+    for table in model.tables:
+        yield from (Gap(), *tabled(table, values))
+
+
+def tabled(table: Table, values: Values, *, whole: bool = False) -> Iterator[Block]:
+    """A table as blocks; `whole`: with the rows that are not there."""
+    yield Heading(table.title)
+    rows = [row for row in table.rows if whole or value(row.there, values)]
+    texts = [[text(cell, values) for cell in row.cells] for row in rows]
+    if whole or any(map(str.strip, table.head)):
+        yield blocks.Table(table.head, tuple(map(tuple, texts)), _RIGHT, indent=2)
+    else:
+        bars = ["#" * (_BAR * value(row.bar, values) // 1000) for row in rows]
+        drawn = [[*text, bar] for text, bar in zip(texts, bars, strict=True)]
+        lines = sheet.columns([*table.head, "   "], drawn, right=_RIGHT, indent=2)
+        yield Figure(lambda _width: lines, tuple(f"{text[0]}: {text[1]}" for text in texts))
+    if table.note:
+        yield Paragraph(table.note, indent=2)
+
+
+def text(cell: str | Cell, values: Values) -> str:
+    """What is shown in a row."""
+    return cell if isinstance(cell, str) else cell.text(values)
+
+
+def to_json(model: Model, taken: Settings) -> dict[str, Any]:
+    """Settings and every number; of each table the rows, a shape as a list, a ratio as a float."""
+    values = model.values(taken)
+
+    def plain(cell: Cell) -> object:
+        numbers, over = [value(one, values) for one in cell.formulas], value(cell.over, values)
+        return numbers if cell.unit == "shape" else numbers[0] if over == 1 else numbers[0] / over
+
+    rows = {
+        table.title: {
+            row.cells[0]: [plain(cell) for cell in row.cells
+                           if isinstance(cell, Cell) and cell.unit != "iB"]
+            for row in table.rows if value(row.there, values)
+        }
+        for table in model.tables
+    }  # fmt: skip
+    return {"model": model.name, "settings": taken, "costs": values, "tables": rows}
+
+
+def html(model: Model, taken: Settings, notes: Iterable[str]) -> tuple[str, str]:
+    """The body of a page that begins with these settings, and its script."""
+    values = model.values(taken)
+    buttons = " ".join(
+        f'<button type="button" name="{one}">{one}</button>' for one in model.presets
+    )
+    fields = "".join(_field(one, str(taken[one.name])) for one in model.settings)
+    shown = (block for table in model.tables for block in tabled(table, values, whole=True))
+    body = (
+        f"<header><style>\n{_CSS}</style><h1>What a model costs: {model.name}</h1>"
+        f"<p>{escape(model.about)}</p></header>\n<aside>{buttons}\n{fields}</aside>\n<div>"
+        f'<output aria-live="polite">{escape(chr(10).join(notes))}</output>\n'
+        f"{render_html(shown)}</div>\n"
+    )
+    content = {
+        "settings": {one.name: {**one._asdict(), "stops": one.stops()} for one in model.settings},
+        "presets": model.presets,
+        "rules": [(name, script(when), script(then), why) for name, when, then, why in model.rules],
+        "costs": [(name, script(formula)) for name, formula in model.costs.items()],
+        "rows": [
+            (script(row.there), script(row.bar), [_scripted(cell) for cell in row.cells])
+            for table in model.tables for row in table.rows
+        ],
+    }  # fmt: skip
+    functions = re.sub(r'"(s => [^"]*)"', r"\1", json.dumps(content))
+    return body, f"const MODEL = {functions};\n{_SCRIPT.read_text('utf-8')}"
+
+
+def _scripted(cell: str | Cell) -> object:
+    if isinstance(cell, str):
+        return None
+    return cell.unit, script(cell.over), [script(one) for one in cell.formulas]
+
+
+def _field(one: Setting, now: str) -> str:
+    """A setting as what can be typed, chosen or moved."""
+    if one.words:
+        options = (f"<option{' selected' * (word == now)}>{word}</option>" for word in one.words)
+        field = f'<select id="{one.name}">{"".join(options)}</select><span></span>'
+    else:
+        field = (
+            f'<input type="number" id="{one.name}" value="{now}" min="{one.least}"'
+            f' max="{one.most}"><input type="range" name="{one.name}" min="0"'
+            f' max="{len(one.stops()) - 1}" aria-label="{one.name}, slider">'
+        )
+    about = f'<span class="soft">{escape(one.about)}</span>'
+    return f'<div><label for="{one.name}">{one.name}</label>{field}{about}</div>\n'

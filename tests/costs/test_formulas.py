@@ -1,0 +1,139 @@
+"""Formulas: what Python works out, what a script does, and settings that cannot be."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from typing import Any
+
+import pytest
+
+from grader.costs import MODELS, formulas
+from grader.costs.formulas import Cell, Model, divisor, script, value
+from tests.harness import each
+
+MODEL = MODELS["transformer"]
+LARGE = {
+    "layers": 10**9,
+    "width": 10**9,
+    "heads": 10_000,
+    "kv_heads": 10,
+    "seq": 10**9,
+    "batch": 10**9,
+}
+
+
+def every_formula(model: Model) -> list[str]:
+    """All that are shown, worked out on the way or decide what can be."""
+    rows = [row for table in model.tables for row in table.rows]
+    cells = [cell for row in rows for cell in row.cells if isinstance(cell, Cell)]
+    return [
+        *model.costs.values(),
+        *(formula for _, broken, instead, _ in model.rules for formula in (broken, instead)),
+        *(formula for row in rows for formula in (row.there, row.bar)),
+        *(formula for cell in cells for formula in (*cell.formulas, cell.over)),
+    ]
+
+
+@each("model", MODELS.values())
+def test_a_formula_in_javascript_says_what_it_does_in_python(model: Model) -> None:
+    """Back again it is the same tree; BigInt divides as // does where nothing is negative."""
+    for formula in every_formula(model):
+        text = script(formula).removeprefix("s => ")
+        back = "".join(map(_plain, re.findall(r"s\.\w+|\w+|\W", text)))
+        assert ast.dump(ast.parse(back)) == ast.dump(ast.parse(formula)), formula
+
+
+def _plain(word: str) -> str:
+    if word[0].isdigit():
+        assert word.endswith("n")  # BigInt
+        return word[:-1]
+    assert word.startswith("s.") or not word.isidentifier() or word in formulas._FUNCTIONS
+    return "//" if word == "/" else word.removeprefix("s.")
+
+
+@each(("name", "preset"), [(name, preset) for name in MODELS for preset in MODELS[name].presets])
+def test_nothing_in_a_formula_is_negative(
+    monkeypatch: pytest.MonkeyPatch, name: str, preset: str
+) -> None:
+    def subtract(one: int, other: int) -> int:
+        assert one >= other
+        return one - other
+
+    monkeypatch.setitem(formulas._OPERATIONS, ast.Sub, subtract)
+    model = MODELS[name]
+    for setting in model.settings:
+        for stop in setting.words or (setting.least, *setting.stops()[4:20:5], setting.most):
+            taken, _ = model.settled({**model.presets[preset], setting.name: stop})
+            known = model.values(taken)
+            for formula in every_formula(model):
+                value(formula, known)
+    monkeypatch.setitem(formulas._OPERATIONS, ast.Sub, operator.sub)
+
+
+def test_only_arithmetic_over_names_is_a_formula() -> None:
+    assert value("max(2 * a, divisor(12, 5)) % 7 // 2", {"a": 3}) == 3
+    for text in ("a ** 2", "a.b", "'a'", "a if b else c", "print(a, b)", "-a"):
+        with pytest.raises((ValueError, KeyError)):
+            value(text, {"a": 1, "b": 1, "c": 1})
+
+
+@each(
+    ("number", "near", "found"),
+    [(4096, 48, 32), (4096, 50, 64), (32, 5, 4), (7, 3, 1), (7, 6, 7), (12, 12, 12), (1, 9, 1),
+     (6, 100, 6), (499_999_993, 10_000, 1)],
+)  # fmt: skip
+def test_the_nearest_divisor(number: int, near: int, found: int) -> None:
+    assert divisor(number, near) == found
+
+
+@each(
+    ("unit", "number", "over", "text"),
+    [("B", 0, 1, "-"), ("B", 999, 1, "999 B"), ("B", 1000, 1, "1.00 KB"),
+     ("iB", 1023, 1, "1,023 B"), ("iB", 1 << 30, 1, "1.00 GiB"),
+     ("B", 13_476_831_232, 1, "13.48 GB"),
+     ("B", 999_995_000, 1, "1,000.00 MB"), ("FLOP", 10**24, 1, "1,000,000.00 EFLOP"),
+     ("FLOP", 12, 1, "12 FLOP"), ("FLOP/B", 5, 2, "2.50 FLOP/B"), ("", 1, 8, "0.13"),
+     ("", 12_345_678, 1, "12,345,678"), ("%", 1, 200, "0.01 %")],
+)  # fmt: skip
+def test_how_a_number_reads(unit: str, number: int, over: int, text: str) -> None:
+    assert Cell(unit, ("a",), "b").text({"a": number, "b": over}) == text
+
+
+def test_whole_numbers_are_exact_however_large() -> None:
+    taken, notes = MODEL.settled({**MODEL.presets["7b"], **LARGE, "attention": "explicit"})
+    known = MODEL.values(taken)
+    assert notes == []
+    assert known["pairs"] == 4 * 10**9 * 10**9 * 10**18 * 10**9
+    assert known["pairs"] > 2**150
+
+
+def sentences(**wanted: int) -> tuple[list[str], dict[str, Any]]:
+    taken, notes = MODEL.settled({**MODEL.presets["7b"], **wanted})
+    return notes, {name: taken[name] for name in wanted}
+
+
+def test_what_cannot_be_gets_a_sentence_and_the_nearest_that_can() -> None:
+    assert sentences(heads=64) == ([], {"heads": 64})
+    assert sentences(heads=48, kv_heads=5) == (
+        ["heads 48: heads split a width of 4,096 into even parts; 32 is counted.",
+         "kv_heads 5: each serves as many of 32 heads; 4 is counted."],
+        {"heads": 32, "kv_heads": 4},
+    )  # fmt: skip
+    assert sentences(layers=0, gpus=-3) == (
+        ["layers 0: from 1 to 1,000,000,000; 1 is counted.",
+         "gpus -3: from 1 to 1,000,000,000; 1 is counted."],
+        {"layers": 1, "gpus": 1},
+    )  # fmt: skip
+    notes, taken = sentences(width=10**20, heads=10**20, kv_heads=10**20)
+    assert taken == {"width": 10**9, "heads": 10_000, "kv_heads": 10_000}
+    assert [note.split(":")[0] for note in notes] == [
+        f"{name} 100,000,000,000,000,000,000" for name in ("width", "heads", "kv_heads")
+    ]
+    notes, taken = sentences(width=7, heads=7)
+    assert taken == {"width": 6, "heads": 3}
+    assert notes[0] == "width 7: rotation needs an even width; 6 is counted."
+    assert sentences(heads=10**6)[0][0] == (
+        "heads 1,000,000: heads split a width of 4,096 into even parts; 2,048 is counted."
+    )

@@ -1,0 +1,196 @@
+"""What follows from events: sittings, each with tries and hints of its own, and what is rated."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.records import events, progress
+from grader.records.events import Event, Store
+from grader.records.progress import NO_TRY, Progress
+
+BANK = Path("/nowhere/bank")
+SOME = Event("started", "2026-01-02T10:00:00+00:00", "ann", "0.1.0", "q", str(BANK), "d")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path)
+
+
+def record(store: Store, *steps: str, **more: Any) -> None:
+    """Record what is done, a minute each: `started`, `hint 2`, `grade CONTENT VERDICT PART`."""
+
+    def work(db: sqlite3.Connection) -> None:
+        (done,) = db.execute("SELECT count(*) FROM events").fetchone()
+        for minute, step in enumerate(steps, done):
+            what, *words = step.split()
+            at = f"2026-01-02T{10 + minute // 60}:{minute % 60:02}:00+00:00"
+            event = replace(SOME, **{"at": at, "what": what} | more)
+            match what, words:
+                case "grade", [content, verdict, *parts]:
+                    number = events.begin(db, replace(event, what="begun"), content.encode())
+                    graded = replace(event, what="graded", attempt=number, verdict=verdict)
+                    events.add(db, replace(graded, parts=" ".join(parts or [verdict])))
+                case "discussed", [verdict, detail]:
+                    events.add(db, replace(event, verdict=verdict, detail=detail))
+                case _:
+                    events.add(db, replace(event, hint=int(words[0]) if words else None))
+
+    store.write(work)
+
+
+def known(store: Store, bank: Path = BANK, *, once: bool = False) -> Progress:
+    return progress.of(store.read(progress.overview, empty={}), "q", bank, once=once)
+
+
+def over(yours: Progress) -> list[tuple[bool, int, int, int]]:
+    """Each sitting that is over: passed, tries, misses, hints."""
+    sittings = [one for one in yours.rated if not isinstance(one, str)]
+    return [(one.done, one.tries, one.misses, one.hints) for one in sittings]
+
+
+def test_a_sitting_begins_with_tries_hints_and_parts_of_its_own(store: Store) -> None:
+    first = ("started", "hint 1", "hint 2", "grade a fail fail skipped", "grade b pass pass pass")
+    record(store, *first)
+    yours = known(store)
+    assert (yours.state, yours.tries, yours.hints, yours.asked(2)) == ("passed", 2, 2, 2)
+    record(store, "again")
+    yours = known(store)
+    assert (yours.state, yours.tries, yours.hints, yours.asked(2)) == ("started", 0, 0, 1)
+    assert (yours.passed, yours.over, yours.earlier) == (True, False, 2)
+    record(store, "grade a fail pass fail", "hint 1")
+    yours = known(store)
+    assert (yours.state, yours.tries, yours.hints, yours.asked(2)) == ("tried", 1, 1, 2)
+    record(store, "solution")
+    yours = known(store)
+    assert (yours.state, yours.given_up, yours.over, yours.passed) == ("passed", True, True, True)
+    assert over(yours) == [(True, 2, 1, 2), (False, 1, 0, 1)]
+
+
+def test_what_is_done_after_the_end_of_a_sitting_changes_no_rating(store: Store) -> None:
+    record(store, "started", "grade a pass")
+    before = known(store).rated
+    record(store, "hint 3", "grade b fail", "solution", "started", "run")
+    yours = known(store)
+    assert yours.rated == before
+    assert (yours.tries, yours.hints, yours.given_up) == (2, 3, False)
+    assert over(yours) == [(True, 1, 0, 0)]
+
+
+def test_a_look_at_the_solution_ends_a_sitting_and_a_pass_after_it_is_still_a_pass(
+    store: Store,
+) -> None:
+    record(store, "started", "solution", "grade a pass")
+    yours = known(store)
+    assert (yours.passed, yours.done, yours.state) == (True, True, "passed")
+    assert over(yours) == [(False, 0, 0, 0)]
+
+
+def test_what_is_looked_at_before_the_start_is_no_sitting(store: Store) -> None:
+    record(store, "hint 1", "solution")
+    yours = known(store)
+    assert (yours.state, yours.given_up, yours.over, yours.rated) == ("new", True, False, [])
+    record(store, "started", "grade a pass")
+    assert known(store).moments == [f"2026-01-02T10:0{minute}:00+00:00" for minute in (2, 3)]
+    assert over(known(store)) == [(True, 1, 0, 1)]
+
+
+def test_a_prediction_is_over_with_its_one_try(store: Store) -> None:
+    record(store, "started", f"grade starter fail {NO_TRY}")
+    assert not known(store, once=True).over
+    record(store, "grade a fail")
+    assert over(known(store, once=True)) == [(False, 1, 1, 0)]
+    assert not known(store).over  # of a question that may be tried again
+    record(store, "again")
+    assert known(store, once=True).tries == 0
+    record(store, "grade a pass")
+    assert over(known(store, once=True)) == [(False, 1, 1, 0), (True, 1, 0, 0)]
+
+
+def test_a_try_that_passes_a_part_anew_is_no_miss_and_a_version_is_a_try_once(
+    store: Store,
+) -> None:
+    steps = ("started", "grade a fail fail skipped", "grade a fail fail skipped")
+    record(
+        store,
+        *steps,
+        "grade b fail pass fail",
+        "grade c error pass error",
+        "grade b fail pass fail",
+    )
+    record(store, f"grade typo error {NO_TRY}", "grade d pass pass pass")
+    assert over(known(store)) == [(True, 4, 2, 0)]
+
+
+def test_a_question_that_changed_keeps_what_was_rated(store: Store) -> None:
+    record(store, "started", "grade a pass", digest="one")
+    record(store, "again", "grade b pass", digest="other")
+    assert over(known(store)) == [(True, 1, 0, 0)] * 2
+
+
+@pytest.mark.parametrize("detail", ['{"part":1,"number":2}', "{broken", "null", "[]"])
+def test_only_a_wrong_answer_to_a_follow_up_is_rated_whatever_its_detail(
+    store: Store, detail: str
+) -> None:
+    record(store, "started", "grade a pass", f"discussed pass {detail}", f"discussed fail {detail}")
+    assert known(store).rated[1:] == ["2026-01-02T10:03:00+00:00"]
+
+
+def test_runs_begin_anew_with_each_sitting(store: Store) -> None:
+    def used() -> int:
+        return store.read(lambda db: progress.runs_used(db, "q", str(BANK)), empty=-1)
+
+    record(store, "started", "run", "run", "solution")
+    assert used() == 2
+    record(store, "again")
+    assert used() == 0
+    record(store, "run")
+    assert used() == 1
+
+
+def test_a_sitting_belongs_to_one_bank_and_moves_with_it(store: Store, tmp_path: Path) -> None:
+    one, other = (tmp_path / name for name in ("one", "other"))
+    for bank in (one, other):
+        (bank / "questions").mkdir(parents=True)
+        (bank / "questions" / "q.yaml").touch()
+    record(store, "started", "grade a pass", "again", bank=str(one))
+    record(store, "started", "hint 1", bank=str(other))
+    assert (known(store, one).passed, known(store, one).hints) == (True, 0)
+    assert (known(store, other).passed, known(store, other).hints) == (False, 1)
+    moved = one.rename(tmp_path / "moved")
+    record(store, "grade b fail", bank=str(moved))
+    yours = known(store, moved)
+    assert (yours.passed, yours.tries, len(yours.rated)) == (True, 1, 1)
+
+
+def test_events_count_in_their_order_whatever_the_clock_said(store: Store) -> None:
+    record(store, "started", "grade a pass", at="2026-05-01T00:00:00+00:00")
+    record(store, "again", "hint 1", "grade a pass", at="2025-01-01T00:00:00+00:00")
+    assert over(known(store)) == [(True, 1, 0, 0), (True, 1, 0, 1)]
+
+
+def test_thousands_of_events_are_one_query_and_one_pass(store: Store) -> None:
+    sitting = ("grade a fail", "hint 1", "grade b pass", "again")
+    record(store, "started", *sitting * 2000, at=SOME.at)
+    asked: list[str] = []
+
+    def work(db: sqlite3.Connection) -> progress.Overview:
+        db.set_trace_callback(asked.append)
+        return progress.overview(db)
+
+    found = store.read(work, empty={})
+    assert len(asked) == 1
+    assert over(progress.of(found, "q", BANK)) == [(True, 2, 1, 1)] * 2000
+
+
+def test_attempts_know_their_sitting_and_its_hints(store: Store) -> None:
+    record(
+        store, "hint 1", "hint 2", "grade a pass", "again", "grade b fail", "hint 1", "grade c fail"
+    )
+    found = store.read(events.attempts, empty=())
+    assert [(one.sitting, one.hints) for one in found] == [(1, 2), (2, 0), (2, 1)]
