@@ -47,8 +47,8 @@ def discuss(
         output.steps(again)
     elif all_:
         order = sorted(found.asked, key=lambda one: (one.part, one.number))
-        pages = (page.listed(o.follow_up, f"{o.part}.{o.number}", o.verdict) for o in order)
-        output.show([block for page in pages for block in page], paged=True)
+        rows = (page.listed(o.follow_up, f"{o.part}.{o.number}", o.verdict) for o in order)
+        output.show([block for row in rows for block in row], paged=True)
         output.steps(again)
     else:
         _dialog(here, found, again)
