@@ -20,7 +20,7 @@ from grader.app.context import Context, need_torch
 from grader.app.resolve import MARKER, QUESTION, Choice, Workspace, enclosing, open_folder, resolve
 from grader.bank.storage import read_regular
 from grader.model.errors import UsageError
-from grader.model.question import Question
+from grader.model.question import Header, Question
 from grader.records import events, progress
 from grader.records.events import Event
 
@@ -230,12 +230,13 @@ class Solution:
     changes: tuple[Change, ...]  # of the starter, those that the parts asked until now ask for
     left: int  # changes of later parts
     gave_up: bool  # whether a sitting after a pass ends with it
+    leads_to: tuple[Header, ...]  # the questions of its bank that it is better to have passed for
     mine: tuple[Line, ...] | None  # one's own file against it; None: there is none
 
 
 def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) -> Solution:
     """Return the solution, to a person who passed or who gives up; else UsageError."""
-    from grader import forms
+    from grader import bank, forms
     from grader.bank import repair
 
     choice = resolve(ctx, question_id)
@@ -266,8 +267,13 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
         if change.part <= asked
     ]
     shown = (right if form.is_text else question.handed_out(question.reference)).decode()
+    leads_to = [
+        head
+        for head in bank.headers([question.bank])
+        if question.id in head.prerequisites or head.id == question.spec.then
+    ]
     left, gave_up = len(changes) - len(now), yours.passed and not yours.over
-    return Solution(choice, yours.passed, shown, tuple(now), left, gave_up, mine)
+    return Solution(choice, yours.passed, shown, tuple(now), left, gave_up, tuple(leads_to), mine)
 
 
 def compared(before: bytes, after: bytes) -> tuple[Line, ...]:

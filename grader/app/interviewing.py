@@ -43,9 +43,8 @@ def _of_part(session: GradingSession, part: Part) -> list[Held]:
             like = [one.idea for one in found.values() if (one.case, one.answer) == (case, said)]
             if like and said:
                 apart = f"So does {like[0]}; {_apart(session, check, result, (name, like[0]))}."
-            feedback = idea.said_of({key: str(value) for key, value in idea.settings[0].items()})
             words = given(session.question, result)
-            found[name] = Held(name, check.id, feedback, case, words, said, apart)
+            found[name] = Held(name, check.id, idea.said_of(), case, words, said, apart)
     return list(found.values())
 
 

@@ -18,6 +18,7 @@ from grader.cases.recipe import (
     read_input,
     results,
 )
+from grader.forms import follow_up
 from grader.kinds import registry
 from grader.model import mutation
 from grader.model.errors import did_you_mean
@@ -180,7 +181,7 @@ class Review:
                 yield at, text
 
     def _part(self, part: Part, p: int) -> Iterator[Fault]:
-        """What the first part lacks, ids, points of checks, and parts that decide nothing."""
+        """What the first part lacks, ids, points, parts that decide nothing, and follow-ups."""
         spec, at = self._spec, ("parts", p)
         if p == 0 and not part.interface and not forms.of(spec).is_text:
             yield at, "expected the key 'interface', found none"
@@ -198,6 +199,9 @@ class Review:
             found = " + ".join(map(str, sharing.values()))
             text = f"expected points that add up to the part's {part.points}, found {found}"
             yield (*at, "checks", next(iter(sharing)), "points"), text
+        for i, one in enumerate(part.follow_ups):
+            for path, text in follow_up.faults(one, self._question.ideas):
+                yield (*at, "follow_ups", i, *path), text
 
     def _order(self, check: Check, at: Keys) -> Iterator[Fault]:
         """What is wrong with a check whatever its run is: its id, its kind, what it needs."""

@@ -15,14 +15,13 @@ from grader.cli import output
 from grader.cli.context import MOST, Id, Json, Seed, SomeId, argument, cases, context, flag, option
 from grader.cli.edit import open_editor
 from grader.model.errors import UsageError
-from grader.model.numerals import quantity
+from grader.model.numerals import joined, quantity
 from grader.reports import sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from grader.app.drills import Solution
-    from grader.model.spec import Spec
 
 MOST_LINES = 16  # of a case's script on the page; its file has them all
 _SAID = {"-": "goes", "+": "comes", " ": "stays"}  # of a line, where no sign is to be read
@@ -221,20 +220,21 @@ def solution(
     question: SomeId = None,
     give_up: Annotated[bool, flag("--give-up", "Show it before a pass; this is recorded.")] = False,
     mine: Annotated[bool, flag("--mine", "Compare it with your file.")] = False,
-    full: Annotated[bool, flag("--full", "A whole right file, with sources.")] = False,
-    follow_ups: Annotated[bool, flag("--follow-ups", "What else is asked, with answers.")] = False,
+    full: Annotated[bool, flag("--full", "A whole right file.")] = False,
     json: Json = False,
 ) -> None:
-    """Show what had to change in the starter, and why, after a pass."""
+    """Show what to keep, and what had to change in the starter."""
     from grader.app import drills
 
     found = drills.solution(context(ctx), question, give_up=give_up)
-    spec = found.choice.question.spec
+    spec, leads = found.choice.question.spec, found.leads_to
     if output.answer(
         json,
         question=found.choice.question.id,
         passed=found.passed,
         gave_up=found.gave_up,
+        teaches=spec.teaches,
+        leads_to=[{"id": head.id, "title": head.title, "track": head.track} for head in leads],
         solution=found.full,
         repair=[
             asdict(one) | {"why": [{"part": part, "text": text} for part, text in one.why]}
@@ -244,48 +244,50 @@ def solution(
         mine=None
         if found.mine is None
         else [{"sign": sign, "text": text} for sign, text in found.mine],
-        follow_ups=[follow_up.model_dump() for follow_up in spec.follow_ups],
         sources=spec.sources,
     ):
         return
-    lines: list[sheet.Line] = []
-    if full or not (mine or follow_ups or found.changes):
-        lines += found.full.rstrip("\n").split("\n")
-        lines += ["", sheet.bold("Sources")] * bool(spec.sources)
-        for source in spec.sources:
-            lines += sheet.wrapped(" ".join(source.split()), output.measure(), first="- ")
-    elif mine:
+    lines: list[sheet.Line] = [*found.full.rstrip("\n").split("\n")]
+    if mine and not full:
         said = (
             "yours (-) and a right file (+)"
             if found.mine
             else "yours is a right file, line by line"
         )
         said = "no file of yours" if found.mine is None else said
-        lines += [f"{found.choice.question.id}: {said}", *signed(found.mine or ())]
-    elif not follow_ups:
-        lines += _repair(found)
-    if follow_ups:
-        lines += _follow_ups(spec)
+        lines = [f"{found.choice.question.id}: {said}", *signed(found.mine or ())]
+    elif not full:  # with what is to be kept on the first screen
+        shown = _repair(found) if found.changes else [*lines, ""]
+        lines = [*_lesson(found), *shown, *_listed("Sources", spec.sources)]
+    output.lines(lines, paged=True)
     words = f"drill solution{found.choice.argument}"
     further = {
-        "": mine or full,
-        " --mine": found.mine is not None and not mine,
-        " --full": bool(found.changes) and not full,
-        " --follow-ups": bool(spec.follow_ups) and not follow_ups,
+        f"drill discuss{found.choice.argument}": bool(spec.follow_ups) and not (mine or full),
+        words: mine or full,
+        f"{words} --mine": found.mine is not None and not mine,
+        f"{words} --full": bool(found.changes) and not full,
     }
-    output.lines(lines, paged=True)
     said = "You have not passed again: this sitting counts as given up." * found.gave_up
-    output.steps(*(words + option for option, wanted in further.items() if wanted), after=said)
+    output.steps(*(command for command, wanted in further.items() if wanted), after=said)
 
 
-def _follow_ups(spec: Spec) -> Iterator[sheet.Line]:
-    from grader.reports.blocks import Gap, from_markdown, render_terminal
+def _lesson(found: Solution) -> Iterator[sheet.Line]:
+    """What is to be kept of a question, and which questions go on from it, by track."""
+    question, tracks = found.choice.question, dict[str, list[str]]()
+    for head in found.leads_to:
+        tracks.setdefault(head.track, []).append(head.id)
+    yield from _listed(f"{question.id}: what to keep", question.spec.teaches)
+    leads = [f"{joined(names)} ({track})" for track, names in tracks.items()]
+    yield from _listed("What goes on from here", leads)
 
-    for follow_up in spec.follow_ups:
-        blocks = [*from_markdown(follow_up.ask), *from_markdown(follow_up.answer, indent=4), Gap()]
-        yield from (*render_terminal(blocks, output.measure()), "")
-    if not spec.follow_ups:
-        yield "nothing else is asked"
+
+def _listed(title: str, texts: Sequence[str]) -> Iterator[sheet.Line]:
+    """A list below its title, and a blank line; nothing where it is empty."""
+    if texts:
+        yield sheet.bold(title)
+        for text in texts:
+            yield from sheet.wrapped(text, output.measure(), first="- ")
+        yield ""
 
 
 def _repair(found: Solution) -> Iterator[sheet.Line]:
@@ -306,6 +308,7 @@ def _repair(found: Solution) -> Iterator[sheet.Line]:
     yield ""
     if found.left:
         yield f"later parts need {quantity(found.left, 'more change')}, see --full"
+        yield ""
 
 
 def signed(lines: Iterable[tuple[str, str]]) -> Iterator[sheet.Line]:

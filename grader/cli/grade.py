@@ -127,14 +127,15 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     choice, report = graded.choice, graded.report
     spec, again = choice.question.spec, f"drill grade{graded.again}"
     solution = f"drill solution{choice.argument}"
+    asks_more = report.verdict is Verdict.PASS and bool(spec.follow_ups)
+    further = [f"drill discuss{choice.argument}"] * asks_more
     if spec.then and report.checks:  # whatever was predicted
-        return (f"drill start {spec.then}{choice.option}",)
+        return (*further, f"drill start {spec.then}{choice.option}")
     if graded.next_part is not None:
         return (again,)
     match report.verdict:
         case Verdict.PASS:
-            more = [f"{solution} --follow-ups"] * bool(spec.follow_ups)
-            return (solution, *more, f"drill next{choice.option}")
+            return (solution, *further, f"drill next{choice.option}")
         case Verdict.INVALID:
             return (f"drill bank audit {choice.called}{choice.option}",)
     if not report.checks:  # it never got as far: no hint is about that

@@ -127,6 +127,30 @@ def confirm(question: str) -> bool:
     return bool(typer.confirm(question, default=False, err=True))
 
 
+def ask(prompt: str) -> str:
+    """Ask on standard output and return the line that is typed; EOFError where there is none.
+
+    A line that comes from no terminal is shown as if it had been typed.
+    """
+    person = _is_terminal(sys.stdin) and _is_terminal(sys.stdout)
+    if person:
+        with suppress(ImportError):
+            import readline  # noqa: F401 - so that a line can be edited
+    with suppress(AttributeError, io.UnsupportedOperation):  # no file, or it was read before
+        sys.stdin.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    write("" if person else prompt, end="")
+    try:
+        if sys.stdin is None:  # closed by the caller
+            raise EOFError
+        line = input(harmless(prompt) if person else "")
+    except (EOFError, KeyboardInterrupt):
+        write()  # what follows begins on a line of its own
+        raise
+    if not person:
+        write(line)
+    return line
+
+
 def write(text: str = "", end: str = "\n") -> None:
     """Write a line, or several, in which nothing acts on the terminal."""
     _put(sys.stdout, harmless(text) + end)

@@ -41,7 +41,7 @@ OF_A_PART = ("minutes", "prompt", "interface", "contract", "checks", "hints", "f
 
 
 def _worded(written: object) -> object:
-    return str(written) if type(written) is int else written
+    return str(written) if type(written) in {int, float} else written
 
 
 def _listed(written: object) -> object:
@@ -264,11 +264,11 @@ class Misconception(Keys):
         values = itertools.product(*self.parameters.values())
         return [dict(zip(self.parameters, chosen, strict=True)) for chosen in values]
 
-    def said_of(self, setting: Mapping[str, str]) -> str:
-        """The feedback, with the values of parameters, as texts, in their places."""
+    def said_of(self, setting: Mapping[str, str] | None = None) -> str:
+        """The feedback, with the values of parameters, the first ones if not given, in place."""
         text = self.feedback.strip()
-        for name, value in setting.items():
-            text = text.replace(f"{{{name}}}", value)
+        for name, value in (self.settings[0] if setting is None else setting).items():
+            text = text.replace(f"{{{name}}}", str(value))
         return text
 
 
@@ -300,10 +300,30 @@ class Experiments(Keys):
 
 
 class FollowUp(Keys):
-    """A question to think about after a pass."""
+    """A question after a pass: to choose, a number, an array, or in words against key points."""
 
-    ask: Text = key("The question.")
+    ask: Text = key("The question, which can be asked without the choices, too.")
     answer: Text = key("What a good answer says.")
+    choice: list[Text] = key("Answers to choose from.", [], min_length=2, max_length=9)
+    right: int | None = key("The number of the right one of them, from 1.", None, ge=1)
+    number: Annotated[str, BeforeValidator(_worded)] = key(
+        "The right number, with its unit if it has one: 67.1 MB.", "", max_length=100
+    )
+    array: list[Annotated[list[float], Field(min_length=1, max_length=8)]] = key(
+        "The right array: a list of rows of one length.", [], max_length=8
+    )
+    within: float | None = key(
+        "By which share it, or an entry, may be off; 0.03 and 0 if not given.", None, ge=0, lt=1
+    )
+    points: list[Text] = key("In words: what has to be said, for the person to tick.", [])
+    ideas: dict[str, Slug] = key("Wrong answers, as they are typed, and the idea of each.", {})
+
+    @property
+    def kind(self) -> Literal["choice", "number", "array", "points"]:
+        """How it is answered."""
+        if self.choice or self.number:
+            return "choice" if self.choice else "number"
+        return "array" if self.array else "points"
 
 
 class Survivor(Keys):
@@ -389,6 +409,9 @@ class Spec(Keys):
         pattern=r"^(idea [a-z0-9]+(-[a-z0-9]+)*)?$",
     )
     starter_holds: list[Slug] = key("What the starter must be diagnosed as.", [])
+    teaches: list[Annotated[str, Field(min_length=1, max_length=110)]] = key(
+        "What is to be kept of it, a sentence each; the solution shows them.", [], max_length=3
+    )
     sources: list[Text] = key("Papers, documentation, incidents it comes from.", [])
 
     @property

@@ -179,6 +179,21 @@ def latest(db: sqlite3.Connection) -> tuple[str, ...]:
     return tuple(str(question) for (question,) in rows)
 
 
+def discussed(
+    db: sqlite3.Connection, question: str, bank: str
+) -> dict[tuple[int, int], tuple[str, str]]:
+    """Return the last verdict on each follow-up, by part and number, and when it was given."""
+    import json  # which a list of questions does without
+
+    query = (
+        "SELECT bank, detail, verdict, at FROM events"
+        " WHERE what = 'discussed' AND question = ? AND verdict IS NOT NULL ORDER BY id"
+    )
+    rows = [row for row in db.execute(query, (question,)) if counts(row[0], bank, question)]
+    known = [(json.loads(detail), verdict, at) for _, detail, verdict, at in rows]
+    return {(which["part"], which["number"]): (verdict, at) for which, verdict, at in known}
+
+
 def runs_used(db: sqlite3.Connection, question: str, bank: str) -> int:
     """Return how many runs a person has made of a bank's question since it last began anew."""
     query = (

@@ -11,7 +11,7 @@ from grader.bank import repair
 from grader.model.numerals import joined, quantity
 from grader.model.question import Question
 from grader.model.report import FINE, Breakdown, CheckResult
-from grader.model.spec import Check
+from grader.model.spec import Check, FollowUp
 from grader.reports import words
 from grader.reports.blocks import Block, Gap, Heading, Item, Paragraph, from_markdown
 from grader.reports.blocks import render_markdown as markdown
@@ -138,7 +138,7 @@ def _page(
             yield Item(names, "also", 2, inner=True)
     if part.hints:
         yield from (Gap(), Paragraph("none costs points.", "Hints, in order:"), *_list(part.hints))
-    if further := [f"{one.ask.strip()} - {one.answer}" for one in part.follow_ups]:
+    if further := [f"{one.ask.strip()}{_choices(one)} - {one.answer}" for one in part.follow_ups]:
         yield from (Gap(), Paragraph("with what a good answer says.", "Follow-ups,"))
         yield from _list(further)
     each = joined(f"{check.points} for {check.id}" for check in part.checks if check.points)
@@ -146,6 +146,12 @@ def _page(
     hints = [f"with {quantity(n, 'hint')}" for n, _ in enumerate(part.hints, 1)]
     came = ["alone", *hints, "not"]
     yield from (Gap(), Paragraph(f"{earned} Came there: {' / '.join(came)}.", "Rubric:"))
+
+
+def _choices(one: FollowUp) -> str:
+    """What there is to choose from, and which is right."""
+    listed = "; ".join(f"({n}) {text.rstrip('.')}" for n, text in enumerate(one.choice, 1))
+    return f" {listed}. Right is {one.right}" if listed else ""
 
 
 def _about(question: Question, check: Check) -> str:

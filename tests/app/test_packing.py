@@ -64,7 +64,8 @@ def test_nothing_of_the_solution_is_in_it(packed: Path, name: str) -> None:
     for source in ours:
         assert not (lines(source) - given) & found
     for part in asked.spec.parts:
-        for said in (*part.hints, *(one.answer for one in part.follow_ups)):
+        further = [said for one in part.follow_ups for said in (*one.choice, *one.points)]
+        for said in (*part.hints, *further, *(one.answer for one in part.follow_ups)):
             assert said not in everything
     for idea in asked.ideas.values():
         assert " ".join(idea.feedback.split())[:60] not in " ".join(everything.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -114,20 +115,43 @@ def test_the_solution_waits_for_a_pass(drill: Drill) -> None:
         solution => 2 | Next: drill hint drill solution --give-up | !return 2 * x
         double-trouble/submission.py < # pass
         grade => 0
-        solution => 0 | !Multiply by 0.5.
+        solution => 0 | !Multiply by 0.5. | Sources - Arithmetic, p. 1
         """,
     )
     assert ended.out.startswith("double-trouble: the starter (-) needs 1 change (+)")
     assert "\n1: x + x is 2 * x already.\n-    return x + x + 1\n+    return 2 * x\n" in ended.out
     assert ended.out.endswith(
-        "\nNext: drill solution --mine   drill solution --full\n      drill solution --follow-ups\n"
+        "\nNext: drill discuss   drill solution --mine   drill solution --full\n"
     )
     (change,) = drill("solution", "--json").data["repair"]
     assert change["why"] == [{"part": 1, "text": "x + x is 2 * x already."}]
-    follow(drill, "solution --follow-ups => 0 | Multiply by 0.5.")
     full = drill("solution", "--full").out
-    assert full.startswith("def double(x):\n    return 2 * x\n")
-    assert "- Arithmetic, p. 1" in full
+    assert full.startswith(
+        "def double(x):\n    return 2 * x\nNext: drill solution   drill solution --mine"
+    )
+
+
+def test_a_solution_says_what_to_keep_and_where_it_leads(
+    drill: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = tmp_path / "mine"
+    shutil.copytree(stand_in.BANK, bank)
+    first, other = (bank / "questions" / f"{n}.yaml" for n in ("double-trouble", "halve-well"))
+    lines = "teaches:\n  - Twice is a sum.\n  - Two lines of it.\n"
+    first.write_text(f"{first.read_text()}{lines}")
+    before = "prerequisites: [double-trouble]\nuses: [numpy]"
+    other.write_text(other.read_text().replace("uses: [numpy]", before))
+    monkeypatch.setenv("DRILL_BANK", str(bank))
+    ended = drill("--bank", str(bank), "solution", "double-trouble", "--give-up")
+    assert ended.out.startswith(
+        "double-trouble: what to keep\n- Twice is a sum.\n- Two lines of it.\n\n"
+        "What goes on from here\n- halve-well (arithmetic)\n\n"
+        "double-trouble: the starter (-) needs 1 change (+)\n\n1: x + x is 2 * x already.\n"
+    )
+    data = drill("--bank", str(bank), "solution", "double-trouble", "--json").data
+    assert data["teaches"] == ["Twice is a sum.", "Two lines of it."]
+    assert [one["id"] for one in data["leads_to"]] == ["halve-well"]
+    assert data["sources"] == ["Arithmetic, p. 1"]
 
 
 def test_ones_own_file_is_compared_with_a_right_one(drill: Drill) -> None:

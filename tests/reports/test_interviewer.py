@@ -75,7 +75,13 @@ def test_a_part_has_its_prompt_hints_and_follow_ups_in_order(name: str) -> None:
         for words in [part.prompt, *part.hints]:
             at = said.index(bare(words), at)
         for one in part.follow_ups:
-            at = said.index(bare(one.answer), said.index(bare(one.ask), at))
+            at = said.index(bare(one.ask), at)
+            if one.right is not None:
+                right = bare(one.choice[one.right - 1]).rstrip(".")
+                at = said.index(
+                    f". Right is {one.right} -", said.index(f"({one.right}) {right}", at)
+                )
+            at = said.index(bare(one.answer), at)
         assert said.endswith("/ not.")
 
 
@@ -122,7 +128,8 @@ def test_nothing_of_it_is_in_what_a_candidate_sees(name: str) -> None:
     question, _, _ = guided(name)
     seen = bare(render_markdown(document(question), written=True))
     for part in question.spec.parts:
-        for words in [*part.hints, *(one.answer for one in part.follow_ups)]:
+        further = [words for one in part.follow_ups for words in (*one.choice, *one.points)]
+        for words in [*part.hints, *further, *(one.answer for one in part.follow_ups)]:
             assert bare(words) not in seen
     for idea in question.ideas.values():
         assert bare(idea.feedback) not in seen

@@ -1,0 +1,145 @@
+"""`drill discuss`: what else is asked about the parts that are passed."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from grader.cli import output
+from grader.cli.context import Json, SomeId, context, flag, option
+from grader.model.errors import UsageError
+from grader.model.numerals import quantity
+
+if TYPE_CHECKING:
+    from grader.app.context import Context
+    from grader.app.discussing import Asked, Discussion
+
+
+def discuss(
+    ctx: typer.Context,
+    question: SomeId = None,
+    part: Annotated[int | None, option("N", "Only this part.", min=1)] = None,
+    all_: Annotated[bool, flag("--all", "List them, with our answer where you gave one.")] = False,
+    answer: Annotated[str | None, option("TEXT", "Answer the next one, and no more.")] = None,
+    json: Json = False,
+) -> None:
+    """Answer what else is asked about what you passed."""
+    from grader.app import discussing
+    from grader.reports import discuss as page
+
+    here = context(ctx)
+    found = discussing.discussion(here, question, part=part)
+    name, one = found.choice.question.id, found.asked[0]
+    again = f"drill discuss{found.choice.argument}" + f" --part {part}" * (part is not None)
+    if json and answer is None:
+        output.document(question=name, follow_ups=[_row(one) for one in found.asked])
+    elif json:
+        came = asdict(discussing.answer(here, found, one, answer or ""))
+        ours = {"answer": one.follow_up.answer, "points": one.points}
+        output.document(question=name, **_row(one) | came | ours | {"at": here.now()})
+    elif answer is not None:
+        output.show([*page.question(one.follow_up, f"part {one.part}:")])
+        with suppress(EOFError):
+            _judged(here, found, one, answer)
+        output.steps(again)
+    elif all_:
+        order = sorted(found.asked, key=lambda one: (one.part, one.number))
+        rows = (page.listed(o.follow_up, f"{o.part}.{o.number}", o.verdict) for o in order)
+        output.show([block for row in rows for block in row], paged=True)
+        output.steps(again)
+    else:
+        _dialog(here, found, again)
+
+
+def _dialog(here: Context, found: Discussion, again: str) -> None:
+    """Ask one after another until they are through, or the input is."""
+    from grader.reports.discuss import question
+
+    many, several = len(found.asked), len(found.choice.question.spec.parts) > 1
+    told = f"{found.choice.question.id}: {quantity(many, 'question')}"
+    output.write(f"{told}; Enter leaves one for later, Ctrl-D ends")
+    verdicts = []
+    try:
+        for at, one in enumerate(found.asked, 1):
+            lead = f"{at} of {many}" + f", part {one.part}" * several
+            output.write()
+            output.show([*question(one.follow_up, f"{lead}:")])
+            verdicts.append(_put(here, found, one))
+    except EOFError:
+        pass
+    except KeyboardInterrupt:
+        output.info(f"drill: {quantity(len(verdicts) - verdicts.count(None), 'answer')} kept")
+        raise
+    right, wrong = verdicts.count("pass"), verdicts.count("fail")
+    said = f"{right} right, {wrong} wrong, {many - right - wrong} left"
+    output.write()
+    output.steps(f"{again} --all", f"drill next{found.choice.option}", after=said)
+
+
+def _put(here: Context, found: Discussion, one: Asked) -> str | None:
+    """Ask for an answer until there is one; return its verdict, None where it is left."""
+    while text := _typed(one):
+        try:
+            return _judged(here, found, one, text)
+        except UsageError as wrong:
+            output.write(wrong.message)
+    return None
+
+
+def _typed(one: Asked) -> str:
+    """An answer, of several lines where it is in words."""
+    from grader.forms.follow_up import wanted
+
+    if not one.points:
+        return output.ask(f"Answer, {wanted(one.follow_up)}: ").strip()
+    output.write("Answer, in words; an empty line ends it:")
+    lines: list[str] = []
+    try:
+        while line := output.ask("> ").rstrip():
+            lines.append(line)
+    except EOFError:
+        if not lines:
+            raise
+    return "\n".join(lines)
+
+
+def _judged(here: Context, found: Discussion, one: Asked, text: str) -> str | None:
+    """Judge an answer, say what came of it, and return the verdict: in words the person's own."""
+    from grader.app import discussing
+    from grader.reports import discuss as page
+    from grader.reports.blocks import Item
+
+    if not one.points:
+        came = discussing.answer(here, found, one, text)
+        output.show([*page.answer(one.follow_up, **asdict(came))])
+        return came.verdict
+    output.show([*page.answer(one.follow_up, None)])
+    output.write("Which of these does yours say?")
+    ticks: list[bool] = []
+    try:
+        for number, point in enumerate(one.points, 1):
+            output.show([Item(point, str(number), page.INDENT)])
+            while (word := output.ask("    y or n: ").strip().lower()) not in {"y", "n"}:
+                pass
+            ticks.append(word == "y")
+    finally:  # without ticks where it is interrupted
+        done = ticks if len(ticks) == len(one.points) else None
+        came = discussing.answer(here, found, one, text, done)
+    many = quantity(len(ticks), "key point")
+    output.write(f"{sum(ticks)} of {many}: {page.STATES[came.verdict or '']}")
+    return came.verdict
+
+
+def _row(one: Asked) -> dict[str, Any]:
+    """A follow-up as JSON has it; with our answer where the person has given one."""
+    from grader.forms.follow_up import wanted
+
+    asked = one.follow_up
+    return {
+        "part": one.part, "number": one.number, "kind": asked.kind, "ask": asked.ask,
+        "choice": asked.choice, "wanted": wanted(asked), "verdict": one.verdict or None,
+        "at": one.at or None, "answer": asked.answer if one.verdict else None,
+    }  # fmt: skip

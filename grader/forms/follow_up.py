@@ -1,0 +1,110 @@
+"""Answers to follow-ups: how one is read, whether it is right, and which idea a wrong one shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from grader.forms.base import Unreadable
+from grader.forms.numbers import UNITS, fraction, quantity
+from grader.model.errors import did_you_mean
+from grader.model.spec import FollowUp, Path
+
+WITHIN = 0.03  # the share by which a number may be off, where its question does not say
+ROUNDING = 1e-9  # the same of an array, in shares of its largest entry: of 1/3, nine digits
+_GRADED = ("choice", "number", "array", "points")
+
+Rows = list[list[float]]  # a choice or a number is a row of one
+
+
+def wanted(one: FollowUp) -> str:
+    """How to write an answer: "a number from 1 to 4"."""
+    match one.kind:
+        case "choice":
+            return f"a number from 1 to {len(one.choice)}"
+        case "number":
+            return "a number" + " with its unit" * (_unit(one.number) != "1")
+        case "array":
+            row = f"{len(one.array[0])} numbers"
+            return row if len(one.array) == 1 else f"{len(one.array)} rows of {row}, as 1 2; 3 4"
+    return "in words"
+
+
+def right(one: FollowUp) -> str:
+    """The right answer as it can be typed; empty where it is in words."""
+    rows = (" ".join(f"{x:.10g}" for x in row) for row in one.array)
+    return str(one.right) if one.choice else one.number or "; ".join(rows)
+
+
+def read(one: FollowUp, text: str) -> Rows:
+    """What was answered; Unreadable where it is no answer to this question."""
+    expected = f"expected {wanted(one)}, found"
+    if one.choice:
+        if text.strip() not in [str(n) for n, _ in enumerate(one.choice, 1)]:
+            raise Unreadable(f"{expected} {text!r}")
+        return [[float(text)]]
+    if one.number:
+        unit = _unit(one.number)
+        if unit == "1":
+            return [[fraction(text, unit)]]
+        if not text.strip()[-1:].isalpha():
+            raise Unreadable(f"{expected} no unit")
+        return [[quantity(text, unit)]]
+    lines = re.split(r"[];\n]", text.replace("[", " "))
+    rows = [[fraction(word, "1") for word in re.split(r"[,\s]+", row)]
+            for line in lines if (row := line.strip(" ,\t\r"))]  # fmt: skip
+    if (found := [*map(len, rows)]) != [len(one.array[0]) for _ in one.array]:
+        raise Unreadable(f"{expected} {'; '.join(f'{n} numbers' for n in found) or 'none'}")
+    return rows
+
+
+def judge(one: FollowUp, text: str) -> tuple[bool, str]:
+    """Whether an answer is right, and the idea that it shows, if it shows one of those listed.
+
+    Raises:
+        Unreadable: it is no answer.
+    """
+    given = read(one, text)
+    if _alike(one, given, right(one)):
+        return True, ""
+    return False, next((idea for said, idea in one.ideas.items() if _alike(one, given, said)), "")
+
+
+def faults(one: FollowUp, ideas: Collection[str]) -> Iterator[tuple[Path, str]]:
+    """What is wrong with its keys together: the path of a key, and a sentence."""
+    if len(graded := [key for key in _GRADED if getattr(one, key)]) > 1:
+        yield (graded[1],), f"expected one of {', '.join(_GRADED)}, found {' and '.join(graded)}"
+    if (one.right or 0) not in range(bool(one.choice), len(one.choice) + 1):
+        found = one.right or "none"
+        yield ("right",), f"expected the number of one of {len(one.choice)} answers, found {found}"
+        return
+    try:
+        if one.kind != "points":
+            read(one, right(one))
+    except Unreadable:
+        text = "expected finite numbers, of a known unit and in rows of one length"
+        yield (one.kind,), f"{text}, found {right(one)!r}"
+        return
+    for said, idea in one.ideas.items():
+        if idea not in ideas:
+            yield ("ideas", said), f"expected an idea, found {idea!r}{did_you_mean(idea, ideas)}"
+        try:
+            if one.kind == "points" or judge(one, said)[0]:
+                yield ("ideas", said), "expected a wrong choice, number or array, found none"
+        except Unreadable as wrong:
+            yield ("ideas", said), wrong.sentence
+
+
+def _alike(one: FollowUp, given: Rows, typed: str) -> bool:
+    """Whether an answer is the one that is typed so, as nearly as is asked for."""
+    within = (WITHIN if one.number else 0.0) if one.within is None else one.within
+    there = read(one, typed)
+    scale = max(abs(x) for row in there for x in row)
+    pairs = ((x, y) for a, b in zip(given, there, strict=True) for x, y in zip(a, b, strict=True))
+    return all(abs(x - y) <= within * abs(y) + ROUNDING * scale for x, y in pairs)
+
+
+def _unit(number: str) -> str:
+    """The base unit of what a number measures."""
+    named = number.partition(" ")[2]
+    return next((unit for unit, (_, known) in UNITS.items() if named in known), "1")

@@ -1,0 +1,249 @@
+"""The follow-ups of the bank: every number and array is computed again, and all can be answered.
+
+Where one follows from longer runs, the tests beside its question compute it: those in `BESIDE`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader import bank
+from grader.forms import follow_up
+from grader.model.question import Question
+from grader.model.spec import FollowUp
+from grader.reports.blocks import Gap, render_terminal
+from grader.reports.discuss import answer, question
+from tests.harness import Array, Program, load, variants
+
+ROOT = Path(__file__).parents[1]
+IDS = [head.id for head in bank.headers([ROOT])]
+Name = tuple[str, int, int]  # of a follow-up: its question, its part, its number in it
+ROWS = 22  # of a page
+
+
+@functools.cache
+def loaded(name: str) -> Question:
+    """A question of the bank."""
+    return bank.load([ROOT], name)
+
+
+EVERY: dict[Name, FollowUp] = {
+    (name, p, n): one
+    for name in IDS
+    for p, part in enumerate(loaded(name).spec.parts, 1)
+    for n, one in enumerate(part.follow_ups, 1)
+}
+
+
+def slopes(function: Callable[[Array], float], *at: float) -> Array:
+    """The derivatives of a function of several numbers, by central differences."""
+    x, h = np.array(at), 1e-6
+    return np.array([(function(x + e) - function(x - e)) / (2 * h) for e in h * np.eye(len(x))])
+
+
+def cross_entropy(z: Array, y: Array) -> float:
+    return float(np.log(np.exp(z).sum()) - z @ y)
+
+
+def bfloat16(x: float) -> float:
+    """A number rounded to bfloat16: to the nearest of eight significant bits, ties to even."""
+    bits = int(np.float32(x).view(np.uint32))
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+    return float(np.uint32(rounded).view(np.float32))
+
+
+def ones_added_up() -> float:
+    total = 0.0
+    while bfloat16(total + 1) > total:
+        total = bfloat16(total + 1)
+    return total
+
+
+def lse_of_the_starter() -> float:
+    starter = load(ROOT / "drills" / "online-softmax" / "starter.py")
+    keys = np.array([[0.0], [np.log(3)]])
+    return float(starter.attend(np.ones((1, 1)), keys, np.ones((2, 1)), 1)[1][0])
+
+
+def pooled(x: Array) -> float:
+    """The average of two windows of two, weighed by what arrives."""
+    return float(2 * x[:2].mean() + 4 * x[1:].mean())
+
+
+def averages_of_nine(x: Array) -> float:
+    """What arrives, times averages of 3 x 3 with stride 2 over a plane of 3 x 3 and its padding."""
+    plane = np.pad(x.reshape(3, 3), 1)
+    windows = [[plane[i : i + 3, j : j + 3] for j in (0, 2)] for i in (0, 2)]
+    return float((np.mean(windows, axis=(2, 3)) * [[1, 2], [4, 8]]).sum())
+
+
+BESIDE: dict[Name, float] = {
+    ("nan-step-zero", 1, 2): 3,
+    ("checkpointing", 1, 1): 2,
+    ("checkpointing", 3, 3): 192,
+    ("vram-bottleneck", 3, 3): 1.248,
+}
+# What is right, from the numbers that the question gives.
+BY_HAND: dict[Name, Callable[[], Any]] = {
+    ("attention-backward", 2, 3): lambda: len(["scores", "weights", "values", "queries", "keys"]),
+    ("causal-attention", 1, 2): lambda: np.sqrt(64) / 64,
+    ("kv-cache", 3, 1): lambda: 2 * 80 * 8 * 128 * 2 * 8192,
+    ("kv-cache", 3, 2): lambda: sum(range(1, 513)),
+    ("online-softmax", 1, 1): lse_of_the_starter,
+    ("online-softmax", 3, 2): lambda: 2 + 5,
+    ("rope", 2, 1): lambda: 2 * 131_072 * 64 * 4,
+    ("rope", 2, 2): lambda: 2 * np.pi * 500_000 ** (1 - 2 / 128),
+    ("gradient-check", 2, 1): lambda: slopes(
+        lambda x: float(max(x[0], 0) + max(x[1], x[1] / 4)), 0.0, 0.0
+    ),
+    ("spike-and-clip", 3, 3): lambda: 0.1 / np.sqrt(0.001 / (1 - 0.999**301)) / (1 - 0.9**301),
+    ("mlp-two-layer", 1, 3): lambda: 2 + 2 * 2,
+    ("mlp-two-layer", 2, 1): lambda: np.average([1, 7], weights=[10, 2]),
+    ("mlp-two-layer", 3, 2): lambda: 2 + 2 * 2 + 1,
+    ("mlp-two-layer", 3, 3): lambda: 0.25**10,
+    ("softmax-cross-entropy", 1, 3): lambda: slopes(
+        lambda z: cross_entropy(z, np.array([0.8, 0.1, 0.1])), *np.log([0.5, 0.25, 0.25])
+    ),
+    ("softmax-cross-entropy", 3, 1): lambda: 128_000**2 * 4,
+    ("softmax-cross-entropy", 3, 2): lambda: slopes(
+        lambda z: cross_entropy(z / 2, np.array([1, 0])), *2 * np.log([0.6, 0.4])
+    ),
+    ("adam-7b-memory", 1, 1): lambda: 2 + 2 + 1 + 1 + 4,
+    ("adam-7b-memory", 2, 2): lambda: 81_559 * 2**20 - 84e9,
+    ("checkpointing", 2, 2): lambda: 1 / 16,
+    ("checkpointing", 3, 1): lambda: (1 + 56 / 64 + 2) / 3,
+    ("checkpointing", 3, 4): lambda: [14 // 5] * 4 + [14 - 14 // 5 * 4],
+    ("chunked-cross-entropy", 1, 1): lambda: 3 + 1,
+    ("chunked-cross-entropy", 2, 1): ones_added_up,
+    ("roofline-and-ledger", 1, 2): lambda: 80 * 8192 * 8192 * 2,
+    ("roofline-and-ledger", 1, 3): lambda: 80 * 8192 * 2 * 28_672 * 2,
+    ("vram-bottleneck", 1, 3): lambda: 1 + 4 * 8 / 3,
+    ("vram-bottleneck", 3, 4): lambda: (3 + 3 + 2) / (3 + 3),
+    ("top-p-sampling", 1, 2): lambda: 3**2 * 0.3 * 0.7 / 0.01**2,
+    ("top-p-sampling", 2, 1): lambda: next(
+        n / 1024 for n in range(1, 1024) if bfloat16(20 + n / 1024) == 20 + n / 1024
+    ),
+    ("four-averages", 1, 1): lambda: slopes(averages_of_nine, *range(9)).sum(),
+    ("four-averages", 1, 2): lambda: 1 / 4,
+    ("maxpool-routing", 1, 2): lambda: slopes(pooled, 1.0, 5.0, 3.0),
+    ("adamw", 3, 1): lambda: 7e9 * 2 * 4,
+    ("batch-norm", 3, 2): lambda: np.log(1 - 0.9) / np.log(0.9),
+    ("lm-loss-step", 2, 1): lambda: np.average([2, 6], weights=[3, 1]),
+}
+
+
+def merged(p: Program) -> float:
+    sides = np.array([[1.0]]), np.array([0.0]), np.array([[5.0]]), np.array([np.log(3)])
+    return float(p.merge(*sides)[0][0, 0])
+
+
+def bytes_of_a_layer(p: Program) -> float:
+    sizes = {"params": 1, "largest_unit": 1, "d": 8192, "heads": 64, "kv_heads": 8, "f": 28_672}
+    kept = [p.activation_bytes(sizes | {"vocab": 1, "layers": n}, 1, False) for n in (1, 2)]
+    return float(kept[1] - kept[0])
+
+
+def tokens_left(p: Program) -> int:
+    return int(np.count_nonzero(p.probs(np.log([[0.4, 0.3, 0.2, 0.1]]), top_k=2, top_p=0.55)))
+
+
+def sent_back(p: Program) -> Array:
+    _, cache = p.conv1d_forward(np.zeros((1, 1, 4)), np.array([[[1.0, 2.0]]]), np.zeros(1))
+    return np.array(p.conv1d_backward(np.array([[[1.0, 10.0, 100.0]]]), cache)[0][0, 0])
+
+
+def first_step(p: Program) -> float:
+    weights = [np.array([1.0])]
+    new, _ = p.step(weights, [np.array([100.0])], p.init(weights), 0.001, decay=0.0)
+    return 1.0 - float(new[0][0])
+
+
+def running_mean(p: Program) -> float:
+    layer = p.BatchNorm1d(np.ones(1), np.zeros(1))
+    layer.forward(np.array([[6.0], [8.0]]))
+    return float(layer.running_mean[0])
+
+
+# What the reference gives, and each listed idea.
+BY_PROGRAM: dict[Name, Callable[[Program], Any]] = {
+    ("online-softmax", 2, 1): merged,
+    ("softmax-cross-entropy", 1, 2): lambda p: p.softmax_jacobian(np.array([0.75, 0.25])),
+    ("adam-7b-memory", 3, 2): bytes_of_a_layer,
+    ("top-p-sampling", 1, 1): tokens_left,
+    ("conv1d-per-step", 2, 1): sent_back,
+    ("adamw", 1, 2): first_step,
+    ("batch-norm", 1, 1): running_mean,
+}
+
+
+def typed(value: Any, unit: str = "") -> str:
+    """A number or an array as a person would type it."""
+    rows = np.atleast_2d(value)
+    return "; ".join(" ".join(f"{x:.17g}{unit}" for x in row) for row in rows)
+
+
+def unit_of(one: FollowUp) -> str:
+    """The base unit of a number, B or none."""
+    return " B" if one.number.endswith("B") else ""
+
+
+def test_every_number_and_array_is_computed_somewhere() -> None:
+    wanted = {name for name, one in EVERY.items() if one.kind in {"number", "array"}}
+    assert wanted == BY_HAND.keys() | BY_PROGRAM.keys() | BESIDE.keys()
+
+
+@pytest.mark.parametrize("name", [*BY_HAND, *BESIDE], ids=str)
+def test_what_follows_from_the_numbers_is_right(name: Name) -> None:
+    value = BESIDE[name] if name in BESIDE else BY_HAND[name]()
+    assert follow_up.judge(EVERY[name], typed(value, unit_of(EVERY[name]))) == (True, "")
+
+
+@pytest.mark.parametrize("name", BY_PROGRAM, ids=str)
+def test_the_reference_is_right_and_an_idea_gives_what_is_listed_for_it(name: Name) -> None:
+    one, of = EVERY[name], BY_PROGRAM[name]
+    folder = ROOT / "drills" / name[0]
+    right = of(load(folder / "reference.py"))
+    assert follow_up.judge(one, typed(right, unit_of(one))) == (True, "")
+    for idea in one.ideas.values():
+        wrong = of(variants(str(folder / "test_it.py"))(idea))
+        assert follow_up.judge(one, typed(wrong, unit_of(one))) == (False, idea)
+
+
+def test_most_are_graded_and_the_others_have_key_points() -> None:
+    graded = [one for one in EVERY.values() if one.kind != "points"]
+    assert len(graded) >= len(EVERY) / 2
+    for name, one in EVERY.items():
+        assert (one.kind != "points") or len(one.points) in {2, 3, 4}, name
+        assert len(set(one.choice)) == len(one.choice), name
+    places = [one.right for one in graded if one.choice]
+    assert max(places.count(n) for n in range(1, 5)) < len(places) / 3  # no place is a good guess
+
+
+def test_an_idea_that_an_answer_shows_is_not_of_a_later_part() -> None:
+    for (name, part, number), one in EVERY.items():
+        found = loaded(name)
+        for idea in one.ideas.values():
+            assert found.spec.part_of(found.ideas[idea].killed_by[0]) <= part, (name, part, number)
+
+
+def test_a_follow_up_and_what_is_said_of_an_answer_fit_a_screen() -> None:
+    for name, one in EVERY.items():
+        asked = render_terminal([*question(one, "10 of 12, part 3:")], 80)
+        assert len(asked) + 2 <= ROWS, name
+        for idea in [*one.ideas.values(), ""]:
+            said = loaded(name[0]).ideas[idea].said_of() if idea else ""
+            blocks = [*answer(one, "fail", idea, said), Gap()]
+            assert len(render_terminal(blocks, 80)) <= ROWS, (name, idea)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_a_question_says_what_it_teaches(name: str) -> None:
+    teaches = loaded(name).spec.teaches
+    assert teaches
+    assert all(line.endswith(".") for line in teaches)
