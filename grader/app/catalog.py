@@ -141,6 +141,8 @@ def suggestion(ctx: Context) -> Suggested | None:
     if kind == "unfinished":
         part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)
         reason = f"{part}begun{' again' * yours.passed}: {_begun(ctx, header, yours)}"
+        if waiting := sum(other.is_due(today) for other in every):
+            reason += f"; {quantity(waiting, 'question')} due (drill list --due)"
     elif kind == "new":
         easiest = "the easiest come first"
         if last is not None and header.id == prepared:

@@ -243,9 +243,10 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
     question = choice.question
     form = forms.of(question.spec)
     yours = ctx.progress(question)
-    if not (yours.passed or yours.over or yours.given_up or give_up):
+    again = yours.passed and not yours.over  # what was passed before is asked anew
+    if again and not give_up or not (yours.passed or yours.over or yours.given_up or give_up):
         raise UsageError(
-            f"the solution of {question.id} is shown when all parts pass",
+            f"the solution of {question.id} is shown when all parts pass{' again' * again}",
             hint=f"Next: drill hint{choice.argument}   drill solution{choice.argument} --give-up",
         )
     ctx.add(ctx.event("solution", question))
@@ -272,8 +273,8 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
         for head in bank.headers([question.bank])
         if question.id in head.prerequisites or head.id == question.spec.then
     ]
-    left, gave_up = len(changes) - len(now), yours.passed and not yours.over
-    return Solution(choice, yours.passed, shown, tuple(now), left, gave_up, tuple(leads_to), mine)
+    left = len(changes) - len(now)
+    return Solution(choice, yours.passed, shown, tuple(now), left, again, tuple(leads_to), mine)
 
 
 def compared(before: bytes, after: bytes) -> tuple[Line, ...]:

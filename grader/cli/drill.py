@@ -38,6 +38,7 @@ def start(
     """Make a folder with a drill; never over anything."""
     from grader import forms
     from grader.app import drills
+    from grader.app.context import GET_TORCH, torch_installed
     from grader.app.resolve import QUESTION
     from grader.reports.blocks import Code, Commands
     from grader.reports.question import LEAST_ROWS, page
@@ -53,6 +54,8 @@ def start(
         kept=made.kept,
     ):  # fmt: skip
         return
+    if found.spec.needs_torch and not torch_installed():
+        output.warn(f"{found.id} needs torch to be graded, which is not installed", GET_TORCH)
     form, is_new = forms.of(found.spec), file.name in made.written
     also = [one.heading.split()[0].strip(",").lower() for one in form.materials(found.spec)]
     also += ["interface in full"] * bool(found.spec.parts[0].interface)

@@ -56,6 +56,8 @@ def list_(
         said = f", {again} due for review" * bool(again)
         said = f"{sum(one.yours.passed for one in found)} of {len(found)} passed{said}"
         output.steps(f"drill next{here.option}", after=said)
+    elif due and not (track or level or new or under):
+        output.steps(f"drill next{here.option}", after="nothing is due")
     elif track or level or new or due or under:
         output.steps(f"drill list{here.option}", after="no such questions")
     else:

@@ -68,10 +68,20 @@ class _Server(MCPServer[Any]):
         )
         self._ctx, self._desk, self._named = ctx, desk, named
         for command, takes, hints, about in (
-            (questions.list_, "track level new", _LOOKS, "List the questions, and how far one is."),
+            (
+                questions.list_,
+                "track level new due under",
+                _LOOKS,
+                "List the questions, and how far one is.",
+            ),
             (questions.next_, "", _LOOKS, "Say what to do next, and why."),
             (questions.show, "question", _LOOKS, "Show a question, as far as it is asked."),
-            (drill.start, "question", _ADDS, "Make a folder with a drill; never over anything."),
+            (
+                drill.start,
+                "question again",
+                _ADDS,
+                "Make a folder with a drill; never over anything. `again`: a question that is due.",
+            ),
             (self._grade, "question file yes", _ADDS, "Grade the person's file: a try."),
             (drill.case, "name question run seed", _ADDS, "Write a case as a script to run."),
             (drill.hint, "question", _ADDS, "Show one more hint, which is recorded: ask before."),
