@@ -244,7 +244,7 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
     form = forms.of(question.spec)
     yours = ctx.progress(question)
     again = yours.passed and not yours.over  # what was passed before is asked anew
-    if again and not give_up or not (yours.passed or yours.over or yours.given_up or give_up):
+    if (again and not give_up) or not (yours.passed or yours.over or yours.given_up or give_up):
         raise UsageError(
             f"the solution of {question.id} is shown when all parts pass{' again' * again}",
             hint=f"Next: drill hint{choice.argument}   drill solution{choice.argument} --give-up",

@@ -60,17 +60,17 @@ def start(
     also = [one.heading.split()[0].strip(",").lower() for one in form.materials(found.spec)]
     also += ["interface in full"] * bool(found.spec.parts[0].interface)
     read = ", ".join(["this", *also]) if len(also) != 1 else f"this, and the {also[0]}"
-    once = "the first grade counts" if form.one_try else ""
+    once = "the first grade counts" if form.one_try else "drill watch grades every save"
     aside = "it is yours and was left as it is" if made.already and not is_new else once
     if again:
-        aside = ", ".join(filter(None, ("the starter again", once)))
+        aside = "the starter again" + ", the first grade counts" * form.one_try
     near = [here.near(folder / QUESTION), here.near(file)]
     width = max(map(len, near))
     said = [f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]:<{width}}   {aside}".rstrip()]
     if made.kept is not None:
         said.append(f"Kept  {here.near(made.kept)}")
     there = "" if folder == here.folder else f"cd {here.typed(folder)} && "
-    steps = ["drill grade", *["drill watch"] * (not form.one_try)]  # the folder knows its bank
+    steps = ["drill grade"]  # the folder knows its bank
     if found.spec.experiments is not None:
         steps.insert(0, "drill run")
     steps[0] = there + steps[0]

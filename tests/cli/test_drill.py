@@ -31,7 +31,8 @@ def test_start_lays_down_the_starter_the_question_and_a_marker(drill: Drill) -> 
     assert sorted(p.name for p in FOLDER.iterdir()) == [".drill", "QUESTION.md", "submission.py"]
     assert "A colleague doubles numbers" in ended.out
     assert ended.out.endswith(
-        "Edit  double-trouble/submission.py\nNext: cd double-trouble && drill grade   drill watch\n"
+        "Edit  double-trouble/submission.py   drill watch grades every save\n"
+        "Next: cd double-trouble && drill grade\n"
     )
 
 
@@ -45,7 +46,7 @@ def test_start_again_leaves_work_alone_and_nests_nothing(
     top = Path.cwd()
     monkeypatch.chdir(FOLDER)
     out = drill("start", "double-trouble").out
-    assert out.endswith(f"submission.py   {LEFT}\nNext: drill grade   drill watch\n")
+    assert out.endswith(f"submission.py   {LEFT}\nNext: drill grade\n")
     assert (Path("submission.py").read_text(), Path(".drill").read_bytes()) == ("mine", before)
     # Another one that is started inside is made beside it.
     follow(drill, f"start halve-well => 0 | !{LEFT}\nstart halve-well => 0 | {LEFT}")

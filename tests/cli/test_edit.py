@@ -55,5 +55,5 @@ def test_a_drill_is_started_and_opened(
     monkeypatch.setenv("EDITOR", editor)
     ended = drill("start", "double-trouble", "--edit")
     assert (ended.status, ended.err) == (0, "")
-    assert ended.out.endswith("Next: cd double-trouble && drill grade   drill watch\n")
+    assert ended.out.endswith("Next: cd double-trouble && drill grade\n")
     assert FILE.read_text().startswith("# -w ")
