@@ -42,8 +42,6 @@ What = Literal[
     "run",  # an experiment: the candidate's script was called with `seed`
     "again",  # a question that was passed is begun anew: what follows is another sitting
     "discussed",  # a follow-up was answered: `detail` says which, how, and what came of it
-    "interview",  # begun, gone on or ended: `detail` says how
-    "noted",  # by whoever holds an interview: `detail` has the words
 ]
 
 
