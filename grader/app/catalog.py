@@ -18,7 +18,6 @@ from typing import Literal
 from grader import bank
 from grader.app import schedule
 from grader.app.context import Context, torch_installed
-from grader.app.history import tried
 from grader.app.resolve import open_quietly
 from grader.model.errors import DrillError, UsageError, did_you_mean
 from grader.model.numerals import quantity
@@ -180,6 +179,8 @@ def _folder(ctx: Context, header: Header) -> Path | None:
 
 def _begun(ctx: Context, header: Header, yours: Progress) -> str:
     """What was tried of the part that is asked now, and the last idea that was shown."""
+    from grader.app.history import tried  # reads reports, which a list does not
+
     rows = tried(ctx, header.called, yours)
     while any(row.on for row in rows):  # of parts before it
         rows.pop(0)
