@@ -54,8 +54,6 @@ def start(
         kept=made.kept,
     ):  # fmt: skip
         return
-    if found.spec.needs_torch and not torch_installed():
-        output.warn(f"{found.id} needs torch to be graded, which is not installed", GET_TORCH)
     form, is_new = forms.of(found.spec), file.name in made.written
     also = [one.heading.split()[0].strip(",").lower() for one in form.materials(found.spec)]
     also += ["interface in full"] * bool(found.spec.parts[0].interface)
@@ -78,6 +76,8 @@ def start(
     part = 1 if is_new else here.progress(found).asked(len(found.spec.parts))
     ending = (Code(tuple(said), 0), Commands(tuple(steps)))
     output.show(page(found, part, ending), rows=max(output.rows(), LEAST_ROWS))
+    if found.spec.needs_torch and not torch_installed():
+        output.warn(f"{found.id} needs torch to be graded, which is not installed", GET_TORCH)
     if edit:
         open_editor(file)
 

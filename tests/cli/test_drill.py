@@ -11,7 +11,7 @@ import pytest
 
 from grader.session import submission as running
 from tests.cli import stand_in
-from tests.cli.conftest import Drill, follow
+from tests.cli.conftest import Drill, follow, without_torch
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -34,6 +34,17 @@ def test_start_lays_down_the_starter_the_question_and_a_marker(drill: Drill) -> 
         "Edit  double-trouble/submission.py   drill watch grades every save\n"
         "Next: cd double-trouble && drill grade\n"
     )
+
+
+def test_start_says_at_once_that_torch_is_missing(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.app.context.find_spec", without_torch)
+    ended = drill("start", "needs-torch")
+    assert ended.status == 0  # it can be read, and solved elsewhere
+    assert "needs-torch needs torch to be graded, which is not installed" in ended.err
+    assert "pip install torch==" in ended.err
+    assert drill("start", "double-trouble").err == ""
 
 
 def test_start_again_leaves_work_alone_and_nests_nothing(
