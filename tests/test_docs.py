@@ -239,6 +239,12 @@ def test_what_is_better_passed_before_is_there_and_goes_around_in_no_circle() ->
     assert {head.track for head in headers([ROOT])} <= seven
 
 
+def test_every_question_has_one_to_three_roles() -> None:
+    assert {
+        head.id: len(head.roles) for head in headers([ROOT]) if not 0 < len(head.roles) < 4
+    } == {}
+
+
 def test_every_question_is_about_something_in_the_curriculum() -> None:
     tracks = yaml.safe_load((ROOT / "docs" / "curriculum.yaml").read_text("utf-8"))
     named = {name for items in tracks.values() for names in items.values() for name in names}

@@ -27,6 +27,7 @@ from grader.records.progress import Progress
 
 Kind = Literal["unfinished", "due", "new", "later"]
 LEVELS = ("warm-up", "core", "senior")  # from the easiest on
+ROLES = ("training", "inference", "research", "kernels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +61,24 @@ class Suggested:
 
 
 def questions(
-    ctx: Context, track: str | None = None, level: str | None = None, *, new: bool = False
+    ctx: Context,
+    track: str | None = None,
+    level: str | None = None,
+    role: str | None = None,
+    *,
+    new: bool = False,
 ) -> list[tuple[Header, Progress]]:
     """Return what heads questions, all or some of them, and how far the person is with each."""
     found = bank.headers(ctx.banks())
     _known("track", track, sorted({header.track for header in found}))
     _known("level", level, LEVELS)
+    _known("role", role, ROLES)
     known = ctx.read(progress.overview, {})
     rows = [
         (head, progress.of(known, head.id, head.bank, once=head.form == "predict"))
         for head in found
         if track in {None, head.track} and level in {None, head.level}
+        if role in {None, *head.roles}
     ]
     return [row for row in rows if row[1].state == "new"] if new else rows
 
@@ -87,13 +95,14 @@ def listed(
     ctx: Context,
     track: str | None = None,
     level: str | None = None,
+    role: str | None = None,
     *,
     new: bool = False,
     due: bool = False,
     under: int | None = None,
 ) -> list[Standing]:
     """Return questions with the days on which they come back: all, or those that are asked for."""
-    today, found = ctx.today, questions(ctx, track, level, new=new)
+    today, found = ctx.today, questions(ctx, track, level, role, new=new)
     rows = [Standing(header, yours, schedule.due(ctx, header, yours)) for header, yours in found]
     return [
         row

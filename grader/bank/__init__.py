@@ -254,5 +254,6 @@ def _header(question_id: str, files: BankFiles, spec: str, before: str = "") -> 
         parts=int(found.get("parts", 1)),
         prerequisites=tuple(found.get("prerequisites", "").split()),
         form=found.get("form", "fix"),
+        roles=tuple(found.get("roles", "").split()),
         torch="torch" in found.get("uses", "").split(),
     )

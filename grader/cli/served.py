@@ -70,7 +70,7 @@ class _Server(MCPServer[Any]):
         for command, takes, hints, about in (
             (
                 questions.list_,
-                "track level new due under",
+                "track level role new due under",
                 _LOOKS,
                 "List the questions, and how far one is.",
             ),

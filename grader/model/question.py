@@ -74,6 +74,7 @@ class Header:
     parts: int = 1  # how many
     prerequisites: tuple[str, ...] = ()  # ids, of the same bank
     form: str = "fix"
+    roles: tuple[str, ...] = ()  # who is asked it
     before: str = ""  # the bank's name and a `/`, where another bank holds the id too
 
     @property

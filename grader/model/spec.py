@@ -20,6 +20,7 @@ GRADE_SECONDS = 120  # by the clock, for a whole grade and its explanation
 MOST_PARTS = 9
 Level = Literal["warm-up", "core", "senior"]
 Library = Literal["numpy", "torch"]
+Role = Literal["training", "inference", "research", "kernels"]
 Layout = Literal["contiguous", "fortran", "reversed", "strided", "readonly", "broadcast"]
 Form = Literal["fix", "estimate", "predict", "derive", "review", "diagnose", "write-the-test"]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
@@ -379,6 +380,7 @@ class Spec(Keys):
     prerequisites: list[Slug] = key("Questions to pass before; above `uses`.", [], max_length=9)
     then: Slug | Literal[""] = key("Of a prediction: the question to begin next.", "")
     level: Level = key("How hard it is.")
+    roles: list[Role] = key("Who is asked it; above `uses`.", [])
     limits: Limits = key("How long one call may take, where no case has its own.", Limits())
     uses: list[Library] = key("What a submission may import: numpy, always there, and torch.")
     parts: list[Part] = key(

@@ -47,6 +47,7 @@ def test_one_track(drill: Drill) -> None:
     found = drill("list", "--track", "tensors", "--json").data["questions"]
     assert [q["id"] for q in found] == ["needs-torch"]
     drill("list", "--track", "tensor").refused("did you mean 'tensors'?")
+    drill("list", "--role", "kernel").refused("did you mean 'kernels'?", "inference, research")
 
 
 @pytest.mark.parametrize("columns", [60, 71, 72, 80, 120])

@@ -221,6 +221,8 @@ def test_a_prediction_has_its_one_try_in_each_sitting_and_is_followed_by_its_que
         (("--level", "core", "--new"), {"halve-well", "needs-torch"}),
         (("--due",), {ID}),
         (("--due", "--track", "tensors"), set()),
+        (("--role", "kernels"), {"needs-torch"}),
+        (("--role", "research"), set()),
     ],
 )
 def test_a_list_can_be_narrowed(
