@@ -41,7 +41,7 @@ _WAKING = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
 _SEQUENCE = re.compile(r"\x1b(?:[\[O][0-?]*[ -/]*[@-~]?)?")  # what an arrow sends, say
 _STYLE = re.compile(r"\x1b\[\d*m")
 _DIFF = "what was graded before (-), and what is there now (+)"
-_KEYS = "p question  d diff  f full  r again  e edit  n next  q quit"
+_KEYS = ("p question", "d diff", "f full", "r again", "e edit", "n next", "q quit")
 
 
 def page_of(watched: Watching, *notes: str, keys: bool = False, full: bool = False) -> list[Block]:
@@ -178,7 +178,8 @@ class Screen(Closing):
                 return event in "yY"
             if event != SAVED:
                 text = sheet.harmless(answers.decode("utf-8", "replace"))
-                self._put(text, "Only the first grade counts.   y grade   any other key: not yet")
+                text = f"Only the first grade counts.\n\n{text}"
+                self._put(text, "y grade", "other keys: not yet")
         return False
 
     def _draw(self) -> None:
@@ -190,15 +191,18 @@ class Screen(Closing):
         shown, *more = self._screens(self._view or text.getvalue())
         graded = self._watched.graded
         passed = graded is not None and graded.report.verdict == "pass"
-        foot = f"{'s solution' if passed else 'h hint  c case'}  {_KEYS}"
+        foot = (*(["s solution"] if passed else ["h hint", "c case"]), *_KEYS)
         if self._view:
-            foot = f"{self._word}   any key: {'more' if more else 'back to the page'}"
-        self._put(shown, foot)
+            foot = (self._word, f"any key: {'more' if more else 'back to the page'}")
+        self._put(shown, *foot)
 
-    def _put(self, text: str, foot: str) -> None:
-        size = get_terminal_size()
+    def _put(self, text: str, *foot: str) -> None:
+        """Show a text above a line of keys, of which the last is there in the narrowest window."""
+        size, keys = get_terminal_size(), [*foot]
+        while len(keys) > 1 and sheet.cells("  ".join(keys)) > size.columns:
+            del keys[-2]
         with output.captured() as line:
-            output.lines([((sheet.cut(foot, size.columns), sheet.REVERSE),)])
+            output.lines([((sheet.cut("  ".join(keys), size.columns), sheet.REVERSE),)])
         output.send(f"\x1b[H\x1b[J{text}\x1b[{size.lines};1H{line.getvalue().rstrip()}")
 
     def _head(self, word: str) -> None:
