@@ -55,7 +55,7 @@ def page_of(watched: Watching, *notes: str, keys: bool = False, full: bool = Fal
         around = replace(around, steps=(), everything="f")
     time = datetime.fromisoformat(watched.at).astimezone().strftime("%H:%M:%S")
     news = f"Graded at {time}. {watched.news}".rstrip()
-    return list(page(graded.report, replace(around, news=(news, *notes))))
+    return list(page(graded.report, replace(around, news=(news, *notes), clock=watched.clock)))
 
 
 def events(wake: int) -> Iterator[str]:
@@ -87,7 +87,7 @@ class Screen(Closing):
         """Show nothing yet; `notes` are what was said so far, and the pipe wakes who waits."""
         self._watched, self._notes, self._wake, self._waker = watched, notes, wake, waker
         self._mode = termios.tcgetattr(sys.stdin)
-        self._word = ""  # the first of the page
+        self._word = self._clock = ""  # the first of the page, and the minutes in its first line
         self._view = ""  # what is in the place of the page, as far as it was not read yet
         watched.begun, watched.agreed = lambda: self._head("..."), self._agreed
         watched.decided = lambda report: self._head(f"{report.verdict.upper():5}")
@@ -133,6 +133,8 @@ class Screen(Closing):
                 return
             if self._watched.look() if event == SAVED else len(event) > 1 or self._key(event):
                 self._draw()
+            elif self._clock != self._watched.clock:
+                self._draw()  # another minute has gone by
 
     def _events(self) -> Iterator[str]:
         """Give what happens; after a signal all is to be drawn again."""
@@ -184,6 +186,7 @@ class Screen(Closing):
 
     def _draw(self) -> None:
         """Show the page, or what is in its place, as large as the screen is now."""
+        self._clock = self._watched.clock
         with output.captured() as text:
             blocks = page_of(self._watched, *self._notes, keys=True)
             output.show(blocks, rows=get_terminal_size().lines - 1)
