@@ -26,7 +26,7 @@ import typer
 from grader.cli import drill, output, questions
 from grader.cli.edit import open_editor
 from grader.cli.grade import around_of
-from grader.model.errors import DrillError
+from grader.model.errors import DrillError, UsageError
 from grader.reports import sheet, words
 from grader.reports.blocks import Block, Paragraph
 from grader.reports.grade import page
@@ -176,8 +176,11 @@ class Screen(Closing):
     def _agreed(self, answers: bytes) -> bool:
         """Ask before the only grade of a prediction that counts."""
         for event in chain(["begin"], self._events()):
+            if len(event) == 1 and event not in "yY":
+                text = "only the first grade of a prediction counts, and nothing is graded yet"
+                raise UsageError(text, "r asks again, and so does the next save")
             if len(event) == 1:
-                return event in "yY"
+                return True
             if event != SAVED:
                 text = sheet.harmless(answers.decode("utf-8", "replace"))
                 text = f"Only the first grade counts.\n\n{text}"

@@ -242,12 +242,20 @@ def test_it_asks_before_the_grade_of_a_prediction_that_counts(
     here = OnTerminal("watch", "seven-windows")
     here.until(KEYS)
     answers = Path("seven-windows", "answers.txt")
-    for key, said in (("n", "the first grade of a prediction is"), ("y", "answers.txt")):
+    for key, said in (("n", "r asks again, and so does the next save"), ("y", "answers.txt")):
         answers.write_text(f"grad_x[1] = 2\ngrad_x[4] = 5\ngrad_x[6] = 0\n# {key}\n")
         asked = here.until("y grade  other keys: not yet")
+        assert "Only the first grade counts.\r\n" in asked
         assert f"grad_x[4] = 5\r\ngrad_x[6] = 0\r\n# {key}" in asked
         here.type(key)
-        assert said in here.until(KEYS)
+        page = here.until(KEYS)
+        assert said in page
+        assert "--yes" not in page  # which nobody can type here
+        if key == "n":
+            here.type("r")
+            here.until("y grade  other keys: not yet")
+            here.type(" ")
+            here.until(KEYS)
     here.type("q")
     assert here.ended() == 0
     (row,) = (row for row in real("list", "--json").data["questions"] if row["tries"])
