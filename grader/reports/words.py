@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from grader.kinds.registry import get
 from grader.model import report as model
@@ -236,6 +237,9 @@ def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
         found.append(Idea("", "No listed idea gives exactly these numbers."))
     if any(idea.rounded for idea in named):
         found = [replace(one, text=one.text.replace("exactly ", "")) for one in found]
+    if not any(check.failing for check in deciding(report)):  # of what is written by hand
+        yours = partial(re.sub, r"your numbers in (both|all|the) [^.]*", "what you wrote")
+        found = [replace(one, text=yours(one.text)) for one in found]
     return found
 
 
