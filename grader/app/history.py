@@ -32,6 +32,8 @@ class Row:
     on: bool = False  # whether it passed all that was asked then: what failed after was no news yet
     ideas: tuple[str, ...] = ()  # the misconception that its page named first, if it named any
     failed: str = ""  # the first check that did not pass
+    case: str = ""  # the smallest on which it did not
+    clause: str = ""  # the first of the contract that it is about
     failing: frozenset[tuple[str, str]] = frozenset()  # cases, each with a check that failed on it
     unchanged: bool = False  # whether it was the starter
 
@@ -106,7 +108,8 @@ def _row(attempt: Attempt, best: dict[tuple[str, str, int], int]) -> Row:
         best[mine] = passed
     report = json.loads(attempt.report or "{}")
     checks = report.get("checks", [])
-    failed = [c["id"] for c in checks if c["verdict"] not in FINE and not c.get("stretch")]
+    wrong = [c for c in checks if c["verdict"] not in FINE and not c.get("stretch")]
+    failed, shown = [c["id"] for c in wrong], [] if on else wrong[:1]
     if message := report.get("message"):  # it never got as far as a check
         raised = report.get("raised") or {"type": UNREADABLE}
         is_syntax = attempt.parts == progress.NO_TRY and raised["type"] != UNREADABLE
@@ -121,6 +124,8 @@ def _row(attempt: Attempt, best: dict[tuple[str, str, int], int]) -> Row:
         # No page names one of a part that was not asked, nor of the starter.
         ideas=tuple(ideas[:1]) if not (on or unchanged) else (),
         failed=next(iter(failed), ""),
+        case=next((n for c in shown for n in c.get("failing") or ()), ""),
+        clause=next((str(one["number"]) for c in shown for one in c.get("clauses") or ()), ""),
         # None fail in a try that went on to a new part: what fails there was not asked yet.
         failing=frozenset((n, c["id"]) for c in checks for n in c.get("failing") or () if not on),
         unchanged=unchanged,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from dataclasses import asdict
@@ -156,8 +157,9 @@ def hint(
     json: Json = False,
 ) -> None:
     """Show one more hint."""
+    from grader import forms
     from grader.app import drills
-    from grader.reports.blocks import from_markdown
+    from grader.reports.blocks import Paragraph, from_markdown
 
     given = drills.hint(context(ctx), question, number=number)
     found, argument = given.choice.question, given.choice.argument
@@ -177,7 +179,16 @@ def hint(
         output.steps(f"drill hint{argument}{which}", after=quantity(given.left, "more hint"))
     else:
         said = "these were all the hints" if given.all else "that was the last hint"
-        output.steps(f"drill solution{argument} --give-up", after=said)
+        case, clause = (given.last.case, given.last.clause) if given.last else ("", "")
+        form = forms.of(found.spec)
+        run = [f"drill case {shlex.quote(case)}{argument}"]
+        run *= bool(case) and not (form.is_text or form.apart)
+        if not given.over:
+            first = ["run the smallest case that fails"] * len(run)
+            first += [f"read clause {clause} of the contract again"] * bool(clause)
+            said += f". Before you give up, {joined([*first, 'sleep on it'])}."
+        output.show([Paragraph(said)])
+        output.steps(*run, f"drill solution{argument}{' --give-up' * (not given.over)}")
 
 
 def run(

@@ -152,5 +152,5 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     if report.unchanged and not explained:
         steps.append(f"{again} --explain")
     elif not graded.hints_left:
-        steps.append(f"{solution} --give-up")
+        steps.append(solution + " --give-up" * (not graded.passed))
     return tuple(steps)

@@ -16,6 +16,20 @@ hint => 0 | hint 2 of 3 | 1 more hint Next: drill hint | !Try 0.
 hint => 0 | hint 3 of 3 | that was the last hint
 hint => 0 | hint 1 of 3 | hint 2 of 3 | hint 3 of 3 | these were all the hints
 
+== after the last hint there is something to do before giving up
+start double-trouble => 0
+hint => 0
+hint => 0
+hint => 0 | Before you give up, sleep on it. Next: drill solution --give-up
+double-trouble/submission.py < # fail
+grade => 1
+hint => 0 | Before you give up, run the smallest case that fails and sleep on it. | Next: drill case one drill solution --give-up
+double-trouble/submission.py < # pass
+grade => 0
+hint => 0 | these were all the hints Next: drill solution | !give
+double-trouble/submission.py < # fail again
+grade => 1 | drill solution | !give
+
 == a fail says how to go on and how to repeat it
 start double-trouble => 0
 double-trouble/submission.py < # fail
