@@ -98,7 +98,7 @@ def start_again(
     yours, question = ctx.progress(choice.question), choice.question
     if not yours.over:
         go_on = f"drill start {choice.called}{choice.option}"
-        if yours.started:
+        if yours.started and choice.workspace is not None:
             go_on = f"drill grade{choice.argument}   drill reset{choice.argument}"
         done = "begun again already, and not passed since" if yours.passed else "not passed yet"
         raise UsageError(

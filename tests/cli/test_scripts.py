@@ -42,6 +42,20 @@ grade => 1 | drill solution --give-up
 grade --seed 9223372036854775808 => 2
 grade --seed 9223372036854775807 => 1
 
+== what was begun is begun again where its folder is gone
+start double-trouble => 0
+rm double-trouble
+start double-trouble --again => 2 | is not passed yet | Next: drill start double-trouble | !drill reset
+start double-trouble => 0
+double-trouble/submission.py < # pass
+grade => 0
+rm double-trouble
+start double-trouble --again => 0 | the starter again | Next: cd double-trouble && drill grade
+rm double-trouble
+start double-trouble --again => 2 | is begun again already | Next: drill start double-trouble
+start double-trouble => 0
+grade => 1
+
 == an older copy is not graded in place of a folder that is gone
 start double-trouble --dir ../first => 0
 start double-trouble --dir ../second => 0
