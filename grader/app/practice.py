@@ -46,7 +46,7 @@ def _track(name: str, found: list[Standing], today: date) -> Track:
 def _ideas(ctx: Context) -> tuple[HeldIdea, ...]:
     """The ideas that pages named: none of a part that was not asked is among them."""
     try:
-        rows, _ = history(ctx)
+        rows, _ = history(ctx, brief=True)
     except RecordsError:  # which was warned of
         return ()
     held = {

@@ -39,6 +39,7 @@ class Progress:
     misses: int = 0  # tries that passed no part but those passed before
     done: bool = False  # passed in this sitting
     over: bool = False
+    sitting: int = 1  # number
     moments: list[str] = field(default_factory=list)  # of what was done in it, until it was over
     earlier: int = 0  # number of the last attempt before it
     # In order: sittings as they were when they were over, moments of wrong answers to follow-ups.
@@ -58,6 +59,14 @@ class Progress:
         if self.passed and self.over:
             return "passed"
         return "tried" if self.tries else "started" if self.started else "new"
+
+
+class Mark(NamedTuple):
+    """What was true of a question when an attempt at it was made."""
+
+    sitting: int = 1
+    hints: int = 0  # shown in it
+    given_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +128,30 @@ def parts_passed(verdicts: str | None) -> int:
 
 def of(known: Overview, question: str, bank: Path, *, once: bool = False) -> Progress:
     """Return the progress with a bank's question, of which only the first try may count."""
+    return _replayed(_about(known, question, bank), {}, once=once)
+
+
+def marks(known: Overview, question: str, bank: Path) -> dict[int, Mark]:
+    """Return what was true at each graded attempt at a bank's question, by its number."""
+    found: dict[int, Mark] = {}
+    _replayed(_about(known, question, bank), found, once=False)
+    return found
+
+
+def _about(known: Overview, question: str, bank: Path) -> list[Entry]:
+    """What is on record of a bank's question, in the order in which it was recorded."""
     same = (key for key in known if key[0] == question and counts(key[1], str(bank), question))
-    return _replayed(sorted(chain.from_iterable(map(known.__getitem__, same))), once=once)
+    return sorted(chain.from_iterable(map(known.__getitem__, same)))
 
 
-def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
-    """Return what follows from entries in their order, whatever their clock said."""
+def _replayed(entries: Iterable[Entry], marks: dict[int, Mark], *, once: bool) -> Progress:
+    """Return what follows from entries in their order, whatever their clock said; fill `marks`."""
     yours, versions, latest = Progress(), set[str | None](), 0
     for one in entries:
         latest = max(latest, one.attempt or 0)
         if one.what == "again":
-            yours = Progress(True, passed=yours.passed, earlier=latest, rated=yours.rated)
-            versions = set()
+            began, rated, versions = yours.sitting + 1, yours.rated, set()
+            yours = Progress(True, passed=yours.passed, sitting=began, earlier=latest, rated=rated)
         before = yours.over
         yours.started = yours.started or one.what == "started" or one.is_try
         if yours.started and not before:
@@ -151,6 +172,8 @@ def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
                 yours.tries, yours.parts = len(versions), max(yours.parts, passed)
                 yours.done, yours.passed = yours.done or every, yours.passed or every
                 yours.over = before or every or once
+        if one.attempt is not None:
+            marks[one.attempt] = Mark(yours.sitting, yours.hints, yours.given_up)
         if yours.over and not before:
             yours.rated.append(replace(yours, rated=[]))
     return yours

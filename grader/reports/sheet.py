@@ -124,7 +124,9 @@ def wrapped(text: str, width: int, *, first: str = "", indent: str | None = None
         lambda m: m[0].replace(" ", _BOUND) if cells(m[0]) <= width - 8 else m[0], whole
     )
     lines, line = [], first
-    pieces = (word.split(_BOUND) if cells(word) > width - 8 else [word] for word in bound.split(" "))
+    pieces = (
+        word.split(_BOUND) if cells(word) > width - 8 else [word] for word in bound.split(" ")
+    )
     for word in chain.from_iterable(pieces):
         trial = f"{line}{word}" if line in (first, indent) else f"{line} {word}"
         stays = not line.strip() or (line == first and cells(indent + word) > width)
