@@ -58,7 +58,8 @@ class Explorer(App[None]):
         """Choose a setting, or set it: to a neighbor, or to what is typed."""
         name, _, words, *_ = setting = self.model.settings[self.at]
         scroll, (typed, self.typed) = self.query_one(VerticalScroll), (self.typed, "")
-        stops, now = setting.stops(), self.wanted[name]
+        now, taken = self.wanted[name], lambda n: self.model.settled({**self.wanted, name: n})[0]
+        stops = [n for n in setting.stops() if taken(n)[name] == n]  # over what cannot be
         match event.key:
             case "up":
                 self.at = (self.at - 1) % len(self.model.settings)

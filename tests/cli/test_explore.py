@@ -124,6 +124,14 @@ def test_arrows_choose_a_setting_and_set_it(size: tuple[int, int]) -> None:
     assert "Memory of each GPU" in third["costs"]
 
 
+def test_arrows_step_over_what_cannot_be() -> None:
+    start, down = ["down", "down", "right"], ["down", "left"]
+    _, right, left, shared = screens("transformer", (80, 24), start, ["left"], down)
+    assert ">heads     64 " in right["settings"]  # 48 heads do not split a width of 4,096
+    assert ">heads     32 " in left["settings"]
+    assert ">kv_heads  16 " in shared["settings"]  # nor is 24 shared by 32
+
+
 def test_digits_are_a_number_and_what_cannot_be_is_said() -> None:
     *_, typed, right, below = screens(
         "transformer", (80, 24), ["down", "down", "4", "8"], ["right"], ["down", "7", "down", "5"]
