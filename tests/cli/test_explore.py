@@ -45,7 +45,7 @@ def test_json_has_settings_notes_and_whole_numbers(real: Drill) -> None:
         (f"--set layers={'9' * 5000}", f"expected a whole number, found {'9' * 40}\n"),
         ("--set attention=flash", "no attention flash"),
         ("--html costs.py", "--html: expected a name that ends in .html, found costs.py"),
-        ("--html nowhere/costs.html", "nowhere/costs.html: cannot be written"),
+        ("--html nowhere/costs.html", "can be written, found nowhere/costs.html"),
     ],
 )
 def test_a_fault_is_one_sentence(real: Drill, words: str, said: str) -> None:
