@@ -58,8 +58,9 @@ class Explorer(App[None]):
         """Choose a setting, or set it: to a neighbor, or to what is typed."""
         name, _, words, *_ = setting = self.model.settings[self.at]
         scroll, (typed, self.typed) = self.query_one(VerticalScroll), (self.typed, "")
-        now, taken = self.wanted[name], lambda n: self.model.settled({**self.wanted, name: n})[0]
-        stops = [n for n in setting.stops() if taken(n)[name] == n]  # over what cannot be
+        now, every = self.wanted[name], setting.stops()
+        taken = (self.model.settled({**self.wanted, name: n})[0][name] for n in every)
+        stops = [n for n, one in zip(every, taken, strict=True) if n == one]  # what can be
         match event.key:
             case "up":
                 self.at = (self.at - 1) % len(self.model.settings)
