@@ -213,14 +213,12 @@ def run(
         output.info(f"drill: {stopped}")
         raise
     ran, budget, argument = made.ran, made.budget, made.choice.argument
-    if json:
-        from grader.reports.json import run_to_json
+    from grader.reports.json import run_to_json
 
-        output.document(
-            question=made.choice.question.id, run=made.used if ran.started else 0, used=made.used,
-            budget=budget, seed=seed, **run_to_json(ran),
-        )  # fmt: skip
-    else:
+    if not output.answer(
+        json, question=made.choice.question.id, run=made.used if ran.started else 0,
+        used=made.used, budget=budget, seed=seed, **run_to_json(ran),
+    ):  # fmt: skip
         head = f"run {made.used} of {budget}"
         output.show(run_page(ran, f"{head}, seed {seed}", filename=made.path.name))
         left = budget - made.used
