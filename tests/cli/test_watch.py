@@ -8,9 +8,11 @@ import os
 import random
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -275,6 +277,65 @@ def test_what_goes_wrong_with_the_records_is_on_the_page_and_said_at_the_end(
     assert here.ended() == 0
     assert here.raw.count("drill: Your history cannot be read") == 1
     assert here.raw.index("\x1b[?1049l") < here.raw.index("drill: Your history cannot be read")
+
+
+def test_who_is_killed_while_a_verdict_is_written_has_lost_nothing_before_it(
+    watch: Callable[..., OnTerminal], drill: Drill, home: Path
+) -> None:
+    here = watch()
+    here.until(KEYS)
+    save("killed")
+    here.until(f"ended with {-signal.SIGKILL}")
+    here.process.wait(60)
+    here.hang_up()
+    with closing(sqlite3.connect(home / "drill.sqlite3")) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    states = [row["verdict"] for row in drill("history", "--all", "--json").data["attempts"]]
+    assert states == ["fail", None]
+    drill("history", "restore", "2", "--to", "mine.py")
+    assert Path("mine.py").read_text() == "# killed\n"  # the bytes come first
+    save("pass")
+    again = watch()
+    assert "PASS" in again.until("q quit")
+    again.type("q")
+    assert again.ended() == 0
+    states = [row["verdict"] for row in drill("history", "--all", "--json").data["attempts"]]
+    assert states == ["fail", None, "pass"]
+
+
+@pytest.mark.parametrize("way", ["damaged", "no folder", "read-only"])
+def test_records_that_come_back_have_all_that_was_in_them(
+    watch: Callable[..., OnTerminal], drill: Drill, home: Path, way: str
+) -> None:
+    here = watch()
+    here.until(KEYS)
+    file, aside = home / "drill.sqlite3", home.with_name("aside")
+    if way == "read-only":  # root may write all the same
+        home.chmod(0o500)
+        file.chmod(0o400)
+    else:
+        home.rename(aside)
+        home.touch() if way == "no folder" else home.mkdir()
+    if way == "damaged":
+        file.write_bytes(b"no database" * 100)
+    save("limit")
+    page = here.until("LIMIT") + here.until(KEYS)
+    unsaved = "Your history cannot be" in page
+    assert unsaved or (way == "read-only" and os.geteuid() == 0)
+    if way == "read-only":
+        home.chmod(0o700)
+        file.chmod(0o600)
+    else:
+        assert way == "no folder" or file.read_bytes() == b"no database" * 100  # left alone
+        home.rename(home.with_name("broken"))
+        aside.rename(home)
+    save("pass")
+    here.until("s solution")
+    here.type("q")
+    assert here.ended() == 0
+    assert here.raw.count("drill: Your history cannot be") == unsaved
+    states = [row["verdict"] for row in drill("history", "--all", "--json").data["attempts"]]
+    assert states == ["fail", *["limit"] * (not unsaved), "pass"]
 
 
 def test_in_a_pipe_each_page_is_printed_once_until_the_input_ends(
