@@ -63,23 +63,22 @@ class Row:
 
 
 def history(
-    ctx: Context, question_id: str | None = None, *, most: int | None = None, brief: bool = False
+    ctx: Context, question_id: str | None = None, *, most: int | None = None, report: str = "report"
 ) -> tuple[tuple[Row, ...], int]:
     """Return what was graded or kept, the latest last; of more than `most`, how many are not there.
 
-    Where `brief`, of checks nothing is known.
+    Of its `report` a row knows all, or what `events.BRIEF` has of it.
 
     Raises:
         UsageError: there is no such question, or the records cannot be read.
     """
     name, which = question_id, dict[str, str]()
-    content = events.BRIEF if brief else "report"
     if question_id is not None and "/" in question_id:
         where, name = bank.find(ctx.banks(), question_id)
         which = {"bank": str(where)}
 
     def latest(db: sqlite3.Connection) -> tuple[tuple[Attempt, ...], int, progress.Overview]:
-        found = events.attempts(db, most=most or -1, report=content, question=name, **which)
+        found = events.attempts(db, most=most or -1, report=report, question=name, **which)
         known = progress.overview(db, name)
         return found, events.count(db, question=name, **which) - len(found), known
 
@@ -90,7 +89,7 @@ def history(
     best: dict[tuple[str, str, int], int] = {}
     marks, last = dict[int, Mark](), dict[str, Mark]()
     for of, path in sorted({(one.question, one.bank) for one in found}):
-        marks |= progress.marks(known, of, Path(path))
+        marks |= progress.of(known, of, Path(path)).marks
     for one in found:  # what was kept, or not finished, has the mark of what came before
         marks[one.id] = last[one.question] = marks.get(one.id) or last.get(one.question, Mark())
     return tuple(_row(one, marks[one.id], best) for one in found), earlier

@@ -241,32 +241,20 @@ def solution(
     found = drills.solution(context(ctx), question, give_up=give_up)
     spec, leads = found.choice.question.spec, found.leads_to
     if output.answer(
-        json,
-        question=found.choice.question.id,
-        passed=found.passed,
-        gave_up=found.gave_up,
-        teaches=spec.teaches,
+        json, question=found.choice.question.id, passed=found.passed, gave_up=found.gave_up,
+        teaches=spec.teaches, sources=spec.sources, solution=found.full, left=found.left,
         leads_to=[{"id": head.id, "title": head.title, "track": head.track} for head in leads],
-        solution=found.full,
         repair=[
             asdict(one) | {"why": [{"part": part, "text": text} for part, text in one.why]}
             for one in found.changes
         ],
-        left=found.left,
-        mine=None
-        if found.mine is None
-        else [{"sign": sign, "text": text} for sign, text in found.mine],
-        sources=spec.sources,
-    ):
+        mine=found.mine and [{"sign": sign, "text": text} for sign, text in found.mine],
+    ):  # fmt: skip
         return
     lines: list[sheet.Line] = [*found.full.rstrip("\n").split("\n")]
     if mine and not full:
-        said = (
-            "yours (-) and a right file (+)"
-            if found.mine
-            else "yours is a right file, line by line"
-        )
-        said = "no file of yours" if found.mine is None else said
+        same = "no file of yours" if found.mine is None else "yours is a right file, line by line"
+        said = "yours (-) and a right file (+)" if found.mine else same
         lines = [f"{found.choice.question.id}: {said}", *signed(found.mine or ())]
     elif not full:  # with what is to be kept on the first screen
         shown = _repair(found) if found.changes else [*lines, ""]

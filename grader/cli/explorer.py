@@ -58,9 +58,8 @@ class Explorer(App[None]):
         """Choose a setting, or set it: to a neighbor, or to what is typed."""
         name, _, words, *_ = setting = self.model.settings[self.at]
         scroll, (typed, self.typed) = self.query_one(VerticalScroll), (self.typed, "")
-        now, every = self.wanted[name], setting.stops()
-        taken = (self.model.settled({**self.wanted, name: n})[0][name] for n in every)
-        stops = [n for n, one in zip(every, taken, strict=True) if n == one]  # what can be
+        model, wanted, now = self.model, self.wanted, self.wanted[name]
+        stops = [n for n in setting.stops() if n == model.settled({**wanted, name: n})[0][name]]
         match event.key:
             case "up":
                 self.at = (self.at - 1) % len(self.model.settings)

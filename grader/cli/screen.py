@@ -131,10 +131,9 @@ class Screen(Closing):
         for event in chain([SAVED], self._events()):
             if event == "q" and not self._view:
                 return
-            if self._watched.look() if event == SAVED else len(event) > 1 or self._key(event):
+            news = self._watched.look() if event == SAVED else len(event) > 1 or self._key(event)
+            if news or self._clock != self._watched.clock:  # a minute has gone by
                 self._draw()
-            elif self._clock != self._watched.clock:
-                self._draw()  # another minute has gone by
 
     def _events(self) -> Iterator[str]:
         """Give what happens; after a signal all is to be drawn again."""

@@ -44,6 +44,7 @@ class Progress:
     earlier: int = 0  # number of the last attempt before it
     # In order: sittings as they were when they were over, moments of wrong answers to follow-ups.
     rated: list[Progress | str] = field(default_factory=list)
+    marks: dict[int, Mark] = field(default_factory=dict)  # by the number of a graded attempt
 
     def asked(self, parts: int) -> int:
         """How many of a question's parts are asked: one more than were passed."""
@@ -128,30 +129,18 @@ def parts_passed(verdicts: str | None) -> int:
 
 def of(known: Overview, question: str, bank: Path, *, once: bool = False) -> Progress:
     """Return the progress with a bank's question, of which only the first try may count."""
-    return _replayed(_about(known, question, bank), {}, once=once)
-
-
-def marks(known: Overview, question: str, bank: Path) -> dict[int, Mark]:
-    """Return what was true at each graded attempt at a bank's question, by its number."""
-    found: dict[int, Mark] = {}
-    _replayed(_about(known, question, bank), found, once=False)
-    return found
-
-
-def _about(known: Overview, question: str, bank: Path) -> list[Entry]:
-    """What is on record of a bank's question, in the order in which it was recorded."""
     same = (key for key in known if key[0] == question and counts(key[1], str(bank), question))
-    return sorted(chain.from_iterable(map(known.__getitem__, same)))
+    return _replayed(sorted(chain.from_iterable(map(known.__getitem__, same))), once=once)
 
 
-def _replayed(entries: Iterable[Entry], marks: dict[int, Mark], *, once: bool) -> Progress:
-    """Return what follows from entries in their order, whatever their clock said; fill `marks`."""
+def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
+    """Return what follows from entries in their order, whatever their clock said."""
     yours, versions, latest = Progress(), set[str | None](), 0
     for one in entries:
         latest = max(latest, one.attempt or 0)
         if one.what == "again":
-            began, rated, versions = yours.sitting + 1, yours.rated, set()
-            yours = Progress(True, passed=yours.passed, sitting=began, earlier=latest, rated=rated)
+            versions, anew = set(), Progress(True, passed=yours.passed, earlier=latest)
+            yours = replace(anew, sitting=yours.sitting + 1, rated=yours.rated, marks=yours.marks)
         before = yours.over
         yours.started = yours.started or one.what == "started" or one.is_try
         if yours.started and not before:
@@ -173,9 +162,9 @@ def _replayed(entries: Iterable[Entry], marks: dict[int, Mark], *, once: bool) -
                 yours.done, yours.passed = yours.done or every, yours.passed or every
                 yours.over = before or every or once
         if one.attempt is not None:
-            marks[one.attempt] = Mark(yours.sitting, yours.hints, yours.given_up)
+            yours.marks[one.attempt] = Mark(yours.sitting, yours.hints, yours.given_up)
         if yours.over and not before:
-            yours.rated.append(replace(yours, rated=[]))
+            yours.rated.append(replace(yours, rated=[], marks={}))
     return yours
 
 

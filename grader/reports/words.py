@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from grader.kinds.registry import get
 from grader.model import report as model
@@ -22,6 +21,7 @@ BLAME = {
 STARTER = "This is the starter, unchanged: below is a symptom, not a cause."
 BEFORE = "You passed {} before, which stays so."
 HARMLESS = "this does not count against you"
+_NUMBERS = re.compile(r"your numbers in (both|all|the) [^.]*")
 _LONGEST_INPUTS = 72  # characters of what stands behind a description of the case
 
 
@@ -238,8 +238,7 @@ def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
     if any(idea.rounded for idea in named):
         found = [replace(one, text=one.text.replace("exactly ", "")) for one in found]
     if not any(check.failing for check in deciding(report)):  # of what is written by hand
-        yours = partial(re.sub, r"your numbers in (both|all|the) [^.]*", "what you wrote")
-        found = [replace(one, text=yours(one.text)) for one in found]
+        found = [replace(one, text=_NUMBERS.sub("what you wrote", one.text)) for one in found]
     return found
 
 

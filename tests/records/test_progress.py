@@ -166,7 +166,7 @@ def test_a_sitting_belongs_to_one_bank_and_moves_with_it(store: Store, tmp_path:
     record(store, "grade b fail", bank=str(moved))
     yours = known(store, moved)
     assert (yours.passed, yours.tries, len(yours.rated)) == (True, 1, 1)
-    marks = progress.marks(store.read(progress.overview, empty={}), "q", moved)
+    marks = progress.of(store.read(progress.overview, empty={}), "q", moved).marks
     assert [one.sitting for one in marks.values()] == [1, 2]  # of a bank that moved as well
 
 
@@ -194,5 +194,5 @@ def test_attempts_know_their_sitting_and_its_hints(store: Store) -> None:
     record(
         store, "hint 1", "hint 2", "grade a pass", "again", "grade b fail", "hint 1", "grade c fail"
     )
-    found = progress.marks(store.read(progress.overview, empty={}), "q", BANK)
+    found = progress.of(store.read(progress.overview, empty={}), "q", BANK).marks
     assert [*found.values()] == [(1, 2, False), (2, 0, False), (2, 1, False)]
