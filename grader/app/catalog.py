@@ -161,8 +161,7 @@ def suggestion(ctx: Context) -> Suggested | None:
     else:
         reason = schedule.why(ctx, yours)
     if kind == "due" and one.due is not None:
-        since = "today" if one.due == today else f"since {schedule.day(one.due, today)}"
-        reason = f"due {since}: {reason}"
+        reason = f"{schedule.said(one.due, today)}: {reason}"
     if header.torch and not able:
         reason += "; it needs torch, which is not installed"
     return Suggested(kind, header, reason, _folder(ctx, header), one.due)

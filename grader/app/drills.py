@@ -25,6 +25,7 @@ from grader.records import events, progress
 from grader.records.events import Event
 
 if TYPE_CHECKING:
+    from grader.app.history import Row
     from grader.bank.repair import Change
     from grader.session.submission import Ran
 
@@ -97,7 +98,7 @@ def start_again(
     yours, question = ctx.progress(choice.question), choice.question
     if not yours.over:
         go_on = f"drill start {choice.called}{choice.option}"
-        if yours.started:
+        if yours.started and choice.workspace is not None:
             go_on = f"drill grade{choice.argument}   drill reset{choice.argument}"
         done = "begun again already, and not passed since" if yours.passed else "not passed yet"
         raise UsageError(
@@ -193,6 +194,8 @@ class Hints:
     part: int
     all: bool = False  # whether every one had been shown before
     counted: bool = True  # False: the next has to be asked for by its number
+    over: bool = False  # whether the solution is shown without giving up
+    last: Row | None = None  # the last try, where there is nothing but that to go on with
 
 
 def hint(ctx: Context, question_id: str | None, *, number: int | None = None) -> Hints:
@@ -201,6 +204,8 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
     They are those of the part that is asked now, numbered from 1; recorded is how many were shown
     of all parts up to it.
     """
+    from grader.app.history import tried  # which puts versions back, as this does
+
     choice = resolve(ctx, question_id)
     yours, parts = ctx.progress(choice.question), choice.question.spec.parts
     *before, part = parts[: yours.asked(len(parts))]
@@ -209,11 +214,14 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
         raise UsageError(f"--number: expected a number from 1 to {len(hints)}, found {number}")
     shown = max(yours.hints - earlier, 0)
     one = number or shown + 1
+    left, over = max(len(hints) - one, 0), yours.over or yours.given_up
+    last = None if left or over else next(reversed(tried(ctx, choice.called, yours)), None)
+    every = tuple(enumerate(hints, 1))
+    given = Hints(choice, every, left, len(hints), current, over=over, last=last)
     if one > len(hints):
-        return Hints(choice, tuple(enumerate(hints, 1)), 0, len(hints), current, all=True)
+        return replace(given, all=True)
     kept = one <= shown or ctx.add(ctx.event("hint", choice.question, hint=earlier + one))
-    left = len(hints) - one
-    return Hints(choice, ((one, hints[one - 1]),), left, len(hints), current, counted=kept)
+    return replace(given, shown=((one, hints[one - 1]),), counted=kept)
 
 
 # A sign and its text: `-` it goes, `+` it comes, a blank: it stays, `...`: lines are left out.

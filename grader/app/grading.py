@@ -38,6 +38,7 @@ class Graded:
     again: str  # what follows `drill grade` to grade this file again
     tries: int  # at the question with this one; 0: it does not count as one
     passed: bool  # whether the question was passed before in this sitting
+    given_up: bool  # whether the solution was shown in it before a pass
     began: str  # when the sitting did, or else the folder: UTC, ISO 8601
     hints_left: bool
     next_part: int | None = None  # number of the part that is asked from now on, if it is a new one
@@ -167,6 +168,7 @@ def grade(
         # A version is a try once, however often it is graded.
         tries=tries if (tries := ctx.progress(question).tries) > yours.tries else 0,
         passed=yours.done,
+        given_up=yours.given_up,
         began=next(iter(yours.moments), choice.workspace.started_at if choice.workspace else ""),
         hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
         next_part=asked if asked > before and report.parts_passed < asked else None,

@@ -15,7 +15,7 @@ from grader.model.errors import DrillError, UsageError
 from grader.model.report import FINE, UNREADABLE
 from grader.records import events, progress
 from grader.records.events import Attempt
-from grader.records.progress import Progress
+from grader.records.progress import Mark, Progress
 from grader.reports.sheet import inert
 
 if TYPE_CHECKING:
@@ -27,11 +27,16 @@ class Row:
     """An attempt, and what its report and the records say of it."""
 
     attempt: Attempt
+    sitting: int = 1
+    hints: int = 0  # shown in that sitting when it was made
+    given_up: bool = False  # whether the solution had been shown in it before a pass
     part: int = 0  # the one it came to, from 1; 0: nothing is known
     of: int = 0  # how many the question had
     on: bool = False  # whether it passed all that was asked then: what failed after was no news yet
     ideas: tuple[str, ...] = ()  # the misconception that its page named first, if it named any
     failed: str = ""  # the first check that did not pass
+    case: str = ""  # the smallest on which it did not
+    clause: str = ""  # the first of the contract that it is about
     failing: frozenset[tuple[str, str]] = frozenset()  # cases, each with a check that failed on it
     unchanged: bool = False  # whether it was the starter
 
@@ -45,39 +50,49 @@ class Row:
     @property
     def verdict(self) -> str:
         """The verdict on what was asked then, in a word."""
-        return "pass" if self.on else self.attempt.state
+        passed = self.on or self.attempt.state == "pass"
+        return "pass" + " after giving up" * self.given_up if passed else self.attempt.state
 
     def repeats(self, before: Row) -> bool:
         """Whether nothing has changed since an earlier one but the time."""
         one, other = (
-            (row.verdict, row.part, row.believed, made.question, made.kind, made.hints)
+            (row.verdict, row.part, row.believed, made.question, made.kind, row.hints)
             for row, made in ((self, self.attempt), (before, before.attempt))
         )
         return one == other
 
 
 def history(
-    ctx: Context, question_id: str | None = None, *, most: int | None = None
+    ctx: Context, question_id: str | None = None, *, most: int | None = None, report: str = "report"
 ) -> tuple[tuple[Row, ...], int]:
     """Return what was graded or kept, the latest last; of more than `most`, how many are not there.
 
-    UsageError where there is no such question, or the records cannot be read.
+    Of its `report` a row knows all, or what `events.BRIEF` has of it.
+
+    Raises:
+        UsageError: there is no such question, or the records cannot be read.
     """
-    which: dict[str, str | int | None] = {"question": question_id}
+    name, which = question_id, dict[str, str]()
     if question_id is not None and "/" in question_id:
         where, name = bank.find(ctx.banks(), question_id)
-        which = {"question": name, "bank": str(where)}
+        which = {"bank": str(where)}
 
-    def latest(db: sqlite3.Connection) -> tuple[tuple[Attempt, ...], int]:
-        found = events.attempts(db, most=most or -1, **which)
-        return found, events.count(db, **which) - len(found)
+    def latest(db: sqlite3.Connection) -> tuple[tuple[Attempt, ...], int, progress.Overview]:
+        found = events.attempts(db, most=most or -1, report=report, question=name, **which)
+        known = progress.overview(db, name)
+        return found, events.count(db, question=name, **which) - len(found), known
 
     # Here the records are the result, so that a fault is an error.
-    found, earlier = ctx.store.read(latest, empty=((), 0))
+    found, earlier, known = ctx.store.read(latest, empty=((), 0, {}))
     if question_id is not None and not found:  # mistyped, or never graded
         bank.find(ctx.banks(), question_id)
     best: dict[tuple[str, str, int], int] = {}
-    return tuple(_row(one, best) for one in found), earlier
+    marks, last = dict[int, Mark](), dict[str, Mark]()
+    for of, path in sorted({(one.question, one.bank) for one in found}):
+        marks |= progress.of(known, of, Path(path)).marks
+    for one in found:  # what was kept, or not finished, has the mark of what came before
+        marks[one.id] = last[one.question] = marks.get(one.id) or last.get(one.question, Mark())
+    return tuple(_row(one, marks[one.id], best) for one in found), earlier
 
 
 def tried(ctx: Context, question_id: str, yours: Progress) -> list[Row]:
@@ -94,33 +109,37 @@ def tried(ctx: Context, question_id: str, yours: Progress) -> list[Row]:
     ]
 
 
-def _row(attempt: Attempt, best: dict[tuple[str, str, int], int]) -> Row:
+def _row(attempt: Attempt, mark: Mark, best: dict[tuple[str, str, int], int]) -> Row:
     """What is known of an attempt; `best` has how many parts those of its sitting passed before."""
     import json  # which a list of questions does without
 
     passed, of = progress.parts_passed(attempt.parts), len((attempt.parts or "").split())
-    mine = (attempt.question, attempt.bank, attempt.sitting)
+    mine = (attempt.question, attempt.bank, mark.sitting)
     before = best.get(mine, 0)
     on = attempt.kind == "grade" and passed > before
     if on:
         best[mine] = passed
     report = json.loads(attempt.report or "{}")
     checks = report.get("checks", [])
-    failed = [c["id"] for c in checks if c["verdict"] not in FINE and not c.get("stretch")]
+    wrong = [c for c in checks if c["verdict"] not in FINE and not c.get("stretch")]
+    failed, shown = [c["id"] for c in wrong], [] if on else wrong[:1]
     if message := report.get("message"):  # it never got as far as a check
         raised = report.get("raised") or {"type": UNREADABLE}
         is_syntax = attempt.parts == progress.NO_TRY and raised["type"] != UNREADABLE
         failed = ["a syntax error" if is_syntax else inert(message)]
     unchanged = report.get("unchanged", False)
-    ideas = [idea["id"] for idea in report.get("misconceptions", [])]
+    ideas = [idea["id"] for idea in report.get("misconceptions") or []]
     return Row(
         attempt,
+        *mark,
         part=passed if on else min(passed + 1, of),
         of=of,
         on=on,
         # No page names one of a part that was not asked, nor of the starter.
         ideas=tuple(ideas[:1]) if not (on or unchanged) else (),
         failed=next(iter(failed), ""),
+        case=next((n for c in shown for n in c.get("failing") or ()), ""),
+        clause=next((str(one["number"]) for c in shown for one in c.get("clauses") or ()), ""),
         # None fail in a try that went on to a new part: what fails there was not asked yet.
         failing=frozenset((n, c["id"]) for c in checks for n in c.get("failing") or () if not on),
         unchanged=unchanged,

@@ -53,7 +53,10 @@ def pack(ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None
         raise UsageError(text, hint="a pack has a folder for each id: make another pack")
     out = ctx.here() / out.expanduser()
     is_zip = out.suffix.lower() == ".zip"
-    empty = out.is_dir() and not is_zip and not any(out.iterdir())
+    try:
+        empty = not is_zip and not any(out.iterdir())
+    except OSError:  # it is not there, is no folder or cannot be read
+        empty = False
     if os.path.lexists(out) and not empty:
         raise UsageError(f"{out}: it is there already", hint=_ELSEWHERE)
     content: dict[str, bytes] = {}

@@ -11,7 +11,7 @@ from grader.app.catalog import Standing, listed
 from grader.app.context import Context
 from grader.app.history import history
 from grader.records import progress
-from grader.records.events import RecordsError
+from grader.records.events import BRIEF, RecordsError
 from grader.reports.practice import HeldIdea, Practice, Track, first_day
 
 
@@ -46,7 +46,7 @@ def _track(name: str, found: list[Standing], today: date) -> Track:
 def _ideas(ctx: Context) -> tuple[HeldIdea, ...]:
     """The ideas that pages named: none of a part that was not asked is among them."""
     try:
-        rows, _ = history(ctx)
+        rows, _ = history(ctx, report=BRIEF)
     except RecordsError:  # which was warned of
         return ()
     held = {

@@ -80,6 +80,11 @@ def day(when: date, today: date) -> str:
     return f"{when:%b} {when.day}" if near else when.isoformat()
 
 
+def said(due: date, today: date) -> str:
+    """Return when something is due: "due today", "due since Nov 20", "due Dec 3"."""
+    return "due today" if due == today else f"due {'since ' * (due < today)}{day(due, today)}"
+
+
 def why(ctx: Context, yours: Progress) -> str:
     """Return what a question comes back for: "passed 2 days ago in 3 tries, no hints"."""
     last = yours.rated[-1]

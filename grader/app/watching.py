@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.app import drills, files, grading
+from grader.app import drills, files, grading, schedule
 from grader.app.context import Context, need_torch
 from grader.app.grading import Graded
 from grader.model.errors import DrillError, UsageError
@@ -46,6 +46,7 @@ class Watching(Closing):
         self.fault: DrillError | None = None  # why the file as it is now is not graded
         self.news = ""  # what the last save changed
         self.at = ""  # when it was graded
+        self._moments: list[str] = []  # of the sitting, until it is over
         self._session: GradingSession | None = None
         self._seed: int | None = None
         self._seen: bytes | str = ""  # what the file held, or why it could not be read
@@ -65,6 +66,13 @@ class Watching(Closing):
         if fault is None and (self.graded is None or seen != self.graded.submission):
             self._grade()
         return True
+
+    @property
+    def clock(self) -> str:
+        """The minutes of the sitting, and those planned; nothing once it is over."""
+        planned = self.choice.question.spec.minutes
+        took = int(schedule.minutes([*self._moments, self._ctx.now()], planned))
+        return f"{took} of {planned} min" if self._moments else ""
 
     def again(self) -> None:
         """Grade the file, changed or not, on other inputs."""
@@ -100,6 +108,8 @@ class Watching(Closing):
             return
         self._seed = graded.report.seed
         self.graded, self.at, self.news = graded, self._ctx.now(), ""
+        yours = self._ctx.progress(question)
+        self._moments = [] if yours.over else yours.moments
         if last is not None and last.submission != graded.submission:
             self._before = last.submission
             until = graded.next_part - 1 if graded.next_part else len(question.spec.parts)

@@ -39,7 +39,6 @@ _KEY = re.compile(rf"#\s*((?:{_OWN})(?=:)|[a-z_]+(?=:(?:\s|$))):\s*(.*)")
 _STRAY = re.compile(rf"#+\s*(%%|(?:{_OWN}):)")  # where it is no mark, and no key
 _DOCSTRING = re.compile(r"(?:\s|#[^\n]*(?:\n|$))*([rR]?(\"\"\"|''').*?\2)", re.DOTALL)
 _NO_CODE = re.compile(rf"(?:{_DOCSTRING.pattern})?(?:\s|#[^\n]*(?:\n|$))*", re.DOTALL)
-_NAMED = (ast.FunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
@@ -146,7 +145,7 @@ def defined(source: bytes) -> Iterator[tuple[str, tuple[int, int]]]:
     """What a program binds at the left margin, with the lines of each, from 0."""
     for node in ast.parse(source).body:
         targets = getattr(node, "targets", [getattr(node, "target", None)])
-        names = [node.name] if isinstance(node, _NAMED) else [getattr(t, "id", "") for t in targets]
+        names = [ast.unparse(t) for t in targets if t] or [getattr(node, "name", "")]
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
         if names[0] and node.end_lineno is not None:
             yield names[0], (first - 1, node.end_lineno)

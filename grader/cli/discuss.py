@@ -24,6 +24,9 @@ def discuss(
     part: Annotated[int | None, option("N", "Only this part.", min=1)] = None,
     all_: Annotated[bool, flag("--all", "List them, with our answer where you gave one.")] = False,
     answer: Annotated[str | None, option("TEXT", "Answer the next one, and no more.")] = None,
+    ticked: Annotated[
+        str | None, option("N,N", "Which key points --answer has, in words; none: 0.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Answer what else is asked about what you passed."""
@@ -34,18 +37,25 @@ def discuss(
     found = discussing.discussion(here, question, part=part)
     name, one = found.choice.question.id, found.asked[0]
     again = f"drill discuss{found.choice.argument}" + f" --part {part}" * (part is not None)
-    if json and answer is None:
-        output.document(question=name, follow_ups=[_row(one) for one in found.asked])
-    elif json:
-        came = asdict(discussing.answer(here, found, one, answer or ""))
+    silent = json or isinstance(output.style, output.Recording)  # nobody can be asked
+    if answer is None and output.answer(json, question=name, follow_ups=[*map(_row, found.asked)]):
+        return
+    if answer is not None and (silent or ticked is not None):
+        has = [number.strip() for number in (ticked or "").split(",")]
+        ticks = [str(n) in has for n, _ in enumerate(one.points, 1)] if ticked else []
+        came = asdict(discussing.answer(here, found, one, answer, ticks or None))
         ours = {"answer": one.follow_up.answer, "points": one.points}
-        output.document(question=name, **_row(one) | came | ours | {"at": here.now()})
+        if not output.answer(json, question=name, **_row(one) | came | ours | {"at": here.now()}):
+            output.show([*page.answer(one.follow_up, **came)])
+        if ticks and not json:
+            many = quantity(len(ticks), "key point")
+            output.write(f"{sum(ticks)} of {many}: {page.STATES[came['verdict']]}")
     elif answer is not None:
         output.show([*page.question(one.follow_up, f"part {one.part}:")])
         with suppress(EOFError):
             _judged(here, found, one, answer)
         output.steps(again)
-    elif all_:
+    elif all_ or silent:
         order = sorted(found.asked, key=lambda one: (one.part, one.number))
         rows = (page.listed(o.follow_up, f"{o.part}.{o.number}", o.verdict) for o in order)
         output.show([block for row in rows for block in row], paged=True)

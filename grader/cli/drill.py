@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from dataclasses import asdict
@@ -156,8 +157,9 @@ def hint(
     json: Json = False,
 ) -> None:
     """Show one more hint."""
+    from grader import forms
     from grader.app import drills
-    from grader.reports.blocks import from_markdown
+    from grader.reports.blocks import Paragraph, from_markdown
 
     given = drills.hint(context(ctx), question, number=number)
     found, argument = given.choice.question, given.choice.argument
@@ -177,7 +179,16 @@ def hint(
         output.steps(f"drill hint{argument}{which}", after=quantity(given.left, "more hint"))
     else:
         said = "these were all the hints" if given.all else "that was the last hint"
-        output.steps(f"drill solution{argument} --give-up", after=said)
+        case, clause = (given.last.case, given.last.clause) if given.last else ("", "")
+        form = forms.of(found.spec)
+        run = [f"drill case {shlex.quote(case)}{argument}"]
+        run *= bool(case) and not (form.is_text or form.apart)
+        if not given.over:
+            first = ["run the smallest case that fails"] * len(run)
+            first += [f"read clause {clause} of the contract again"] * bool(clause)
+            said += f". Before you give up, {joined([*first, 'sleep on it'])}."
+        output.show([Paragraph(said)])
+        output.steps(*run, f"drill solution{argument}{' --give-up' * (not given.over)}")
 
 
 def run(
@@ -202,14 +213,12 @@ def run(
         output.info(f"drill: {stopped}")
         raise
     ran, budget, argument = made.ran, made.budget, made.choice.argument
-    if json:
-        from grader.reports.json import run_to_json
+    from grader.reports.json import run_to_json
 
-        output.document(
-            question=made.choice.question.id, run=made.used if ran.started else 0, used=made.used,
-            budget=budget, seed=seed, **run_to_json(ran),
-        )  # fmt: skip
-    else:
+    if not output.answer(
+        json, question=made.choice.question.id, run=made.used if ran.started else 0,
+        used=made.used, budget=budget, seed=seed, **run_to_json(ran),
+    ):  # fmt: skip
         head = f"run {made.used} of {budget}"
         output.show(run_page(ran, f"{head}, seed {seed}", filename=made.path.name))
         left = budget - made.used
@@ -232,32 +241,20 @@ def solution(
     found = drills.solution(context(ctx), question, give_up=give_up)
     spec, leads = found.choice.question.spec, found.leads_to
     if output.answer(
-        json,
-        question=found.choice.question.id,
-        passed=found.passed,
-        gave_up=found.gave_up,
-        teaches=spec.teaches,
+        json, question=found.choice.question.id, passed=found.passed, gave_up=found.gave_up,
+        teaches=spec.teaches, sources=spec.sources, solution=found.full, left=found.left,
         leads_to=[{"id": head.id, "title": head.title, "track": head.track} for head in leads],
-        solution=found.full,
         repair=[
             asdict(one) | {"why": [{"part": part, "text": text} for part, text in one.why]}
             for one in found.changes
         ],
-        left=found.left,
-        mine=None
-        if found.mine is None
-        else [{"sign": sign, "text": text} for sign, text in found.mine],
-        sources=spec.sources,
-    ):
+        mine=found.mine and [{"sign": sign, "text": text} for sign, text in found.mine],
+    ):  # fmt: skip
         return
     lines: list[sheet.Line] = [*found.full.rstrip("\n").split("\n")]
     if mine and not full:
-        said = (
-            "yours (-) and a right file (+)"
-            if found.mine
-            else "yours is a right file, line by line"
-        )
-        said = "no file of yours" if found.mine is None else said
+        same = "no file of yours" if found.mine is None else "yours is a right file, line by line"
+        said = "yours (-) and a right file (+)" if found.mine else same
         lines = [f"{found.choice.question.id}: {said}", *signed(found.mine or ())]
     elif not full:  # with what is to be kept on the first screen
         shown = _repair(found) if found.changes else [*lines, ""]

@@ -58,7 +58,8 @@ class Explorer(App[None]):
         """Choose a setting, or set it: to a neighbor, or to what is typed."""
         name, _, words, *_ = setting = self.model.settings[self.at]
         scroll, (typed, self.typed) = self.query_one(VerticalScroll), (self.typed, "")
-        stops, now = setting.stops(), self.wanted[name]
+        model, wanted, now = self.model, self.wanted, self.wanted[name]
+        stops = [n for n in setting.stops() if n == model.settled({**wanted, name: n})[0][name]]
         match event.key:
             case "up":
                 self.at = (self.at - 1) % len(self.model.settings)

@@ -89,7 +89,9 @@ def around_of(graded: Graded, now: str, *, full: bool = False, explain: bool = F
     return Around(
         file=_near(graded.path),
         tries=graded.tries,
-        time=_time_taken(graded, now),
+        time=", ".join(
+            filter(None, [_time_taken(graded, now), "after giving up" * graded.given_up])
+        ),
         everything=f"drill grade{graded.again} --full",
         steps=_next_steps(graded, explained=explain or full),
         asked=new or 0,
@@ -152,5 +154,5 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     if report.unchanged and not explained:
         steps.append(f"{again} --explain")
     elif not graded.hints_left:
-        steps.append(f"{solution} --give-up")
+        steps.append(solution + " --give-up" * (not graded.passed))
     return tuple(steps)

@@ -63,7 +63,8 @@ def list_(
 
 def _cells(row: Row) -> tuple[str, ...]:
     attempt = row.attempt
-    state = row.verdict.upper() if attempt.verdict else row.verdict
+    word, *more = row.verdict.split(" ", 1)
+    state = " ".join([word.upper() if attempt.verdict else word, *more])
     return (
         str(attempt.id),
         attempt.question,
@@ -71,7 +72,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.part} of {row.of}" if row.of > 1 else "",
         f"{state} (a file)" if attempt.kind == "review" else state,
         row.believed,
-        str(attempt.hints or ""),
+        str(row.hints or ""),
     )
 
 

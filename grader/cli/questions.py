@@ -66,13 +66,13 @@ def list_(
 
 
 def _cells(one: Standing, today: date) -> tuple[str, ...]:
-    from grader.app.schedule import day
+    from grader.app.schedule import said
 
     header, yours = one.header, one.yours
     passed = f"{yours.passed_of(header.parts)}/{header.parts}"
     state = quantity(yours.tries, "try", "tries") if yours.state == "tried" else yours.state
     if one.due is not None and yours.over:
-        state = "due today" if one.is_due(today) else f"due {day(one.due, today)}"
+        state = said(one.due, today)
     return f"  {header.called}", header.title, header.level, passed, str(header.minutes), state
 
 

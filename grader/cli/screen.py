@@ -26,7 +26,7 @@ import typer
 from grader.cli import drill, output, questions
 from grader.cli.edit import open_editor
 from grader.cli.grade import around_of
-from grader.model.errors import DrillError
+from grader.model.errors import DrillError, UsageError
 from grader.reports import sheet, words
 from grader.reports.blocks import Block, Paragraph
 from grader.reports.grade import page
@@ -41,7 +41,7 @@ _WAKING = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
 _SEQUENCE = re.compile(r"\x1b(?:[\[O][0-?]*[ -/]*[@-~]?)?")  # what an arrow sends, say
 _STYLE = re.compile(r"\x1b\[\d*m")
 _DIFF = "what was graded before (-), and what is there now (+)"
-_KEYS = "p question  d diff  f full  r again  e edit  n next  q quit"
+_KEYS = ("p question", "d diff", "f full", "r again", "e edit", "n next", "q quit")
 
 
 def page_of(watched: Watching, *notes: str, keys: bool = False, full: bool = False) -> list[Block]:
@@ -55,7 +55,7 @@ def page_of(watched: Watching, *notes: str, keys: bool = False, full: bool = Fal
         around = replace(around, steps=(), everything="f")
     time = datetime.fromisoformat(watched.at).astimezone().strftime("%H:%M:%S")
     news = f"Graded at {time}. {watched.news}".rstrip()
-    return list(page(graded.report, replace(around, news=(news, *notes))))
+    return list(page(graded.report, replace(around, news=(news, *notes), clock=watched.clock)))
 
 
 def events(wake: int) -> Iterator[str]:
@@ -87,7 +87,7 @@ class Screen(Closing):
         """Show nothing yet; `notes` are what was said so far, and the pipe wakes who waits."""
         self._watched, self._notes, self._wake, self._waker = watched, notes, wake, waker
         self._mode = termios.tcgetattr(sys.stdin)
-        self._word = ""  # the first of the page
+        self._word = self._clock = ""  # the first of the page, and the minutes in its first line
         self._view = ""  # what is in the place of the page, as far as it was not read yet
         watched.begun, watched.agreed = lambda: self._head("..."), self._agreed
         watched.decided = lambda report: self._head(f"{report.verdict.upper():5}")
@@ -131,7 +131,8 @@ class Screen(Closing):
         for event in chain([SAVED], self._events()):
             if event == "q" and not self._view:
                 return
-            if self._watched.look() if event == SAVED else len(event) > 1 or self._key(event):
+            news = self._watched.look() if event == SAVED else len(event) > 1 or self._key(event)
+            if news or self._clock != self._watched.clock:  # a minute has gone by
                 self._draw()
 
     def _events(self) -> Iterator[str]:
@@ -174,15 +175,20 @@ class Screen(Closing):
     def _agreed(self, answers: bytes) -> bool:
         """Ask before the only grade of a prediction that counts."""
         for event in chain(["begin"], self._events()):
+            if len(event) == 1 and event not in "yY":
+                text = "only the first grade of a prediction counts, and nothing is graded yet"
+                raise UsageError(text, "r asks again, and so does the next save")
             if len(event) == 1:
-                return event in "yY"
+                return True
             if event != SAVED:
                 text = sheet.harmless(answers.decode("utf-8", "replace"))
-                self._put(text, "Only the first grade counts.   y grade   any other key: not yet")
+                text = f"Only the first grade counts.\n\n{text}"
+                self._put(text, "y grade", "other keys: not yet")
         return False
 
     def _draw(self) -> None:
         """Show the page, or what is in its place, as large as the screen is now."""
+        self._clock = self._watched.clock
         with output.captured() as text:
             blocks = page_of(self._watched, *self._notes, keys=True)
             output.show(blocks, rows=get_terminal_size().lines - 1)
@@ -190,15 +196,18 @@ class Screen(Closing):
         shown, *more = self._screens(self._view or text.getvalue())
         graded = self._watched.graded
         passed = graded is not None and graded.report.verdict == "pass"
-        foot = f"{'s solution' if passed else 'h hint  c case'}  {_KEYS}"
+        foot = (*(["s solution"] if passed else ["h hint", "c case"]), *_KEYS)
         if self._view:
-            foot = f"{self._word}   any key: {'more' if more else 'back to the page'}"
-        self._put(shown, foot)
+            foot = (self._word, f"any key: {'more' if more else 'back to the page'}")
+        self._put(shown, *foot)
 
-    def _put(self, text: str, foot: str) -> None:
-        size = get_terminal_size()
+    def _put(self, text: str, *foot: str) -> None:
+        """Show a text above a line of keys, of which the last is there in the narrowest window."""
+        size, keys = get_terminal_size(), [*foot]
+        while len(keys) > 1 and sheet.cells("  ".join(keys)) > size.columns:
+            del keys[-2]
         with output.captured() as line:
-            output.lines([((sheet.cut(foot, size.columns), sheet.REVERSE),)])
+            output.lines([((sheet.cut("  ".join(keys), size.columns), sheet.REVERSE),)])
         output.send(f"\x1b[H\x1b[J{text}\x1b[{size.lines};1H{line.getvalue().rstrip()}")
 
     def _head(self, word: str) -> None:

@@ -35,6 +35,7 @@ from grader.app.resolve import Choice, resolve
 from grader.cli import drill, entrypoint, output, prompts, questions
 from grader.cli.context import SomeId, context, flag, now, option
 from grader.cli.desk import Desk
+from grader.cli.discuss import discuss
 from grader.cli.grade import around_of
 from grader.model.errors import DrillError, UsageError
 from grader.reports.grade import document, page
@@ -48,6 +49,20 @@ _LOOKS, _ADDS, _ENDS = (
     ToolAnnotations(read_only_hint=looks, destructive_hint=ends, open_world_hint=False)
     for looks, ends in ((True, False), (False, False), (False, True))
 )
+# A command, its parameters, what it changes, what it does; None: to grade, as only the server may.
+_TOOLS: tuple[tuple[Callable[..., object] | None, str, ToolAnnotations, str], ...] = (
+    (questions.list_, "track level role new due under", _LOOKS, "List the questions, how far one is."),
+    (questions.next_, "", _LOOKS, "Say what to do next, and why."),
+    (questions.show, "question", _LOOKS, "Show a question, as far as it is asked."),
+    (drill.start, "question again", _ADDS, "Make its folder. `again`: of a question that is due."),
+    (None, "question file yes", _ADDS, "Grade the person's file: a try."),
+    (drill.run, "question seed", _ADDS, "Run the script of a diagnosis, once of a few times."),
+    (drill.case, "name question run seed", _ADDS, "Write a case as a script to run."),
+    (drill.hint, "question", _ADDS, "Show one more hint, which is recorded: ask before."),
+    (drill.solution, "question give_up", _ENDS, "Show the solution, which ends the drill."),
+    (discuss, "question part answer ticked", _ADDS, "List what else is asked about what is passed,"
+     " or give their own `answer` to the next one, which shows ours and its key points."),
+)  # fmt: skip
 
 
 def serve(ctx: typer.Context, named: Sequence[Path]) -> None:
@@ -67,32 +82,8 @@ class _Server(MCPServer[Any]):
             "drill", instructions=prompts.RULES, version=__version__, log_level="CRITICAL"
         )
         self._ctx, self._desk, self._named = ctx, desk, named
-        for command, takes, hints, about in (
-            (
-                questions.list_,
-                "track level role new due under",
-                _LOOKS,
-                "List the questions, and how far one is.",
-            ),
-            (questions.next_, "", _LOOKS, "Say what to do next, and why."),
-            (questions.show, "question", _LOOKS, "Show a question, as far as it is asked."),
-            (
-                drill.start,
-                "question again",
-                _ADDS,
-                "Make a folder with a drill; never over anything. `again`: a question that is due.",
-            ),
-            (self._grade, "question file yes", _ADDS, "Grade the person's file: a try."),
-            (drill.case, "name question run seed", _ADDS, "Write a case as a script to run."),
-            (drill.hint, "question", _ADDS, "Show one more hint, which is recorded: ask before."),
-            (
-                drill.solution,
-                "question give_up",
-                _ENDS,
-                "Show the solution, which ends the drill.",
-            ),
-        ):
-            self._add_command(command, takes.split(), hints, about)
+        for command, takes, hints, about in _TOOLS:
+            self._add_command(command or self._grade, takes.split(), hints, about)
         for name, about, text in prompts.ROLES:
             self._add_role(name, about, text)
 

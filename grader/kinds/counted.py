@@ -10,6 +10,7 @@ global.  `peak` is of what numpy and Python allocate.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import ClassVar, Literal, TypeVar
 
@@ -193,7 +194,8 @@ class Budgeted(Counted[B]):
         if self.shows_reference:
             bars.append(("reference", float(self.baseline(trial).value)))
         details = tuple(f"{what}  {bytes_text(n)}" for what, n in found.details)
-        return api.bars(bytes_text, *bars, details=details)
+        course = (found.course, self.baseline(trial).course) if found.course else ()
+        return replace(api.bars(bytes_text, *bars, details=details), course=course)
 
 
 def _sizes(value: api.Value) -> api.Value:

@@ -195,6 +195,7 @@ class Findings(Written[FindingsCheck]):
 
     keys = FindingsCheck
     judges_values = True
+    shows_measurement = True  # a pass may have false alarms
 
     def judge(self, trial: Trial[FindingsCheck]) -> api.Finding | None:
         check, given = trial.check, trial.given(trial.check.of)
@@ -215,13 +216,14 @@ class Findings(Written[FindingsCheck]):
         said = f"{len(found)} of {every} faults"
         said += f" and {len(half)} with another reason" * bool(half)
         said += f", {len(alarms)} false alarm{'s' * (len(alarms) != 1)}"
-        if len(found) == every and len(alarms) <= check.false_alarms:
-            return api.Finding.passed(said, **figures)
-        missed = [f.symptom for f in check.wrong if f not in found and f not in half][:1]
         known = [n for n in alarms if str(n) in check.innocent][:2]
         why = [f"line {n} is right: {check.innocent[str(n)]}" for n in known]
-        more = "".join(f"; {' '.join(text.split()).rstrip('.')}" for text in (*missed, *why))
-        return api.Finding(said + more, figures=figures)
+        passed = len(found) == every and len(alarms) <= check.false_alarms
+        if passed:
+            why += [f"line {n} is right" for n in alarms if n not in known]
+        missed = [f.symptom for f in check.wrong if f not in found and f not in half][:1]
+        said += "".join(f"; {' '.join(text.split()).rstrip('.')}" for text in (*missed, *why))
+        return api.Finding.passed(said, **figures) if passed else api.Finding(said, figures=figures)
 
     def observe(self, trial: Trial[FindingsCheck]) -> object:
         return trial.given(trial.check.of)

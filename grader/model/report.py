@@ -100,10 +100,15 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Quantities to be compared by length; `details` are lines below them (what was kept)."""
+    """Quantities to be compared by length; `details` are lines below them (what was kept).
+
+    Of a peak of bytes `course` has what was held from the beginning to the end, by yours and by the
+    reference, and `details` what yours held at its peak.
+    """
 
     bars: tuple[Bar, ...]
     details: tuple[str, ...] = ()
+    course: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

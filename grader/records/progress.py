@@ -39,10 +39,12 @@ class Progress:
     misses: int = 0  # tries that passed no part but those passed before
     done: bool = False  # passed in this sitting
     over: bool = False
+    sitting: int = 1  # number
     moments: list[str] = field(default_factory=list)  # of what was done in it, until it was over
     earlier: int = 0  # number of the last attempt before it
     # In order: sittings as they were when they were over, moments of wrong answers to follow-ups.
     rated: list[Progress | str] = field(default_factory=list)
+    marks: dict[int, Mark] = field(default_factory=dict)  # by the number of a graded attempt
 
     def asked(self, parts: int) -> int:
         """How many of a question's parts are asked: one more than were passed."""
@@ -58,6 +60,14 @@ class Progress:
         if self.passed and self.over:
             return "passed"
         return "tried" if self.tries else "started" if self.started else "new"
+
+
+class Mark(NamedTuple):
+    """What was true of a question when an attempt at it was made."""
+
+    sitting: int = 1
+    hints: int = 0  # shown in it
+    given_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +139,8 @@ def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
     for one in entries:
         latest = max(latest, one.attempt or 0)
         if one.what == "again":
-            yours = Progress(True, passed=yours.passed, earlier=latest, rated=yours.rated)
-            versions = set()
+            versions, anew = set(), Progress(True, passed=yours.passed, earlier=latest)
+            yours = replace(anew, sitting=yours.sitting + 1, rated=yours.rated, marks=yours.marks)
         before = yours.over
         yours.started = yours.started or one.what == "started" or one.is_try
         if yours.started and not before:
@@ -151,8 +161,10 @@ def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
                 yours.tries, yours.parts = len(versions), max(yours.parts, passed)
                 yours.done, yours.passed = yours.done or every, yours.passed or every
                 yours.over = before or every or once
+        if one.attempt is not None:
+            yours.marks[one.attempt] = Mark(yours.sitting, yours.hints, yours.given_up)
         if yours.over and not before:
-            yours.rated.append(replace(yours, rated=[]))
+            yours.rated.append(replace(yours, rated=[], marks={}))
     return yours
 
 

@@ -196,21 +196,23 @@ def render_terminal(
     blocks: Sequence[Block], width: int, *, rows: int | None = None
 ) -> tuple[Line, ...]:
     """Blocks as lines for a window of `width` columns, as short as it takes to have `rows`."""
-    width = max(width, sheet.NARROWEST)
+    window, width = width, max(width, sheet.NARROWEST)
     ranks = sorted({s.rank for b in blocks if isinstance(b, Shrinks) for s in b.shorter})
     for rank in [-1] if rows is None else [0, *ranks]:
         lost: list[str] = []
         shown = list(_at(blocks, rank, lost))
         lines = _laid(shown, width, lost)
-        if rows is None or _rows(lines, width) <= rows:
+        if rows is None or _rows(lines, window) <= rows:
             return tuple(lines)
-    # Even the shortest page is too long: its end stays whole, and what is above it is cut.
+    # Even the shortest page is too long: its end and its head stay, what is between is cut.
     ends = [at for at, b in enumerate(blocks) if next(_at([b], -1, []), None) == Gap()]
     end = blocks[max(ends, default=len(blocks)) :]
     command = next((block.command for block in blocks if isinstance(block, LeftOut)), "")
-    ending: list[Line] = [f"{command} shows the rest."] if command else []
+    ending: list[Line] = []
+    if command:
+        ending += sheet.wrapped("shows the rest.", width, first=f"{command} ", indent="    ")
     ending += _laid(_at(end, rank, []), width, [])
-    while lines and _rows([*lines, *ending], width) > (rows or 0):
+    while len(lines) > 1 and _rows([*lines, *ending], window) > (rows or 0):
         lines.pop()
     return (*lines, *ending)
 
@@ -260,7 +262,13 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
             yield from block.draw(width)
         case Table():
             head, *rows = [[*map(inert, row)] for row in (block.head, *block.rows)]
-            yield from sheet.columns(head, rows, right=block.right, indent=block.indent)
+            drawn = sheet.columns(head, rows, right=block.right, indent=block.indent)
+            if max(map(cells, map(sheet.plain, drawn)), default=0) <= width:
+                yield from drawn
+                return
+            begin = " " * block.indent
+            for row in sheet.columns(head, rows, plain=True):  # a sentence can be broken
+                yield from sheet.wrapped(sheet.plain(row), across, first=begin, indent=f"{begin}  ")
         case Commands(commands):
             yield from sheet.steps(commands, across)
         case LeftOut(command) if lost:

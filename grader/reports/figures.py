@@ -26,7 +26,6 @@ INDENT = 4  # cells before what belongs to a heading
 _LABEL_LIMIT = 28
 _VALUE_LIMIT = 24
 _LONGEST_BAR = 20
-_KEPT = "kept by yours"
 _POINTS = 5  # of a curve
 _GAP = 4  # cells between two panels
 _FEWEST_COLUMNS = 3  # panels are set below one another before fewer are shown
@@ -63,8 +62,9 @@ def figure(
         case model.Bars():
             every = exhibit.bars
             drawn = [bar for bar in every if bar.label != "reference" or len(every) < 3]
-            blocks = tuple(_bars(drawn, exhibit.details, most))
-            yield Picture(partial(pictures.bars, drawn, exhibit.details), blocks)
+            kept = "held at your peak" if exhibit.course else "kept by yours"
+            blocks = tuple(_bars(drawn, exhibit.details, kept, most))
+            yield Picture(partial(pictures.bars, drawn, exhibit, kept), blocks)
         case model.Curve():
             yield Picture(partial(pictures.curve, exhibit, bound), tuple(_curve(exhibit)))
 
@@ -111,7 +111,7 @@ def _curve(curve: model.Curve) -> Iterator[Block]:
             yield Paragraph(text, indent=INDENT)
 
 
-def _bars(drawn: Sequence[Bar], details: Sequence[str], most: int) -> Iterator[Block]:
+def _bars(drawn: Sequence[Bar], details: Sequence[str], kept: str, most: int) -> Iterator[Block]:
     """One bar below the other, the largest in full; then what was kept."""
     largest = max((b.value for b in drawn if math.isfinite(b.value)), default=0.0)
     rows = []
@@ -121,9 +121,9 @@ def _bars(drawn: Sequence[Bar], details: Sequence[str], most: int) -> Iterator[B
         rows.append((bar.label, "#" * length, bar.text))
     yield Table(("", " ", "  "), tuple(rows), ("  ",), indent=INDENT)
     for at, detail in enumerate(details[:most]):
-        yield Item(detail, " " * len(_KEPT) if at else _KEPT, INDENT)
+        yield Item(detail, " " * len(kept) if at else kept, INDENT)
     if (more := len(details) - most) > 0:
-        yield Paragraph(f"... and {more} more", indent=INDENT + len(_KEPT) + 1)
+        yield Paragraph(f"... and {more} more", indent=INDENT + len(kept) + 1)
 
 
 def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Line]:

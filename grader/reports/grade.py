@@ -57,6 +57,7 @@ class Around:
     file: str = "submission.py"  # as it is called from the current folder
     tries: int = 0  # of one's own, with this one; 0 where it counts as none
     time: str = ""  # of a pass: "14 minutes (15 planned)"
+    clock: str = ""  # of a sitting that goes on: "12 of 15 min"
     everything: str = "drill grade --full"  # the command that shows what is left out
     steps: tuple[str, ...] = ()  # commands to go on with
     asked: int = 0  # the part that is asked now, because those before it pass
@@ -201,7 +202,8 @@ def _head(report: Report, around: Around, *, passed: bool) -> Block:
     """The verdict, the file, the question."""
     label = "PASS" if passed else report.verdict.upper()
     tries = f"try {around.tries}, " if around.tries else ""
-    facts = [around.file, words.head(report, around.asked), f"{tries}seed {report.seed}"]
+    what = words.head(report, around.asked)
+    facts = [around.file, what, around.clock, f"{tries}seed {report.seed}"]
     text = BETWEEN.join(fact.replace(" ", "\xa0") for fact in facts if fact)
     return Paragraph(text, f"{label:5}", BOLD if passed else REVERSE, hang=6)
 

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate, product
 
 from grader.model.numerals import number, numbers_aligned
-from grader.model.report import Bar, Curve, Grids, Panel
+from grader.model.report import Bar, Bars, Curve, Grids, Panel
 from grader.reports.sheet import cells, cut, inert
 
 _PRINTED = (96, 16, 12)  # entries, rows and columns, at most, of a map that shows numbers
@@ -27,6 +27,7 @@ _LETTER, _LINE, _GAP = 8, 24, 12  # pixels
 _LONGEST, _WIDEST = 16, 60  # letters of a cell, of a title
 _POINTS, _DOTS = 400, 12  # of a curve: the most that are drawn, and so few that each is marked
 _DECADES = 1e3  # ratio of its ends from which on a curve is drawn over powers of ten
+_HELD = "Millions of bytes held, from the first operation to the last, forward and backward: "
 _SIZE = re.compile(r"(\d[\d,]{0,30}) bytes?$")
 _BOUND = re.compile(r"(?:above|below) (-?\d[\d,]{0,30}(?:\.\d+)?(?:e-?\d+)?)$")
 
@@ -155,8 +156,12 @@ def _text(x: float, y: float, text: str, of: str = "") -> str:
     return f'<text x="{x:g}" y="{y:g}"{of}>{html.escape(inert(text))}</text>'
 
 
-def bars(shown: Sequence[Bar], kept: Sequence[str], _said: str, rest: str) -> str:
-    """Bars above a common line, the budget drawn through all; what was kept, one after another."""
+def bars(shown: Sequence[Bar], every: Bars, called: str, said: str, rest: str) -> str:
+    """Bars above a common line, the budget drawn through all; what was kept, one after another.
+
+    Below them, of a peak, the bytes that were held from the beginning to the end.
+    """
+    kept = every.details
     sizes = [float(m[1].replace(",", "")) if (m := _SIZE.search(one)) else 0.0 for one in kept]
     ends = [0.0, *accumulate(sizes)]
     most = max([ends[-1], *(bar.value for bar in shown if math.isfinite(bar.value))])
@@ -165,7 +170,7 @@ def bars(shown: Sequence[Bar], kept: Sequence[str], _said: str, rest: str) -> st
     budget = next((bar.value for bar in shown if bar.label == "allowed"), math.inf)
     rows = [(b.label, b.text, 0.0, min(b.value, most) if b.value > 0 else 0.0) for b in shown]
     for at, one in enumerate(kept):
-        rows.append(("kept by yours" * (not at), one, ends[at], ends[at + 1]))
+        rows.append((called * (not at), one, ends[at], ends[at + 1]))
     made = ""
     for label, text, begin, end in rows:
         drawn, over = "", max(begin, budget)
@@ -177,10 +182,14 @@ def bars(shown: Sequence[Bar], kept: Sequence[str], _said: str, rest: str) -> st
         label, text = (html.escape(inert(words)) for words in (label, text))
         drawn = f'<svg aria-hidden="true">{drawn}</svg>'
         made += f"<tr><th>{label}</th><td>{drawn}</td><td>{text}</td></tr>\n"
-    return f'<table class="bars">\n{made}</table>\n'
+    made = f'<table class="bars">\n{made}</table>\n'
+    if len(every.course) != 2:
+        return made
+    yours, right = (tuple(n / 1e6 for n in course) for course in every.course)
+    return made + curve(Curve(yours, right), f"below {budget / 1e6:.6g}", said, "", _HELD)
 
 
-def curve(shown: Curve, bound: str, said: str, rest: str) -> str:
+def curve(shown: Curve, bound: str, said: str, rest: str, about: str = "") -> str:
     """Yours and a right one over the steps, and the line above or below which they have to end."""
     lines = {"yours": shown.yours, "a right one": shown.expected}
     if held := _BOUND.match(bound):
@@ -211,12 +220,15 @@ def curve(shown: Curve, bound: str, said: str, rest: str) -> str:
         ends = f", ends at {number(values[-1])}" if kind != "bound" and values else ""
         key.append(f"{_key(kind, 'M0 7h28')} {html.escape(inert(label))}{ends}")
     steps = max(len(shown.yours), len(shown.expected)) - 1
+    first, end = ("begin", "end") if about else ("step 0", f"{steps:,}")
     drawn = (
         f'<div class="plot"><div><span>{number(high)}</span><span>{number(low)}</span></div>'
         f'<svg viewBox="0 0 100 100" preserveAspectRatio="none">{paths}</svg>'
-        f"<i></i><div><span>step 0</span><span>{steps:,}</span></div></div>"
+        f"<i></i><div><span>{first}</span><span>{end}</span></div></div>"
     )
-    return _figure(drawn, said, "; ".join(key) + "; upward in powers of ten" * by_tens) + rest
+    return (
+        _figure(drawn, said, about + "; ".join(key) + "; upward in powers of ten" * by_tens) + rest
+    )
 
 
 def _key(kind: str, path: str = "M1 1h26v12h-26z") -> str:

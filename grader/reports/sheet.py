@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
-NARROWEST, WIDEST = 60, 80  # columns that a page is laid out for, however wide the window is
+NARROWEST, WIDEST = 30, 80  # columns that a page is laid out for, however wide the window is
 BOLD, REVERSE, RED, GREEN = "1", "7", "31", "32"  # SGR
 GAP = "   "  # between commands on a line, and between a title and what follows it
 LINE_LIMIT = 400  # characters of one line: five lines of a terminal, more than any honest one
@@ -117,15 +118,19 @@ def wrapped(text: str, width: int, *, first: str = "", indent: str | None = None
 
     The first line begins with `first`, all others with `indent`: blanks as wide, if not given.
     """
-    indent = " " * cells(first) if indent is None else indent
+    indent = " " * min(cells(first), max(width - 30, 4)) if indent is None else indent
     whole = " ".join(re.split(r"[ \t\n]+", text.strip(" \t\n")))
     bound = _CODE.sub(
         lambda m: m[0].replace(" ", _BOUND) if cells(m[0]) <= width - 8 else m[0], whole
     )
     lines, line = [], first
-    for word in bound.split(" "):
+    pieces = (
+        word.split(_BOUND) if cells(word) > width - 8 else [word] for word in bound.split(" ")
+    )
+    for word in chain.from_iterable(pieces):
         trial = f"{line}{word}" if line in (first, indent) else f"{line} {word}"
-        if cells(trial) > width and line not in (first, indent):
+        stays = not line.strip() or (line == first and cells(indent + word) > width)
+        if cells(trial) > width and not stays:
             lines.append(line)
             trial = indent + word
         line = trial

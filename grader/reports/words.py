@@ -21,6 +21,7 @@ BLAME = {
 STARTER = "This is the starter, unchanged: below is a symptom, not a cause."
 BEFORE = "You passed {} before, which stays so."
 HARMLESS = "this does not count against you"
+_NUMBERS = re.compile(r"your numbers in (both|all|the) [^.]*")
 _LONGEST_INPUTS = 72  # characters of what stands behind a description of the case
 
 
@@ -236,6 +237,8 @@ def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
         found.append(Idea("", "No listed idea gives exactly these numbers."))
     if any(idea.rounded for idea in named):
         found = [replace(one, text=one.text.replace("exactly ", "")) for one in found]
+    if not any(check.failing for check in deciding(report)):  # of what is written by hand
+        found = [replace(one, text=_NUMBERS.sub("what you wrote", one.text)) for one in found]
     return found
 
 

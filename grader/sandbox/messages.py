@@ -154,6 +154,8 @@ def unwanted(said: object, want: Collection[str], most_pairs: int = 0) -> str:
                     return "kept"
                 if len(one.products) > protocol.MOST_PRODUCTS:
                     return "products"
+                if len(one.course) > protocol.MOST_POINTS:
+                    return "course"
             case protocol.Gradients():
                 values = one.gradients
         if not values.keys() <= set(want):

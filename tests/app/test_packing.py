@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -139,7 +141,9 @@ def test_a_pack_has_the_parts_that_are_asked_and_is_the_same_every_time(tmp_path
     assert f"{name}/{EXAMPLES}/tied.py" not in made.files
 
 
-def test_what_cannot_be_packed_is_said_and_nothing_is_written_over(tmp_path: Path) -> None:
+def test_what_cannot_be_packed_is_said_and_nothing_is_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     here = context(tmp_path)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
@@ -156,6 +160,18 @@ def test_what_cannot_be_packed_is_said_and_nothing_is_written_over(tmp_path: Pat
     with pytest.raises(UsageError, match="expected one question of this id, found 2"):
         pack(here, ["three-rows", "drill/three-rows"], Path("empty"))
     assert not any((tmp_path / "empty").iterdir())
+
+    read = Path.iterdir
+
+    def closed(folder: Path) -> Iterator[Path]:
+        if folder.name == "empty":
+            raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return read(folder)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "iterdir", closed)
+        with pytest.raises(UsageError, match="it is there already"):
+            pack(here, ["three-rows"], Path("empty"))
     pack(here, ["three-rows"], Path("empty"))
     assert (tmp_path / "empty" / "three-rows" / "answers.txt").exists()
     assert (tmp_path / "old.zip").read_text() == (tmp_path / "full/mine.txt").read_text() == "mine"

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -100,6 +101,22 @@ def test_the_seed_stays_until_another_is_asked_for(ctx: Context, watched: Watchi
     seeds = [row.attempt.seed for row in history.history(ctx)[0]]
     assert seeds[0] == seeds[1] != seeds[2]
     assert watched.news == ""  # of the same version
+
+
+def test_the_minutes_of_a_sitting_run_on_until_it_is_over(
+    ctx: Context, watched: Watching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched.look()
+    assert watched.clock == "0 of 25 min"
+    later = replace(ctx, now=lambda: "2026-01-02T03:16:30+00:00")
+    monkeypatch.setattr(watched, "_ctx", later)
+    assert watched.clock == "12 of 25 min"
+    watched.path.write_text("# pass")
+    watched.look()
+    assert watched.clock == ""
+    drills.start_again(later, "double-trouble")
+    watched.look()
+    assert watched.clock == "0 of 25 min"
 
 
 def test_a_file_that_is_none_is_said_and_the_page_comes_back_with_it(

@@ -158,6 +158,11 @@ def test_what_an_idea_defines_takes_the_place_of_what_the_reference_has() -> Non
     )
 
 
+def test_names_that_are_bound_together_are_replaced_together() -> None:
+    idea, reference = b"A, B = 1, 2\nnp.x = C = 3\n", b"A, B = 5, 6\nD = A\n"
+    assert cells.applied(reference, idea) == b"A, B = 1, 2\nD = A\n\n\nnp.x = C = 3\n"
+
+
 def test_what_an_idea_imports_stands_below_what_the_reference_does() -> None:
     idea = b"from math import (\n    exp,\n)\nimport numpy as np\n\ndef gate(x):\n    pass\n"
     made = cells.applied(REFERENCE, idea).decode()

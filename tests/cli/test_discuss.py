@@ -226,6 +226,9 @@ def test_those_never_answered_come_first_then_wrong_ones_then_the_oldest(
     assert "2 of 3 key points: right" in say("y\nn\ny\n", "--part", "1", "--answer", "hm").out
     follow(real, f"discuss {ID} --answer 3 => 0 | Right.")
     assert order(real) == [(2, 1, "pass"), (3, 1, "pass"), (1, 2, "pass"), (1, 1, "pass")]
+    said = say("", "--part", "1", "--answer", "hm", "--ticked", "1, 3").out  # nobody is asked
+    assert said.startswith("Our answer:\n")
+    assert said.endswith("2 of 3 key points: right\n")
     page = say("", "--all").out
     assert page.index("1.1 right: What") < page.index("1.2 right: Why") < page.index("2.1 right:")
 

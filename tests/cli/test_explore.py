@@ -45,7 +45,7 @@ def test_json_has_settings_notes_and_whole_numbers(real: Drill) -> None:
         (f"--set layers={'9' * 5000}", f"expected a whole number, found {'9' * 40}\n"),
         ("--set attention=flash", "no attention flash"),
         ("--html costs.py", "--html: expected a name that ends in .html, found costs.py"),
-        ("--html nowhere/costs.html", "nowhere/costs.html: cannot be written"),
+        ("--html nowhere/costs.html", "can be written, found nowhere/costs.html"),
     ],
 )
 def test_a_fault_is_one_sentence(real: Drill, words: str, said: str) -> None:
@@ -122,6 +122,14 @@ def test_arrows_choose_a_setting_and_set_it(size: tuple[int, int]) -> None:
     assert second["short"] != first["short"]
     assert ">width     2048 " in third["settings"]
     assert "Memory of each GPU" in third["costs"]
+
+
+def test_arrows_step_over_what_cannot_be() -> None:
+    start, down = ["down", "down", "right"], ["down", "left"]
+    _, right, left, shared = screens("transformer", (80, 24), start, ["left"], down)
+    assert ">heads     64 " in right["settings"]  # 48 heads do not split a width of 4,096
+    assert ">heads     32 " in left["settings"]
+    assert ">kv_heads  16 " in shared["settings"]  # nor is 24 shared by 32
 
 
 def test_digits_are_a_number_and_what_cannot_be_is_said() -> None:

@@ -166,7 +166,8 @@ def test_a_tool_says_what_its_command_says(
     assistant: Assistant, real: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = {one.name: one for one in assistant.portal.call(assistant.client.list_tools).tools}
-    assert [*tools] == ["list", "next", "show", "start", "grade", "case", "hint", "solution"]
+    names = "list next show start grade run case hint solution discuss"
+    assert [*tools] == names.split()
     assert "ends the drill" in str(tools["solution"].description)
     hints = [tools["solution"].annotations, tools["hint"].annotations, tools["show"].annotations]
     assert [one.destructive_hint for one in hints if one] == [True, False, False]
@@ -326,6 +327,39 @@ def test_a_real_question_gives_nothing_away(home: Path) -> None:
         for tool in ("show", "case"):
             assistant.data(tool, question=question.id)
         assert leaked(assistant, question, 2) == hints[:1]
+
+
+def test_what_else_is_asked_is_answered_before_ours_is_sent(home: Path) -> None:
+    question = bank.load([ROOT], "data-parallel-review")
+    ours = [flat(one.answer)[:40] for one in question.spec.parts[0].follow_ups]
+    with talking(home.parent / "sent") as assistant:
+        file = Path(assistant.data("start", question=question.id)["submission"])
+        assistant.refused("discuss", "is not passed yet")
+        file.write_bytes(next(iter(question.accepted.values())))
+        assert assistant.data("grade")["verdict"] == "pass"
+        assert [one["answer"] for one in assistant.data("discuss")["follow_ups"]] == [None, None]
+        assert not any(text in assistant.sent for text in ours)
+        for answered in (1, 2):
+            one = assistant.data("discuss")["follow_ups"][0]
+            typed = "4" if one["kind"] == "choice" else "0 / 0, so add up sums and counts"
+            told = assistant.data("discuss", answer=typed)
+            if one["kind"] == "points":
+                assert told["verdict"] is None
+                assert len(told["points"]) == 2
+                told = assistant.data("discuss", answer=typed, ticked="1, 2")
+            assert (told["verdict"], flat(told["answer"])[:40] in ours) == ("pass", True)
+            assert sum(text in assistant.sent for text in ours) == answered
+        assert "1.1 right:" in assistant.page("discuss")
+
+
+def test_the_script_of_a_diagnosis_runs_out_of_its_budget(home: Path) -> None:
+    with talking(home.parent / "sent") as assistant:
+        file = Path(assistant.data("start", question="every-knob")["submission"])
+        file.write_text("def run(seed):\n    return {'loss': [seed, 1.0]}\n")
+        told = assistant.call("run", seed=2)
+        assert told.structured_content["used"] == 1
+        assert "run 1 of" in said(told)
+        assistant.refused("run", "is not answered by experiments", question="maxpool-routing")
 
 
 def test_a_prediction_is_graded_when_the_person_agrees(home: Path) -> None:

@@ -242,8 +242,8 @@ def test_a_command_in_a_complaint_is_never_folded(monkeypatch: pytest.MonkeyPatc
     command = "Next: drill grade maxpool-routing --file 'a folder/submission.py'   drill list"
     output.warn("a complaint that goes on for more than a line of sixty columns", command)
     assert screen.getvalue().splitlines() == [
-        "drill: a complaint that goes on for more than a line of",
-        "    sixty columns",
+        "drill: a complaint that goes on for more",
+        "    than a line of sixty columns",
         "    Next: drill grade maxpool-routing --file 'a folder/submission.py'",
         "          drill list",
     ]

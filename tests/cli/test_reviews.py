@@ -70,6 +70,7 @@ def test_a_question_that_is_due_begins_anew_and_what_was_there_is_kept(
     assert "1 of 1 passed, 1 due for review" in drill("list", "--due").out
     clock.pass_(days=9)
     assert f"{ID}   due since Mar 2: passed 10 days ago" in drill("next").out
+    assert "due since Mar 2\n" in drill("list").out
     assert FILE.read_text() == "# pass\n"
     begun = drill("start", ID, "--again")
     assert f"Kept  {ID}/submission.before-again-1.py\nNext: cd {ID} && drill grade\n" in begun.out

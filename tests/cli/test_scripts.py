@@ -16,6 +16,37 @@ hint => 0 | hint 2 of 3 | 1 more hint Next: drill hint | !Try 0.
 hint => 0 | hint 3 of 3 | that was the last hint
 hint => 0 | hint 1 of 3 | hint 2 of 3 | hint 3 of 3 | these were all the hints
 
+== after the last hint there is something to do before giving up
+start double-trouble => 0
+hint => 0
+hint => 0
+hint => 0 | Before you give up, sleep on it. Next: drill solution --give-up
+double-trouble/submission.py < # fail
+grade => 1
+hint => 0 | give up, run the smallest case that fails and sleep on it. | Next: drill case one
+double-trouble/submission.py < # pass
+grade => 0
+hint => 0 | these were all the hints Next: drill solution | !give
+double-trouble/submission.py < # fail again
+grade => 1 | drill solution | !give
+
+== a pass after a look at the solution says so, in its page and in the history
+start double-trouble => 0
+solution --give-up => 0
+double-trouble/submission.py < # fail
+grade => 1 | !giving up
+double-trouble/submission.py < # pass
+grade => 0 | planned), after giving up
+history => 0 | FAIL value | PASS after giving up
+start double-trouble --again => 0
+double-trouble/submission.py < # pass 1
+grade => 1
+double-trouble/submission.py < # pass
+grade => 0 | !giving up
+solution => 0
+grade => 0 | !giving up
+history => 0 | PASS after giving up | !PASS after giving up hints
+
 == a fail says how to go on and how to repeat it
 start double-trouble => 0
 double-trouble/submission.py < # fail
@@ -27,6 +58,20 @@ hint => 0
 grade => 1 | drill solution --give-up
 grade --seed 9223372036854775808 => 2
 grade --seed 9223372036854775807 => 1
+
+== what was begun is begun again where its folder is gone
+start double-trouble => 0
+rm double-trouble
+start double-trouble --again => 2 | not passed yet | Next: drill start double-trouble | !reset
+start double-trouble => 0
+double-trouble/submission.py < # pass
+grade => 0
+rm double-trouble
+start double-trouble --again => 0 | the starter again | Next: cd double-trouble && drill grade
+rm double-trouble
+start double-trouble --again => 2 | is begun again already | Next: drill start double-trouble
+start double-trouble => 0
+grade => 1
 
 == an older copy is not graded in place of a folder that is gone
 start double-trouble --dir ../first => 0

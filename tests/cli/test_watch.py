@@ -8,9 +8,11 @@ import os
 import random
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -45,7 +47,7 @@ def test_a_page_stands_in_the_place_of_another(
 ) -> None:
     here = watch()
     first = here.until(KEYS)
-    assert "FAIL  double-trouble/submission.py   double-trouble   seed" in first
+    assert "FAIL  double-trouble/submission.py   double-trouble   0 of 25 min\r\n" in first
     assert "Graded at " in first
     assert "Next:" not in first
     save("pass")
@@ -58,12 +60,16 @@ def test_a_page_stands_in_the_place_of_another(
     here.type("r")
     assert "Since" not in here.until(KEYS)
     here.resize(50, 12)
-    here.until("h hint  c case  p question  d diff  f full  r a...")
+    here.until("h hint  c case  p question  d diff  f full  q quit")
+    here.resize(30, 12)
+    page = here.until("h hint  c case  q quit")
+    assert "FAIL  double-trouble/submission.py\r\n      double-trouble\r\n      seed" in page
+    assert "value: y differs in 1 case in\r\n    case one.\r\n" in page
     here.resize(20, 5)
-    here.until("h hint  c case  p...")
+    here.until("h hint  q quit")
     save("error")
     here.until("ERROR")
-    here.until("h hint  c case  p...")
+    here.until("h hint  q quit")
     here.type("q")
     assert here.ended() == 0
     rows = drill("history", "--all", "--json").data["attempts"]
@@ -238,12 +244,20 @@ def test_it_asks_before_the_grade_of_a_prediction_that_counts(
     here = OnTerminal("watch", "seven-windows")
     here.until(KEYS)
     answers = Path("seven-windows", "answers.txt")
-    for key, said in (("n", "the first grade of a prediction is"), ("y", "answers.txt")):
+    for key, said in (("n", "r asks again, and so does the next save"), ("y", "answers.txt")):
         answers.write_text(f"grad_x[1] = 2\ngrad_x[4] = 5\ngrad_x[6] = 0\n# {key}\n")
-        asked = here.until("Only the first grade counts.   y grade   any other key: not yet")
+        asked = here.until("y grade  other keys: not yet")
+        assert "Only the first grade counts.\r\n" in asked
         assert f"grad_x[4] = 5\r\ngrad_x[6] = 0\r\n# {key}" in asked
         here.type(key)
-        assert said in here.until(KEYS)
+        page = here.until(KEYS)
+        assert said in page
+        assert "--yes" not in page  # which nobody can type here
+        if key == "n":
+            here.type("r")
+            here.until("y grade  other keys: not yet")
+            here.type(" ")
+            here.until(KEYS)
     here.type("q")
     assert here.ended() == 0
     (row,) = (row for row in real("list", "--json").data["questions"] if row["tries"])
@@ -263,6 +277,65 @@ def test_what_goes_wrong_with_the_records_is_on_the_page_and_said_at_the_end(
     assert here.ended() == 0
     assert here.raw.count("drill: Your history cannot be read") == 1
     assert here.raw.index("\x1b[?1049l") < here.raw.index("drill: Your history cannot be read")
+
+
+def test_who_is_killed_while_a_verdict_is_written_has_lost_nothing_before_it(
+    watch: Callable[..., OnTerminal], drill: Drill, home: Path
+) -> None:
+    here = watch()
+    here.until(KEYS)
+    save("killed")
+    here.until(f"ended with {-signal.SIGKILL}")
+    here.process.wait(60)
+    here.hang_up()
+    with closing(sqlite3.connect(home / "drill.sqlite3")) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    states = [row["verdict"] for row in drill("history", "--all", "--json").data["attempts"]]
+    assert states == ["fail", None]
+    drill("history", "restore", "2", "--to", "mine.py")
+    assert Path("mine.py").read_text() == "# killed\n"  # the bytes come first
+    save("pass")
+    again = watch()
+    assert "PASS" in again.until("q quit")
+    again.type("q")
+    assert again.ended() == 0
+    states = [row["verdict"] for row in drill("history", "--all", "--json").data["attempts"]]
+    assert states == ["fail", None, "pass"]
+
+
+@pytest.mark.parametrize("way", ["damaged", "no folder", "read-only"])
+def test_records_that_come_back_have_all_that_was_in_them(
+    watch: Callable[..., OnTerminal], drill: Drill, home: Path, way: str
+) -> None:
+    here = watch()
+    here.until(KEYS)
+    file, aside = home / "drill.sqlite3", home.with_name("aside")
+    if way == "read-only":  # root may write all the same
+        home.chmod(0o500)
+        file.chmod(0o400)
+    else:
+        home.rename(aside)
+        home.touch() if way == "no folder" else home.mkdir()
+    if way == "damaged":
+        file.write_bytes(b"no database" * 100)
+    save("limit")
+    page = here.until("LIMIT") + here.until(KEYS)
+    unsaved = "Your history cannot be" in page
+    assert unsaved or (way == "read-only" and os.geteuid() == 0)
+    if way == "read-only":
+        home.chmod(0o700)
+        file.chmod(0o600)
+    else:
+        assert way == "no folder" or file.read_bytes() == b"no database" * 100  # left alone
+        home.rename(home.with_name("broken"))
+        aside.rename(home)
+    save("pass")
+    here.until("s solution")
+    here.type("q")
+    assert here.ended() == 0
+    assert here.raw.count("drill: Your history cannot be") == unsaved
+    states = [row["verdict"] for row in drill("history", "--all", "--json").data["attempts"]]
+    assert states == ["fail", *["limit"] * (not unsaved), "pass"]
 
 
 def test_in_a_pipe_each_page_is_printed_once_until_the_input_ends(

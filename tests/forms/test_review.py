@@ -47,9 +47,22 @@ def test_what_is_found_is_counted(
     assert report.verdict is (Verdict.PASS if passes else Verdict.FAIL)
 
 
+def test_a_pass_says_which_lines_were_listed_and_are_right(session: GradingSession) -> None:
+    for line, said in (7, "line 7 is right: the number of ranks is what it says"), (9, "line 9 is"):
+        page = " ".join(page_of(graded(session, ALL | {line: "precision"})).split())
+        assert page.startswith("PASS")
+        assert f"review 5 of 5 faults, 1 false alarm; {said}" in page
+
+
 def test_who_approves_is_told_so_whatever_is_listed(session: GradingSession) -> None:
     report = graded(session, ALL, "yes")
     assert report.checks[0].message == "you approved, and something is wrong with it"
+
+
+def test_of_what_is_no_number_none_is_spoken(session: GradingSession) -> None:
+    page = page_of(graded(session, {12: "overwritten"}))
+    assert "Idea: stops-at-the-loop. It gives exactly what you wrote.\n" in page
+    assert "numbers" not in page
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,12 @@ def test_memory_at_the_peak_is_held_against_another_run(desk: Desk) -> None:
     assert found.verdict is Verdict.FAIL
     assert found.message.endswith("x the run plain, 1.50x allowed in case wide")
     assert found.figures["ratio"] > 1.5
+    assert isinstance(found.exhibit, Bars)
+    yours, right = found.exhibit.course
+    assert max(yours) == found.figures["bytes"] > max(right) > 0
+    assert len(yours) <= 60
+    # Nine of (32, 64) and their product, beside what backward has not made yet.
+    assert found.exhibit.details[0] == "(32, 64) float32  81,920 bytes"
     assert desk.result("peak", at_most="1 / 2").verdict is Verdict.PASS
 
 

@@ -118,14 +118,15 @@ def test_progress_counts_verdicts_and_nothing_else(store: Store) -> None:
 
 def test_hints_and_solutions_that_were_shown_are_remembered(store: Store) -> None:
     assert known(store) == progress.Progress()
-    begin(store, b"1")
+    finish(store, begin(store, b"1"), "fail")
     for number in (1, 2):
         record(store, "hint", hint=number)
     record(store, "solution")
     yours = known(store)
     assert (yours.hints, yours.given_up) == (2, True)
-    begin(store, b"2")
-    assert [attempt.hints for attempt in store.write(events.attempts)] == [0, 2]
+    finish(store, begin(store, b"2"), "pass")
+    marks = progress.of(store.read(progress.overview, empty={}), "q", Path("b")).marks
+    assert list(marks.values()) == [(1, 0, False), (1, 2, True)]
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,8 @@ def test_a_sitting_belongs_to_one_bank_and_moves_with_it(store: Store, tmp_path:
     record(store, "grade b fail", bank=str(moved))
     yours = known(store, moved)
     assert (yours.passed, yours.tries, len(yours.rated)) == (True, 1, 1)
+    marks = progress.of(store.read(progress.overview, empty={}), "q", moved).marks
+    assert [one.sitting for one in marks.values()] == [1, 2]  # of a bank that moved as well
 
 
 def test_events_count_in_their_order_whatever_the_clock_said(store: Store) -> None:
@@ -192,5 +194,5 @@ def test_attempts_know_their_sitting_and_its_hints(store: Store) -> None:
     record(
         store, "hint 1", "hint 2", "grade a pass", "again", "grade b fail", "hint 1", "grade c fail"
     )
-    found = store.read(events.attempts, empty=())
-    assert [(one.sitting, one.hints) for one in found] == [(1, 2), (2, 0), (2, 1)]
+    found = progress.of(store.read(progress.overview, empty={}), "q", BANK).marks
+    assert [*found.values()] == [(1, 2, False), (2, 0, False), (2, 1, False)]

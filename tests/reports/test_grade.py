@@ -56,7 +56,7 @@ def test_pages_read_as_they_did(golden: Golden) -> None:
     golden("other_pages", "\n".join(f"{name}\n\n{shown}" for name, shown in found.items()))
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [40, 50, 60, 80, 120])
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_page_fits_the_window_and_a_screen_of_24_lines(name: str, width: int) -> None:
     colored, shown = page(name, width, color=True), page(name, width)

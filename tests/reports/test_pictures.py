@@ -167,6 +167,20 @@ def test_bars_are_cut_by_the_budget_and_followed_by_what_was_kept() -> None:
     assert content.count('class="bound" x1="25.00%"') == 5
 
 
+def test_of_a_peak_the_bytes_that_were_held_are_a_curve_below_the_bars() -> None:
+    bars = (Bar("yours", 4e6, "4,000,000 bytes"), Bar("allowed", 3e6, "3,000,000 bytes"))
+    content = drawn(Bars(bars, ("(5, 5) float32  4,000,000 bytes",), ((1e6, 4e6, 2e6), (1e6, 2e6))))
+    assert "held at your peak" in content
+    assert content.count('class="plot"') == 1
+    text = Page.of(content).text
+    assert "Millions of bytes held, from the first operation to the last" in text
+    assert "yours, ends at 2.000; " in text
+    assert "a right one, ends at 2.000; " in text
+    assert "below 3" in text
+    for course in ((), ((1.0,),), ((), ()), ((math.nan,), (math.inf,)), ((1.0,),) * 3):
+        assert 'class="plot"' not in drawn(Bars(bars, (), course))
+
+
 def test_bars_of_strange_lengths() -> None:
     values = [0.0, math.nan, math.inf, -3.0, 2.0]
     content = drawn(Bars(tuple(Bar(str(n), value, "text") for n, value in enumerate(values))))

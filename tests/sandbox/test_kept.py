@@ -128,6 +128,7 @@ SMALL_FIRST = "import numpy as np\ndef f(x, how): return x * 2, [np.ones(1), x.c
 @pytest.mark.parametrize("names", [("x",) * (MOST_KEPT + 1), ("x" * 1000,)])
 def test_more_or_longer_names_than_there_can_be_are_no_reply(names: tuple[str, ...]) -> None:
     assert unwanted(Measured(0, kept=names), ()) == "kept"
+    assert unwanted(Measured(0, course=(1,) * 61), ()) == "course"
 
 
 TORCH = """\

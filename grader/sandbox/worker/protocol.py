@@ -21,6 +21,7 @@ from .wire import Array
 
 MOST_KEPT = 32  # names of what is kept in one reply: the largest things come first
 MOST_PRODUCTS = 256  # different products in one reply
+MOST_POINTS = 60  # of a course of bytes
 
 
 class _Bounded:
@@ -295,6 +296,7 @@ class Measured(NamedTuple):
     details: tuple[tuple[str, Count], ...] = ()
     elements: Count = 0
     kept: Names = ()  # what is saved or alive, by name: see `measure.kept`
+    course: tuple[Count, ...] = ()  # of a peak: the bytes alive from the beginning to the end
     products: tuple[Product, ...] = ()  # of which FLOPs were counted; none where it is not known
 
 

@@ -13,6 +13,7 @@ import tracemalloc
 import weakref
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from .. import steps as stepping
-from ..protocol import MOST_PRODUCTS, Measure, Measured, Product, Step
+from ..protocol import MOST_POINTS, MOST_PRODUCTS, Measure, Measured, Product, Step
 from ..steps import LoadedModule, Names, StepFault
 from ..wire import type_name
 from . import kept as keeping
@@ -106,8 +107,10 @@ def measure(program: LoadedModule, asked: Measure) -> Measured:
     products = tuple(Product(*sizes, times) for sizes, times in meter.products.items())
     if meter.unnamed or len(products) > MOST_PRODUCTS:  # not products of matrices alone, or varied
         products = ()
-    value = meter.flops if counts else meter.peak
-    return Measured(value, elements=meter.elements, products=products)
+    if counts:
+        return Measured(meter.flops, elements=meter.elements, products=products)
+    largest, course = meter.course()
+    return Measured(meter.peak, largest, course=course)
 
 
 def _saved(
@@ -240,6 +243,7 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         # By storage: what tells whether it lives, its bytes, these in words, its dtype.
         self.alive: dict[int, tuple[Value, int, str, torch.dtype]] = {}
         self.count_flops = count_flops
+        self.events: list[tuple[str, int]] = []  # storages in words, bytes; below 0: freed
 
     def __torch_dispatch__(
         self, func: Value, types: Value, args: Value = (), kwargs: Value = None
@@ -283,11 +287,22 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         self.alive[key] = alive, size, words, tensor.dtype
         self.live += size
         self.peak = max(self.peak, self.live)
+        self.events.append((words, size))
 
     def free(self, key: int) -> None:
         """Count a storage no more."""
         if entry := self.alive.pop(key, None):
             self.live -= entry[1]
+            self.events.append((entry[2], -entry[1]))
+
+    def course(self) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
+        """The largest of what is alive at the peak, and the bytes alive at `MOST_POINTS` times."""
+        totals, held = [*accumulate(size for _, size in self.events)], Counter[str]()
+        for words, size in self.events[: totals.index(self.peak) + 1] if totals else ():
+            held[words] += size
+        each = -(-len(totals) // MOST_POINTS) or 1
+        highest = (max(totals[at : at + each]) for at in range(0, len(totals), each))
+        return tuple((+held).most_common(8)), tuple(highest)
 
     def storages(self) -> list[Tensor]:
         """What is alive, as flat tensors."""
