@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
@@ -38,6 +39,24 @@ def cores() -> int:
 def torch_installed() -> bool:
     """Return whether torch could be imported, without importing it."""
     return find_spec("torch") is not None
+
+
+def seed_of(questions: Sequence[Question], asked: int | None = None) -> int:
+    """Return the seed that is asked for, or a fresh one, that draws the numbers of questions.
+
+    UsageError where the one that is asked for draws others.
+    """
+    many = [len(one.spec.given) or 1 for one in questions]
+    if asked is None:
+        fresh = int.from_bytes(os.urandom(4), "big")
+        return fresh - fresh % math.lcm(*many) + questions[0].numbers
+    for one, sets in zip(questions, many, strict=True):
+        if asked % sets != one.numbers:
+            raise UsageError(
+                f"the numbers of {one.id} are those of seed {one.numbers} here, not of {asked}",
+                hint=f"drill show {one.id} --seed {asked} shows those; --file PATH grades them",
+            )
+    return asked
 
 
 def need_torch(question: Question) -> None:
@@ -110,9 +129,9 @@ class Context:
         """Return the banks in use; what is on the user's list and is none is warned of."""
         return bank.banks(self.bank, self.warn)
 
-    def load(self, question_id: str) -> Question:
+    def load(self, question_id: str, seed: int = 0) -> Question:
         """Return the question that ID or BANK/ID means in the banks in use, as `bank.load` does."""
-        return bank.load(self.banks(), question_id)
+        return bank.load(self.banks(), question_id, seed)
 
     def read(self, work: Callable[[sqlite3.Connection], T], empty: D) -> T | D:
         """Return what the records say, `empty` where there are none or they cannot be read."""

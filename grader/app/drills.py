@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.app import files
-from grader.app.context import Context, need_torch
+from grader.app.context import Context, need_torch, seed_of
 from grader.app.resolve import MARKER, QUESTION, Choice, Workspace, enclosing, open_folder, resolve
 from grader.bank.storage import read_regular
 from grader.model.errors import UsageError
@@ -41,10 +41,19 @@ class Made:
     kept: Path | None = None  # the copy of a file that made room for the starter
 
 
-def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tuple[Question, Made]:
+def start(
+    ctx: Context,
+    question_id: str,
+    *,
+    parent: Path | None = None,
+    seed: int | None = None,
+    anew: bool = False,
+) -> tuple[Question, Made]:
     """Make a folder with the question and the code to fix, adding only what is missing.
 
     It goes into `parent`, by default the current folder; UsageError where it is somebody's own.
+    `seed` draws the numbers of a new folder, or of one that is begun `anew`; else they are others
+    than last time.
     """
     from grader import forms  # reads specs, which other commands do not
     from grader.reports.question import question_markdown
@@ -55,7 +64,8 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     if parent is None and (around := enclosing(ctx.here())):  # this drill, or one beside it
         same = around.question == question.id
         folder = around.folder if same else around.folder.with_name(question.id)
-    wanted = Workspace(question.id, str(question.bank), folder, ctx.now(), file=own)
+    drawn = _numbers(ctx, question) if seed is None else seed % (len(question.spec.given) or 1)
+    wanted = Workspace(question.id, str(question.bank), folder, ctx.now(), own, drawn)
     elsewhere = f"drill start {question_id}{ctx.option} --dir DIR makes it elsewhere"
     files.refuse_link(folder)
     found = open_folder(folder)
@@ -71,6 +81,12 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
                 f" {found.question} of {found.bank}",
                 hint=elsewhere,
             )
+        if anew:
+            found = replace(found, seed=drawn)
+            files.replace(folder / MARKER, _marker(found))
+    question = ctx.load(question_id, (found or wanted).seed)
+    if seed is not None:
+        seed_of([question], seed)
     parts = ctx.progress(question).asked(len(question.spec.parts))
     content = {
         own: question.handed_out(question.starter),
@@ -80,13 +96,20 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     written = [name for name, text in content.items() if files.create(folder / name, text)]
     made = Made(found or wanted, found is not None, tuple(written))
     if not made.workspace.was_started(ctx.starts):
-        event = ctx.event("started", question, path=str(folder))
+        event = ctx.event("started", question, path=str(folder), seed=made.workspace.seed)
         ctx.add(replace(event, at=made.workspace.started_at))
     return question, made
 
 
+def _numbers(ctx: Context, question: Question) -> int:
+    """Draw which numbers a sitting has: others than the last one, where there are others."""
+    last = ctx.read(lambda db: progress.last_numbers(db, question.id, str(question.bank)), None)
+    free = [n for n in range(len(question.spec.given) or 1) if n != last] or [0]
+    return free[int.from_bytes(os.urandom(4), "big") % len(free)]
+
+
 def start_again(
-    ctx: Context, question_id: str, *, parent: Path | None = None
+    ctx: Context, question_id: str, *, parent: Path | None = None, seed: int | None = None
 ) -> tuple[Question, Made]:
     """Begin another sitting of a question: put the starter back, and ask the first part alone.
 
@@ -106,18 +129,17 @@ def start_again(
         )
     if choice.workspace is not None and parent is None:
         ctx = replace(ctx, folder=choice.workspace.folder)
-    question, made = start(ctx, question_id, parent=parent)
-    event = ctx.event("again", question, path=str(made.workspace.folder))
+    question, made = start(ctx, question_id, parent=parent, seed=seed, anew=True)
+    where = str(made.workspace.folder)
+    event = ctx.event("again", question, path=where, seed=made.workspace.seed)
     starter = question.handed_out(question.starter)
     copy = put_back(ctx, made.workspace.submission, starter, "again", event)
-    write_question(ctx, made.workspace.folder, question, 1)
+    write_question(ctx, made.workspace.folder, question, 1, before=choice.question)
     return question, replace(made, kept=copy)
 
 
 def _begin(wanted: Workspace, elsewhere: str, grade: str) -> None:
     """Make a folder with a marker in it, where nothing of that kind is in the way."""
-    import json  # which a list of questions does without
-
     folder = wanted.folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -131,25 +153,38 @@ def _begin(wanted: Workspace, elsewhere: str, grade: str) -> None:
                 " it is left as it is",
                 hint=f"{grade} grades any file; {elsewhere}",
             )
+    files.create(folder / MARKER, _marker(wanted))
+
+
+def _marker(wanted: Workspace) -> bytes:
+    """What the marker of a workspace says."""
+    import json  # which a list of questions does without
+
     content = {"format": 1} | asdict(wanted)
     del content["folder"]
-    files.create(folder / MARKER, (json.dumps(content, indent=2) + "\n").encode())
+    return (json.dumps(content, indent=2) + "\n").encode()
 
 
-def write_question(ctx: Context, folder: Path, question: Question, asked: int) -> None:
-    """Write QUESTION.md anew with the parts that are asked; what somebody wrote into it is kept."""
+def write_question(
+    ctx: Context, folder: Path, question: Question, asked: int, before: Question | None = None
+) -> None:
+    """Write QUESTION.md anew with the parts that are asked; what somebody wrote into it is kept.
+
+    `before` is the question with the numbers that it had there until now.
+    """
     from grader.reports.question import question_markdown
 
     path = folder / QUESTION
-    before = b""
+    there = b""
     with suppress(OSError):
-        before = read_regular(path, _MOST_BYTES)[0]
+        there = read_regular(path, _MOST_BYTES)[0]
     every = range(1, len(question.spec.parts) + 1)
-    ours = [question_markdown(question, parts=n).encode() for n in every]
+    of = [question, before or question]
+    ours = [question_markdown(one, parts=n).encode() for one in of for n in every]
     try:
-        if before and before not in ours:
-            files.keep_copy(path, before, "before")
-        if before != ours[asked - 1]:
+        if there and there not in ours:
+            files.keep_copy(path, there, "before")
+        if there != ours[asked - 1]:
             files.replace(path, ours[asked - 1])
     except UsageError as fault:
         option = f"drill show {question.id}{ctx.option} shows the part that is asked now"

@@ -22,6 +22,7 @@ from grader import forms
 from grader.bank import cells, consistency, document, steps
 from grader.bank.document import Document, Fault, Keys, dotted
 from grader.bank.faults import faults
+from grader.bank.given import Given
 from grader.bank.storage import MAX_SOURCE, BankFiles
 from grader.cases.recipe import RESERVED, free_names, read_cases
 from grader.kinds import registry
@@ -37,8 +38,8 @@ _PLACE = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")  # of a parameter, in feedback
 Runs = Mapping[str, tuple[Step, ...]]
 
 
-def load_from(bank: Path, question_id: str) -> Question:
-    """Load a question of one bank that has it.
+def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
+    """Load a question of one bank that has it, with the numbers that a seed draws.
 
     Raises:
         BankError: it is broken; `problems` lists what is wrong with the keys of its spec, else
@@ -60,18 +61,24 @@ def load_from(bank: Path, question_id: str) -> Question:
             raise BankError(found[0], problems=found)
 
     refuse(_rows(doc.data))
+    misplaced, given = list[Fault](), Given(doc.data, seed)
+    data = given.filled(doc.data, lambda at, text: misplaced.append((at, text)))
+    refuse([*given.faults(), *misplaced])
 
     try:
-        spec = registry.read(doc.data)
+        spec = registry.read(data)
     except ValidationError as error:
-        refuse(faults(error, unified(doc.data), Spec))
+        refuse(faults(error, unified(data), Spec))
         raise
     runs, unread = _runs(spec)
+    if spec.given and not given.is_drawn:
+        unread.append((("given",), f"expected an estimate or a prediction, found {spec.form}"))
     refuse([*unread, *consistency.of_defaults(spec), *forms.of(spec).faults(spec)])
     _fill(spec, runs)
-    programs = _Programs(files, question_id, doc, spec)
+    programs = _Programs(files, question_id, doc, spec, given)
     cases, unread = read_cases(spec.cases)
     refuse([*programs.faults, *unread], programs.problems)
+    refuse(given.unused())
     question = Question(
         id=question_id,
         bank=bank,
@@ -82,10 +89,11 @@ def load_from(bank: Path, question_id: str) -> Question:
         driver=programs.driver,
         ideas=programs.ideas,
         variants=programs.variants,
-        accepted=programs.accepted,
+        accepted=programs.accepted_as_drawn,
         right_until=programs.right_until,
         helpers=programs.helpers,
-        repair=programs.repair,
+        repair=programs.repair_as_drawn,
+        numbers=given.number,
         spec_path=path,
         digest=_digest(raw, programs),
         todos=(*todos(name, raw), *programs.todos),
@@ -106,7 +114,8 @@ def todos(name: str, data: bytes) -> list[str]:
 
 def _digest(spec: bytes, programs: _Programs) -> str:
     """What changes whenever a byte of the question does: of its spec or of any program."""
-    parts = [("spec", spec), ("starter", programs.starter), ("reference", programs.reference)]
+    starter = b"" if programs.given.is_drawn else programs.starter  # which has its numbers
+    parts = [("spec", spec), ("starter", starter), ("reference", programs.reference)]
     parts += [] if programs.driver is None else [("driver", programs.driver)]
     parts += [("repair", programs.repair)] * bool(programs.repair)
     for name, sources in sorted(programs.variants.items()):
@@ -192,7 +201,10 @@ def _given(name: str, cases: Mapping[str, Mapping[str, Any]]) -> set[str]:
 class _Programs:
     """The programs of a question; those that are missing are among the faults, and empty."""
 
-    def __init__(self, files: BankFiles, question_id: str, doc: Document, spec: Spec) -> None:
+    def __init__(
+        self, files: BankFiles, question_id: str, doc: Document, spec: Spec, given: Given
+    ) -> None:
+        self.given = given
         self.faults: list[Fault] = []
         self.problems: list[str] = []  # in files of several programs
         self.unknown: tuple[str, ...] = ()  # checks that ideas claim
@@ -217,6 +229,19 @@ class _Programs:
         has_driver = spec.code.driver or "driver.py" in files.names(self._home)
         self.driver = self._program("driver") if has_driver else None
         self.helpers = {name: self._helper(i, name) for i, name in enumerate(spec.helpers)}
+        self.accepted_as_drawn = {n: self._drawn(s, "accepted") for n, s in self.accepted.items()}
+        self.repair_as_drawn = self._drawn(self.repair, "repair")
+
+    def _drawn(self, answers: bytes, name: str) -> bytes:
+        """Right answers with the numbers in place."""
+        path, found = self._path(f"{name}{self._suffix}"), list[str]()
+        if not self.given.is_drawn:
+            return answers
+        for number, line in enumerate(answers.decode("utf-8", "replace").split("\n"), 1):
+            wrong = list[str]()
+            found.append(self.given.text(line, wrong.append))
+            self.problems += [f"{path}:{number}: {text}" for text in wrong]
+        return "\n".join(found).encode()
 
     def spare(self) -> Iterator[Fault]:
         """Files of the drill that nothing in the question is about: they look as if used."""
@@ -246,7 +271,10 @@ class _Programs:
                 text = "expected keys and a docstring above the first variant alone"
                 faults.append(((cell.name,), f"{text}, found some here"))
             if not slash:
-                said = {"feedback": cell.feedback or "-"}
+                misplaced = list[str]()
+                feedback = self.given.text(cell.feedback, misplaced.append)
+                faults += [((name,), text) for text in misplaced]
+                said = {"feedback": feedback or "-"}
                 written[name] = cell.keys | said if isinstance(cell.keys, dict) else cell.keys
                 if not cell.feedback:
                     text = "expected a docstring that says what is wrong and what to do, found none"
@@ -301,7 +329,7 @@ class _Programs:
 
     def _path(self, file: str) -> Path:
         """Where messages place what is wrong in a program, which may stand in the spec."""
-        inline = getattr(self._spec.code, file.partition(".")[0])
+        inline = getattr(self._spec.code, file.partition(".")[0], "")
         return self._doc.path if inline else self._files.shown(f"{self._home}/{file}")
 
     def _from_idea(self, name: str) -> bytes:

@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import MOST, Id, Json, Seed, SomeId, argument, cases, context, flag, option
+from grader.cli.context import (
+    MOST,
+    Id,
+    Json,
+    Numbers,
+    Seed,
+    SomeId,
+    argument,
+    cases,
+    context,
+    flag,
+    option,
+)  # fmt: skip
 from grader.cli.edit import open_editor
 from grader.model.errors import UsageError
 from grader.model.numerals import joined, quantity
@@ -32,6 +44,7 @@ def start(
     question: Id,
     dir_: Annotated[Path | None, option("DIR", "Where to make its folder.", "--dir")] = None,
     again: Annotated[bool, flag("--again", "Begin anew what you passed; yours is kept.")] = False,
+    seed: Numbers = None,
     edit: Annotated[bool, flag("--edit", "Open the file in your editor.")] = False,
     json: Json = False,
 ) -> None:
@@ -46,7 +59,8 @@ def start(
     here = context(ctx)
     if edit and json:
         raise UsageError("--edit and --json exclude each other: an editor needs the terminal")
-    found, made = (drills.start_again if again else drills.start)(here, question, parent=dir_)
+    begin = drills.start_again if again else drills.start
+    found, made = begin(here, question, parent=dir_, seed=seed)
     folder, file = made.workspace.folder, made.workspace.submission
     if output.answer(
         json, question=found.id, folder=folder, submission=file, already_started=made.already,

@@ -10,7 +10,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 
-from grader.forms.base import Form, Unread, Unreadable, read, refuse, template, unanswered
+from grader.forms.base import Form, Unread, Unreadable, lines, read, refuse, template, unanswered
 from grader.model.question import Question
 from grader.model.spec import Path, Spec
 
@@ -33,6 +33,7 @@ _SIGNS = {"\u00d7": "*", "^": "**", "\u2212": "-"}
 _NUMBER = r"(?:(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 _TOKEN = re.compile(rf"\s*({_NUMBER}|\*\*|[-+*/()^\u00d7\u2212])", re.ASCII)
 _COMMAS = re.compile(r"\d+(?:,\d+)+", re.ASCII)
+_PLAIN = re.compile(r"-?\d+(\.\d+)?")
 _MOST_LETTERS = 200  # of an answer
 _OPERATIONS: dict[str, tuple[int, Callable[[float, float], float]]] = {
     "+": (1, operator.add),
@@ -154,6 +155,15 @@ class Estimate(Form):
             if told := {name: found[name] for name in names if name in found}:
                 lines.append(f"def {function}(*_, **__):\n    return {told!r}\n")
         return "\n".join(lines).encode()
+
+    def as_read(self, text: bytes, question: Question) -> list[str]:
+        """What is no plain number has behind it as which it was read."""
+        found, asked = lines(text), question.spec.answers
+        for name, one in read(text, asked).items():
+            if not _PLAIN.fullmatch(one.value):
+                value = self.number(one.value, asked[name].unit)
+                found[one.line - 1] += f"   read as {value:.6g}"
+        return found
 
     def asked_by(self, function: str, question: Question) -> list[str]:
         """Those that its dict has."""
