@@ -94,7 +94,7 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
         BankError: A question is broken.
     """
     config, questions = read_class(ctx, file, ids, level)
-    seed = seed_of(questions) if config.seed is None else config.seed
+    seed = seed_of() if config.seed is None else config.seed
     asked = [
         one.model_copy(update={"id": question.id})
         for one, question in zip(config.asked, questions, strict=True)

@@ -309,7 +309,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
     seed = config.seed if isinstance(config.seed, int) else None
     seed = seed if plan.seed is None else plan.seed
     terms = Terms(
-        seed_of(questions) if seed is None else seed, level, __version__,
+        seed_of() if seed is None else seed, level, __version__,
         tuple(
             replace(assigned(*one), shared=config.partial == "checks")
             for one in zip(config.asked, questions, strict=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from grader import __version__, bank
 from grader.model.errors import UsageError
-from grader.model.question import Question
+from grader.model.question import PERIOD, Question
 from grader.records import events, progress
 from grader.records.events import Attempt, Event, RecordsError, Store, What
 from grader.records.progress import Progress, Start
@@ -41,21 +40,17 @@ def torch_installed() -> bool:
     return find_spec("torch") is not None
 
 
-def seed_of(questions: Sequence[Question], asked: int | None = None) -> int:
-    """Return the seed that is asked for, or a fresh one, that draws the numbers of questions.
+def seed_of(question: Question | None = None, asked: int | None = None) -> int:
+    """Return the seed asked for, or a fresh one; UsageError where it draws other numbers.
 
-    UsageError where the one that is asked for draws others.
+    The right ones are those of the question, or else the first ones of any.
     """
-    many = [len(one.spec.given) or 1 for one in questions]
     if asked is None:
         fresh = int.from_bytes(os.urandom(4), "big")
-        return fresh - fresh % math.lcm(*many) + questions[0].numbers
-    for one, sets in zip(questions, many, strict=True):
-        if asked % sets != one.numbers:
-            raise UsageError(
-                f"the numbers of {one.id} are those of seed {one.numbers} here, not of {asked}",
-                hint=f"drill show {one.id} --seed {asked} shows those; --file PATH grades them",
-            )
+        return fresh - fresh % PERIOD + (question.numbers if question else 0)
+    if question and asked % (len(question.spec.given) or 1) != question.numbers:
+        text = f"the numbers here are those of seed {question.numbers}, not those of {asked}"
+        raise UsageError(text, hint=f"drill show {question.id} --seed {asked} shows those")
     return asked
 
 

@@ -42,18 +42,12 @@ class Made:
 
 
 def start(
-    ctx: Context,
-    question_id: str,
-    *,
-    parent: Path | None = None,
-    seed: int | None = None,
-    anew: bool = False,
+    ctx: Context, question_id: str, *, parent: Path | None = None, seed: int | None = None
 ) -> tuple[Question, Made]:
     """Make a folder with the question and the code to fix, adding only what is missing.
 
-    It goes into `parent`, by default the current folder; UsageError where it is somebody's own.
-    `seed` draws the numbers of a new folder, or of one that is begun `anew`; else they are others
-    than last time.
+    It goes into `parent`, by default the current folder; UsageError where it is somebody's own, or
+    has other numbers than `seed` draws.
     """
     from grader import forms  # reads specs, which other commands do not
     from grader.reports.question import question_markdown
@@ -64,7 +58,7 @@ def start(
     if parent is None and (around := enclosing(ctx.here())):  # this drill, or one beside it
         same = around.question == question.id
         folder = around.folder if same else around.folder.with_name(question.id)
-    drawn = _numbers(ctx, question) if seed is None else seed % (len(question.spec.given) or 1)
+    drawn = _fresh(ctx, question) if seed is None else seed
     wanted = Workspace(question.id, str(question.bank), folder, ctx.now(), own, drawn)
     elsewhere = f"drill start {question_id}{ctx.option} --dir DIR makes it elsewhere"
     files.refuse_link(folder)
@@ -81,12 +75,9 @@ def start(
                 f" {found.question} of {found.bank}",
                 hint=elsewhere,
             )
-        if anew:
-            found = replace(found, seed=drawn)
-            files.replace(folder / MARKER, _marker(found))
-    question = ctx.load(question_id, (found or wanted).seed)
-    if seed is not None:
-        seed_of([question], seed)
+    if question.spec.given:
+        question = ctx.load(question_id, (found or wanted).seed)
+        seed_of(question, seed)
     parts = ctx.progress(question).asked(len(question.spec.parts))
     content = {
         own: question.handed_out(question.starter),
@@ -96,15 +87,17 @@ def start(
     written = [name for name, text in content.items() if files.create(folder / name, text)]
     made = Made(found or wanted, found is not None, tuple(written))
     if not made.workspace.was_started(ctx.starts):
-        event = ctx.event("started", question, path=str(folder), seed=made.workspace.seed)
+        event = ctx.event("started", question, path=str(folder))
         ctx.add(replace(event, at=made.workspace.started_at))
     return question, made
 
 
-def _numbers(ctx: Context, question: Question) -> int:
-    """Draw which numbers a sitting has: others than the last one, where there are others."""
-    last = ctx.read(lambda db: progress.last_numbers(db, question.id, str(question.bank)), None)
-    free = [n for n in range(len(question.spec.given) or 1) if n != last] or [0]
+def _fresh(ctx: Context, question: Question, *known: int) -> int:
+    """Draw numbers that are not known, nor those of the last grade, if there are others."""
+    many, which = len(question.spec.given) or 1, {"question": question.id, "kind": "grade"}
+    last = ctx.read(lambda db: events.attempts(db, most=1, **which), ()) if many > 1 else ()
+    before = {*known, *(one.seed % many for one in last if one.seed is not None)}
+    free = [n for n in range(many) if n not in before] or [0]
     return free[int.from_bytes(os.urandom(4), "big") % len(free)]
 
 
@@ -127,14 +120,15 @@ def start_again(
             f"{question.id} is {done}, so there is nothing to begin again",
             hint=f"Next: {go_on}",
         )
+    seed = _fresh(ctx, question, question.numbers) if seed is None else seed
     if choice.workspace is not None and parent is None:
         ctx = replace(ctx, folder=choice.workspace.folder)
-    question, made = start(ctx, question_id, parent=parent, seed=seed, anew=True)
-    where = str(made.workspace.folder)
-    event = ctx.event("again", question, path=where, seed=made.workspace.seed)
+        _mark(replace(choice.workspace, seed=seed))
+    question, made = start(ctx, question_id, parent=parent, seed=seed)
+    event = ctx.event("again", question, path=str(made.workspace.folder))
     starter = question.handed_out(question.starter)
     copy = put_back(ctx, made.workspace.submission, starter, "again", event)
-    write_question(ctx, made.workspace.folder, question, 1, before=choice.question)
+    write_question(ctx, made.workspace.folder, question, 1, choice.question)
     return question, replace(made, kept=copy)
 
 
@@ -153,38 +147,32 @@ def _begin(wanted: Workspace, elsewhere: str, grade: str) -> None:
                 " it is left as it is",
                 hint=f"{grade} grades any file; {elsewhere}",
             )
-    files.create(folder / MARKER, _marker(wanted))
+    _mark(wanted)
 
 
-def _marker(wanted: Workspace) -> bytes:
-    """What the marker of a workspace says."""
+def _mark(wanted: Workspace) -> None:
     import json  # which a list of questions does without
 
     content = {"format": 1} | asdict(wanted)
     del content["folder"]
-    return (json.dumps(content, indent=2) + "\n").encode()
+    files.replace(wanted.folder / MARKER, (json.dumps(content, indent=2) + "\n").encode())
 
 
-def write_question(
-    ctx: Context, folder: Path, question: Question, asked: int, before: Question | None = None
-) -> None:
-    """Write QUESTION.md anew with the parts that are asked; what somebody wrote into it is kept.
-
-    `before` is the question with the numbers that it had there until now.
-    """
+def write_question(ctx: Context, at: Path, question: Question, asked: int, *was: Question) -> None:
+    """Write QUESTION.md anew with the parts asked; what is ours neither now nor `was` is kept."""
     from grader.reports.question import question_markdown
 
-    path = folder / QUESTION
-    there = b""
+    path = at / QUESTION
+    before = b""
     with suppress(OSError):
-        there = read_regular(path, _MOST_BYTES)[0]
+        before = read_regular(path, _MOST_BYTES)[0]
     every = range(1, len(question.spec.parts) + 1)
-    of = [question, before or question]
-    ours = [question_markdown(one, parts=n).encode() for one in of for n in every]
+    each = ((one, n) for one in (question, *was) for n in every)
+    ours = [question_markdown(one, parts=n).encode() for one, n in each]
     try:
-        if there and there not in ours:
-            files.keep_copy(path, there, "before")
-        if there != ours[asked - 1]:
+        if before and before not in ours:
+            files.keep_copy(path, before, "before")
+        if before != ours[asked - 1]:
             files.replace(path, ours[asked - 1])
     except UsageError as fault:
         option = f"drill show {question.id}{ctx.option} shows the part that is asked now"

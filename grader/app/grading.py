@@ -64,14 +64,14 @@ def grade(
         target: ID, BANK/ID, or a path: of a drill's folder, or of a file in one, to be graded for
             that drill; None: the drill of `ctx`.
         file: Any file; it is not counted as an attempt.
-        seed: From which the inputs are drawn, below 2**63; a fresh one when None. It draws the
-            numbers of the question as well, if a `file` is graded that lies in no folder of it.
+        seed: From which the inputs are drawn, below 2**63, and the numbers of a question where a
+            `file` lies in no folder of it; a fresh one when None.
         parts: The numbers of the parts that count, "1,2"; all when None.
         device: Where what is asked of a GPU is measured; see `sandbox.config.use`.
         explain: Look for the ideas of an untouched starter as well, of which a page shows none.
         doing: Called with what is going on: "loading torch", "grading, 7 of 19 checks".
         agreed: Asked before the only grade of a prediction that counts, and before one of another
-            file shows what is right; with the file, and in it what was read.
+            file shows what is right; with the file and what was read.
         found: What `meant` returned for these arguments, where that is known.
         judge: What grades it: `grade` of an open session of its question, if there is one.
 
@@ -98,7 +98,7 @@ def grade(
 
         choice, path, again = found or meant(ctx, target, file, prepare, seed)
         question, every = choice.question, len(choice.question.spec.parts)
-        seed = seed_of([question], seed)
+        seed = seed_of(question, seed)
         wanted = _parts(question, parts)
         again += "" if parts is None else f" --parts {shlex.quote(parts)}"
         need_torch(question)
@@ -113,6 +113,7 @@ def grade(
             submission = code_of(submission)
 
         from grader import forms, session  # reads specs, as loading the question did
+        from grader.forms.numbers import as_read
         from grader.session.submission import program_of
 
         yours = ctx.progress(question)
@@ -121,14 +122,11 @@ def grade(
         starter = question.is_starter(submission)
         once = forms.of(question.spec).one_try and not yours.tries
         readable = isinstance(program_of(submission, question, path.name), bytes)
-        as_read = forms.of(question.spec).as_read(submission, question) if once and readable else []
-        if as_read and not agreed("\n".join(as_read).encode()):
-            told = [line for line in as_read if line.partition("#")[0].strip()]
-            raise UsageError(
-                "the first grade of a prediction is the one that counts, and shows what is right; "
-                f"read was: {'; '.join(told)}",
-                hint=f"Next: drill grade{again} --yes",
-            )
+        shown = as_read(submission, question) if once and readable else []
+        if shown and not agreed("\n".join(shown).encode()):
+            text = "the first grade of a prediction is the one that counts, and shows what is right"
+            said = "; ".join(line.strip() for line in shown if line.partition("#")[0].strip())
+            raise UsageError(f"{text}; read: {said}", hint=f"Next: drill grade{again} --yes")
         what: What = "begun" if is_own else "review"
         event = ctx.event(what, question, seed=seed, path=str(path))
         same = {"question": question.id, "digest": question.digest}

@@ -127,7 +127,7 @@ class OpenQuestion(Shown, Closing):
         """
         need_torch(self.question)
         file, name = self._file(answer)
-        seed = seed_of([self.question], seed)
+        seed = seed_of(self.question, seed)
         if self._session is None:
             self._session = GradingSession(self.question)
             weakref.finalize(self, self._session.close)

@@ -41,9 +41,7 @@ class Pack:
 def pack(
     ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None, seed: int = 0
 ) -> Pack:
-    """Write questions into a new folder, or a zip file, up to a part or with all.
-
-    They have the numbers that `seed` draws.
+    """Write questions, with the numbers of a seed, into a new folder or zip file, up to a part.
 
     Raises:
         UsageError: There is no such part, two questions have one id, or what is to be written is

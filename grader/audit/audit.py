@@ -36,7 +36,6 @@ from grader.model.audit import (
     Remark,
     Trivial,
 )
-from grader.model.errors import BankError
 from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.report import CheckResult
@@ -97,24 +96,14 @@ def audited(questions: Sequence[Question], plan: Plan, progress: Progress) -> It
 
 def _one(question: Question, plan: Plan, progress: Progress) -> Reports:
     report = audit(question, seeds=plan.seeds, progress=progress)
-    if report.ok:
-        faults = [
-            f for n in range(1, len(question.spec.given)) for f in _of_set(question, n, progress)
-        ]
-        report = replace(report, problems=(*report.problems, *faults))
+    for number in range(1, len(question.spec.given)) if report.ok else ():
+        other = load([question.bank], question.id, number)
+        faults = audit(other, seeds=plan.seeds[:1], progress=progress).problems
+        said = (f"with the numbers of seed {number}: {text}" for text in faults)
+        report = replace(report, problems=(*report.problems, *said))
     if not plan.mutants or not report.ok:
         return report, None
     return report, mutate(question, seeds=plan.seeds, at_most=plan.at_most, progress=progress)
-
-
-def _of_set(question: Question, number: int, progress: Progress) -> Iterator[str]:
-    """What is wrong with a question that has another set of its numbers; one seed is enough."""
-    try:
-        other = load([question.bank], question.id, number)
-        problems = audit(other, seeds=[number], progress=progress).problems
-    except BankError as error:
-        problems = error.problems
-    yield from (f"with the numbers of seed {number}: {text}" for text in problems)
 
 
 _given: tuple[Sequence[Question], Plan]  # in a process of the pool, inherited

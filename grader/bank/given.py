@@ -7,106 +7,88 @@ It becomes text, and in cases, where it is the whole of a value, the value itsel
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from grader.bank.document import Fault, Keys
 from grader.cases import size_expr
-from grader.model.errors import did_you_mean
 
 _PLACE = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
 _ENTRY = re.compile(r"\b([a-z_]\w*)\[(\d{1,3})\]")
 _FORMAT = re.compile(r",?(\.\d[fg])?")
-_PARAMETER = re.compile(r"[A-Z][A-Z0-9_]*")  # of an idea, in its feedback
-_AS_THEY_ARE = {"given", "code", "title", "run"}  # a title is read in lists without the rest
-_FORMS = {"estimate", "predict"}
+_AS_THEY_ARE = {"given", "code", "title"}  # a title is read in lists without the rest
 _TYPED = {"cases", "defaults", "array"}  # keys below which values are meant, and no texts
-_MOST_EXACT = 1e15
 
 
 class Given:
-    """The set that a seed draws, and what is wrong with the sets and the places."""
+    """The set that a seed draws; no `sets` where a question has none, or another form."""
 
     def __init__(self, data: Mapping[str, Any], seed: int) -> None:
-        """Draw from the parsed data of a spec, which has no sets where nothing is drawn."""
-        sets = data.get("given") if data.get("form") in _FORMS else None
+        """Draw from the parsed data of a spec."""
+        sets = data.get("given") if data.get("form") in {"estimate", "predict"} else None
         known = isinstance(sets, list) and all(isinstance(one, dict) for one in sets)
-        self._sets: list[dict[str, Any]] = list(sets or ()) if known else []
-        self.number = seed % (len(self._sets) or 1)
-        self._numbers = self._sets[self.number] if self._sets else {}
+        self.sets: list[dict[str, Any]] = list(sets or ()) if known else []
+        self.number = seed % (len(self.sets) or 1)
+        self.misplaced: list[Fault] = []  # places that cannot be filled
+        self._drawn = self.sets[self.number] if self.sets else {}
         self._used: set[str] = set()
 
-    @property
-    def is_drawn(self) -> bool:
-        """Whether there are numbers to draw."""
-        return bool(self._sets)
-
     def faults(self) -> Iterator[Fault]:
-        """Sets that are not like the first one, or are there twice."""
-        for i, one in enumerate(self._sets):
-            if unlike := sorted(one.keys() ^ self._sets[0].keys()):
+        """What is wrong with the places and the sets, and names that no text had until now."""
+        yield from self.misplaced
+        for i, one in enumerate(self.sets):
+            if unlike := sorted(one.keys() ^ self.sets[0].keys()):
                 yield ("given", i), f"expected the names of the first set, found {unlike[0]} in one"
-            elif (first := self._sets.index(one)) < i:
+            elif (first := self.sets.index(one)) < i:
                 yield ("given", i), f"expected each set once, found that of given[{first}] again"
+        for name in sorted(self._drawn.keys() - self._used):
+            yield ("given", 0, name), f"expected {{{name}}} in a text or a case, found it in none"
 
-    def unused(self) -> Iterator[Fault]:
-        """Names that no place has, once every text was filled."""
-        for name in sorted(self._numbers.keys() - self._used):
-            yield ("given", 0, name), f"expected a place {{{name}}} in a text or a case, found none"
-
-    def filled(self, data: Mapping[str, Any], note: Callable[[Keys, str], None]) -> dict[str, Any]:
-        """The data with the numbers in place; what is wrong is noted with the path of its key."""
-
-        def fill(found: Any, at: Keys) -> Any:  # noqa: ANN401 - whatever YAML holds
-            match found:
-                case str():
-                    place = _PLACE.fullmatch(found)
-                    if place and place[2] is None and _TYPED & {*at}:
-                        return self._value(place[1], lambda text: note(at, text))
-                    return self.text(found, lambda text: note(at, text))
-                case list():
-                    return [fill(one, (*at, i)) for i, one in enumerate(found)]
-                case dict():
-                    return {fill(k, (*at, "")): fill(v, (*at, k)) for k, v in found.items()}
+    def filled(self, found: Any, at: Keys = ()) -> Any:  # noqa: ANN401 whatever YAML holds
+        """Data with the numbers in place; `at` is the path of its key."""
+        if isinstance(found, dict):
+            each = {key: self.filled(one, (*at, key)) for key, one in found.items()}
+            return {self.filled(key, (*at, "")): one for key, one in each.items()}
+        if isinstance(found, list):
+            return [self.filled(one, (*at, i)) for i, one in enumerate(found)]
+        if not isinstance(found, str) or at[0] in _AS_THEY_ARE:
             return found
+        place = _PLACE.fullmatch(found) if self.sets and _TYPED & {*at} else None
+        return self._value(place[1], at) if place and place[2] is None else self.text(found, at)
 
-        kept = {k: v for k, v in data.items() if k in _AS_THEY_ARE or not self._sets}
-        return {k: kept[k] if k in kept else fill(v, (k,)) for k, v in data.items()}
-
-    def text(self, text: str, note: Callable[[str], None]) -> str:
-        """A text with the numbers in place, and the parameters of ideas left where they are."""
+    def text(self, text: str, at: Keys = ()) -> str:
+        """A text with the numbers in place, and the parameters of ideas, {EPS}, where they are."""
 
         def shown(place: re.Match[str]) -> str:
-            if _PARAMETER.fullmatch(place[1]):
-                return place[0]
-            value, how = self._value(place[1], note), place[2] or ""
+            value, how = (
+                place[0] if place[1].isupper() else self._value(place[1], at),
+                place[2] or "",
+            )
             if isinstance(value, list):
                 return f"[{', '.join(f'{one:g}' for one in value)}]"
-            if isinstance(value, str) or not _FORMAT.fullmatch(how):
-                if how:
-                    note(f"expected , or .1f or .3g after the colon of a number, found {place[0]}")
-                return str(value)
-            return format(value, how or ("g" if isinstance(value, float) else ""))
+            if not _FORMAT.fullmatch(how) or (how and isinstance(value, str)):
+                text = f"expected , or .1f or .3g after the colon of a number, found {place[0]}"
+                self.misplaced.append((at, text))
+                return place[0]
+            return format(value, how or "g") if how or isinstance(value, float) else str(value)
 
-        return _PLACE.sub(shown, text) if self._sets else text
+        return _PLACE.sub(shown, text) if self.sets else text
 
-    def _value(self, place: str, note: Callable[[str], None]) -> Any:  # noqa: ANN401
+    def answers(self, file: bytes) -> bytes:
+        """A file of right answers with the numbers in place."""
+        text = file.decode("utf-8", "surrogateescape")
+        return self.text(text).encode("utf-8", "surrogateescape")
+
+    def _value(self, place: str, at: Keys) -> Any:  # noqa: ANN401
         """What stands in a place: a value of the set, or the result of arithmetic."""
-        if place in self._numbers:
-            self._used.add(place)
-            return self._numbers[place]
-
-        def entry(found: re.Match[str]) -> str:
-            self._used.add(found[1])
-            return f"({self._numbers[found[1]][int(found[2])]!r})"
-
+        self._used |= {*re.findall(r"[A-Za-z_]\w*", place)}
+        if place in self._drawn:
+            return self._drawn[place]
         try:
-            words = _ENTRY.sub(entry, place)
-            self._used |= size_expr.names(words)
-            value = size_expr.value(words, self._numbers)
+            words = _ENTRY.sub(lambda one: f"({self._drawn[one[1]][int(one[2])]!r})", place)
+            value = size_expr.value(words, self._drawn)
         except (size_expr.AmountError, LookupError, TypeError):
-            unknown = [n for n in re.findall(r"[A-Za-z_]\w*", place) if n not in self._numbers]
-            near = "".join(did_you_mean(name, self._numbers) for name in unknown[:1])
-            note(f"expected arithmetic over names of given, found {{{place}}}{near}")
+            text = f"expected arithmetic over names of given, found {{{place}}}"
+            self.misplaced.append((at, text))
             return 0
-        return int(value) if value.is_integer() and abs(value) < _MOST_EXACT else value
+        return int(value) if value.is_integer() and abs(value) < 1e15 else value

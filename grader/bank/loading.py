@@ -61,9 +61,9 @@ def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
             raise BankError(found[0], problems=found)
 
     refuse(_rows(doc.data))
-    misplaced, given = list[Fault](), Given(doc.data, seed)
-    data = given.filled(doc.data, lambda at, text: misplaced.append((at, text)))
-    refuse([*given.faults(), *misplaced])
+    given = Given(doc.data, seed)
+    data = given.filled(doc.data)
+    refuse(given.misplaced)
 
     try:
         spec = registry.read(data)
@@ -71,14 +71,13 @@ def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
         refuse(faults(error, unified(data), Spec))
         raise
     runs, unread = _runs(spec)
-    if spec.given and not given.is_drawn:
+    if spec.given and not given.sets:
         unread.append((("given",), f"expected an estimate or a prediction, found {spec.form}"))
     refuse([*unread, *consistency.of_defaults(spec), *forms.of(spec).faults(spec)])
     _fill(spec, runs)
-    programs = _Programs(files, question_id, doc, spec, given)
+    programs = _Programs(files, question_id, doc, spec)
     cases, unread = read_cases(spec.cases)
     refuse([*programs.faults, *unread], programs.problems)
-    refuse(given.unused())
     question = Question(
         id=question_id,
         bank=bank,
@@ -87,19 +86,22 @@ def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
         starter=programs.starter,
         reference=programs.reference,
         driver=programs.driver,
-        ideas=programs.ideas,
+        ideas={
+            name: one.model_copy(update={"feedback": given.text(one.feedback)})
+            for name, one in programs.ideas.items()
+        },
         variants=programs.variants,
-        accepted=programs.accepted_as_drawn,
+        accepted={name: given.answers(one) for name, one in programs.accepted.items()},
         right_until=programs.right_until,
         helpers=programs.helpers,
-        repair=programs.repair_as_drawn,
+        repair=given.answers(programs.repair),
         numbers=given.number,
         spec_path=path,
-        digest=_digest(raw, programs),
+        digest=_digest(raw, programs, b"" if given.sets else programs.starter),
         todos=(*todos(name, raw), *programs.todos),
     )
     review = consistency.Review(question, cases)
-    refuse([*programs.spare(), *review.problems()], programs.unknown)
+    refuse([*programs.spare(), *given.faults(), *review.problems()], programs.unknown)
     refuse(review.incomplete_cases())
     text = "no check looks at it; name it in a check, or remove it"
     unused = [f"{name}:{doc.position(at)}: {dotted(at)}: {text}" for at in review.unused_cases()]
@@ -112,9 +114,8 @@ def todos(name: str, data: bytes) -> list[str]:
     return [f"{name}:{number}" for number, line in lines for _ in _TODO.findall(line)]
 
 
-def _digest(spec: bytes, programs: _Programs) -> str:
+def _digest(spec: bytes, programs: _Programs, starter: bytes) -> str:
     """What changes whenever a byte of the question does: of its spec or of any program."""
-    starter = b"" if programs.given.is_drawn else programs.starter  # which has its numbers
     parts = [("spec", spec), ("starter", starter), ("reference", programs.reference)]
     parts += [] if programs.driver is None else [("driver", programs.driver)]
     parts += [("repair", programs.repair)] * bool(programs.repair)
@@ -201,10 +202,7 @@ def _given(name: str, cases: Mapping[str, Mapping[str, Any]]) -> set[str]:
 class _Programs:
     """The programs of a question; those that are missing are among the faults, and empty."""
 
-    def __init__(
-        self, files: BankFiles, question_id: str, doc: Document, spec: Spec, given: Given
-    ) -> None:
-        self.given = given
+    def __init__(self, files: BankFiles, question_id: str, doc: Document, spec: Spec) -> None:
         self.faults: list[Fault] = []
         self.problems: list[str] = []  # in files of several programs
         self.unknown: tuple[str, ...] = ()  # checks that ideas claim
@@ -229,19 +227,6 @@ class _Programs:
         has_driver = spec.code.driver or "driver.py" in files.names(self._home)
         self.driver = self._program("driver") if has_driver else None
         self.helpers = {name: self._helper(i, name) for i, name in enumerate(spec.helpers)}
-        self.accepted_as_drawn = {n: self._drawn(s, "accepted") for n, s in self.accepted.items()}
-        self.repair_as_drawn = self._drawn(self.repair, "repair")
-
-    def _drawn(self, answers: bytes, name: str) -> bytes:
-        """Right answers with the numbers in place."""
-        path, found = self._path(f"{name}{self._suffix}"), list[str]()
-        if not self.given.is_drawn:
-            return answers
-        for number, line in enumerate(answers.decode("utf-8", "replace").split("\n"), 1):
-            wrong = list[str]()
-            found.append(self.given.text(line, wrong.append))
-            self.problems += [f"{path}:{number}: {text}" for text in wrong]
-        return "\n".join(found).encode()
 
     def spare(self) -> Iterator[Fault]:
         """Files of the drill that nothing in the question is about: they look as if used."""
@@ -271,10 +256,7 @@ class _Programs:
                 text = "expected keys and a docstring above the first variant alone"
                 faults.append(((cell.name,), f"{text}, found some here"))
             if not slash:
-                misplaced = list[str]()
-                feedback = self.given.text(cell.feedback, misplaced.append)
-                faults += [((name,), text) for text in misplaced]
-                said = {"feedback": feedback or "-"}
+                said = {"feedback": cell.feedback or "-"}
                 written[name] = cell.keys | said if isinstance(cell.keys, dict) else cell.keys
                 if not cell.feedback:
                     text = "expected a docstring that says what is wrong and what to do, found none"
@@ -329,7 +311,7 @@ class _Programs:
 
     def _path(self, file: str) -> Path:
         """Where messages place what is wrong in a program, which may stand in the spec."""
-        inline = getattr(self._spec.code, file.partition(".")[0], "")
+        inline = getattr(self._spec.code, file.partition(".")[0])
         return self._doc.path if inline else self._files.shown(f"{self._home}/{file}")
 
     def _from_idea(self, name: str) -> bytes:

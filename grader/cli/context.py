@@ -123,5 +123,4 @@ Jobs = Annotated[
     int | None, option("N", "Processes at once; as many as cores if not given.", min=1)
 ]
 Seed = Annotated[int | None, option("N", "Draw the inputs from this seed.", min=0, max=MOST)]
-Numbers = Annotated[int | None, option("N", "With the numbers of this seed.", min=0, max=MOST)]
 Json = Annotated[bool, flag("--json", "Print one JSON document.")]

@@ -12,19 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import (
-    MOST,
-    Id,
-    Json,
-    Numbers,
-    Seed,
-    SomeId,
-    argument,
-    cases,
-    context,
-    flag,
-    option,
-)  # fmt: skip
+from grader.cli.context import MOST, Id, Json, Seed, SomeId, argument, cases, context, flag, option
 from grader.cli.edit import open_editor
 from grader.model.errors import UsageError
 from grader.model.numerals import joined, quantity
@@ -44,7 +32,7 @@ def start(
     question: Id,
     dir_: Annotated[Path | None, option("DIR", "Where to make its folder.", "--dir")] = None,
     again: Annotated[bool, flag("--again", "Begin anew what you passed; yours is kept.")] = False,
-    seed: Numbers = None,
+    seed: Seed = None,
     edit: Annotated[bool, flag("--edit", "Open the file in your editor.")] = False,
     json: Json = False,
 ) -> None:

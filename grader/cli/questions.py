@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, Numbers, SomeId, argument, context, flag, option, tracks
+from grader.cli.context import Json, Seed, SomeId, argument, context, flag, option, tracks
 from grader.model.numerals import quantity
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def show(
     interviewer: Annotated[
         bool, flag("--interviewer", "A guide to ask it live: spoils it.")
     ] = False,
-    seed: Numbers = None,
+    seed: Seed = None,
     json: Json = False,
 ) -> None:
     """Show a question, as far as you are with it, without starting it."""
@@ -101,7 +101,8 @@ def show(
     from grader.reports.blocks import Commands, Gap
     from grader.reports.question import document
 
-    steps = [f"drill start {choice.called}{here.option}"]
+    drawn = f" --seed {seed}" * (seed is not None)
+    steps = [f"drill start {choice.called}{here.option}{drawn}"]
     if choice.workspace is not None:
         steps = [f"drill grade{choice.argument}"]
     steps += [f"drill show{choice.argument} --all"] * (asked < several)
@@ -113,7 +114,7 @@ def pack(
     questions: Annotated[list[str], argument("ID...", "The questions.")],
     out: Annotated[Path, option("PATH", "A new folder or .zip file.", show_default=False)],
     part: Annotated[int | None, option("N", "Up to this part.")] = None,
-    seed: Numbers = None,
+    seed: Seed = None,
     json: Json = False,
 ) -> None:
     """Hand questions out, without their solutions."""

@@ -107,10 +107,6 @@ class Form:
         """
         return text
 
-    def as_read(self, text: bytes, question: Question) -> list[str]:  # noqa: ARG002
-        """Lines of a file that can be read, each with what was read where that looks otherwise."""
-        return lines(text)
-
     def asked_by(self, function: str, question: Question) -> list[str]:  # noqa: ARG002
         """The answers, as the file calls them, without which a program has not a function."""
         return [function]

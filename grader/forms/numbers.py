@@ -33,7 +33,6 @@ _SIGNS = {"\u00d7": "*", "^": "**", "\u2212": "-"}
 _NUMBER = r"(?:(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 _TOKEN = re.compile(rf"\s*({_NUMBER}|\*\*|[-+*/()^\u00d7\u2212])", re.ASCII)
 _COMMAS = re.compile(r"\d+(?:,\d+)+", re.ASCII)
-_PLAIN = re.compile(r"-?\d+(\.\d+)?")
 _MOST_LETTERS = 200  # of an answer
 _OPERATIONS: dict[str, tuple[int, Callable[[float, float], float]]] = {
     "+": (1, operator.add),
@@ -156,15 +155,6 @@ class Estimate(Form):
                 lines.append(f"def {function}(*_, **__):\n    return {told!r}\n")
         return "\n".join(lines).encode()
 
-    def as_read(self, text: bytes, question: Question) -> list[str]:
-        """What is no plain number has behind it as which it was read."""
-        found, asked = lines(text), question.spec.answers
-        for name, one in read(text, asked).items():
-            if not _PLAIN.fullmatch(one.value):
-                value = self.number(one.value, asked[name].unit)
-                found[one.line - 1] += f"   read as {value:.6g}"
-        return found
-
     def asked_by(self, function: str, question: Question) -> list[str]:
         """Those that its dict has."""
         return _functions(question).get(function, [function])
@@ -197,6 +187,15 @@ class Predict(Estimate):
         """Every number open."""
         said = "# Decimals or fractions, as 0.25 or 2/3. Only the first grade counts."
         return f"{said}\n".encode() + super().starter(spec)
+
+
+def as_read(text: bytes, question: Question) -> list[str]:
+    """The lines of a prediction; what is no plain number has behind it as which it was read."""
+    found = lines(text)
+    for one in read(text, question.spec.answers).values():
+        if not one.value.lstrip("-").replace(".", "", 1).isdigit():
+            found[one.line - 1] += f"   read as {fraction(one.value, '1'):.6g}"
+    return found
 
 
 def _functions(question: Question) -> dict[str, list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from grader.model.spec import Misconception, Spec
 
 MOST_SETS = 12  # of numbers to draw
+PERIOD = math.lcm(*range(1, MOST_SETS + 1))  # seeds so far apart draw the same ones
 Scalar = None | bool | int | float | str
 Owner = Literal["submission", "torch", "driver"]
 

@@ -30,7 +30,6 @@ RunName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=
 AnswerName = Annotated[
     str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\[\d{1,4}(,\d{1,4}){0,3}\])?$", max_length=60)
 ]
-Drawn = Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*$", max_length=60)]
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Word = Literal["exp", "log", "sum", "d"]  # of a formula
 Seconds = Annotated[float, Field(gt=0, le=GRADE_SECONDS)]
@@ -372,7 +371,7 @@ class Spec(Keys):
     )
     answers: dict[AnswerName, Answer] = key("What is asked for, by name, in text forms.", {})
     diff: str = key("Of a review: lines that begin with a space, + or -.", "", max_length=8000)
-    given: list[dict[Drawn, int | float | str | list[int | float]]] = key(
+    given: list[dict[Name, int | float | str | list[int | float]]] = key(
         "Of an estimate or a prediction: sets of numbers, one of which a seed draws. `{name}`, or "
         "arithmetic as `{2 * name:,}`, in texts and cases becomes its numbers.",
         [],

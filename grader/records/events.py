@@ -31,7 +31,7 @@ FILE_NAME = "drill.sqlite3"
 BUSY_SECONDS = 2.0  # a transaction takes milliseconds; only a stopped process holds one so long
 VERSION = 6  # of the tables, in the file's `user_version`
 What = Literal[
-    "started",  # `path`: the folder; `seed` drew its numbers, as those of `again`
+    "started",  # `path`: the folder
     "begun",  # a grade of one's own file: the bytes are safe
     "review",  # a grade of another file, `path`: not an attempt at the question
     "graded",  # the verdict on a `begun` or a `review`

@@ -169,16 +169,6 @@ def starts(db: sqlite3.Connection) -> tuple[Start, ...]:
     return tuple(Start(*row) for row in db.execute(query))
 
 
-def last_numbers(db: sqlite3.Connection, question: str, bank: str) -> int | None:
-    """Return the seed that drew the numbers of the latest sitting of a question."""
-    query = (
-        "SELECT seed, bank FROM events"
-        " WHERE what IN ('started', 'again') AND question = ? ORDER BY id DESC"
-    )
-    rows = db.execute(query, (question,))
-    return next((seed for seed, recorded in rows if counts(recorded, bank, question)), None)
-
-
 def latest(db: sqlite3.Connection) -> tuple[str, ...]:
     """Return the ids of the questions on record, the one something happened to last first."""
     rows = db.execute(
