@@ -49,7 +49,7 @@ def test_estimates_as_people_round_them_are_named(idea: str, session: GradingSes
     "texts",
     [
         ("98 B", "28.3 GB", "17.2 FLOP/B", "17.3 ms", "431 ms"),  # a thousand times too small
-        ("96 KiB", "30 GB", "17.2 FLOP/B", "17.3 ms", "431 ms"),  # rounded too far
+        ("96 KiB", "29.3 GB", "17.2 FLOP/B", "17.3 ms", "431 ms"),  # rounded too far
         ("96 KiB", "28.3 GB", "295 FLOP/B", "17.3 ms", "431 ms"),  # the ridge of the card
         ("96 KiB", "28.3 GB", "17.2 FLOP/B", "17.3 s", "431 ms"),
         ("96 KiB", "28.3 GB", "17.2 FLOP/B", "17.3 ms", "0.0000299 s"),  # of one token

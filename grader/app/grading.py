@@ -123,7 +123,7 @@ def grade(
         once = forms.of(question.spec).one_try and not yours.tries
         readable = isinstance(program_of(submission, question, path.name), bytes)
         shown = as_read(submission, question) if once and readable else []
-        if shown and not agreed("\n".join(shown).encode()):
+        if shown and not agreed("".join(f"{line}\n" for line in shown).encode()):
             text = "the first grade of a prediction is the one that counts, and shows what is right"
             said = "; ".join(line.strip() for line in shown if line.partition("#")[0].strip())
             raise UsageError(f"{text}; read: {said}", hint=f"Next: drill grade{again} --yes")

@@ -25,11 +25,13 @@ class Given:
 
     def __init__(self, data: Mapping[str, Any], seed: int) -> None:
         """Draw from the parsed data of a spec."""
-        sets = data.get("given") if data.get("form") in {"estimate", "predict"} else None
+        sets, form = data.get("given"), data.get("form", "fix")
         known = isinstance(sets, list) and all(isinstance(one, dict) for one in sets)
-        self.sets: list[dict[str, Any]] = list(sets or ()) if known else []
+        text = f"expected form: estimate or predict, whose numbers are drawn, found {form}"
+        unfit = known and form not in {"estimate", "predict"}
+        self.misplaced: list[Fault] = [(("given",), text)] * unfit  # and places
+        self.sets: list[dict[str, Any]] = list(sets or ()) if known and not unfit else []
         self.number = seed % (len(self.sets) or 1)
-        self.misplaced: list[Fault] = []  # places that cannot be filled
         self._drawn = self.sets[self.number] if self.sets else {}
         self._used: set[str] = set()
 

@@ -71,8 +71,6 @@ def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
         refuse(faults(error, unified(data), Spec))
         raise
     runs, unread = _runs(spec)
-    if spec.given and not given.sets:
-        unread.append((("given",), f"expected an estimate or a prediction, found {spec.form}"))
     refuse([*unread, *consistency.of_defaults(spec), *forms.of(spec).faults(spec)])
     _fill(spec, runs)
     programs = _Programs(files, question_id, doc, spec)
