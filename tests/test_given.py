@@ -91,7 +91,7 @@ def test_what_is_shown_is_what_is_judged(name: str, number: int) -> None:
 def test_what_a_person_is_given_for_y_is_what_pooling_makes_of_x() -> None:
     for number in range(len(drawn("seven-windows", 0).spec.given)):
         one = drawn("seven-windows", number).spec.given[number]
-        assert [max(one["x"][i : i + 3]) for i in (0, 2, 4)] == one["y"]  # type: ignore[index, arg-type]
+        assert [max(one["x"][i : i + 3]) for i in (0, 2, 4)] == one["y"]  # type: ignore[index]
 
 
 @pytest.fixture(scope="module")
