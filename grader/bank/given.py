@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from grader.bank.document import Fault, Keys
 from grader.cases import size_expr
+from grader.model.spec import Sets
 
 _PLACE = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
 _ENTRY = re.compile(r"\b([a-z_]\w*)\[(\d{1,3})\]")
@@ -21,18 +25,16 @@ _TYPED = {"cases", "defaults", "array"}  # keys below which values are meant, an
 
 
 class Given:
-    """The set that a seed draws; no `sets` where a question has none, or another form."""
+    """The set that a seed draws; no `sets` where a question has none."""
 
     def __init__(self, data: Mapping[str, Any], seed: int) -> None:
         """Draw from the parsed data of a spec."""
-        sets, form = data.get("given"), data.get("form", "fix")
-        known = isinstance(sets, list) and all(isinstance(one, dict) for one in sets)
-        text = f"expected form: estimate or predict, whose numbers are drawn, found {form}"
-        unfit = known and form not in {"estimate", "predict"}
-        self.misplaced: list[Fault] = [(("given",), text)] * unfit  # and places
-        self.sets: list[dict[str, Any]] = list(sets or ()) if known and not unfit else []
+        self.sets: list[dict[str, Any]] = []
+        with suppress(ValidationError):  # which reading the spec says
+            self.sets = TypeAdapter(Sets).validate_python(data.get("given", []))
+        self.misplaced: list[Fault] = []  # places that cannot be filled
         self.number = seed % (len(self.sets) or 1)
-        self._drawn = self.sets[self.number] if self.sets else {}
+        self._drawn: dict[str, Any] = self.sets[self.number] if self.sets else {}
         self._used: set[str] = set()
 
     def faults(self) -> Iterator[Fault]:
@@ -62,10 +64,9 @@ class Given:
         """A text with the numbers in place, and the parameters of ideas, {EPS}, where they are."""
 
         def shown(place: re.Match[str]) -> str:
-            value, how = (
-                place[0] if place[1].isupper() else self._value(place[1], at),
-                place[2] or "",
-            )
+            if place[1].isupper():
+                return place[0]
+            value, how = self._value(place[1], at), place[2] or ""
             if isinstance(value, list):
                 return f"[{', '.join(f'{one:g}' for one in value)}]"
             if not _FORMAT.fullmatch(how) or (how and isinstance(value, str)):

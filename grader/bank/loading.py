@@ -62,7 +62,7 @@ def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
 
     refuse(_rows(doc.data))
     given = Given(doc.data, seed)
-    data = given.filled(doc.data)
+    data = given.filled(doc.data) if given.sets else doc.data
     refuse(given.misplaced)
 
     try:
@@ -95,7 +95,9 @@ def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
         repair=given.answers(programs.repair),
         numbers=given.number,
         spec_path=path,
-        digest=_digest(raw, programs, b"" if given.sets else programs.starter),
+        digest=_digest(
+            raw, programs, b"" if given.sets and forms.of(spec).is_text else programs.starter
+        ),
         todos=(*todos(name, raw), *programs.todos),
     )
     review = consistency.Review(question, cases)

@@ -30,6 +30,8 @@ RunName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=
 AnswerName = Annotated[
     str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\[\d{1,4}(,\d{1,4}){0,3}\])?$", max_length=60)
 ]
+_Short = Field(max_length=100)
+Sets = list[dict[Name, int | float | Annotated[str, _Short] | Annotated[list[float], _Short]]]
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Word = Literal["exp", "log", "sum", "d"]  # of a formula
 Seconds = Annotated[float, Field(gt=0, le=GRADE_SECONDS)]
@@ -371,11 +373,10 @@ class Spec(Keys):
     )
     answers: dict[AnswerName, Answer] = key("What is asked for, by name, in text forms.", {})
     diff: str = key("Of a review: lines that begin with a space, + or -.", "", max_length=8000)
-    given: list[dict[Name, int | float | str | list[int | float]]] = key(
-        "Of an estimate or a prediction: sets of numbers, one of which a seed draws. `{name}`, or "
-        "arithmetic as `{2 * name:,}`, in texts and cases becomes its numbers.",
+    given: Sets = key(
+        "Sets of numbers, one of which a seed draws, for estimates and predictions above all: "
+        "`{name}`, or arithmetic as `{2 * name:,}`, in texts and cases becomes its numbers.",
         [],
-        min_length=2,
         max_length=MOST_SETS,
     )
     reasons: dict[Slug, Text] = key("Of a review: why a line may be wrong, by name.", {})
