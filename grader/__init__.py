@@ -44,12 +44,13 @@ _HOMES = {
 }
 
 
-def open_question(asked: str, bank: Path | str | None = None) -> OpenQuestion:
+def open_question(asked: str, bank: Path | str | None = None, *, seed: int = 0) -> OpenQuestion:
     """Open a question: shown in a notebook, graded as often as wanted; `.question` is its data.
 
     Args:
         asked: its id, or BANK/ID.
         bank: the folder or YAML file that holds it; the user's banks where it is None.
+        seed: which draws its numbers, where it has some to draw.
 
     Raises:
         UsageError: no bank has it, or two have it and none is named.
@@ -60,7 +61,7 @@ def open_question(asked: str, bank: Path | str | None = None) -> OpenQuestion:
     from grader.app.notebook import OpenQuestion
     from grader.bank import banks, load
 
-    return OpenQuestion(load(banks(None if bank is None else Path(bank)), asked))
+    return OpenQuestion(load(banks(None if bank is None else Path(bank)), asked, seed))
 
 
 def __getattr__(name: str) -> object:

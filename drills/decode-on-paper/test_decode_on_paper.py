@@ -19,6 +19,7 @@ ESTIMATES = {
     "one-layer": ("2 KiB", "590 MB", "32.9 FLOP/B", "9.01 ms", "0.431 s"),
     "one-sequence": ("96 KiB", "1.18 GB", "17.2 FLOP/B", "17.3 ms", "0.431 s"),
     "gib-labelled-gb": ("96 KiB", "26.4 GB", "17.2 FLOP/B", "17.3 ms", "0.431 s"),
+    "gb-labelled-gib": ("96 KiB", "28.3 GiB", "17.2 FLOP/B", "17.3 ms", "0.431 s"),
     "cache-not-read": ("96 KiB", "28.3 GB", "33.6 FLOP/B", "8.84 ms", "0.431 s"),
     "weights-per-sequence": ("96 KiB", "28.3 GB", "1.345 FLOP/B", "220 ms", "0.431 s"),
     "decode-by-peak": ("96 KiB", "28.3 GB", "17.2 FLOP/B", "1.005 ms", "0.431 s"),
@@ -48,7 +49,7 @@ def test_estimates_as_people_round_them_are_named(idea: str, session: GradingSes
     "texts",
     [
         ("98 B", "28.3 GB", "17.2 FLOP/B", "17.3 ms", "431 ms"),  # a thousand times too small
-        ("96 KiB", "30 GB", "17.2 FLOP/B", "17.3 ms", "431 ms"),  # rounded too far
+        ("96 KiB", "29.3 GB", "17.2 FLOP/B", "17.3 ms", "431 ms"),  # rounded too far
         ("96 KiB", "28.3 GB", "295 FLOP/B", "17.3 ms", "431 ms"),  # the ridge of the card
         ("96 KiB", "28.3 GB", "17.2 FLOP/B", "17.3 s", "431 ms"),
         ("96 KiB", "28.3 GB", "17.2 FLOP/B", "17.3 ms", "0.0000299 s"),  # of one token
@@ -79,5 +80,5 @@ def test_the_figures_of_the_estimate(reference: Program) -> None:
     assert 989e12 / 3.35e12 / decode["decode_intensity"] == pytest.approx(17, abs=0.5)
     seen = sum(range(1, 12_001))
     flop = 355.2e12 + 48 * 40 * 2 * 2 * 128 * seen
-    found = reference.prefill(48, 40, 128, 12_000, 14_800_000_000)
+    found = reference.prefill(48, 40, 8, 128, 12_000, 14_800_000_000)
     assert found["prefill_time"] == pytest.approx(flop / 989e12)

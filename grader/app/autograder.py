@@ -6,7 +6,6 @@ installed here: this program, a class.yaml, and the questions with their referen
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -21,7 +20,7 @@ from pathlib import Path
 import grader
 from grader import __version__
 from grader.app.classes import ClassPlan, NothingHandedIn, grade_class, read_class
-from grader.app.context import Context
+from grader.app.context import Context, seed_of
 from grader.app.files import zipped
 from grader.bank.storage import files_of, write_whole
 from grader.classroom.export import Json, dumped, gradescope, not_graded
@@ -95,7 +94,7 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
         BankError: A question is broken.
     """
     config, questions = read_class(ctx, file, ids, level)
-    seed = int.from_bytes(os.urandom(4), "big") if config.seed is None else config.seed
+    seed = seed_of() if config.seed is None else config.seed
     asked = [
         one.model_copy(update={"id": question.id})
         for one, question in zip(config.asked, questions, strict=True)

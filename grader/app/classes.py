@@ -7,7 +7,6 @@ What a class is asked stands in a class.yaml, or on the command line.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 from grader import __version__, bank, forms
-from grader.app.context import Context, cores, need_torch
+from grader.app.context import Context, cores, need_torch, seed_of
 from grader.bank import document
 from grader.bank.document import Document, Fault
 from grader.bank.faults import faults as faults_of
@@ -310,7 +309,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
     seed = config.seed if isinstance(config.seed, int) else None
     seed = seed if plan.seed is None else plan.seed
     terms = Terms(
-        int.from_bytes(os.urandom(4), "big") if seed is None else seed, level, __version__,
+        seed_of() if seed is None else seed, level, __version__,
         tuple(
             replace(assigned(*one), shared=config.partial == "checks")
             for one in zip(config.asked, questions, strict=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from grader import __version__, bank
 from grader.model.errors import UsageError
-from grader.model.question import Question
+from grader.model.question import PERIOD, Question
 from grader.records import events, progress
 from grader.records.events import Attempt, Event, RecordsError, Store, What
 from grader.records.progress import Progress, Start
@@ -38,6 +38,20 @@ def cores() -> int:
 def torch_installed() -> bool:
     """Return whether torch could be imported, without importing it."""
     return find_spec("torch") is not None
+
+
+def seed_of(question: Question | None = None, asked: int | None = None) -> int:
+    """Return the seed asked for, or a fresh one; UsageError where it draws other numbers.
+
+    The right ones are those of the question, or else the first ones of any.
+    """
+    if asked is None:
+        fresh = int.from_bytes(os.urandom(4), "big")
+        return fresh - fresh % PERIOD + (question.numbers if question else 0)
+    if question and asked % (len(question.spec.given) or 1) != question.numbers:
+        text = f"the numbers here are those of seed {question.numbers}, not those of {asked}"
+        raise UsageError(text, hint=f"drill show {question.id} --seed {asked} shows those")
+    return asked
 
 
 def need_torch(question: Question) -> None:
@@ -110,9 +124,9 @@ class Context:
         """Return the banks in use; what is on the user's list and is none is warned of."""
         return bank.banks(self.bank, self.warn)
 
-    def load(self, question_id: str) -> Question:
+    def load(self, question_id: str, seed: int = 0) -> Question:
         """Return the question that ID or BANK/ID means in the banks in use, as `bank.load` does."""
-        return bank.load(self.banks(), question_id)
+        return bank.load(self.banks(), question_id, seed)
 
     def read(self, work: Callable[[sqlite3.Connection], T], empty: D) -> T | D:
         """Return what the records say, `empty` where there are none or they cannot be read."""

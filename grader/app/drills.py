@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.app import files
-from grader.app.context import Context, need_torch
+from grader.app.context import Context, need_torch, seed_of
 from grader.app.resolve import MARKER, QUESTION, Choice, Workspace, enclosing, open_folder, resolve
 from grader.bank.storage import read_regular
 from grader.model.errors import UsageError
@@ -42,10 +42,13 @@ class Made:
     kept: Path | None = None  # the copy of a file that made room for the starter
 
 
-def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tuple[Question, Made]:
+def start(
+    ctx: Context, question_id: str, *, parent: Path | None = None, seed: int | None = None
+) -> tuple[Question, Made]:
     """Make a folder with the question and the code to fix, adding only what is missing.
 
-    It goes into `parent`, by default the current folder; UsageError where it is somebody's own.
+    It goes into `parent`, by default the current folder; UsageError where it is somebody's own, or
+    has other numbers than `seed` draws.
     """
     from grader import forms  # reads specs, which other commands do not
     from grader.reports.question import question_markdown
@@ -56,7 +59,8 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     if parent is None and (around := enclosing(ctx.here())):  # this drill, or one beside it
         same = around.question == question.id
         folder = around.folder if same else around.folder.with_name(question.id)
-    wanted = Workspace(question.id, str(question.bank), folder, ctx.now(), file=own)
+    drawn = _fresh(ctx, question) if seed is None else seed
+    wanted = Workspace(question.id, str(question.bank), folder, ctx.now(), own, drawn)
     elsewhere = f"drill start {question_id}{ctx.option} --dir DIR makes it elsewhere"
     files.refuse_link(folder)
     found = open_folder(folder)
@@ -72,6 +76,9 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
                 f" {found.question} of {found.bank}",
                 hint=elsewhere,
             )
+    if question.spec.given:
+        question = ctx.load(question_id, (found or wanted).seed)
+        seed_of(question, seed)
     parts = ctx.progress(question).asked(len(question.spec.parts))
     content = {
         own: question.handed_out(question.starter),
@@ -86,8 +93,17 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     return question, made
 
 
+def _fresh(ctx: Context, question: Question, *known: int) -> int:
+    """Draw numbers that are not known, nor those of the last grade, if there are others."""
+    many, which = len(question.spec.given) or 1, {"question": question.id, "kind": "grade"}
+    last = ctx.read(lambda db: events.attempts(db, most=1, **which), ()) if many > 1 else ()
+    before = {*known, *(one.seed % many for one in last if one.seed is not None)}
+    free = [n for n in range(many) if n not in before] or [0]
+    return free[int.from_bytes(os.urandom(4), "big") % len(free)]
+
+
 def start_again(
-    ctx: Context, question_id: str, *, parent: Path | None = None
+    ctx: Context, question_id: str, *, parent: Path | None = None, seed: int | None = None
 ) -> tuple[Question, Made]:
     """Begin another sitting of a question: put the starter back, and ask the first part alone.
 
@@ -105,20 +121,20 @@ def start_again(
             f"{question.id} is {done}, so there is nothing to begin again",
             hint=f"Next: {go_on}",
         )
+    seed = _fresh(ctx, question, question.numbers) if seed is None else seed
     if choice.workspace is not None and parent is None:
         ctx = replace(ctx, folder=choice.workspace.folder)
-    question, made = start(ctx, question_id, parent=parent)
+        _mark(replace(choice.workspace, seed=seed))
+    question, made = start(ctx, question_id, parent=parent, seed=seed)
     event = ctx.event("again", question, path=str(made.workspace.folder))
     starter = question.handed_out(question.starter)
     copy = put_back(ctx, made.workspace.submission, starter, "again", event)
-    write_question(ctx, made.workspace.folder, question, 1)
+    write_question(ctx, made.workspace.folder, question, 1, choice.question)
     return question, replace(made, kept=copy)
 
 
 def _begin(wanted: Workspace, elsewhere: str, grade: str) -> None:
     """Make a folder with a marker in it, where nothing of that kind is in the way."""
-    import json  # which a list of questions does without
-
     folder = wanted.folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -132,21 +148,28 @@ def _begin(wanted: Workspace, elsewhere: str, grade: str) -> None:
                 " it is left as it is",
                 hint=f"{grade} grades any file; {elsewhere}",
             )
+    _mark(wanted)
+
+
+def _mark(wanted: Workspace) -> None:
+    import json  # which a list of questions does without
+
     content = {"format": 1} | asdict(wanted)
     del content["folder"]
-    files.create(folder / MARKER, (json.dumps(content, indent=2) + "\n").encode())
+    files.replace(wanted.folder / MARKER, (json.dumps(content, indent=2) + "\n").encode())
 
 
-def write_question(ctx: Context, folder: Path, question: Question, asked: int) -> None:
-    """Write QUESTION.md anew with the parts that are asked; what somebody wrote into it is kept."""
+def write_question(ctx: Context, at: Path, question: Question, asked: int, *was: Question) -> None:
+    """Write QUESTION.md anew with the parts asked; what is ours neither now nor `was` is kept."""
     from grader.reports.question import question_markdown
 
-    path = folder / QUESTION
+    path = at / QUESTION
     before = b""
     with suppress(OSError):
         before = read_regular(path, _MOST_BYTES)[0]
     every = range(1, len(question.spec.parts) + 1)
-    ours = [question_markdown(question, parts=n).encode() for n in every]
+    each = ((one, n) for one in (question, *was) for n in every)
+    ours = [question_markdown(one, parts=n).encode() for one, n in each]
     try:
         if before and before not in ours:
             files.keep_copy(path, before, "before")

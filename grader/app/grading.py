@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from grader import bank
 from grader.app import files
-from grader.app.context import Context, need_torch, torch_installed
+from grader.app.context import Context, need_torch, seed_of, torch_installed
 from grader.app.drills import write_question
-from grader.app.resolve import Choice, enclosing, resolve
+from grader.app.resolve import Choice, enclosing, open_quietly, resolve
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
@@ -65,20 +65,20 @@ def grade(
         target: ID, BANK/ID, or a path: of a drill's folder, or of a file in one, to be graded for
             that drill; None: the drill of `ctx`.
         file: Any file; it is not counted as an attempt.
-        seed: From which the inputs are drawn, below 2**63; a fresh one when None.
+        seed: From which the inputs are drawn, below 2**63, and the numbers of a question where a
+            `file` lies in no folder of it; a fresh one when None.
         parts: The numbers of the parts that count, "1,2"; all when None.
         device: Where what is asked of a GPU is measured; see `sandbox.config.use`.
         explain: Look for the ideas of an untouched starter as well, of which a page shows none.
         doing: Called with what is going on: "loading torch", "grading, 7 of 19 checks".
         agreed: Asked before the only grade of a prediction that counts, and before one of another
-            file shows what is right; with the file.
+            file shows what is right; with the file and what was read.
         found: What `meant` returned for these arguments, where that is known.
         judge: What grades it: `grade` of an open session of its question, if there is one.
 
     Raises:
         UsageError: Among others, where `agreed` says no.
     """
-    seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
     if device != "auto":
         from grader.sandbox import config
 
@@ -97,8 +97,9 @@ def grade(
             if not head.torch or torch_installed():
                 started.append(stack.enter_context(Workers(torch=head.torch)))
 
-        choice, path, again = found or meant(ctx, target, file, prepare)
+        choice, path, again = found or meant(ctx, target, file, prepare, seed)
         question, every = choice.question, len(choice.question.spec.parts)
+        seed = seed_of(question, seed)
         wanted = _parts(question, parts)
         again += "" if parts is None else f" --parts {shlex.quote(parts)}"
         need_torch(question)
@@ -113,6 +114,7 @@ def grade(
             submission = code_of(submission)
 
         from grader import forms, session  # reads specs, as loading the question did
+        from grader.forms.numbers import as_read
         from grader.session.submission import program_of
 
         yours = ctx.progress(question)
@@ -121,11 +123,11 @@ def grade(
         starter = question.is_starter(submission)
         once = forms.of(question.spec).one_try and not yours.tries
         readable = isinstance(program_of(submission, question, path.name), bytes)
-        if once and readable and not agreed(submission):
-            raise UsageError(
-                "the first grade of a prediction is the one that counts, and shows what is right",
-                hint=f"Next: drill grade{again} --yes",
-            )
+        shown = as_read(submission, question) if once and readable else []
+        if shown and not agreed("".join(f"{line}\n" for line in shown).encode()):
+            text = "the first grade of a prediction is the one that counts, and shows what is right"
+            said = "; ".join(line.strip() for line in shown if line.partition("#")[0].strip())
+            raise UsageError(f"{text}; read: {said}", hint=f"Next: drill grade{again} --yes")
         what: What = "begun" if is_own else "review"
         event = ctx.event(what, question, seed=seed, path=str(path))
         same = {"question": question.id, "digest": question.digest}
@@ -180,15 +182,21 @@ def meant(
     target: str | None,
     file: Path | None = None,
     soon: Callable[[Path, str], None] = lambda _bank, _id: None,
+    seed: int | None = None,
 ) -> tuple[Choice, Path, str]:
     """Return the drill, the file to grade, and what follows `drill grade` to do it again."""
     here = ctx.here()
     if file is not None:
         path = here / file.expanduser()
         beside = None if target else enclosing(path.parent)
-        choice = resolve(ctx, target, folder=beside.folder if beside else None, soon=soon)
+        around = next(filter(None, map(open_quietly, path.parents)), None)
+        if around and around.question == (target or around.question).rpartition("/")[2]:
+            seed = around.seed  # which its QUESTION.md shows
+        folder = beside.folder if beside else None
+        choice = resolve(ctx, target, folder=folder, soon=soon, seed=seed)
         named = f" {target}" if target else ""
-        return choice, path, f"{named} --file {shlex.quote(str(file))}{ctx.option}"
+        shown = f" --seed {seed}" * (bool(choice.question.spec.given) and seed is not None)
+        return choice, path, f"{named} --file {shlex.quote(str(file))}{shown}{ctx.option}"
     if target is not None and _is_path(ctx, target):
         path = here / Path(target).expanduser()
         if not os.path.lexists(path):

@@ -44,7 +44,7 @@ def preview(
     `name` is a misconception, or `starter`; `variant` one of its variants, from 1, else each of
     them is given with a label. UsageError where there is no such thing.
     """
-    question = bank.load(banks_for(ctx, question_id), question_id)
+    question = bank.load(banks_for(ctx, question_id), question_id, seed)
     need_torch(question)
     known = [*question.variants, STARTER]
     if name not in known:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import io
 import linecache
-import os
 import re
 import sys
 import textwrap
@@ -21,7 +20,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from grader import forms
-from grader.app.context import need_torch
+from grader.app.context import need_torch, seed_of
 from grader.app.files import read_submission
 from grader.model.errors import UsageError
 from grader.model.question import Question
@@ -121,13 +120,14 @@ class OpenQuestion(Shown, Closing):
         Args:
             answer: The text of a file, its bytes or its Path; or functions and classes, which bring
                 along what they use of their notebook; or, where answers are asked for, a dict.
-            seed: From which the inputs are drawn; a fresh one when None, which the report has.
+            seed: From which the inputs are drawn; a fresh one when None, which the report has. One
+                that draws other numbers than the question shows is refused.
 
         UsageError where there is no source of it, or torch is needed and not installed.
         """
         need_torch(self.question)
         file, name = self._file(answer)
-        seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
+        seed = seed_of(self.question, seed)
         if self._session is None:
             self._session = GradingSession(self.question)
             weakref.finalize(self, self._session.close)

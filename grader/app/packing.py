@@ -38,15 +38,17 @@ class Pack:
     files: tuple[str, ...]
 
 
-def pack(ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None) -> Pack:
-    """Write questions into a new folder, or a zip file, up to a part or with all.
+def pack(
+    ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None, seed: int = 0
+) -> Pack:
+    """Write questions, with the numbers of a seed, into a new folder or zip file, up to a part.
 
     Raises:
         UsageError: There is no such part, two questions have one id, or what is to be written is
             there already.
         BankError: A question cannot be loaded, or its reference fails.
     """
-    questions = [ctx.load(name) for name in dict.fromkeys(ids)]
+    questions = [ctx.load(name, seed) for name in dict.fromkeys(ids)]
     names = [one.id for one in questions]
     if alike := [name for name in names if names.count(name) > 1]:
         text = f"{alike[0]}: expected one question of this id, found {names.count(alike[0])}"

@@ -39,6 +39,7 @@ class Workspace:
     folder: Path
     started_at: str  # UTC, ISO 8601
     file: str = SUBMISSION  # its name
+    seed: int = 0  # which draws the numbers of its question
 
     @property
     def submission(self) -> Path:
@@ -74,7 +75,8 @@ def open_folder(folder: Path) -> Workspace | None:
         question, bank, at = texts = [content[n] for n in ("question", "bank", "started_at")]
         if not all(isinstance(text, str) and "\0" not in text for text in texts) or "/" in question:
             raise ValueError(texts)
-        if datetime.fromisoformat(at).tzinfo is None:
+        seed = content.get("seed", 0)
+        if datetime.fromisoformat(at).tzinfo is None or type(seed) is not int or seed < 0:
             raise ValueError(at)
     except (ValueError, KeyError, TypeError, RecursionError) as fault:
         raise UsageError(
@@ -82,7 +84,7 @@ def open_folder(folder: Path) -> Workspace | None:
             hint="move the file away and start the drill again; your submission.py stays yours",
         ) from fault
     file = ANSWERS if content.get("file") == ANSWERS else SUBMISSION
-    return Workspace(question, bank, folder, at, file)
+    return Workspace(question, bank, folder, at, file, seed)
 
 
 def open_quietly(folder: Path) -> Workspace | None:
@@ -136,10 +138,12 @@ def resolve(
     *,
     folder: Path | None = None,
     soon: Callable[[Path, str], None] = lambda _bank, _id: None,
+    seed: int | None = None,
 ) -> Choice:
     """Return the drill that is meant: by its id as typed, by a folder, or by the place.
 
-    `soon` is called with the bank and the id before the question is loaded, to prepare.
+    `soon` is called with the bank and the id before the question is loaded, to prepare; it has the
+    numbers that `seed` draws, or those of the drill's folder.
     DrillError where no drill is meant, or its question is not there or is broken.
     """
     banks = ctx.banks()
@@ -155,7 +159,8 @@ def resolve(
         found = find_workspace(ctx, question_id)
         where, name = _question_of(ctx, found) if found else bank.find(banks, question_id)
     soon(where, name)
-    question = bank.load([where], name)
+    drawn = found.seed if found and seed is None else seed or 0
+    question = bank.load([where], name, drawn)
     try:
         implied = _nearest(ctx) == found
     except UsageError:

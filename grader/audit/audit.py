@@ -21,6 +21,7 @@ from grader.audit import derived
 from grader.audit.matrix import Matrix, Seen, Subject, always_raised, result_of, shares_of
 from grader.audit.mutation import mutate
 from grader.audit.unvaried import unvaried
+from grader.bank import load
 from grader.evaluation.again import require_steady
 from grader.evaluation.evaluation import BankFault
 from grader.explain.components import Failure
@@ -95,6 +96,11 @@ def audited(questions: Sequence[Question], plan: Plan, progress: Progress) -> It
 
 def _one(question: Question, plan: Plan, progress: Progress) -> Reports:
     report = audit(question, seeds=plan.seeds, progress=progress)
+    for number in range(1, len(question.spec.given)) if report.ok else ():
+        other = load([question.bank], question.id, number)
+        faults = audit(other, seeds=plan.seeds[:1], progress=progress).problems
+        said = (f"with the numbers of seed {number}: {text}" for text in faults)
+        report = replace(report, problems=(*report.problems, *said))
     if not plan.mutants or not report.ok:
         return report, None
     return report, mutate(question, seeds=plan.seeds, at_most=plan.at_most, progress=progress)

@@ -29,8 +29,8 @@ class Place:
     hint: str = ""  # of the user's list: what takes it off where it is no bank
 
 
-def load(banks: Sequence[Path], asked: str) -> Question:
-    """Load one question, asked for as `ID` or as `BANK/ID`.
+def load(banks: Sequence[Path], asked: str, seed: int = 0) -> Question:
+    """Load one question, asked for as `ID` or as `BANK/ID`, with the numbers that a seed draws.
 
     Raises:
         UsageError: no bank has it, the nearest is suggested; or two have it, both are named.
@@ -38,7 +38,7 @@ def load(banks: Sequence[Path], asked: str) -> Question:
     """
     from grader.bank.loading import load_from  # YAML and pydantic only when needed
 
-    return load_from(*find(banks, asked))
+    return load_from(*find(banks, asked), seed)
 
 
 def builtin() -> Path:

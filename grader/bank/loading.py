@@ -22,6 +22,7 @@ from grader import forms
 from grader.bank import cells, consistency, document, steps
 from grader.bank.document import Document, Fault, Keys, dotted
 from grader.bank.faults import faults
+from grader.bank.given import Given
 from grader.bank.storage import MAX_SOURCE, BankFiles
 from grader.cases.recipe import RESERVED, free_names, read_cases
 from grader.kinds import registry
@@ -37,8 +38,8 @@ _PLACE = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")  # of a parameter, in feedback
 Runs = Mapping[str, tuple[Step, ...]]
 
 
-def load_from(bank: Path, question_id: str) -> Question:
-    """Load a question of one bank that has it.
+def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
+    """Load a question of one bank that has it, with the numbers that a seed draws.
 
     Raises:
         BankError: it is broken; `problems` lists what is wrong with the keys of its spec, else
@@ -60,11 +61,14 @@ def load_from(bank: Path, question_id: str) -> Question:
             raise BankError(found[0], problems=found)
 
     refuse(_rows(doc.data))
+    given = Given(doc.data, seed)
+    data = given.filled(doc.data) if given.sets else doc.data
+    refuse(given.misplaced)
 
     try:
-        spec = registry.read(doc.data)
+        spec = registry.read(data)
     except ValidationError as error:
-        refuse(faults(error, unified(doc.data), Spec))
+        refuse(faults(error, unified(data), Spec))
         raise
     runs, unread = _runs(spec)
     refuse([*unread, *consistency.of_defaults(spec), *forms.of(spec).faults(spec)])
@@ -80,18 +84,24 @@ def load_from(bank: Path, question_id: str) -> Question:
         starter=programs.starter,
         reference=programs.reference,
         driver=programs.driver,
-        ideas=programs.ideas,
+        ideas={
+            name: one.model_copy(update={"feedback": given.text(one.feedback)})
+            for name, one in programs.ideas.items()
+        },
         variants=programs.variants,
-        accepted=programs.accepted,
+        accepted={name: given.answers(one) for name, one in programs.accepted.items()},
         right_until=programs.right_until,
         helpers=programs.helpers,
-        repair=programs.repair,
+        repair=given.answers(programs.repair),
+        numbers=given.number,
         spec_path=path,
-        digest=_digest(raw, programs),
+        digest=_digest(
+            raw, programs, b"" if given.sets and forms.of(spec).is_text else programs.starter
+        ),
         todos=(*todos(name, raw), *programs.todos),
     )
     review = consistency.Review(question, cases)
-    refuse([*programs.spare(), *review.problems()], programs.unknown)
+    refuse([*programs.spare(), *given.faults(), *review.problems()], programs.unknown)
     refuse(review.incomplete_cases())
     text = "no check looks at it; name it in a check, or remove it"
     unused = [f"{name}:{doc.position(at)}: {dotted(at)}: {text}" for at in review.unused_cases()]
@@ -104,9 +114,9 @@ def todos(name: str, data: bytes) -> list[str]:
     return [f"{name}:{number}" for number, line in lines for _ in _TODO.findall(line)]
 
 
-def _digest(spec: bytes, programs: _Programs) -> str:
+def _digest(spec: bytes, programs: _Programs, starter: bytes) -> str:
     """What changes whenever a byte of the question does: of its spec or of any program."""
-    parts = [("spec", spec), ("starter", programs.starter), ("reference", programs.reference)]
+    parts = [("spec", spec), ("starter", starter), ("reference", programs.reference)]
     parts += [] if programs.driver is None else [("driver", programs.driver)]
     parts += [("repair", programs.repair)] * bool(programs.repair)
     for name, sources in sorted(programs.variants.items()):

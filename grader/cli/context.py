@@ -125,5 +125,5 @@ SomeId = Annotated[str | None, argument("ID", "Else that of this folder.", autoc
 Jobs = Annotated[
     int | None, option("N", "Processes at once; as many as cores if not given.", min=1)
 ]
-Seed = Annotated[int | None, option("N", "Draw the inputs from this seed.", min=0, max=MOST)]
+Seed = Annotated[int | None, option("N", "Draw inputs and numbers from it.", min=0, max=MOST)]
 Json = Annotated[bool, flag("--json", "Print one JSON document.")]

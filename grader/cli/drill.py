@@ -33,6 +33,7 @@ def start(
     question: Id,
     dir_: Annotated[Path | None, option("DIR", "Where to make its folder.", "--dir")] = None,
     again: Annotated[bool, flag("--again", "Begin anew what you passed; yours is kept.")] = False,
+    seed: Seed = None,
     edit: Annotated[bool, flag("--edit", "Open the file in your editor.")] = False,
     json: Json = False,
 ) -> None:
@@ -47,7 +48,8 @@ def start(
     here = context(ctx)
     if edit and json:
         raise UsageError("--edit and --json exclude each other: an editor needs the terminal")
-    found, made = (drills.start_again if again else drills.start)(here, question, parent=dir_)
+    begin = drills.start_again if again else drills.start
+    found, made = begin(here, question, parent=dir_, seed=seed)
     folder, file = made.workspace.folder, made.workspace.submission
     if output.answer(
         json, question=found.id, folder=folder, submission=file, already_started=made.already,

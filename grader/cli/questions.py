@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, SomeId, argument, context, flag, option, tracks
+from grader.cli.context import Json, Seed, SomeId, argument, context, flag, option, tracks
 from grader.model.numerals import quantity
 
 if TYPE_CHECKING:
@@ -83,13 +83,14 @@ def show(
     interviewer: Annotated[
         bool, flag("--interviewer", "A guide to ask it live: spoils it.")
     ] = False,
+    seed: Seed = None,
     json: Json = False,
 ) -> None:
     """Show a question, as far as you are with it, without starting it."""
     from grader.app.resolve import resolve
 
     here = context(ctx)
-    choice = resolve(here, question)
+    choice = resolve(here, question, seed=seed)
     found = choice.question
     several = len(found.spec.parts)
     if interviewer:
@@ -101,7 +102,8 @@ def show(
     from grader.reports.blocks import Commands, Gap
     from grader.reports.question import document
 
-    steps = [f"drill start {choice.called}{here.option}"]
+    drawn = f" --seed {seed}" * (seed is not None)
+    steps = [f"drill start {choice.called}{here.option}{drawn}"]
     if choice.workspace is not None:
         steps = [f"drill grade{choice.argument}"]
     steps += [f"drill show{choice.argument} --all"] * (asked < several)
@@ -113,20 +115,22 @@ def pack(
     questions: Annotated[list[str], argument("ID...", "The questions.")],
     out: Annotated[Path, option("PATH", "A new folder or .zip file.", show_default=False)],
     part: Annotated[int | None, option("N", "Up to this part.")] = None,
+    seed: Seed = None,
     json: Json = False,
 ) -> None:
     """Hand questions out, without their solutions."""
     from grader.app.packing import pack as packed
 
     here = context(ctx)
-    made = packed(here, questions, out, part=part)
+    made = packed(here, questions, out, part=part, seed=seed or 0)
     if json:
         output.document(out=made.out, questions=made.questions, files=made.files)
         return
     count = quantity(len(made.files), "file")
     output.write(f"{made.out}: {', '.join(made.questions)}; {count}, no solution among them")
     upto = "" if part is None else f" --parts {','.join(map(str, range(1, part + 1)))}"
-    output.steps(f"drill grade {questions[0]}{here.option} --file FILE{upto}")
+    drawn = f" --seed {seed}" * (seed is not None)
+    output.steps(f"drill grade {questions[0]}{here.option} --file FILE{upto}{drawn}")
 
 
 def _guide(question: Question, right: str, *, json: bool) -> None:
@@ -161,6 +165,7 @@ def _whole(question: Question, asked: int) -> dict[str, Any]:
         "question": question.id,
         "bank": question.bank,
         "digest": question.digest,
+        "numbers": question.numbers if spec.given else None,
         **spec.model_dump(include=names | {"experiments"}),
         "minutes": spec.minutes,
         "prompt": shown[0].prompt,

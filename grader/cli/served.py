@@ -51,7 +51,7 @@ _LOOKS, _ADDS, _ENDS = (
 )
 # A command, its parameters, what it changes, what it does; None: to grade, as only the server may.
 _TOOLS: tuple[tuple[Callable[..., object] | None, str, ToolAnnotations, str], ...] = (
-    (questions.list_, "track level role new due under", _LOOKS, "List the questions, how far one is."),
+    (questions.list_, "track level role new due under", _LOOKS, "List questions, how far one is."),
     (questions.next_, "", _LOOKS, "Say what to do next, and why."),
     (questions.show, "question", _LOOKS, "Show a question, as far as it is asked."),
     (drill.start, "question again", _ADDS, "Make its folder. `again`: of a question that is due."),

@@ -10,7 +10,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 
-from grader.forms.base import Form, Unread, Unreadable, read, refuse, template, unanswered
+from grader.forms.base import Form, Unread, Unreadable, lines, read, refuse, template, unanswered
 from grader.model.question import Question
 from grader.model.spec import Path, Spec
 
@@ -187,6 +187,15 @@ class Predict(Estimate):
         """Every number open."""
         said = "# Decimals or fractions, as 0.25 or 2/3. Only the first grade counts."
         return f"{said}\n".encode() + super().starter(spec)
+
+
+def as_read(text: bytes, question: Question) -> list[str]:
+    """The lines of a prediction; what is no plain number has behind it as which it was read."""
+    found = lines(text)
+    for one in read(text, question.spec.answers).values():
+        if not one.value.lstrip("-").replace(".", "", 1).isdigit():
+            found[one.line - 1] += f"   read as {fraction(one.value, '1'):.6g}"
+    return found
 
 
 def _functions(question: Question) -> dict[str, list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from grader.model.spec import Misconception, Spec
 
+MOST_SETS = 12  # of numbers to draw
+PERIOD = math.lcm(*range(1, MOST_SETS + 1))  # seeds so far apart draw the same ones
 Scalar = None | bool | int | float | str
 Owner = Literal["submission", "torch", "driver"]
 
@@ -107,6 +110,7 @@ class Question:
     helpers: Mapping[str, bytes] = field(default_factory=dict)  # modules by name
     repair: bytes = b""  # the starter with the least that has to change, and why
     todos: tuple[str, ...] = ()  # file:line of everything that is marked TODO
+    numbers: int = 0  # which set of `given` it has: the least seed that draws it
     unused: tuple[str, ...] = ()  # `file:line:column: sentence` on cases that no check looks at
 
     @staticmethod

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from grader.model.question import Step
+from grader.model.question import MOST_SETS, Step
 
 GRADE_SECONDS = 120  # by the clock, for a whole grade and its explanation
 MOST_PARTS = 9
@@ -31,6 +31,8 @@ RunName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=
 AnswerName = Annotated[
     str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\[\d{1,4}(,\d{1,4}){0,3}\])?$", max_length=60)
 ]
+_Short = Field(max_length=100)
+Sets = list[dict[Name, int | float | Annotated[str, _Short] | Annotated[list[float], _Short]]]
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Word = Literal["exp", "log", "sum", "d"]  # of a formula
 Seconds = Annotated[float, Field(gt=0, le=GRADE_SECONDS)]
@@ -372,6 +374,12 @@ class Spec(Keys):
     )
     answers: dict[AnswerName, Answer] = key("What is asked for, by name, in text forms.", {})
     diff: str = key("Of a review: lines that begin with a space, + or -.", "", max_length=8000)
+    given: Sets = key(
+        "Sets of numbers, one of which a seed draws, for estimates and predictions above all: "
+        "`{name}`, or arithmetic as `{2 * name:,}`, in texts and cases becomes its numbers.",
+        [],
+        max_length=MOST_SETS,
+    )
     reasons: dict[Slug, Text] = key("Of a review: why a line may be wrong, by name.", {})
     causes: dict[Slug, Text] = key("Of a diagnosis: what may be wrong, and is not, by name.", {})
     log: str = key("Of a diagnosis: what the starter prints with seed 0.", "", max_length=8000)

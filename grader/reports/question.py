@@ -179,6 +179,7 @@ def _head(question: Question, *numbers: int) -> Heading:
         which = f"part{'s' * (len(numbers) > 1)} {joined(numbers)} of {last}, "
     minutes = sum(spec.parts[n - 1].minutes for n in numbers) or spec.minutes
     terms = f"{which}{minutes} min, {spec.level}, {' and '.join(spec.uses)}"
+    terms += f", numbers of seed {question.numbers}" * bool(spec.given)
     return Heading(spec.title, terms, question.id, level=1)
 
 

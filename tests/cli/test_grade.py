@@ -445,7 +445,10 @@ def test_the_first_prediction_counts(real: Drill, monkeypatch: pytest.MonkeyPatc
         assert "drill case" not in ended.out
         return ended.status, ended.out
 
-    assert "Edit  seven-windows/answers.txt" in real(*here, "start", "seven-windows").out
+    assert (
+        "Edit  seven-windows/answers.txt"
+        in real(*here, "start", "seven-windows", "--seed", "0").out
+    )
     assert sorted(p.name for p in folder.iterdir()) == [".drill", "QUESTION.md", "answers.txt"]
     for answers, said in (
         ("", "nothing is answered yet"),
@@ -488,7 +491,7 @@ def test_an_estimate_never_shows_what_is_right(real: Drill) -> None:
     )
     for words in ((), ("--full",), ("--plain",), ("--json",)):
         ended = real(
-            "--bank", str(ROOT), "grade", "decode-on-paper", "--seed", "7", "--file", str(answers),
+            "--bank", str(ROOT), "grade", "decode-on-paper", "--seed", "5", "--file", str(answers),
             *words,
         )  # fmt: skip
         assert ended.status == 1
