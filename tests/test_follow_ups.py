@@ -170,6 +170,21 @@ def running_mean(p: Program) -> float:
     return float(layer.running_mean[0])
 
 
+def slope_of_a_token(p: Program) -> float:
+    now, old = np.log([[0.4 / 5]]), np.log([[1 / 5]])
+    return abs(float(p.policy_loss(now, old, np.array([2.0]), now < 0, 0.2, 0.2)[1][0, 0]))
+
+
+def only_success(p: Program) -> float:
+    return float(p.group_advantages(np.eye(8)[0], 8, 1e-9)[0])
+
+
+def short_over_long(p: Program) -> float:
+    logp, mask = np.full((2, 100), -1.0), np.arange(100) < np.array([[10], [100]])
+    grad = p.policy_loss(logp, logp, -np.ones(2), mask, 0.2, 0.2)[1]
+    return float(grad[0, 0] / grad[1, 0])
+
+
 # What the reference gives, and each listed idea.
 BY_PROGRAM: dict[Name, Callable[[Program], Any]] = {
     ("online-softmax", 2, 1): merged,
@@ -179,6 +194,9 @@ BY_PROGRAM: dict[Name, Callable[[Program], Any]] = {
     ("conv1d-per-step", 2, 1): sent_back,
     ("adamw", 1, 2): first_step,
     ("batch-norm", 1, 1): running_mean,
+    ("grpo-step", 1, 2): slope_of_a_token,
+    ("grpo-step", 2, 1): only_success,
+    ("grpo-step", 3, 1): short_over_long,
 }
 
 
