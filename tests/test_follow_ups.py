@@ -135,6 +135,8 @@ BY_HAND: dict[Name, Callable[[], Any]] = {
     ("adamw", 3, 1): lambda: 7e9 * 2 * 4,
     ("batch-norm", 3, 2): lambda: np.log(1 - 0.9) / np.log(0.9),
     ("lm-loss-step", 2, 1): lambda: np.average([2, 6], weights=[3, 1]),
+    ("moe-router", 2, 1): lambda: 1.25 * 4096 * 2 / 64,
+    ("moe-router", 3, 1): lambda: 1 - 1 / 8,
 }
 
 
@@ -185,6 +187,13 @@ def short_over_long(p: Program) -> float:
     return float(grad[0, 0] / grad[1, 0])
 
 
+def weight_of_the_best(p: Program) -> float:
+    import torch
+
+    x, router = torch.ones(1, 1).double(), torch.tensor([[0.6, 0.3, 0.1]]).double().log()
+    return float(p.moe(x, router, torch.eye(3).double()[0, :, None, None], 2)[0])
+
+
 # What the reference gives, and each listed idea.
 BY_PROGRAM: dict[Name, Callable[[Program], Any]] = {
     ("online-softmax", 2, 1): merged,
@@ -194,6 +203,7 @@ BY_PROGRAM: dict[Name, Callable[[Program], Any]] = {
     ("conv1d-per-step", 2, 1): sent_back,
     ("adamw", 1, 2): first_step,
     ("batch-norm", 1, 1): running_mean,
+    ("moe-router", 1, 2): weight_of_the_best,
     ("grpo-step", 1, 2): slope_of_a_token,
     ("grpo-step", 2, 1): only_success,
     ("grpo-step", 3, 1): short_over_long,
