@@ -6,6 +6,7 @@ cumulative sum and no scatter. Bytes are counted by sending rows from device to 
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -17,20 +18,20 @@ from torch import Tensor
 from tests.harness import Program, each, variants
 
 variant = variants(__file__)
-# N, D, E, F, k, capacity; k = 1, k = E, one token, places for all, for some and for none
-SIZES = [
-    (7, 4, 5, 3, 2, None),
-    (8, 3, 6, 5, 3, 2),
-    (9, 2, 4, 2, 2, 3),
-    (6, 3, 3, 3, 1, 1),
-    (5, 2, 4, 3, 4, 4),
-    (1, 2, 3, 1, 2, 1),
+# N, D, E and F; k; capacity: k = 1, k = E, one token, places for all, for some and for none
+SIZES: list[tuple[tuple[int, ...], int, int | None]] = [
+    ((7, 4, 5, 3), 2, None),
+    ((8, 3, 6, 5), 3, 2),
+    ((9, 2, 4, 2), 2, 3),
+    ((6, 3, 3, 3), 1, 1),
+    ((5, 2, 4, 3), 4, 4),
+    ((1, 2, 3, 1), 2, 1),
 ]
 
 
 def drawn(seed: int, sizes: tuple[int, ...]) -> list[Tensor]:
     """x, router and experts, and what arrives at y."""
-    n, d, e, f = sizes[:4]
+    n, d, e, f = sizes
     rng = np.random.default_rng(seed)
     shapes = [(n, d), (d, e), (e, d, f), (n, f)]
     return [torch.tensor(rng.standard_normal(shape)) for shape in shapes]
@@ -64,7 +65,7 @@ def oracle(
         room[e] -= 1
     asked = [sum(e in some for some in wanted) for e in range(count)]
     shares = [number / (len(x) * k) for number in asked]
-    return torch.stack(rows), count * sum(share * p[:, e].mean() for e, share in enumerate(shares))
+    return torch.stack(rows), count * p.mean(0) @ torch.tensor(shares, dtype=torch.float64)
 
 
 def results(
@@ -80,25 +81,23 @@ def results(
 def agree(mine: list[Tensor], theirs: list[Tensor], band: float = 1e-12) -> None:
     for found, right in zip(mine, theirs, strict=True):
         assert found.shape == right.shape
-        # a share that was divided in float32 is off by 1e-8, which the contract leaves open
         assert (found - right).abs().max() <= band * max(1.0, float(right.detach().abs().max()))
 
 
-@each("sizes", SIZES)
+@each(("sizes", "k", "capacity"), SIZES)
 def test_results_and_gradients_are_those_of_requests_one_by_one(
-    program: Program, sizes: tuple[int, ...]
+    program: Program, sizes: tuple[int, ...], k: int, capacity: int | None
 ) -> None:
     given = drawn(1, sizes)
-    mine = results(program.moe, given, *sizes[4:])
-    agree(mine, results(oracle, given, *sizes[4:]), 1e-6)
-    agree(mine[:1], results(oracle, given, *sizes[4:])[:1])
+    mine, theirs = (results(layer, given, k, capacity) for layer in (program.moe, oracle))
+    agree(mine, theirs, 1e-6)  # a share that was divided in float32 is off by 1e-8
+    agree(mine[:1], theirs[:1])
 
 
 def test_the_reference_is_right_to_the_last_digits(reference: Program) -> None:
-    for seed, sizes in enumerate(SIZES):
+    for seed, (sizes, k, capacity) in enumerate(SIZES):
         given = drawn(seed, sizes)
-        mine, theirs = (results(f, given, *sizes[4:]) for f in (reference.moe, oracle))
-        agree(mine, theirs)
+        agree(results(reference.moe, given, k, capacity), results(oracle, given, k, capacity))
 
 
 def test_ties_are_settled_by_the_lower_index(program: Program) -> None:
@@ -140,13 +139,13 @@ def test_bytes_are_those_of_rows_that_are_sent(program: Program, devices: int) -
 
 
 def test_gradcheck_finds_nothing_in_the_starter(starter: Program) -> None:
-    for sizes in SIZES[:3]:
+    for sizes, k, _ in SIZES[:3]:
         given = [t.requires_grad_() for t in drawn(6, sizes)[:3]]
-        assert torch.autograd.gradcheck(lambda *t, k=sizes[4]: starter.moe(*t, k), given)
+        assert torch.autograd.gradcheck(functools.partial(starter.moe, k=k), given)
 
 
 def test_only_the_balancing_loss_moves_the_router_of_the_starter(starter: Program) -> None:
-    x, router, experts, _ = (t.requires_grad_() for t in drawn(7, SIZES[0]))
+    x, router, experts, _ = (t.requires_grad_() for t in drawn(7, SIZES[0][0]))
     y, balance = starter.moe(x, router, experts, 2)
     assert torch.autograd.grad(y.sum(), router, allow_unused=True)[0] is None
     assert torch.autograd.grad(balance, router)[0].norm() > 0.01
