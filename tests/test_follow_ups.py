@@ -135,6 +135,8 @@ BY_HAND: dict[Name, Callable[[], Any]] = {
     ("adamw", 3, 1): lambda: 7e9 * 2 * 4,
     ("batch-norm", 3, 2): lambda: np.log(1 - 0.9) / np.log(0.9),
     ("lm-loss-step", 2, 1): lambda: np.average([2, 6], weights=[3, 1]),
+    ("adapter-preference", 2, 1): lambda: np.log(0.9 / 0.1),
+    ("adapter-preference", 3, 1): lambda: 7e9 * 0.002 * 16,
     ("moe-router", 2, 1): lambda: 1.25 * 4096 * 2 / 64,
     ("moe-router", 3, 1): lambda: 1 - 1 / 8,
 }
@@ -187,6 +189,17 @@ def short_over_long(p: Program) -> float:
     return float(grad[0, 0] / grad[1, 0])
 
 
+def pull_of_a_learned_pair(p: Program) -> float:
+    hidden, tokens = np.ones((2, 2, 1)), np.array([[0, 0], [0, 1]])
+    rest = np.ones(2, int), np.full(2, 2), np.zeros((2, 1)), np.ones((1, 1))
+
+    def pull(margin: float) -> float:
+        b = np.array([[margin], [0.0]])
+        return float(p.preference_loss(hidden, tokens, *rest, b, 1.0, 1.0)[2][0, 0])
+
+    return pull(2.0) / pull(0.0)
+
+
 def weight_of_the_best(p: Program) -> float:
     import torch
 
@@ -203,6 +216,7 @@ BY_PROGRAM: dict[Name, Callable[[Program], Any]] = {
     ("conv1d-per-step", 2, 1): sent_back,
     ("adamw", 1, 2): first_step,
     ("batch-norm", 1, 1): running_mean,
+    ("adapter-preference", 1, 2): pull_of_a_learned_pair,
     ("moe-router", 1, 2): weight_of_the_best,
     ("grpo-step", 1, 2): slope_of_a_token,
     ("grpo-step", 2, 1): only_success,
