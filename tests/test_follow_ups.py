@@ -135,6 +135,10 @@ BY_HAND: dict[Name, Callable[[], Any]] = {
     ("adamw", 3, 1): lambda: 7e9 * 2 * 4,
     ("batch-norm", 3, 2): lambda: np.log(1 - 0.9) / np.log(0.9),
     ("lm-loss-step", 2, 1): lambda: np.average([2, 6], weights=[3, 1]),
+    ("adapter-preference", 2, 1): lambda: np.log(0.9 / 0.1),
+    ("adapter-preference", 3, 1): lambda: 7e9 * 0.002 * 16,
+    ("moe-router", 2, 1): lambda: 1.25 * 4096 * 2 / 64,
+    ("moe-router", 3, 1): lambda: 1 - 1 / 8,
 }
 
 
@@ -170,6 +174,39 @@ def running_mean(p: Program) -> float:
     return float(layer.running_mean[0])
 
 
+def slope_of_a_token(p: Program) -> float:
+    now, old = np.log([[0.4 / 5]]), np.log([[1 / 5]])
+    return abs(float(p.policy_loss(now, old, np.array([2.0]), now < 0, 0.2, 0.2)[1][0, 0]))
+
+
+def only_success(p: Program) -> float:
+    return float(p.group_advantages(np.eye(8)[0], 8, 1e-9)[0])
+
+
+def short_over_long(p: Program) -> float:
+    logp, mask = np.full((2, 100), -1.0), np.arange(100) < np.array([[10], [100]])
+    grad = p.policy_loss(logp, logp, -np.ones(2), mask, 0.2, 0.2)[1]
+    return float(grad[0, 0] / grad[1, 0])
+
+
+def pull_of_a_learned_pair(p: Program) -> float:
+    hidden, tokens = np.ones((2, 2, 1)), np.array([[0, 0], [0, 1]])
+    rest = np.ones(2, int), np.full(2, 2), np.zeros((2, 1)), np.ones((1, 1))
+
+    def pull(margin: float) -> float:
+        b = np.array([[margin], [0.0]])
+        return float(p.preference_loss(hidden, tokens, *rest, b, 1.0, 1.0)[2][0, 0])
+
+    return pull(2.0) / pull(0.0)
+
+
+def weight_of_the_best(p: Program) -> float:
+    import torch
+
+    x, router = torch.ones(1, 1).double(), torch.tensor([[0.6, 0.3, 0.1]]).double().log()
+    return float(p.moe(x, router, torch.eye(3).double()[0, :, None, None], 2)[0])
+
+
 # What the reference gives, and each listed idea.
 BY_PROGRAM: dict[Name, Callable[[Program], Any]] = {
     ("online-softmax", 2, 1): merged,
@@ -179,6 +216,11 @@ BY_PROGRAM: dict[Name, Callable[[Program], Any]] = {
     ("conv1d-per-step", 2, 1): sent_back,
     ("adamw", 1, 2): first_step,
     ("batch-norm", 1, 1): running_mean,
+    ("adapter-preference", 1, 2): pull_of_a_learned_pair,
+    ("moe-router", 1, 2): weight_of_the_best,
+    ("grpo-step", 1, 2): slope_of_a_token,
+    ("grpo-step", 2, 1): only_success,
+    ("grpo-step", 3, 1): short_over_long,
 }
 
 
