@@ -125,6 +125,7 @@ BY_HAND: dict[Name, Callable[[], Any]] = {
     ("roofline-and-ledger", 1, 3): lambda: 80 * 8192 * 2 * 28_672 * 2,
     ("vram-bottleneck", 1, 3): lambda: 1 + 4 * 8 / 3,
     ("vram-bottleneck", 3, 4): lambda: (3 + 3 + 2) / (3 + 3),
+    ("paged-kv-cache", 2, 1): lambda: np.mean([-n % 16 for n in range(1, 1601)]),
     ("speculative-decoding", 2, 1): lambda: np.minimum(
         [1 / 2, 1 / 4, 1 / 4, 0], [0, 1 / 3, 0, 2 / 3]
     ).sum(),
@@ -173,6 +174,16 @@ def running_mean(p: Program) -> float:
     return float(layer.running_mean[0])
 
 
+def blocks_of_four_samples(p: Program) -> int:
+    cache = p.PagedCache(300, 16, 1)
+    samples = [cache.new()]
+    cache.append(samples[0], list(range(1000)), np.zeros((1000, 1)))
+    samples += [cache.fork(samples[0]) for _ in range(3)]
+    for seq in samples:
+        cache.append(seq, [seq], np.zeros((1, 1)))
+    return int(cache.in_use())
+
+
 def replaced(p: Program) -> Array:
     shares = np.array([1 / 2, 1 / 4, 1 / 4, 0]), np.array([1 / 8, 1 / 4, 1 / 8, 1 / 2])
     return np.array(p._rest(*shares))
@@ -188,6 +199,7 @@ BY_PROGRAM: dict[Name, Callable[[Program], Any]] = {
     ("online-softmax", 2, 1): merged,
     ("softmax-cross-entropy", 1, 2): lambda p: p.softmax_jacobian(np.array([0.75, 0.25])),
     ("adam-7b-memory", 3, 2): bytes_of_a_layer,
+    ("paged-kv-cache", 1, 1): blocks_of_four_samples,
     ("speculative-decoding", 1, 1): replaced,
     ("speculative-decoding", 3, 1): faster,
     ("top-p-sampling", 1, 1): tokens_left,
