@@ -184,6 +184,16 @@ def blocks_of_four_samples(p: Program) -> int:
     return int(cache.in_use())
 
 
+def summed_exactly(p: Program) -> int:
+    kind = p._sums(*np.ones((2, 1, 1), np.int8)).dtype
+    return int(2**24 if kind == np.float32 else np.iinfo(kind).max) // 127**2
+
+
+def xh_moves(p: Program) -> float:
+    one = np.ones((1, 1))
+    return float(p.qat_backward(one, 0.3 * one, one, 1.0)[2]) * 0.0001 * 1e6
+
+
 def replaced(p: Program) -> Array:
     shares = np.array([1 / 2, 1 / 4, 1 / 4, 0]), np.array([1 / 8, 1 / 4, 1 / 8, 1 / 2])
     return np.array(p._rest(*shares))
@@ -199,6 +209,8 @@ BY_PROGRAM: dict[Name, Callable[[Program], Any]] = {
     ("online-softmax", 2, 1): merged,
     ("softmax-cross-entropy", 1, 2): lambda p: p.softmax_jacobian(np.array([0.75, 0.25])),
     ("adam-7b-memory", 3, 2): bytes_of_a_layer,
+    ("int8-linear", 2, 1): summed_exactly,
+    ("int8-linear", 3, 2): xh_moves,
     ("paged-kv-cache", 1, 1): blocks_of_four_samples,
     ("speculative-decoding", 1, 1): replaced,
     ("speculative-decoding", 3, 1): faster,
