@@ -125,6 +125,10 @@ BY_HAND: dict[Name, Callable[[], Any]] = {
     ("roofline-and-ledger", 1, 3): lambda: 80 * 8192 * 2 * 28_672 * 2,
     ("vram-bottleneck", 1, 3): lambda: 1 + 4 * 8 / 3,
     ("vram-bottleneck", 3, 4): lambda: (3 + 3 + 2) / (3 + 3),
+    ("paged-kv-cache", 2, 1): lambda: np.mean([-n % 16 for n in range(1, 1601)]),
+    ("speculative-decoding", 2, 1): lambda: np.minimum(
+        [1 / 2, 1 / 4, 1 / 4, 0], [0, 1 / 3, 0, 2 / 3]
+    ).sum(),
     ("top-p-sampling", 1, 2): lambda: 3**2 * 0.3 * 0.7 / 0.01**2,
     ("top-p-sampling", 2, 1): lambda: next(
         n / 1024 for n in range(1, 1024) if bfloat16(20 + n / 1024) == 20 + n / 1024
@@ -207,11 +211,46 @@ def weight_of_the_best(p: Program) -> float:
     return float(p.moe(x, router, torch.eye(3).double()[0, :, None, None], 2)[0])
 
 
+def blocks_of_four_samples(p: Program) -> int:
+    cache = p.PagedCache(300, 16, 1)
+    samples = [cache.new()]
+    cache.append(samples[0], list(range(1000)), np.zeros((1000, 1)))
+    samples += [cache.fork(samples[0]) for _ in range(3)]
+    for seq in samples:
+        cache.append(seq, [seq], np.zeros((1, 1)))
+    return int(cache.in_use())
+
+
+def summed_exactly(p: Program) -> int:
+    kind = p._sums(*np.ones((2, 1, 1), np.int8)).dtype
+    return int(2**24 if kind == np.float32 else np.iinfo(kind).max) // 127**2
+
+
+def xh_moves(p: Program) -> float:
+    one = np.ones((1, 1))
+    return float(p.qat_backward(one, 0.3 * one, one, 1.0)[2]) * 0.0001 * 1e6
+
+
+def replaced(p: Program) -> Array:
+    shares = np.array([1 / 2, 1 / 4, 1 / 4, 0]), np.array([1 / 8, 1 / 4, 1 / 8, 1 / 2])
+    return np.array(p._rest(*shares))
+
+
+def faster(p: Program) -> float:
+    pair = np.array([0.25] * 4 + [0.0]), np.full(5, 0.2)  # alpha is .8
+    return float(p.plan(*pair, 4, 0.2)["speedup"])
+
+
 # What the reference gives, and each listed idea.
 BY_PROGRAM: dict[Name, Callable[[Program], Any]] = {
     ("online-softmax", 2, 1): merged,
     ("softmax-cross-entropy", 1, 2): lambda p: p.softmax_jacobian(np.array([0.75, 0.25])),
     ("adam-7b-memory", 3, 2): bytes_of_a_layer,
+    ("int8-linear", 2, 1): summed_exactly,
+    ("int8-linear", 3, 2): xh_moves,
+    ("paged-kv-cache", 1, 1): blocks_of_four_samples,
+    ("speculative-decoding", 1, 1): replaced,
+    ("speculative-decoding", 3, 1): faster,
     ("top-p-sampling", 1, 1): tokens_left,
     ("conv1d-per-step", 2, 1): sent_back,
     ("adamw", 1, 2): first_step,
@@ -247,9 +286,12 @@ def test_what_follows_from_the_numbers_is_right(name: Name) -> None:
 
 
 @pytest.mark.parametrize("name", BY_PROGRAM, ids=str)
-def test_the_reference_is_right_and_an_idea_gives_what_is_listed_for_it(name: Name) -> None:
+def test_the_reference_is_right_and_an_idea_gives_what_is_listed_for_it(
+    name: Name, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one, of = EVERY[name], BY_PROGRAM[name]
     folder = ROOT / "drills" / name[0]
+    monkeypatch.syspath_prepend(str(folder))
     right = of(load(folder / "reference.py"))
     assert follow_up.judge(one, typed(right, unit_of(one))) == (True, "")
     for idea in one.ideas.values():

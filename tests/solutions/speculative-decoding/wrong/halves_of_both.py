@@ -1,0 +1,11 @@
+"""Wrong: replacements are drawn from the mean of p and q."""
+
+import numpy as np
+from serving import draw
+
+
+def verify(p, q, token, u):
+    if u[0] < p[token] / q[token]:
+        return token, True
+    r = p + q
+    return draw(r / r.sum(), u[1]), False

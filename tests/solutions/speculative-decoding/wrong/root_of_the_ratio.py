@@ -1,0 +1,11 @@
+"""Wrong: proposals are kept with the root of p / q."""
+
+import numpy as np
+from serving import draw
+
+
+def verify(p, q, token, u):
+    if u[0] < np.sqrt(p[token] / q[token]):
+        return token, True
+    r = np.maximum(p - q, 0)
+    return draw(r / r.sum(), u[1]), False
