@@ -84,6 +84,7 @@ def averages_of_nine(x: Array) -> float:
 
 
 BESIDE: dict[Name, float] = {
+    ("hooked-gradients", 3, 2): 52.8,
     ("nan-step-zero", 1, 2): 3,
     ("checkpointing", 1, 1): 2,
     ("checkpointing", 3, 3): 192,
@@ -93,6 +94,12 @@ BESIDE: dict[Name, float] = {
 BY_HAND: dict[Name, Callable[[], Any]] = {
     ("attention-backward", 2, 3): lambda: len(["scores", "weights", "values", "queries", "keys"]),
     ("causal-attention", 1, 2): lambda: np.sqrt(64) / 64,
+    ("hooked-gradients", 1, 2): lambda: 1 / 4,
+    ("hooked-gradients", 3, 1): lambda: 3 * 5 / 14,
+    ("hooked-gradients", 3, 3): lambda: 2 * 7 / 8 * 7e9 * 2,
+    ("tensor-parallel", 1, 2): lambda: 3,
+    ("tensor-parallel", 3, 2): lambda: 1e3 * 80 * 8 * 7 / 8 * 4096 * 8192 * 2 / 450e9,
+    ("tensor-parallel", 3, 3): lambda: 4096 * 128_256 * 4,
     ("kv-cache", 3, 1): lambda: 2 * 80 * 8 * 128 * 2 * 8192,
     ("kv-cache", 3, 2): lambda: sum(range(1, 513)),
     ("online-softmax", 1, 1): lse_of_the_starter,

@@ -1,0 +1,116 @@
+"""Data-parallel training by hooks: gradients are averaged over ranks while backward runs."""
+
+from contextlib import contextmanager, nullcontext
+
+# why 2: A bucket is one flat tensor.
+import torch
+
+
+class Reducer:
+    """Averages gradients over replicas."""
+
+    # why 2: Buckets have a size.
+    def __init__(self, replicas, all_reduce, bucket_bytes=1):
+        self.all_reduce, self.ranks, self.on = all_reduce, len(replicas), True
+        # why 2: Backward passes parameters in about the reverse of their order, so buckets are
+        #        filled that way. parameters() lists a shared weight once.
+        self.buckets, held = [[]], 0
+        for params in reversed(list(zip(*(m.parameters() for m in replicas), strict=True))):
+            if held >= bucket_bytes:
+                self.buckets.append([])
+                held = 0
+            self.buckets[-1].append(params)
+            held += params[0].numel() * params[0].element_size()
+        self.reset()
+        for number, bucket in enumerate(self.buckets):
+            for params in bucket:
+                for p in params:
+                    p.register_post_accumulate_grad_hook(self._hook(number))
+
+    # why 2: Each bucket counts the gradients that it still waits for, of all ranks.
+    def reset(self):
+        """Begin to count again."""
+        self.left = [len(bucket) * self.ranks for bucket in self.buckets]
+
+    # why 2: A hook knows its bucket.
+    def _hook(self, number):
+        def hook(p):
+            if not self.on:
+                return
+            # why 2: The last gradient of a bucket sends it.
+            self.left[number] -= 1
+            if self.left[number] == 0:
+                self.send(number)
+
+        return hook
+
+    # why 2: Zeros stand for the gradients that a rank does not have. What no rank has stays None,
+    #        so that weight decay and momentum leave it alone.
+    def send(self, number):
+        """Average one bucket over ranks."""
+        bucket = self.buckets[number]
+        used = [any(p.grad is not None for p in params) for params in bucket]
+        flat = []
+        for rank in range(self.ranks):
+            mine = [params[rank] for params in bucket]
+            grads = [torch.zeros_like(p) if p.grad is None else p.grad for p in mine]
+            flat.append(torch.cat([g.reshape(-1) for g in grads]))
+        self.all_reduce(flat)
+        for rank, total in enumerate(flat):
+            pieces = total.split([params[rank].numel() for params in bucket])
+            for params, piece, one in zip(bucket, pieces, used, strict=True):
+                if one:
+                    params[rank].grad = piece.view_as(params[rank]) / self.ranks
+
+    # why 2: A bucket with a parameter that some rank did not use never counts down to 0.
+    def finish(self):
+        """Send what has not gone."""
+        for number, left in enumerate(self.left):
+            if left:
+                self.send(number)
+        self.reset()
+
+    @contextmanager
+    def no_sync(self):
+        """Inside, backward adds to .grad and nothing is sent."""
+        self.on = False
+        try:
+            yield
+        finally:
+            self.on = True
+
+
+def step(replicas, optimizers, reducer, batches, loss_fn):
+    """One step: batches[rank] is that rank's list of micro-batches (x, y)."""
+    for optimizer in optimizers:
+        optimizer.zero_grad()
+    micros = len(batches[0])
+    # why 3: A loss is a mean over the rows of its micro-batch. It counts by these rows; the mean
+    #        over ranks divides by their number once more, so it is multiplied here.
+    rows = sum(len(x) for mine in batches for x, _ in mine) / len(batches)
+    for i in range(micros):
+        # why: What is added after the exchange stays each rank's own. So it happens in the last
+        #      micro-batch, and not in the first.
+        with reducer.no_sync() if i < micros - 1 else nullcontext():
+            for model, mine in zip(replicas, batches, strict=True):
+                x, y = mine[i]
+                # why 3: See above.
+                (loss_fn(model, x, y) * (len(x) / rows)).backward()
+    # why 2: At the latest before the optimizers step.
+    reducer.finish()
+    for optimizer in optimizers:
+        optimizer.step()
+
+
+# why 3: One wire: a bucket leaves when it is complete and the one before it has arrived. In a ring
+#        each of 2 (n - 1) messages carries an n-th of it.
+def cost(nbytes, ready, bucket_bytes, ranks, bandwidth, latency):
+    """The bytes that a rank sends, and how long a step waits for the last all-reduce."""
+    sent = free = held = 0
+    for i, (size, at) in enumerate(zip(nbytes, ready, strict=True), 1):
+        held += size
+        if held >= bucket_bytes or i == len(nbytes):
+            sent += 2 * (ranks - 1) * held / ranks
+            free = max(free, at) + 2 * (ranks - 1) * (latency + held / ranks / bandwidth)
+            held = 0
+    return sent, free - ready[-1]
