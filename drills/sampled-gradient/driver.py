@@ -23,37 +23,32 @@ def _moments(draws):
     return mean, float(chances @ ((found - mean) ** 2).sum(axis=1))
 
 
-def _all_actions(program, logits, table, draws, shift):
+def _all_actions(program, logits, table, size, shift):
     """Each way to draw actions: how likely it is, and what is estimated from it."""
     p = _chances(logits)
-    for some in itertools.product(range(len(p)), repeat=int(draws)):
+    for some in itertools.product(range(len(p)), repeat=int(size)):
         actions = np.array(some)
         rewards = table[actions] + shift
         yield p[actions].prod(), program.estimate(logits.copy(), actions.copy(), rewards)
 
 
-def expected(program, logits, table, draws):
+def expected(program, logits, table, size):
     """The mean of the estimate over all draws."""
-    return _moments(_all_actions(program, logits, table, draws, 0.0))[0]
+    return _moments(_all_actions(program, logits, table, size, 0.0))[0]
 
 
-def spread(program, logits, table, draws):
-    """The variance of the estimate with rewards around 1,000 in hundredths of those around 0."""
-    return [
-        _moments(_all_actions(program, logits, table, draws, shift))[1] for shift in (0.0, 1000.0)
-    ]
+def spread(program, logits, table, size):
+    """The variance of the estimate, as rewards are and with 1,000 added, the larger one last."""
+    return sorted(
+        _moments(_all_actions(program, logits, table, size, shift))[1] for shift in (0.0, 1000.0)
+    )
 
 
-def by_group(program, logits, table, sizes):
-    """The mean over groups, of other sizes, of the mean estimate of each."""
-    return np.mean([expected(program, logits, table, size) for size in sizes], axis=0)
-
-
-def _nodes(number, draws):
+def _nodes(number, size):
     """All ways to draw nodes of a normal number, with their weights."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(number)
     weights = weights / weights.sum()
-    for some in itertools.product(range(number), repeat=int(draws)):
+    for some in itertools.product(range(number), repeat=int(size)):
         which = list(some)
         yield weights[which].prod(), nodes[which]
 
@@ -69,25 +64,25 @@ def _polynomial(coefficients, shift=0.0):
     return f
 
 
-def _all_scores(program, mu, log_std, f, number, draws):
-    for weight, eps in _nodes(number, draws):
+def _all_scores(program, mu, log_std, f, number, size):
+    for weight, eps in _nodes(number, size):
         yield weight, [float(g) for g in program.score_grad(mu, log_std, eps.copy(), f)]
 
 
-def expected_score(program, mu, log_std, coefficients, draws):
+def expected_score(program, mu, log_std, coefficients, size):
     """The means of score_grad over all draws."""
-    number = {1: 9, 2: 7, 3: 5}[int(draws)]
+    number = {1: 9, 2: 7, 3: 5}[int(size)]
     f = _polynomial(coefficients)
-    mean, _ = _moments(_all_scores(program, mu, log_std, f, number, draws))
+    mean, _ = _moments(_all_scores(program, mu, log_std, f, number, size))
     return float(mean[0]), float(mean[1])
 
 
-def spread_score(program, mu, log_std, coefficients, draws):
-    """The variances of score_grad for f, and for f and a thousand."""
-    return [
-        _moments(_all_scores(program, mu, log_std, _polynomial(coefficients, shift), 5, draws))[1]
+def spread_score(program, mu, log_std, coefficients, size):
+    """The variances of score_grad for f, and for f and a thousand, the larger one last."""
+    return sorted(
+        _moments(_all_scores(program, mu, log_std, _polynomial(coefficients, shift), 5, size))[1]
         for shift in (0.0, 1000.0)
-    ]
+    )
 
 
 def path(program, mu, log_std, coefficients, eps):
