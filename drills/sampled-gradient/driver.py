@@ -38,10 +38,14 @@ def expected(program, logits, table, size):
 
 
 def spread(program, logits, table, size):
-    """The variance of the estimate, as rewards are and with 1,000 added, the larger one last."""
-    return sorted(
-        _moments(_all_actions(program, logits, table, size, shift))[1] for shift in (0.0, 1000.0)
-    )
+    """The variance of the estimate."""
+    return [_moments(_all_actions(program, logits, table, size, 0.0))[1]]
+
+
+def constant(program, logits, table, size):
+    """By how much the estimate changes at most, over all draws, with 1,000 added to rewards."""
+    both = [list(_all_actions(program, logits, table, size, shift)) for shift in (0.0, 1000.0)]
+    return max(float(np.max(np.abs(a - b))) for (_, a), (_, b) in zip(*both, strict=True))
 
 
 def _nodes(number, size):

@@ -66,7 +66,7 @@ def estimate(logits, actions, rewards):
     return (_advantages(rewards)[:, None] * score).mean(axis=0)
 
 # %% nothing-taken-off
-# killed_by: spread
+# killed_by: constant
 """Your estimate is unbiased, and takes nothing off the rewards. With a thousand added to all of them it
 points along whatever was drawn, a thousand times as far, and only in the mean does that cancel. Take
 off something that does not depend on the draw."""
