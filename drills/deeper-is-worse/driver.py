@@ -13,14 +13,14 @@ def _normal(seed, *shape):
 def start(program, seeds):
     """What a tower begins with, on 300 rows of standard normal numbers.
 
-    Returns the mean squares of x @ w_in, rising and falling, and for each depth the largest and the
-    smallest mean square of what a block adds, times the depth; the worst last.
+    Returns the mean square of x @ w_in, on average over towers, and for each tower the largest and
+    the smallest mean square of what a block adds, times the depth, the worst last.
     """
     entry, largest, smallest = [], [], []
     for seed in map(int, seeds):
-        x = _normal(seed + 1, 300, 8)
+        x = _normal([seed, 2], 300, 8)
         for depth in DEPTHS:
-            params = program.init(depth, np.random.default_rng(seed))
+            params = program.init(depth, np.random.default_rng(seed + depth))
             h = x @ params["w_in"]
             entry.append(float(np.mean(h**2)))
             added = []
@@ -30,8 +30,7 @@ def start(program, seeds):
                 h = h + more
             largest.append(max(added))
             smallest.append(min(added))
-    rising, falling = sorted(entry), sorted(entry, reverse=True)
-    return rising, falling, sorted(largest), sorted(smallest, reverse=True)
+    return [float(np.mean(entry))], sorted(largest), sorted(smallest, reverse=True)
 
 
 def shapes(program, depth):
@@ -76,13 +75,14 @@ def grown(program, x, more, seed):
 
 
 def learns(program, x, y, more, seed):
-    """Whether each new block adds something after a step, and what has changed after three.
+    """Of each new block, which units it has, what it adds after a step, what has moved after three.
 
     The steps are made here, so that they are right ones.
     """
     params = program.grow(_trained(int(seed)), int(more), np.random.default_rng(int(seed)))
     begun = params["blocks"][3:]
     h = x @ params["w_in"]
+    units = [bool(np.any(h @ block["u"] > 0)) for block in begun]
     adds = []
     for i in range(3):
         _, grads = tower.loss_and_grads(params, x, y)
@@ -102,7 +102,7 @@ def learns(program, x, y, more, seed):
         ]
         for name in ("u", "v", "gain")
     }
-    return adds, moved
+    return units, adds, moved
 
 
 def stepped(program, x, y, seed, rate):

@@ -15,25 +15,21 @@ def _new(rng):
 def causes():
     return []
 
-# %% factor-before-the-norm
+# %% full-size-at-any-depth
 # killed_by: share
-"""Your factor for depth is on u. What u gives is divided by its own size, so that the factor is gone
-again: each block adds a mean square of 1, and a tower of 32 has one of 33 at its end. Put the factor on
-what comes last in the branch."""
+"""Your blocks all add a mean square of 1, whatever the depth. They are independent, so that mean squares
+add up: 32 blocks add 32 of them. Either there is no factor for depth, or it is on u, where the norm behind
+u takes it out again. It belongs on what comes last in the branch."""
 
 def _scales(depth):
     return depth**-0.5, np.sqrt(2)
 
-# %% no-factor-for-depth
-# killed_by: share
-"""Your blocks all add a mean square of 1, whatever the depth: they are independent, so that mean squares
-add up. Each has to add a share of 1/depth."""
-
+# %% full-size-at-any-depth / no-factor
 def _scales(depth):
     return 1.0, np.sqrt(2)
 
 # %% fan-out
-# killed_by: [entry, share]
+# killed_by: [entry-least, share]
 """Your weights are divided by the root of their columns, the number of outputs. An output is a sum over
 the inputs, the rows: w_in gives half of the mean square that it gets, and v, with four times as many rows
 as columns, four times as much as it should."""
@@ -90,25 +86,22 @@ is enough."""
 def _new(rng):
     return {**_block(rng, 1.0, 1.0), "v": np.zeros((HIDDEN, WIDTH)), "gain": np.array(0.0)}
 
-# %% everything-zero
-# killed_by: moves
-"""Your new blocks begin with u and v at 0. Behind a u of 0 all units are 0, so that v gets no gradient, and
-u gets none because v is 0."""
-
-def _new(rng):
-    return {"u": np.zeros((WIDTH, HIDDEN)), "v": np.zeros((HIDDEN, WIDTH)), "gain": np.array(1.0)}
-
-# %% everything-zero / u-and-gain
-def _new(rng):
-    return {**_block(rng, 1.0, 1.0), "u": np.zeros((WIDTH, HIDDEN)), "gain": np.array(0.0)}
-
 # %% first-factor-zero
 # killed_by: moves
-"""Your new blocks begin with u at 0. All hidden units are 0 then, and relu passes nothing back at 0: v and u
-have gradients of 0, and no step wakes them. A zero has to be behind the nonlinearity."""
+"""Your new blocks begin with u at 0. All hidden units are 0 then, so that v and gain get no gradient, and
+relu passes nothing back at 0, so that u gets none: no step wakes them. A zero has to be behind the
+nonlinearity."""
 
 def _new(rng):
     return {**_block(rng, 1.0, 1.0), "u": np.zeros((WIDTH, HIDDEN))}
+
+# %% first-factor-zero / and-v
+def _new(rng):
+    return {"u": np.zeros((WIDTH, HIDDEN)), "v": np.zeros((HIDDEN, WIDTH)), "gain": np.array(1.0)}
+
+# %% first-factor-zero / and-gain
+def _new(rng):
+    return {**_block(rng, 1.0, 1.0), "u": np.zeros((WIDTH, HIDDEN)), "gain": np.array(0.0)}
 
 # %% new-blocks-at-full-size
 # killed_by: nothing-new
@@ -199,6 +192,17 @@ left: h_L = (I + J_last) ... (I + J_first) h_0, to first order."""
 
 def _further(j, product):
     return product + product @ j
+
+# %% no-blocks-raise
+# killed_by: no-blocks
+"""Your whole raises an exception where there are no blocks. What no block changes has the identity as its
+derivative; begin the product with it."""
+
+def whole(jacobians, d):
+    product = np.eye(d) + jacobians[0]
+    for j in jacobians[1:]:
+        product = _further(j, product)
+    return product
 
 # %% rows-for-columns
 # killed_by: arriving
