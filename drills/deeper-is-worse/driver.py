@@ -1,0 +1,141 @@
+"""How a tower begins, what new blocks do, and chains of layers that are out of scale."""
+
+import numpy as np
+import tower
+
+DEPTHS = (1, 7, 32, 100)
+
+
+def _normal(seed, *shape):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def start(program, seeds):
+    """What a tower begins with, on 300 rows of standard normal numbers.
+
+    Returns the mean square of x @ w_in, on average over towers, and for each tower the largest and
+    the smallest mean square of what a block adds, times the depth, the worst last.
+    """
+    entry, largest, smallest = [], [], []
+    for seed in map(int, seeds):
+        x = _normal([seed, 2], 300, 8)
+        for depth in DEPTHS:
+            params = program.init(depth, np.random.default_rng(seed + depth))
+            h = x @ params["w_in"]
+            entry.append(float(np.mean(h**2)))
+            added = []
+            for block in params["blocks"]:
+                more = tower.branch(block, h)
+                added.append(depth * float(np.mean(more**2)))
+                h = h + more
+            largest.append(max(added))
+            smallest.append(min(added))
+    return [float(np.mean(entry))], sorted(largest), sorted(smallest, reverse=True)
+
+
+def shapes(program, depth):
+    """The shapes of a tower, and whether the generator decides about it."""
+    first, again, other = (program.init(int(depth), np.random.default_rng(s)) for s in (5, 5, 6))
+
+    def every(params):
+        yield from (params["w_in"], params["w_out"])
+        for block in params["blocks"]:
+            yield from (block["u"], block["v"], np.asarray(block["gain"]))
+
+    same = all(np.array_equal(a, b) for a, b in zip(every(first), every(again), strict=True))
+    moved = not np.array_equal(first["w_in"], other["w_in"])
+    us = [block["u"] for block in first["blocks"]]
+    apart = all(not np.array_equal(us[0], u) for u in us[1:])
+    return [list(np.shape(a)) for a in every(first)], [same, moved, apart]
+
+
+def _trained(seed, depth=3):
+    """A tower of which nobody's init knows."""
+    rng = np.random.default_rng(seed)
+
+    def draw(rows, columns):
+        return rng.standard_normal((rows, columns)) / np.sqrt(rows)
+
+    blocks = [
+        {"u": draw(16, 64), "v": draw(64, 16), "gain": np.array(0.5 + 0.1 * i)}
+        for i in range(depth)
+    ]
+    return {"w_in": draw(8, 16), "w_out": draw(16, 4), "blocks": blocks}
+
+
+def grown(program, x, more, seed):
+    """The logits of a tower with more blocks, and whether the first ones are those there were."""
+    params = _trained(int(seed))
+    found = program.grow(params, int(more), np.random.default_rng(int(seed)))
+    old = [
+        all(np.array_equal(a[name], b[name]) for name in a)
+        for a, b in zip(params["blocks"], found["blocks"], strict=False)
+    ]
+    return tower.forward(found, x), old, len(found["blocks"])
+
+
+def learns(program, x, y, more, seed):
+    """Of each new block, which units it has, what it adds after a step, what has moved after three.
+
+    The steps are made here, so that they are right ones.
+    """
+    params = program.grow(_trained(int(seed)), int(more), np.random.default_rng(int(seed)))
+    begun = params["blocks"][3:]
+    h = x @ params["w_in"]
+    units = [bool(np.any(h @ block["u"] > 0)) for block in begun]
+    adds = []
+    for i in range(3):
+        _, grads = tower.loss_and_grads(params, x, y)
+        params = {
+            **params,
+            "blocks": [
+                {name: block[name] - 0.1 * grad[name] for name in block}
+                for block, grad in zip(params["blocks"], grads["blocks"], strict=True)
+            ],
+        }
+        if i == 0:
+            adds = [bool(np.any(tower.branch(block, h) != 0)) for block in params["blocks"][3:]]
+    moved = {
+        name: [
+            not np.array_equal(block[name], was[name])
+            for block, was in zip(params["blocks"][3:], begun, strict=True)
+        ]
+        for name in ("u", "v", "gain")
+    }
+    return units, adds, moved
+
+
+def stepped(program, x, y, seed, rate):
+    """The parameters after two steps, the losses, and whether the ones before are as they were."""
+    params = _trained(int(seed), 2)
+    kept = [params["w_in"].copy(), *(b["v"].copy() for b in params["blocks"])]
+    new, first = program.step(params, x, y) if rate is None else program.step(params, x, y, rate)
+    new, second = program.step(new, x, y) if rate is None else program.step(new, x, y, rate)
+    now = [params["w_in"], *(b["v"] for b in params["blocks"])]
+    same = all(np.array_equal(a, b) for a, b in zip(kept, now, strict=True))
+    blocks = [
+        {name: np.asarray(b[name], dtype=np.float64) for name in ("u", "v", "gain")}
+        for b in new["blocks"]
+    ]
+    return [float(first), float(second)], new["w_in"], new["w_out"], blocks, same
+
+
+def chain(program, widths, odd, ratio, common, seeds):
+    """What is said of chains of layers, all but one drawn with `common` times He's deviation.
+
+    For each seed: the layer, or -1 for None, and the two factors.
+    """
+    layers, ratios, commons = [], [], []
+    for seed in map(int, seeds):
+        rng = np.random.default_rng(seed)
+        weights = [
+            rng.standard_normal((int(a), int(b))) * np.sqrt(2 / a) * common
+            for a, b in zip(widths, widths[1:], strict=False)
+        ]
+        if odd >= 0:
+            weights[int(odd)] *= ratio
+        layer, by, of_others = program.odd_layer(weights)
+        layers.append(-1 if layer is None else int(layer))
+        ratios.append(float(by))
+        commons.append(float(of_others))
+    return layers, ratios, commons
