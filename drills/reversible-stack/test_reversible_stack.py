@@ -57,11 +57,11 @@ class Nearest(torch.autograd.Function):
     """Rounds to a grid, and hands gradients on."""
 
     @staticmethod
-    def forward(ctx: Any, v: Any, grid: float) -> Any:  # type: ignore[override]  # noqa: ARG004
+    def forward(ctx: Any, v: Any, grid: float) -> Any:  # noqa: ARG004
         return torch.round(v / grid) * grid
 
     @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:  # type: ignore[override]  # noqa: ARG004
+    def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
         return grad, None
 
 
