@@ -113,7 +113,12 @@ def by_counting(dims: list[int], itemsize: int) -> dict[str, int]:
 
     x = torch.ones(1, dims[0], requires_grad=True)
     kept: list[torch.Tensor] = []
-    with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t) or t, lambda t: t):
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        kept.append(tensor)
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda t: t):
         y = x
         for w in weights:
             y = torch.tanh(y @ w.T)
