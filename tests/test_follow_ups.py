@@ -118,6 +118,10 @@ BY_HAND: dict[Name, Callable[[], Any]] = {
     ("kv-cache", 3, 2): lambda: sum(range(1, 513)),
     ("online-softmax", 1, 1): lse_of_the_starter,
     ("online-softmax", 3, 2): lambda: 2 + 5,
+    ("order-of-products", 2, 1): lambda: (5 * 2 * 64**3 + 2 * 64**2) / (6 * 2 * 64**2),
+    ("order-of-products", 3, 1): lambda: 2,
+    ("reversible-stack", 2, 1): lambda: (1 + 1 + 2) / (1 + 2),
+    ("reversible-stack", 3, 1): lambda: 2**24 / 1024,
     ("rope", 2, 1): lambda: 2 * 131_072 * 64 * 4,
     ("rope", 2, 2): lambda: 2 * np.pi * 500_000 ** (1 - 2 / 128),
     ("gradient-check", 2, 1): lambda: slopes(

@@ -1,0 +1,132 @@
+"""What each property of the pipeline needs: documents that carry their number."""
+
+import json
+
+import numpy as np
+
+
+def _numbered(sizes):
+    """Return shards of documents of one token, which is 100 times the shard plus the document."""
+    return [[np.array([100 * s + d]) for d in range(size)] for s, size in enumerate(sizes)]
+
+
+def _read(reader, count):
+    return [int(reader.next()[0]) for _ in range(count)]
+
+
+def _first(rng):
+    """Return what a generator begins with."""
+    return tuple(rng.random(4).tolist())
+
+
+def orders(program, count, seeds):
+    """The orders of four epochs.
+
+    Returns the numbers of each in rising order, how many of the orders differ, whether one that is
+    asked for again is the same, and whether another seed gives other ones.
+    """
+    seed = int(seeds[0])
+    found = [[int(k) for k in program.order(count, epoch, seed)] for epoch in range(4)]
+    again = [int(k) for k in program.order(count, 2, seed)] == found[2]
+    other = [int(k) for k in program.order(count, 2, seed + 1)] != found[2]
+    return [sorted(one) for one in found], len({tuple(one) for one in found}), again, other
+
+
+def reads(program, sizes, seeds):
+    """Whether a reader goes through three epochs in the orders that `order` gives."""
+    seed, shards = int(seeds[0]), _numbered(sizes)
+    reader = program.Reader(shards, seed)
+    found = [_read(reader, sum(sizes)) for _ in range(3)]
+    wanted = [
+        [int(d[0]) for s in program.order(len(sizes), epoch, seed) for d in shards[int(s)]]
+        for epoch in range(3)
+    ]
+    return [one == other for one, other in zip(found, wanted, strict=True)]
+
+
+def noise(program, seeds):
+    """The generators of workers: how many of them begin differently, by what they are for.
+
+    Returns that for 4 workers, for 5 epochs, for 3 starts within an epoch and for 2 seeds, then for
+    all 120 together; and whether one that is asked for again begins the same.
+    """
+    seed = int(seeds[0])
+
+    def begins(seed, epoch, worker, start):
+        return _first(program.worker_rng(seed, epoch, worker, start))
+
+    every = {
+        (s, e, w, b): begins(s, e, w, b)
+        for s in (seed, seed + 1) for e in range(5) for w in range(4) for b in (0, 1, 69)
+    }  # fmt: skip
+    counts = [
+        len({every[seed, 1, w, 0] for w in range(4)}), len({every[seed, e, 1, 0] for e in range(5)}),
+        len({every[seed, 1, 1, b] for b in (0, 1, 69)}),
+        len({every[s, 1, 1, 0] for s in (seed, seed + 1)}), len(set(every.values())),
+    ]  # fmt: skip
+    return counts, begins(seed, 1, 2, 69) == every[seed, 1, 2, 69]
+
+
+def seen(program, segments):
+    """What the tokens of documents see; padding may see whatever it likes."""
+    mask = np.asarray(program.visible(segments.copy())).astype(bool)
+    return mask & (segments >= 0)[:, :, None]
+
+
+def packed(program, lengths, length):
+    """The documents that come out of rows, in order, and the lengths of the rows.
+
+    Documents carry their number in every token.
+    """
+    documents = [np.full(n, k + 1) for k, n in enumerate(lengths)]
+    tokens, segments = (np.asarray(of) for of in program.pack(documents, length))
+    found = [
+        tokens[r][segments[r] == s].tolist()
+        for r in range(len(tokens)) for s in range(int(segments[r].max()) + 1)
+    ]  # fmt: skip
+    padding = tokens[segments < 0]
+    return found, list(tokens.shape), list(segments.shape), int(np.abs(padding).sum())
+
+
+def restarts(program, sizes, stops, seeds):
+    """Two epochs that are read with restarts after so many documents.
+
+    Returns how many documents are read twice in an epoch, how many are missed, and whether all come
+    as they do without a restart.
+    """
+    seed, total = int(seeds[0]), int(np.sum(sizes))
+    straight = _read(program.Reader(_numbered(sizes), seed), 2 * total)
+    reader, found, before = program.Reader(_numbered(sizes), seed), [], 0
+    for stop in [*map(int, stops), 2 * total]:
+        found += _read(reader, stop - before)
+        state = json.loads(json.dumps(reader.state()))
+        reader, before = program.Reader(_numbered(sizes), seed), stop
+        reader.load(state)
+    parts = found[:total], found[total:]
+    twice = sum(len(part) - len(set(part)) for part in parts)
+    missed = sum(len(set(straight[:total]) - set(part)) for part in parts)
+    return twice, missed, found == straight
+
+
+class _Same:
+    """A reader of documents of zeros."""
+
+    def __init__(self, length):
+        self.length = length
+
+    def next(self):
+        return np.zeros(self.length, dtype=np.int64)
+
+
+def replaced(program, count, seeds):
+    """The share of tokens that noise replaces, how many tokens there are, and rows of a batch."""
+    got = list(program.batches(_Same(8), count, int(seeds[0]), 1, 0))
+    tokens = np.concatenate([np.asarray(t)[np.asarray(s) >= 0] for t, s in got])
+    return float(np.mean(tokens != 0)), tokens.size, max(len(t) for t, _ in got)
+
+
+def trained(program, seeds):
+    """How runs end: the mean loss of the last three epochs, that on held-out documents; lengths."""
+    runs = [program.train(int(seed)) for seed in seeds]
+    ends = [float(np.mean([run[name][-3:] for run in runs])) for name in ("train", "held")]
+    return ends[0], ends[1], [len(run[name]) for run in runs for name in ("train", "held")]
