@@ -265,12 +265,14 @@ class Solution:
     mine: tuple[Line, ...] | None  # one's own file against it; None: there is none
 
 
-def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) -> Solution:
+def solution(
+    ctx: Context, question_id: str | None, *, give_up: bool = False, seed: int | None = None
+) -> Solution:
     """Return the solution, to a person who passed or who gives up; else UsageError."""
     from grader import bank, forms
     from grader.bank import repair
 
-    choice = resolve(ctx, question_id)
+    choice = resolve(ctx, question_id, seed=seed)
     question = choice.question
     form = forms.of(question.spec)
     yours = ctx.progress(question)

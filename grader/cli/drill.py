@@ -235,12 +235,13 @@ def solution(
     give_up: Annotated[bool, flag("--give-up", "Show it before a pass; this is recorded.")] = False,
     mine: Annotated[bool, flag("--mine", "Compare it with your file.")] = False,
     full: Annotated[bool, flag("--full", "A whole right file.")] = False,
+    seed: Seed = None,
     json: Json = False,
 ) -> None:
     """Show what to keep, and what had to change in the starter."""
     from grader.app import drills
 
-    found = drills.solution(context(ctx), question, give_up=give_up)
+    found = drills.solution(context(ctx), question, give_up=give_up, seed=seed)
     spec, leads = found.choice.question.spec, found.leads_to
     if output.answer(
         json, question=found.choice.question.id, passed=found.passed, gave_up=found.gave_up,

@@ -92,9 +92,10 @@ def show(
     here = context(ctx)
     choice = resolve(here, question, seed=seed)
     found = choice.question
-    several = len(found.spec.parts)
+    several, drawn = len(found.spec.parts), f" --seed {seed}" * (seed is not None)
     if interviewer:
-        _guide(found, f"drill solution {choice.called}{here.option} --give-up --full", json=json)
+        right = f"drill solution {choice.called}{here.option}{drawn} --give-up --full"
+        _guide(found, right, json=json)
         return
     asked = several if all_ or several == 1 else here.progress(found).asked(several)
     if output.answer(json, **_whole(found, asked)):
@@ -102,7 +103,6 @@ def show(
     from grader.reports.blocks import Commands, Gap
     from grader.reports.question import document
 
-    drawn = f" --seed {seed}" * (seed is not None)
     steps = [f"drill start {choice.called}{here.option}{drawn}"]
     if choice.workspace is not None:
         steps = [f"drill grade{choice.argument}"]

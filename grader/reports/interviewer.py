@@ -89,7 +89,9 @@ def given(question: Question, result: CheckResult) -> str:
 def guide(question: Question, held: Sequence[Held]) -> Iterator[Block]:
     """What an interviewer needs in each part, a page each: shorter where it takes too much room."""
     spec = question.spec
-    yield Heading(spec.title, f"for the interviewer, {spec.minutes} min", question.id, level=1)
+    terms = f"for the interviewer, {spec.minutes} min"
+    terms += f", numbers of seed {question.numbers}" * bool(spec.given)
+    yield Heading(spec.title, terms, question.id, level=1)
     for number, _ in enumerate(spec.parts, 1):
         pages = [tuple(_page(question, number, held, *full)) for full in _FULL]
         yield from (Gap(), *next((page for page in pages if _rows(page) <= ROWS), pages[-1]))

@@ -139,9 +139,12 @@ def test_braces_are_nothing_where_nothing_is_drawn(tmp_path: Path) -> None:
         ("total = {n} *", "total = {nn} *",
          "1:1: the question: expected arithmetic over names of given, found {nn}"),
         ("{n: 500,", "{500,", "11:6: given[2]"),
-        ("wide: [1, 2], in: fp8", "wide: [1, no], in: fp8", "11:24: given[2].wide[1]: expected a number, found the text"),
-        ("wide: [1, 2], in: fp8", "wide: ~, in: fp8", "11:14: given[2].wide: expected a whole number or a number or text or a"),
-        ("in: fp8}", f"in: {'x' * 101}}}", "11:28: given[2].in: expected a whole number or a number or text of at"),
+        ("wide: [1, 2], in: fp8", "wide: [1, no], in: fp8",
+         "11:24: given[2].wide[1]: expected a number, found the text"),
+        ("wide: [1, 2], in: fp8", "wide: ~, in: fp8",
+         "11:14: given[2].wide: expected a whole number or a number or text or a"),
+        ("in: fp8}", f"in: {'x' * 101}}}",
+         "11:28: given[2].in: expected a whole number or a number or text of at"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_has_its_place(tmp_path: Path, old: str, new: str, fault: str) -> None:

@@ -38,7 +38,7 @@ def seed_in(text: str) -> int:
     found = re.search(r"numbers\s+of\s+seed\s+(\d+)", text)
     assert found is not None, text
     number = int(found[1])
-    logits = f"ln {SETS[number].spec.given[number]['powers'][1]}"  # type: ignore[index]
+    logits = f"ln {SETS[number].spec.given[number]['powers'][1]:g}"  # type: ignore[index]
     assert logits in " ".join(text.split())
     return number
 
@@ -132,7 +132,11 @@ def test_other_pages_have_the_numbers_of_the_folder(ours: Drill) -> None:
     assert "(0.5 - 1) / 2" in ours("solution", NAME).out
     guide = ours("show", NAME, "--interviewer")
     assert "1, 4 and 3" in guide.out
-    assert "1, 14 and 5" in ours("show", NAME, "--interviewer", "--seed", "4").out
+    guide = ours("show", NAME, "--interviewer", "--seed", "4")
+    assert "1, 14 and 5" in guide.out
+    assert "for the interviewer, 4 min, numbers of seed 4" in " ".join(guide.out.split())
+    told = ours("solution", NAME, "--seed", "4", "--give-up", "--full").out
+    assert repaired(SETS[4]).decode().splitlines()[-1] in told
     other = "four-averages"
     ours("start", other, "--seed", "1")
     Path(other, "answers.txt").write_bytes(repaired(load([ROOT], other, 1)))
