@@ -64,7 +64,7 @@ class Context:
     @cached_property
     def store(self) -> Store:
         """The records, when their faults are to be errors."""
-        return Store(self.data)
+        return Store(self.data, self.now)
 
     @property
     def starts(self) -> tuple[Start, ...]:

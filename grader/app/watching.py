@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.app import drills, files, grading
+from grader.app import drills, files, grading, interviews
 from grader.app.context import Context, need_torch
 from grader.app.grading import Graded
 from grader.model.errors import DrillError, UsageError
@@ -82,9 +82,11 @@ class Watching(Closing):
         if self._session is None:
             self._session = GradingSession(question)
         asked = self._ctx.progress(question).asked(len(question.spec.parts))
+        held = interviews.current(self._ctx)
+        blind = held is not None and held.blind
 
         def decided(report: Report) -> None:
-            if report.parts_passed < asked:  # what fails later is not asked yet
+            if report.parts_passed < asked and not blind:  # what fails later is not asked yet
                 self.decided(report)
 
         self.fault = None

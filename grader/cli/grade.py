@@ -41,7 +41,7 @@ def grade(
     json: Json = False,
 ) -> int:
     """Grade your submission: 0 it passes, 1 it does not."""
-    from grader.app import grading
+    from grader.app import grading, interviews
 
     here = context(ctx)
     need_page(html)
@@ -54,11 +54,17 @@ def grade(
                 output.info(f"    {line}")
         return output.confirm("Only the first grade of a prediction counts. Grade this one?")
 
-    with output.waiting() as doing:
-        graded = grading.grade(
-            here, question, file=file, seed=seed, parts=parts, device=device,
-            explain=explain or full or json, doing=doing, agreed=agreed,
-        )  # fmt: skip
+    try:
+        with output.waiting() as doing:
+            graded = grading.grade(
+                here, question, file=file, seed=seed, parts=parts, device=device,
+                explain=explain or full or json, doing=doing, agreed=agreed,
+            )  # fmt: skip
+    except grading.SealedError as sealed:
+        left = interviews.left(here)
+        if not output.answer(json, sealed=True, message=sealed.message, interview=left):
+            output.write(f"{sealed.message} {sealed.hint} {left}.")
+        return 0
     report = graded.report
     if json:
         from grader.reports.json import dumps
@@ -98,6 +104,8 @@ def around_of(graded: Graded, now: str, *, full: bool = False, explain: bool = F
         full=full,
         explain=explain,
         before=graded.passed,
+        clock=graded.clock,
+        news=("The interview is over, and its debrief is there.",) * graded.interviewed,
     )
 
 
@@ -131,6 +139,8 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     further = [f"drill discuss{choice.argument}"] * asks_more
     if spec.then and report.checks:  # whatever was predicted
         return (*further, f"drill start {spec.then}{choice.option}")
+    if graded.interviewed or (graded.clock and report.verdict is Verdict.PASS):
+        return ("drill interview",)
     if graded.next_part is not None:
         return (again,)
     match report.verdict:

@@ -41,12 +41,13 @@ class Progress:
     over: bool = False
     moments: list[str] = field(default_factory=list)  # of what was done in it, until it was over
     earlier: int = 0  # number of the last attempt before it
+    given: int = 1  # the last part that an interviewer asked, whatever was passed
     # In order: sittings as they were when they were over, moments of wrong answers to follow-ups.
     rated: list[Progress | str] = field(default_factory=list)
 
     def asked(self, parts: int) -> int:
-        """How many of a question's parts are asked: one more than were passed."""
-        return min(self.passed_of(parts) + 1, parts)
+        """How many of a question's parts are asked: one more than were passed, at least."""
+        return min(max(self.passed_of(parts) + 1, self.given), parts)
 
     def passed_of(self, parts: int) -> int:
         """How many of a question's parts are passed."""
@@ -97,7 +98,8 @@ _OVERVIEW = """
     FROM events AS event
     LEFT JOIN events AS begun
         ON event.what = 'graded' AND begun.attempt = event.attempt AND begun.what = 'begun'
-    WHERE event.what IN ('started', 'graded', 'hint', 'solution', 'run', 'again', 'discussed')
+    WHERE event.what IN (
+        'started', 'graded', 'hint', 'solution', 'run', 'again', 'discussed', 'asked')
     {also}
     """
 
@@ -141,6 +143,8 @@ def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
             case "solution":
                 yours.given_up = yours.given_up or not before
                 yours.over = before or yours.started  # who never began may look at it
+            case "asked":
+                yours.given = max(yours.given, int(one.parts or 1))
             case "discussed" if one.verdict == "fail":
                 yours.rated.append(one.at)
             case "graded" if one.is_try:

@@ -65,6 +65,7 @@ class Around:
     full: bool = False  # everything, however long
     explain: bool = False  # an untouched starter too
     before: bool = False  # whether the question was passed before
+    clock: str = ""  # what is left of an interview
     news: tuple[str, ...] = ()  # what is said last: what has changed, what is wrong besides
 
     @property
@@ -201,7 +202,12 @@ def _head(report: Report, around: Around, *, passed: bool) -> Block:
     """The verdict, the file, the question."""
     label = "PASS" if passed else report.verdict.upper()
     tries = f"try {around.tries}, " if around.tries else ""
-    facts = [around.file, words.head(report, around.asked), f"{tries}seed {report.seed}"]
+    facts = [
+        around.file,
+        words.head(report, around.asked),
+        f"{tries}seed {report.seed}",
+        around.clock,
+    ]
     text = BETWEEN.join(fact.replace(" ", "\xa0") for fact in facts if fact)
     return Paragraph(text, f"{label:5}", BOLD if passed else REVERSE, hang=6)
 
