@@ -160,15 +160,14 @@ def grade(
             "graded", question, attempt=begun, report=dumps(report), parts=verdicts,
             verdict=report.verdict, isolation=report.isolation, seconds=report.seconds,
         ))  # fmt: skip
-    last = interviews.latest(ctx)
-    held = last if last is not None and last.is_open(ctx.now()) else None
-    if held is not None and held.blind:
+    left = interviews.left(ctx)
+    if interviews.is_blind(ctx):
         from grader.reports.words import about_the_file
 
         loads = "It can be read." if forms.of(question.spec).is_text else "It loads."
         said = f"{path.name} is received. {about_the_file(report) or loads}"
         raise SealedError(said, "Its verdict is for the debrief.")
-    if held is not None:  # what is believed is for the debrief
+    if left:  # what is believed is for the debrief
         report = replace(report, misconceptions=(), explanations=())
     asked = max(before, min(report.parts_passed + 1, every))
     if asked > before:
@@ -186,8 +185,8 @@ def grade(
         began=next(iter(yours.moments), choice.workspace.started_at if choice.workspace else ""),
         hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
         next_part=asked if asked > before and report.parts_passed < asked else None,
-        clock=interviews.clock(ctx, held) if held is not None else "",
-        interviewed=last is not None and held is None,
+        clock=left,
+        interviewed=not left and interviews.latest(ctx) is not None,
     )
 
 

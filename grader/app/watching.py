@@ -82,8 +82,7 @@ class Watching(Closing):
         if self._session is None:
             self._session = GradingSession(question)
         asked = self._ctx.progress(question).asked(len(question.spec.parts))
-        held = interviews.current(self._ctx)
-        blind = held is not None and held.blind
+        blind = interviews.is_blind(self._ctx)
 
         def decided(report: Report) -> None:
             if report.parts_passed < asked and not blind:  # what fails later is not asked yet

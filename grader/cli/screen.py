@@ -93,7 +93,7 @@ class Live:
 
     asked: str  # what is shown first: the question
     keys: str  # the foot of a page
-    clock: Callable[[], str]  # what is left; nothing when the time is over
+    left: Callable[[], str]  # of the time; nothing when it is over
     further: str  # the key that leaves for the next question
     note: Callable[[str], None] | None = None  # keeps what a host notes
 
@@ -169,9 +169,9 @@ class Screen(Closing):
             if (event == "q" or self.further) and not self._view:
                 return
             changed = self._watched.look() if event == SAVED else len(event) > 1 or self._key(event)
-            if self._live is not None and not self._live.clock():
+            if self._live is not None and not self._live.left():
                 return
-            if changed or (self._live is not None and self._live.clock() != self._clock):
+            if changed or (self._live is not None and self._live.left() != self._clock):
                 self._draw()
 
     def _events(self) -> Iterator[str]:
@@ -246,7 +246,7 @@ class Screen(Closing):
     def _draw(self) -> None:
         """Show the page, or what is in its place, as large as the screen is now."""
         with output.captured() as text:
-            self._clock = self._live.clock() if self._live is not None else ""
+            self._clock = self._live.left() if self._live is not None else ""
             blocks = page_of(self._watched, *self._notes, keys=True, clock=self._clock)
             output.show(blocks, rows=get_terminal_size().lines - 1)
         self._word = next(iter(_STYLE.sub("", text.getvalue()).split()), "")

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from grader.model.errors import UsageError
-from grader.records import interviews
 from grader.records.progress import NO_TRY
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ _SELECT = f"""
         SELECT coalesce(max(hint), 0) FROM events
         WHERE what = 'hint' AND {_BEFORE} AND id > (SELECT coalesce(max(id), 0) {_AGAIN})
     ) FROM attempts"""
-_VIEW = """VIEW attempts AS
+ATTEMPTS = """VIEW attempts AS
     SELECT
         begun.attempt AS id,
         CASE begun.what
@@ -147,7 +146,7 @@ _TABLES = (
         " BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"
         for change in ("UPDATE", "DELETE")
     ),
-    f"CREATE {_VIEW}",
+    f"CREATE {ATTEMPTS}",
     f"PRAGMA user_version = {VERSION}",
 )
 
@@ -159,9 +158,11 @@ class RecordsError(UsageError):
 class Store:
     """The records of one person, in one folder, which need not exist."""
 
-    def __init__(self, folder: Path, now: Callable[[], str] | None = None) -> None:
-        """Open nothing yet; with the time, what an open interview seals is not read."""
-        self.path, self._now = folder / FILE_NAME, now
+    def __init__(
+        self, folder: Path, seal: Callable[[sqlite3.Connection], None] = lambda _: None
+    ) -> None:
+        """Open nothing yet; `seal` hides what is not to be read now."""
+        self.path, self._seal = folder / FILE_NAME, seal
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in a transaction of its own; where it raises, nothing was written."""
@@ -179,8 +180,7 @@ class Store:
         with self._opened(make=False) as db:
             if db is None or not self._is_made(db):
                 return empty
-            if self._now is not None:
-                interviews.seal(db, [field.name for field in fields(Event)], _VIEW, self._now())
+            self._seal(db)
             return work(db)
 
     @contextmanager

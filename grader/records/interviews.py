@@ -1,25 +1,23 @@
-"""Interviews: a stretch of time, the questions asked in it, and notes.
-
-What came of them is read from the events of that time, as of any other (ADR 33). While one is open
-reports are sealed, and in a blind one verdicts too: whatever reads the records finds none.
-"""
+"""Interviews: the events of which they consist, and what an open one keeps back (ADR 33)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from grader.records import events
+from grader.records.events import Event
 from grader.records.progress import NO_TRY
 
 if TYPE_CHECKING:
     import sqlite3
 
-SEALED = "sealed"  # the verdict of a grade in a blind interview that is open
+_NAMES = [one.name for one in fields(Event)]
 
 
 class Chosen(NamedTuple):
-    """A question of an interview, as it was when that began: its bank may be gone since."""
+    """A question as it was when the interview began: its bank may be gone since."""
 
     called: str  # ID, or BANK/ID
     id: str
@@ -27,16 +25,11 @@ class Chosen(NamedTuple):
     title: str
     minutes: tuple[int, ...]  # planned for each part
 
-    @property
-    def planned(self) -> int:
-        """The minutes of all parts."""
-        return sum(self.minutes)
-
 
 class Said(NamedTuple):
-    """A part that was asked, or a note that was taken on it."""
+    """A part that was asked, or a note on it."""
 
-    question: str  # id
+    question: str
     part: int
     at: str
     text: str = ""
@@ -44,7 +37,7 @@ class Said(NamedTuple):
 
 @dataclass(slots=True)
 class Interview:
-    """One interview, as far as it is on record."""
+    """An interview, as far as it is on record."""
 
     number: int  # from 1
     id: int  # of the event that began it
@@ -52,35 +45,26 @@ class Interview:
     minutes: int
     questions: list[Chosen]
     blind: bool
-    candidate: str  # who is asked by a host; empty: oneself
-    folder: str  # in which those of the questions are made
+    candidate: str  # whom a host asks; empty: oneself
+    folder: str  # of the folders of its questions
     asked: list[Said] = field(default_factory=list)
     notes: list[Said] = field(default_factory=list)
-    closed: str = ""  # when it was ended, or first looked back on
+    closed: str = ""  # when it was ended, or looked back on
 
     def minute(self, at: str) -> float:
-        """Return how far it was at a moment, within its bounds, wherever the clock was put."""
-        end = min(self.minutes, self._since(self.closed)) if self.closed else self.minutes
-        return max(0.0, min(self._since(at), end))
+        """Return how far it was at a moment, within its bounds, wherever a clock was put."""
+        began, *times = map(datetime.fromisoformat, filter(None, (self.at, at, self.closed)))
+        return max(0.0, min(self.minutes, *((t - began).total_seconds() / 60 for t in times)))
 
-    def _since(self, at: str) -> float:
-        return (datetime.fromisoformat(at) - datetime.fromisoformat(self.at)).total_seconds() / 60
-
-    def is_open(self, now: str) -> bool:
-        """Return whether its time is not over."""
-        return not self.closed and self.minute(now) < self.minutes
-
-    def holds(self, at: str) -> bool:
-        """Return whether a moment is in its time."""
-        return self._since(at) <= self.minute(self.closed or at)
-
-    def chosen(self, question: str) -> Chosen:
-        """Return the question of an id."""
-        return next(one for one in self.questions if one.id == question)
+    def left(self, now: str) -> str:
+        """Return what is left of it, "31 of 45 minutes left"; nothing where it is over."""
+        left = self.minutes - self.minute(now)
+        is_open = left > 0 and not self.closed
+        return f"{-int(-left // 1)} of {self.minutes} minutes left" if is_open else ""
 
 
 def every(db: sqlite3.Connection) -> list[Interview]:
-    """Return all interviews, in the order in which they were begun."""
+    """Return all interviews, in the order in which they began."""
     import json  # which a list of questions does without
 
     found: list[Interview] = []
@@ -93,52 +77,36 @@ def every(db: sqlite3.Connection) -> list[Interview]:
             kept = json.loads(detail)
             chosen = [Chosen(*one) for one in kept.pop("questions")]
             found.append(Interview(len(found) + 1, row, at, questions=chosen, **kept))
-        elif what == "asked":
-            found[-1].asked.append(Said(question, int(part), at))
-        elif what == "noted":
-            found[-1].notes.append(Said(question, int(part), at, detail))
-        else:
+        elif what == "interviewed":
             found[-1].closed = found[-1].closed or at
+        else:
+            said = found[-1].asked if what == "asked" else found[-1].notes
+            said.append(Said(question, int(part), at, detail or ""))
     return found
 
 
-class Happened(NamedTuple):
-    """One event of a question in an interview."""
-
-    what: str
-    at: str
-    attempt: int | None
-    hint: int | None
-    sha256: str | None
-    parts: str | None
-    report: str | None
-
-
-def during(db: sqlite3.Connection, held: Interview, question: str) -> list[Happened]:
-    """Return what happened to a question in the time of an interview, and before the next one."""
+def during(db: sqlite3.Connection, held: Interview, question: str) -> list[Event]:
+    """Return what happened to a question in an interview; a grade that was begun in it counts."""
     query = (
-        "SELECT what, at, attempt, hint, sha256, parts, report FROM events"
-        " WHERE question = ? AND id > ? AND id < (SELECT coalesce(min(id), 1 << 62) FROM events"
-        " WHERE what = 'interview' AND id > ?) ORDER BY id"
+        f"SELECT {', '.join(_NAMES)} FROM events WHERE question = ? AND id > ? AND id <"
+        " (SELECT coalesce(min(id), 1 << 62) FROM events WHERE what = 'interview' AND id > ?)"
+        " ORDER BY id"
     )
-    rows = map(Happened._make, db.execute(query, (question, held.id, held.id)))
-    # A grade that was begun in time counts.
-    return [row for row in rows if row.what == "graded" or held.holds(row.at)]
+    rows = [Event(*row) for row in db.execute(query, (question, held.id, held.id))]
+    end = held.minute(held.closed) if held.closed else held.minutes
+    return [row for row in rows if row.what == "graded" or held.minute(row.at) < end]
 
 
-def seal(db: sqlite3.Connection, columns: list[str], attempts: str, now: str) -> None:
-    """Hide from a connection what an open interview keeps until its end."""
+def seal(db: sqlite3.Connection, now: str) -> None:
+    """Hide from a connection what is kept until the end: reports, in a blind one verdicts too."""
     held = next(reversed(every(db)), None)
-    if held is None or not held.is_open(now):
+    if held is None or not held.left(now):
         return
     instead = {"report": "NULL"}
     if held.blind:
-        instead |= {"verdict": f"'{SEALED}'", "parts": f"CASE parts WHEN '{NO_TRY}' THEN parts END"}
-    shown = ", ".join(
-        f"CASE WHEN what = 'graded' AND id > {held.id} THEN {instead[name]} ELSE {name} END"
-        f" AS {name}" if name in instead else name
-        for name in ["id", *columns]
-    )  # fmt: skip
+        instead |= {"verdict": "'sealed'", "parts": f"CASE parts WHEN '{NO_TRY}' THEN parts END"}
+    sealed = f"CASE WHEN what = 'graded' AND id > {held.id} THEN {{}} ELSE {{}} END AS {{}}"
+    shown = (sealed.format(instead[n], n, n) if n in instead else n for n in ("id", *_NAMES))
     db.execute("PRAGMA temp_store = MEMORY")
-    db.execute(f"CREATE TEMP VIEW events AS SELECT {shown} FROM main.events")
-    db.execute(f"CREATE TEMP {attempts}")
+    db.execute(f"CREATE TEMP VIEW events AS SELECT {', '.join(shown)} FROM main.events")
+    db.execute(f"CREATE TEMP {events.ATTEMPTS}")

@@ -10,11 +10,9 @@ from typing import NamedTuple
 from grader.model.numerals import joined, quantity, span
 from grader.reports.blocks import Block, Gap, Heading, Item, Paragraph, Table
 
-_INDENT = 4
-
 
 class PartTime(NamedTuple):
-    """A part, and the minutes from when it was asked until it passed, or nothing more came."""
+    """A part, and the minutes until it passed, or the question was left."""
 
     number: int
     planned: int
@@ -24,21 +22,12 @@ class PartTime(NamedTuple):
 
 
 class Held(NamedTuple):
-    """An idea that tries held, and for how long: until one did not, or to the end."""
+    """An idea, and for how long it was held: until a try did not show it, or to the end."""
 
     name: str
     minutes: float
     tries: int
-    text: str  # what is said of it
-
-
-class Note(NamedTuple):
-    """What the interviewer noted."""
-
-    minute: float
-    question: str
-    part: int
-    text: str
+    text: str = ""  # what is said of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +37,6 @@ class Looked:
     id: str
     title: str
     parts: tuple[PartTime, ...]
-    minutes: float
     hints: int
     gave_up: bool
     right: tuple[str, ...]  # checks that no try failed
@@ -69,7 +57,7 @@ class Debrief:
     of: int
     questions: tuple[Looked, ...]
     not_asked: tuple[str, ...]  # titles
-    notes: tuple[Note, ...]
+    notes: tuple[tuple[float, str, int, str], ...]  # minute, question, part and text
 
     @property
     def title(self) -> str:
@@ -81,72 +69,38 @@ class Debrief:
 def page(debrief: Debrief) -> Iterator[Block]:
     """All that is said of an interview, below its title."""
     yield Paragraph(f"{round(debrief.minutes)} of {quantity(debrief.of, 'minute')}.")
-    head = ("question", "parts", "minutes", "planned", "tries", "hints")
-    rows = [
-        (
-            one.id,
-            f"{sum(part.passed for part in one.parts)}/{len(one.parts)}",
-            _whole(one.minutes),
-            str(sum(part.planned for part in one.parts)),
-            str(sum(part.tries for part in one.parts)),
-            str(one.hints),
-        )
-        for one in debrief.questions
-    ]
-    yield from (Gap(), Table(head, tuple(rows), head[1:])) if rows else ()
     if debrief.not_asked:
-        yield Paragraph(f"{'; '.join(debrief.not_asked)}.", "Not asked:", hang=_INDENT)
+        yield Paragraph(f"{'; '.join(debrief.not_asked)}.", "Not asked:", hang=4)
     for one in debrief.questions:
-        yield from (Gap(), *_question(one))
+        yield from (Gap(), Heading(one.title, quantity(one.hints, "hint"), one.id))
+        yield from _question(one)
     if debrief.notes:
         yield from (Gap(), Heading("Notes"))
-        for note in debrief.notes:
-            where = f"{note.question}, part {note.part}: " if note.question else ""
-            yield Item(f"{where}{note.text}", f"{_whole(note.minute):>3} min")
+        for minute, question, part, text in debrief.notes:
+            yield Item(f"{question}, part {part}: {text}", f"{round(minute):>3} min")
 
 
 def _question(one: Looked) -> Iterator[Block]:
-    yield Heading(one.title, name=one.id)
-    if len(one.parts) > 1:
-        rows = [
-            (
-                str(part.number),
-                _state(part),
-                _whole(part.minutes),
-                str(part.planned),
-                str(part.tries),
-            )
-            for part in one.parts
-        ]
-        head = ("part", "", "minutes", "planned", "tries")
-        yield Table(head, tuple(rows), ("part", *head[2:]), 2)
-    first = [str(p.number) for p in one.parts if p.passed and p.tries == 1]
-    if len(one.parts) > 1 and first:
-        text = f"{'parts' if len(first) > 1 else 'part'} {joined(first)}."
-        yield Paragraph(text, "Passed at the first try:", hang=_INDENT)
-    if one.right:
-        yield Paragraph(f"{joined(one.right)}.", "Never failed:", hang=_INDENT)
-    if one.wrong:
-        yield Paragraph(one.wrong, "Wrong at the end:", hang=_INDENT)
+    head = ("part", "", "minutes", "planned", "tries")
+    rows = []
+    for number, planned, passed, minutes, tries in one.parts:
+        state = "passed" if passed else "not asked" if minutes is None else "not passed"
+        took = "" if minutes is None else str(round(minutes))
+        rows.append((str(number), state, took, str(planned), str(tries)))
+    yield from (Gap(), Table(head, tuple(rows), ("part", *head[2:]), 2), Gap())
+    first = joined(part.number for part in one.parts if part.passed and part.tries == 1)
+    for text, lead in (
+        (first and f"part {first}", "Passed at the first try:"),
+        (joined(one.right), "Never failed:"),
+        (one.wrong, "Wrong at the end:"),
+        ("before a pass" * one.gave_up, "Looked at the solution:"),
+        (one.review, "To review:"),
+    ):
+        yield from [Paragraph(f"{text}.", lead, hang=4)] * bool(text)
     if one.ideas:
         yield Paragraph("", "Ideas held, and for how long:")
-        for idea in one.ideas:
-            held = f"{span(idea.minutes)}, {quantity(idea.tries, 'try', 'tries')}"
-            yield Item(f"{held}: {idea.text}", idea.name, 2)
-    if one.gave_up:
-        yield Paragraph("The solution was looked at before a pass.")
-    if one.review:
-        yield Paragraph(f"{one.review}.", "To review:", hang=_INDENT)
+        for name, minutes, tries, text in one.ideas:
+            yield Item(f"{span(minutes)}, {quantity(tries, 'try', 'tries')}: {text}", name, 2)
     if one.follow_ups:
         yield Paragraph("", "To discuss:")
-        yield from (Item(ask, "-", 2) for ask in one.follow_ups)
-
-
-def _state(part: PartTime) -> str:
-    if part.passed:
-        return "passed"
-    return "not asked" if part.minutes is None else "not passed"
-
-
-def _whole(minutes: float | None) -> str:
-    return "" if minutes is None else str(round(minutes))
+        yield from (Item(ask, indent=2) for ask in one.follow_ups)
