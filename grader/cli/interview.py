@@ -53,7 +53,7 @@ def interview(
     if candidate:  # a history of its own, for whatever is called from here
         os.environ["DRILL_HOME"] = str(interviews.candidate_folder(data_folder(), candidate))
     here, again = context(ctx), "drill interview"
-    again += f" --candidate {shlex.quote(candidate)}" * bool(candidate)
+    again += f"{here.option}" + f" --candidate {shlex.quote(candidate)}" * bool(candidate)
     held, wanted = interviews.latest(here), [questions, minutes, track, role, level, blind]
     if note is not None:
         interviews.note(here, note)

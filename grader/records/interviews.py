@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -73,15 +74,16 @@ def every(db: sqlite3.Connection) -> list[Interview]:
         " WHERE what IN ('interview', 'asked', 'noted', 'interviewed') ORDER BY id"
     )
     for row, what, at, question, part, detail in db.execute(query):
-        if what == "interview":
-            kept = json.loads(detail)
-            chosen = [Chosen(*one) for one in kept.pop("questions")]
-            found.append(Interview(len(found) + 1, row, at, questions=chosen, **kept))
-        elif what == "interviewed":
-            found[-1].closed = found[-1].closed or at
-        else:
-            said = found[-1].asked if what == "asked" else found[-1].notes
-            said.append(Said(question, int(part), at, detail or ""))
+        with suppress(ValueError, KeyError, TypeError, IndexError):  # it is no event of ours
+            if what == "interview":
+                kept = json.loads(detail)
+                chosen = [Chosen(*one) for one in kept.pop("questions")]
+                found.append(Interview(len(found) + 1, row, at, questions=chosen, **kept))
+            elif what == "interviewed":
+                found[-1].closed = found[-1].closed or at
+            else:
+                said = found[-1].asked if what == "asked" else found[-1].notes
+                said.append(Said(question, int(part), at, detail or ""))
     return found
 
 
@@ -104,7 +106,11 @@ def seal(db: sqlite3.Connection, now: str) -> None:
         return
     instead = {"report": "NULL"}
     if held.blind:
-        instead |= {"verdict": "'sealed'", "parts": f"CASE parts WHEN '{NO_TRY}' THEN parts END"}
+        instead |= {
+            "seconds": "NULL",
+            "verdict": "'sealed'",
+            "parts": f"CASE parts WHEN '{NO_TRY}' THEN parts END",
+        }
     sealed = f"CASE WHEN what = 'graded' AND id > {held.id} THEN {{}} ELSE {{}} END AS {{}}"
     shown = (sealed.format(instead[n], n, n) if n in instead else n for n in ("id", *_NAMES))
     db.execute("PRAGMA temp_store = MEMORY")

@@ -98,9 +98,9 @@ def _question(one: Looked) -> Iterator[Block]:
     ):
         yield from [Paragraph(f"{text}.", lead, hang=4)] * bool(text)
     if one.ideas:
-        yield Paragraph("", "Ideas held, and for how long:")
+        yield Paragraph("Ideas held, and for how long:")
         for name, minutes, tries, text in one.ideas:
             yield Item(f"{span(minutes)}, {quantity(tries, 'try', 'tries')}: {text}", name, 2)
     if one.follow_ups:
-        yield Paragraph("", "To discuss:")
+        yield Paragraph("To discuss:")
         yield from (Item(ask, indent=2) for ask in one.follow_ups)

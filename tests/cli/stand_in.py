@@ -85,7 +85,7 @@ def put_sessions_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any
 
 def main() -> None:
     """Be `drill` with all of these in place."""
-    sessions = put_sessions_in_place() if "watch" in sys.argv else ()
+    sessions = put_sessions_in_place() if {"watch", "interview"} & {*sys.argv} else ()
     for module, name, function in (*put_in_place(), *sessions):
         setattr(module, name, function)
     from grader.cli.app import main
