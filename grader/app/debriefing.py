@@ -55,11 +55,11 @@ def _looked(ctx: Context, held: Interview, chosen: Chosen, until: float) -> Look
         question = bank.load([Path(chosen.bank)], chosen.id)
         yours = ctx.progress(question)
         day = schedule.due(ctx, bank.header([question.bank], chosen.id), yours)
-        review = "now: it is not passed yet"
+        review = "now, as it is not passed yet"
         if yours.over and day is not None:
             review = f"{schedule.day(day, ctx.today)}: {schedule.why(ctx, yours)}"
         passed = [p for p, one in zip(question.spec.parts, parts, strict=False) if one.passed]
-        asks = [one.ask for part in passed for one in part.follow_ups]
+        asks = [one.ask for part in passed for one in part.follow_ups[:1]]
         known = {name: idea.said_of() for name, idea in question.ideas.items()}
     return Looked(
         chosen.id, chosen.title, parts,
@@ -94,7 +94,8 @@ def _worked(
         passed |= set(range(first, reached + 1))
         for p in range(part, reached + 1) if not held.blind else ():
             begun.setdefault(p + 1, at)
-        checks = [c for c in report.get("checks", ()) if c["part"] <= part and not c.get("stretch")]
+        upto, checks = max(part, reached), report.get("checks", ())
+        checks = [c for c in checks if c["part"] <= upto and not c.get("stretch")]
         failed = {c["id"]: c["message"] for c in checks if c["verdict"] not in FINE}
         for name in (c["id"] for c in checks if c["verdict"] != "skipped"):
             right[name] = right.get(name, True) and name not in failed

@@ -159,7 +159,7 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
         steps.append(case + " --debug" * debug)
     if graded.hints_left:
         steps.append(f"drill hint{choice.argument}")
-    if report.unchanged and not explained:
+    if report.unchanged and not explained and not graded.clock:
         steps.append(f"{again} --explain")
     elif not graded.hints_left:
         steps.append(f"{solution} --give-up")

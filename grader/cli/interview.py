@@ -161,5 +161,5 @@ def _debrief(
     elif json:
         output.document(**asdict(found) | {"at": found.at.isoformat()})
     else:
-        steps = ("drill next", f"{again} --debrief --out FILE.html")
-        output.show([title, *blocks, Gap(), Commands(steps)], paged=True)
+        steps = ["drill next"] * (not found.candidate) + [f"{again} --debrief --out FILE.html"]
+        output.show([title, *blocks, Gap(), Commands(tuple(steps))], paged=True)

@@ -43,7 +43,7 @@ class Looked:
     wrong: str  # in the last try
     ideas: tuple[Held, ...]
     review: str  # when it comes back, and why; empty: its bank is gone
-    follow_ups: tuple[str, ...]  # of the parts that passed
+    follow_ups: tuple[str, ...]  # the first of each part that passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,9 @@ def _question(one: Looked) -> Iterator[Block]:
         took = "" if minutes is None else str(round(minutes))
         rows.append((str(number), state, took, str(planned), str(tries)))
     yield from (Gap(), Table(head, tuple(rows), ("part", *head[2:]), 2), Gap())
-    first = joined(part.number for part in one.parts if part.passed and part.tries == 1)
+    first = joined(part.number for part in one.parts if part.passed and part.tries < 2)
     for text, lead in (
-        (first and f"part {first}", "Passed at the first try:"),
+        (first, "Parts passed at the first try:"),
         (joined(one.right), "Never failed:"),
         (one.wrong, "Wrong at the end:"),
         ("before a pass" * one.gave_up, "Looked at the solution:"),
