@@ -50,7 +50,7 @@ def _looked(ctx: Context, held: Interview, chosen: Chosen, until: float) -> Look
     """What came of a question that was asked until a minute."""
     rows = ctx.store.read(lambda db: kept.during(db, held, chosen.id), empty=[])
     parts, ideas, right, wrong = _worked(held, chosen, rows, until)
-    review, asks, known = "", list[str](), dict[str, str]()
+    review, asks = "", list[str]()
     with suppress(DrillError):  # its bank is gone
         question = bank.load([Path(chosen.bank)], chosen.id)
         yours = ctx.progress(question)
@@ -60,14 +60,12 @@ def _looked(ctx: Context, held: Interview, chosen: Chosen, until: float) -> Look
             review = f"{schedule.day(day, ctx.today)}: {schedule.why(ctx, yours)}"
         passed = [p for p, one in zip(question.spec.parts, parts, strict=False) if one.passed]
         asks = [one.ask for part in passed for one in part.follow_ups[:1]]
-        known = {name: idea.said_of() for name, idea in question.ideas.items()}
     return Looked(
         chosen.id, chosen.title, parts,
         len({row.hint for row in rows if row.what == "hint"}),
         any(row.what == "solution" for row in rows) and not parts[-1].passed,
         tuple(name for name, fine in right.items() if fine), wrong,
-        tuple(i._replace(text=sentences(known.get(i.name, ""), 1)[0]) for i in ideas),
-        review, tuple(asks),
+        tuple(ideas), review, tuple(asks),
     )  # fmt: skip
 
 
@@ -101,12 +99,13 @@ def _worked(
             right[name] = right.get(name, True) and name not in failed
         wrong = next((f"{name}: {said}" for name, said in failed.items()), report.get("message"))
         shown = report.get("misconceptions", ()) if failed else ()
-        named = {one["id"] for one in shown if not one["checks"] or failed.keys() & one["checks"]}
+        asked_of = (o for o in shown if not o["checks"] or failed.keys() & o["checks"])
+        named = {one["id"]: one["feedback"] for one in asked_of}
         for name in since.keys() - named:
             ideas[name] = ideas[name]._replace(minutes=ideas[name].minutes + at - since.pop(name))
-        for name in named:
+        for name, text in named.items():
             since.setdefault(name, at)
-            before = ideas.get(name, Held(name, 0.0, 0))
+            before = ideas.get(name, Held(name, 0.0, 0, sentences(text, 1)[0]))
             ideas[name] = before._replace(tries=before.tries + 1)
     for name, at in since.items():
         ideas[name] = ideas[name]._replace(minutes=ideas[name].minutes + max(until - at, 0.0))

@@ -24,7 +24,6 @@ from grader.records import events, interviews
 from grader.records.events import Event, What
 from grader.records.interviews import Chosen, Interview, Said
 
-USUAL = 45  # minutes
 _FULL = 0.8  # of the time, from which on one choice fills it as well as another
 _KINDS = ("new", "due", "later")  # which questions come first
 
@@ -56,7 +55,7 @@ def is_blind(ctx: Context) -> bool:
 
 def begin(
     ctx: Context, ids: Sequence[str], fit: Sequence[str | None] = (), *,
-    minutes: int = USUAL, blind: bool = False, candidate: str = "",
+    minutes: int, blind: bool = False, candidate: str = "",
 ) -> None:  # fmt: skip
     """Begin an interview of the questions named, else of some that `fit`; nothing is asked yet."""
     named = [bank.header(ctx.banks(), one) for one in dict.fromkeys(ids)]

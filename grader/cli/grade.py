@@ -61,9 +61,8 @@ def grade(
                 explain=explain or full or json, doing=doing, agreed=agreed,
             )  # fmt: skip
     except grading.SealedError as sealed:
-        left = interviews.left(here)
-        if not output.answer(json, sealed=True, message=sealed.message, interview=left):
-            output.write(f"{sealed.message} {sealed.hint} {left}.")
+        if not output.answer(json, sealed=True, message=sealed.message):
+            output.write(f"{sealed.message} {sealed.hint} {interviews.left(here)}.")
         return 0
     report = graded.report
     if json:

@@ -6,6 +6,7 @@ import os
 import shlex
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +20,6 @@ from grader.model.numerals import quantity
 if TYPE_CHECKING:
     from grader.app.context import Context
     from grader.app.resolve import Choice
-    from grader.cli.screen import Live
     from grader.records.interviews import Interview
     from grader.reports.blocks import Block
 
@@ -46,15 +46,17 @@ def interview(
 ) -> None:
     """Be interviewed against the clock, or interview somebody; again: go on."""
     from grader.app import interviews
-    from grader.cli.watch import can_redraw, on_screen
+    from grader.cli.screen import Live
+    from grader.cli.watch import can_redraw, follow
 
     if host and not (candidate and can_redraw()):
         raise UsageError("--host: expected --candidate NAME, and a terminal that can be redrawn")
     if candidate:  # a history of its own, for whatever is called from here
         os.environ["DRILL_HOME"] = str(interviews.candidate_folder(data_folder(), candidate))
-    here, again = context(ctx), "drill interview"
-    again += f"{here.option}" + f" --candidate {shlex.quote(candidate)}" * bool(candidate)
-    held, wanted = interviews.latest(here), [questions, minutes, track, role, level, blind]
+    here = context(ctx)
+    again = f"drill interview{here.option}"
+    again += f" --candidate {shlex.quote(candidate)}" * bool(candidate)
+    held, fit = interviews.latest(here), (track, level, role)
     if note is not None:
         interviews.note(here, note)
         output.write(f"noted, {quantity(len(note), 'character')}")
@@ -64,35 +66,52 @@ def interview(
     if end or debrief or number or out or (held is not None and not interviews.left(here)):
         _debrief(here, number, out, again, json=json)
         return
-    if held is not None and any(wanted):
+    if held is None:
+        interviews.begin(
+            here, questions or (), fit, minutes=minutes or 45, blind=blind, candidate=candidate
+        )
+        held = interviews.latest(here)
+        assert held is not None
+    elif questions or minutes or any(fit) or blind:
         text = f"an interview is open, {interviews.left(here)}, and goes on as it began"
         raise UsageError(text, hint=f"Next: {again}   {again} --end")
-    if held is None:
-        fit, time = (track, level, role), minutes or interviews.USUAL
-        interviews.begin(here, questions or (), fit, minutes=time, blind=blind, candidate=candidate)
-        held = interviews.latest(here)
-    assert held is not None
     choice = interviews.now_asked(here, held, further=next_)
     while choice is not None and not json and can_redraw():
         with output.captured() as text_:
             output.show(_asked(here, held, choice), rows=output.rows())
-        if not on_screen(ctx, here, choice.called, _live(here, text_.getvalue(), held, host=host)):
+        # A host's `n` takes a note.
+        case = "  c case" * (not held.blind)
+        keys = f"h hint{case}  p question  d diff  e edit  n go on  q leave"
+        keys = "n note  g go on  h hint  p question  d diff  q leave" if host else keys
+        take = partial(interviews.note, here) if host else None
+        left = partial(interviews.left, here)
+        if not follow(
+            ctx, choice.called, Live(text_.getvalue(), keys, left, "g" if host else "n", take)
+        ):
             break
         choice = interviews.now_asked(here, held, further=True)
-    _say(here, held, choice, again, json=json)
-
-
-def _live(here: Context, asked: str, held: Interview, *, host: bool) -> Live:
-    """What it adds to a screen; a host goes on with another key, as `n` takes a note."""
-    from grader.app import interviews
-    from grader.cli.screen import Live
-
-    keys = f"h hint{'  c case' * (not held.blind)}  p question  d diff  e edit  n go on  q leave"
-    left = lambda: interviews.left(here)  # noqa: E731
-    if not host:
-        return Live(asked, keys, left, "n")
-    keys = "n note  g go on  h hint  p question  d diff  q leave"
-    return Live(asked, keys, left, "g", lambda text: interviews.note(here, text))
+    left_, part = interviews.left(here), held.asked[-1].part
+    if json:
+        file = choice and choice.need_workspace().submission
+        output.document(
+            interview=held.number, minutes=held.minutes, blind=held.blind, left=left_,
+            questions=[one.called for one in held.questions],
+            question=choice and choice.question.id, part=choice and part, submission=file,
+        )  # fmt: skip
+    elif not left_ and candidate:  # the screen is shared
+        output.steps(f"{again} --debrief", after="The interview is over.")
+    elif not left_:
+        _debrief(here, None, None, again, json=False)
+    elif choice is None:
+        output.steps(f"{again} --end", after=f"That was the last question; {left_}.")
+    elif can_redraw():
+        steps = (again + " --host" * host, f"{again} --end")
+        output.steps(*steps, after=f"{left_}, and it runs on.")
+    else:
+        output.show(_asked(here, held, choice), rows=output.rows())
+        folder = choice.need_workspace().folder
+        there = "" if folder == here.folder else f"cd {here.typed(folder)} && "
+        output.steps(f"{there}drill grade", "drill hint", f"{again} --next")
 
 
 def _asked(here: Context, held: Interview, choice: Choice) -> tuple[Block, ...]:
@@ -108,35 +127,6 @@ def _asked(here: Context, held: Interview, choice: Choice) -> tuple[Block, ...]:
     terms += " No verdict before the end; say when to go on to the next part." * held.blind
     part = here.progress(question).asked(len(question.spec.parts))
     return page(question, part, [Paragraph(terms)])
-
-
-def _say(here: Context, held: Interview, choice: Choice | None, again: str, *, json: bool) -> None:
-    """Say how it goes on: what is asked now, that nothing is left to ask, or that it is over."""
-    from grader.cli.watch import can_redraw
-
-    left, ends = held.left(here.now()), f"{again} --end"
-    if json:
-        output.document(
-            interview=held.number, minutes=held.minutes, blind=held.blind, left=left,
-            questions=[one.called for one in held.questions],
-            question=choice and choice.question.id, part=choice and held.asked[-1].part,
-            submission=choice and choice.need_workspace().submission,
-        )  # fmt: skip
-    elif not left and held.candidate:  # the screen is shared
-        output.steps(f"{again} --debrief", after="The interview is over.")
-    elif not left:
-        _debrief(here, None, None, again, json=False)
-    elif choice is None:
-        output.steps(ends, after=f"That was the last question; {left}.")
-    elif can_redraw():
-        output.steps(
-            again + " --host" * bool(held.candidate), ends, after=f"{left}, and it runs on."
-        )
-    else:
-        output.show(_asked(here, held, choice), rows=output.rows())
-        folder = choice.need_workspace().folder
-        there = "" if folder == here.folder else f"cd {here.typed(folder)} && "
-        output.steps(f"{there}drill grade", "drill hint", f"{again} --next")
 
 
 def _debrief(

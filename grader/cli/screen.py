@@ -102,14 +102,9 @@ class Screen(Closing):
     """The other screen of a terminal: the page, or what a key has put in its place."""
 
     def __init__(
-        self,
-        ctx: typer.Context,
-        watched: Watching,
-        notes: list[str],
-        wake: int,
-        waker: int,
+        self, ctx: typer.Context, watched: Watching, notes: list[str], wake: int, waker: int,
         live: Live | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Show nothing yet; `notes` are what was said so far, and the pipe wakes who waits."""
         self._watched, self._notes, self._wake, self._waker = watched, notes, wake, waker
         self._mode = termios.tcgetattr(sys.stdin)
@@ -129,8 +124,7 @@ class Screen(Closing):
             "e": self._edit,
             "n": lambda: questions.next_(ctx),
         }
-        self._live, self._clock, self.further = live, "", False
-        self._keys = f"{{}}  {_KEYS}"
+        self._live, self._clock, self._keys = live, "", f"{{}}  {_KEYS}"
         if live is not None:
             self._view, self._keys = live.asked, live.keys
             del self._does["s"], self._does["n"]
@@ -159,20 +153,22 @@ class Screen(Closing):
             output.send("\x1b[?25h\x1b[?1049l")
         signal.signal(signal.SIGINT, before)
 
-    def run(self) -> None:
-        """Do what is asked for, until the end is."""
+    def run(self) -> bool:
+        """Do what is asked for, until the end is; return whether what is asked next is."""
         self.take()
         if self._live is not None:
             self._draw()
         for event in chain([SAVED], self._events()):
-            self.further = self._live is not None and event == self._live.further
-            if (event == "q" or self.further) and not self._view:
-                return
+            further = self._live is not None and event == self._live.further
+            if (event == "q" or further) and not self._view:
+                return further
             changed = self._watched.look() if event == SAVED else len(event) > 1 or self._key(event)
-            if self._live is not None and not self._live.left():
-                return
-            if changed or (self._live is not None and self._live.left() != self._clock):
+            left = self._live.left() if self._live is not None else ""
+            if self._live is not None and not left:
+                return False
+            if changed or left != self._clock:
                 self._draw()
+        return False
 
     def _events(self) -> Iterator[str]:
         """Give what happens; after a signal all is to be drawn again."""

@@ -89,12 +89,8 @@ def every(db: sqlite3.Connection) -> list[Interview]:
 
 def during(db: sqlite3.Connection, held: Interview, question: str) -> list[Event]:
     """Return what happened to a question in an interview; a grade that was begun in it counts."""
-    query = (
-        f"SELECT {', '.join(_NAMES)} FROM events WHERE question = ? AND id > ? AND id <"
-        " (SELECT coalesce(min(id), 1 << 62) FROM events WHERE what = 'interview' AND id > ?)"
-        " ORDER BY id"
-    )
-    rows = [Event(*row) for row in db.execute(query, (question, held.id, held.id))]
+    query = f"SELECT {', '.join(_NAMES)} FROM events WHERE question = ? AND id > ? ORDER BY id"
+    rows = [Event(*row) for row in db.execute(query, (question, held.id))]
     end = held.minute(held.closed) if held.closed else held.minutes
     return [row for row in rows if row.what == "graded" or held.minute(row.at) < end]
 

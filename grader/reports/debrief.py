@@ -27,7 +27,7 @@ class Held(NamedTuple):
     name: str
     minutes: float
     tries: int
-    text: str = ""  # what is said of it
+    text: str  # what is said of it
 
 
 @dataclass(frozen=True, slots=True)

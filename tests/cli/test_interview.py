@@ -171,7 +171,7 @@ def said_in_blind(drill: Drill, text: str) -> dict[tuple[str, ...], str]:
 def test_a_blind_interview_says_the_same_of_a_right_file_and_of_a_wrong_one(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    said = []
+    said: list[dict[tuple[str, ...], str]] = []
     for text in (ALL, MEAN + "# " + "x" * (len(ALL) - len(MEAN) - 3) + "\n"):
         monkeypatch.setattr("os.urandom", lambda n: b"1" * n)  # so that seeds are the same
         monkeypatch.setenv("DRILL_HOME", str(tmp_path / f"home{len(said)}"))
