@@ -33,7 +33,8 @@ class Progress:
     started: bool = False  # ever
     tries: int = 0  # versions of one's own file that reached a verdict
     passed: bool = False  # ever
-    hints: int = 0  # shown
+    hints: int = 0  # up to this one, of all parts
+    shown: int = 0  # hints
     given_up: bool = False  # the solution was shown before a pass
     parts: int = 0  # passed in the best try, from the first one on
     misses: int = 0  # tries that passed no part but those passed before
@@ -139,7 +140,7 @@ def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
             yours.moments.append(one.at)
         match one.what:
             case "hint":
-                yours.hints = max(yours.hints, one.hint or 0)
+                yours.hints, yours.shown = max(yours.hints, one.hint or 0), yours.shown + 1
             case "solution":
                 yours.given_up = yours.given_up or not before
                 yours.over = before or yours.started  # who never began may look at it

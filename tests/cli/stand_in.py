@@ -7,9 +7,11 @@ how a verdict is reached.  `python -m tests.cli.stand_in ARGS` is `drill ARGS` w
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +19,7 @@ from typing import Any
 
 import grader.bank
 import grader.session
+from grader.cli import context
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report, Verdict
 from grader.sandbox import spawn
@@ -88,6 +91,9 @@ def main() -> None:
     sessions = put_sessions_in_place() if {"watch", "interview"} & {*sys.argv} else ()
     for module, name, function in (*put_in_place(), *sessions):
         setattr(module, name, function)
+    if speed := os.environ.get("CLOCK_SPEED"):  # how much faster than the wall's
+        began = datetime.now(UTC)
+        context.now = lambda: (began + float(speed) * (datetime.now(UTC) - began)).isoformat()
     from grader.cli.app import main
 
     main()

@@ -322,10 +322,6 @@ def test_a_host_needs_a_terminal_and_a_name(drill: Drill) -> None:
     drill("interview", "--host", "--candidate", "Ada").refused("a terminal that can be redrawn")
 
 
-def on_terminal(*arguments: str) -> OnTerminal:
-    return OnTerminal("interview", *arguments)
-
-
 def test_alone_at_a_terminal(drill: Drill, home: Path) -> None:
     here = OnTerminal("interview", "halve-well", "double-trouble", DRILL_BANK="")
     asked = here.until("45 of 45 minutes left   any key: back to the page")
@@ -401,3 +397,19 @@ def test_nothing_of_a_note_or_a_verdict_is_on_a_shared_screen(drill: Drill) -> N
         env=os.environ | {"PYTHONPATH": str(ROOT), "DRILL_BANK": ""},
     )  # fmt: skip
     assert "halve-well, part 1: knows the rule" in ended.stdout, ended
+
+
+@pytest.mark.parametrize("who", [(), ("--host", "--candidate", "Ada")])
+def test_when_the_time_is_over_the_screen_is(home: Path, who: tuple[str, ...]) -> None:
+    assert home.name
+    here = OnTerminal("interview", "halve-well", *who, DRILL_BANK="", CLOCK_SPEED="400")
+    seen = here.until("any key")
+    assert "of 45 minutes left, until" in " ".join(seen.split())
+    here.type("x")
+    assert here.ended() == 0
+    if who:
+        assert " drill interview --candidate Ada --debrief" in here.raw
+        assert "planned" not in here.raw
+    else:
+        assert "45 of 45 minutes." in here.raw
+        assert "now, as it is not passed yet." in here.raw
