@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -79,16 +80,19 @@ def _worked(
     asked = [one for one in held.asked if one.question == chosen.id]
     first, many = asked[0].part, len(chosen.minutes)
     begun = {one.part: held.minute(one.at) for one in reversed(asked if held.blind else asked[:1])}
-    tries, passed, right = dict[int, set[str | None]](), set(range(1, first)), dict[str, bool]()
+    tries, versions = Counter[int](), set[str | None]()
+    passed, right = set(range(1, first)), dict[str, bool]()
     since, ideas, wrong = dict[str, float](), dict[str, Held](), ""
     of = {row.attempt: row.sha256 for row in rows if row.what == "begun"}
     for row in rows:
         if row.what != "graded" or row.attempt not in of or row.parts == NO_TRY:
             continue
         at, report = held.minute(row.at), json.loads(row.report or "{}")
-        part = min(max(p for p, minute in begun.items() if minute <= at), many)
+        part = min(max((p for p, minute in begun.items() if minute <= at), default=first), many)
         reached = parts_passed(row.parts)
-        tries.setdefault(part, set()).add(of[row.attempt])
+        is_new = of[row.attempt] not in versions  # which is a try once
+        versions.add(of[row.attempt])
+        tries[part] += is_new
         passed |= set(range(first, reached + 1))
         for p in range(part, reached + 1) if not held.blind else ():
             begun.setdefault(p + 1, at)
@@ -106,12 +110,12 @@ def _worked(
         for name, text in named.items():
             since.setdefault(name, at)
             before = ideas.get(name, Held(name, 0.0, 0, sentences(text, 1)[0]))
-            ideas[name] = before._replace(tries=before.tries + 1)
+            ideas[name] = before._replace(tries=before.tries + is_new)
     for name, at in since.items():
         ideas[name] = ideas[name]._replace(minutes=ideas[name].minutes + max(until - at, 0.0))
     ends = {n: max(min(begun.get(n + 1, until), until) - at, 0.0) for n, at in begun.items()}
     parts = tuple(
-        PartTime(n, planned, n in passed, ends.get(n), len(tries.get(n, ())))
+        PartTime(n, planned, n in passed, ends.get(n), tries[n])
         for n, planned in enumerate(chosen.minutes, 1)
     )
     return parts, list(ideas.values()), right, wrong or ""

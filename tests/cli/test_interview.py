@@ -96,6 +96,7 @@ def whole(drill: Drill, clock: Clock) -> None:
         clock.pass_(minutes)
         write(text)
         drill("grade", ONE)
+        drill("grade", ONE)  # a version is one try
         if text == MEAN:
             drill("hint", ONE)
     clock.pass_(4)
@@ -278,6 +279,8 @@ def test_one_interview_is_open_at_a_time(drill: Drill, clock: Clock) -> None:
     drill("interview", "--debrief").refused("the interview is open")
     clock.pass_(-300)  # a clock that went back takes nothing
     assert "45 of 45 minutes left" in flat(drill("interview"))
+    write(SUM)
+    drill("grade", ONE)
     clock.pass_(600)
     assert "45 of 45 minutes." in drill("interview").out
     assert "Question 1 of 1" in flat(drill("interview", TWO))  # and then another begins

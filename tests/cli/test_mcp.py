@@ -311,7 +311,7 @@ def test_a_blind_interview_is_blind_for_an_assistant_too(
         Path("mean-and-spread", "submission.py").write_text(text)
         assistant.refused("grade", "submission.py is received. It loads.")
         assistant.refused("case", "blind", name="few")
-        calls: list[tuple[str, dict[str, str]]] = [("show", {}), ("list", {}), ("solution", {})]
+        calls: list[tuple[str, dict[str, str]]] = [("show", {}), ("next", {}), ("solution", {})]
         pages = [assistant.page(tool, **given) for tool, given in calls]
         seen.append(" ".join(" ".join(pages).replace("2 tries", "1 try").split()))
         question = Path("mean-and-spread", "QUESTION.md").read_text()
