@@ -99,7 +99,7 @@ def _worked(
         upto, checks = max(part, reached), report.get("checks", ())
         checks = [c for c in checks if c["part"] <= upto and not c.get("stretch")]
         failed = {c["id"]: c["message"] for c in checks if c["verdict"] not in FINE}
-        for name in (c["id"] for c in checks if c["verdict"] != "skipped"):
+        for name in (c["id"] for c in checks if is_new and c["verdict"] != "skipped"):
             right[name] = right.get(name, True) and name not in failed
         wrong = next((f"{name}: {said}" for name, said in failed.items()), report.get("message"))
         shown = report.get("misconceptions", ()) if failed else ()
