@@ -66,8 +66,6 @@ class Interview:
 
 def every(db: sqlite3.Connection) -> list[Interview]:
     """Return all interviews, in the order in which they began."""
-    import json  # which a list of questions does without
-
     found: list[Interview] = []
     query = (
         "SELECT id, what, at, question, parts, detail FROM events"
@@ -76,6 +74,8 @@ def every(db: sqlite3.Connection) -> list[Interview]:
     for row, what, at, question, part, detail in db.execute(query):
         with suppress(ValueError, KeyError, TypeError, IndexError):  # it is no event of ours
             if what == "interview":
+                import json  # which a list of questions does without
+
                 kept = json.loads(detail)
                 chosen = [Chosen(*one) for one in kept.pop("questions")]
                 found.append(Interview(len(found) + 1, row, at, questions=chosen, **kept))
