@@ -12,6 +12,7 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import Json, Seed, argument, context, flag, ids, need_page, option
+from grader.reports import sheet
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded
@@ -62,7 +63,8 @@ def grade(
             )  # fmt: skip
     except grading.SealedError as sealed:
         if not output.answer(json, sealed=True, message=sealed.message):
-            output.write(f"{sealed.message} {sealed.hint} {interviews.left(here)}.")
+            said = f"{sealed.message} {sealed.hint} {interviews.left(here)}."
+            output.lines(sheet.wrapped(said, output.measure()))
         return 0
     report = graded.report
     if json:

@@ -124,7 +124,7 @@ def _asked(here: Context, held: Interview, choice: Choice) -> tuple[Block, ...]:
     terms = f"Question {order.index(question.id) + 1} of {len(order)}, in "
     terms += f"{here.typed(choice.need_workspace().submission)}; {held.left(here.now())}, until "
     terms += f"{end:%H:%M}. A hint stands in the debrief and brings the question back sooner."
-    terms += " No verdict before the end; say when to go on to the next part." * held.blind
+    terms += " No verdict before the end; n, or --next, goes on to the next part." * held.blind
     part = here.progress(question).asked(len(question.spec.parts))
     return page(question, part, [Paragraph(terms)])
 

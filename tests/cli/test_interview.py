@@ -293,7 +293,7 @@ def test_one_interview_is_open_at_a_time(drill: Drill, clock: Clock) -> None:
 def test_a_debrief_outlives_its_bank(drill: Drill, clock: Clock, bank: Path) -> None:
     whole(drill, clock)
     shutil.rmtree(bank)
-    drill("grade", TWO).refused("no question second-mean")
+    drill("grade", TWO).refused("expected a folder that holds questions/")
     page = drill("interview", "--debrief").out
     assert "Three answers to one list" in page
     assert "To review" not in page
