@@ -21,6 +21,7 @@ import typer
 import yaml
 
 from grader import bank
+from grader.app.catalog import ROLES
 from grader.app.classes import schema as class_schema
 from grader.cases import recipe
 from grader.cli.app import app
@@ -177,19 +178,30 @@ def curriculum_page() -> str:
     """Return what there is to know, with the questions that ask it."""
     heads = bank.headers([DOCS.parent])
     there = {head.id for head in heads}
+    written = yaml.safe_load((DOCS / "curriculum.yaml").read_text("utf-8"))
+    missing = written.pop("Not covered")
     lines = [
         _CURRICULUM,
-        "| question | track | level | minutes | better after |",
-        "|---|---|---|---|---|",
+        "| question | track | level | minutes | roles | better after |",
+        "|---|---|---|---|---|---|",
     ]
     for head in sorted(heads, key=lambda one: (one.track, one.id)):
-        before = ", ".join(head.prerequisites)
-        lines.append(f"| `{head.id}` | {head.track} | {head.level} | {head.minutes} | {before} |")
+        before, roles = ", ".join(head.prerequisites), ", ".join(head.roles)
+        row = (f"`{head.id}`", head.track, head.level, str(head.minutes), roles, before)
+        lines.append(f"| {' | '.join(row)} |")
     lines += ["", "| track | what there is to know | asked by |", "|---|---|---|"]
-    for track, items in yaml.safe_load((DOCS / "curriculum.yaml").read_text("utf-8")).items():
-        for text, named in items.items():
-            found = ", ".join(f"`{name}`" for name in named if name in there)
+    for track, items in written.items():
+        for text, asked in items.items():
+            found = ", ".join(f"`{name}`" for name in asked if name in there)
             lines.append(f"| {track} | {text} | {found or 'not covered yet'} |")
+    for role in ROLES:
+        mine = [head for head in heads if role in head.roles]
+        hours = f"{sum(head.minutes for head in mine) / 60:.0f} hours"
+        lines += ["", f"## {role.capitalize()}", "", f"{len(mine)} questions, {hours}:", ""]
+        for track in sorted({head.track for head in mine}):
+            named = ", ".join(f"`{head.id}`" for head in mine if head.track == track)
+            lines.append(f"- {track}: {named}")
+        lines += ["", "Not covered:", "", *(f"- {text}" for text in missing[role])]
     return "\n".join(lines) + "\n"
 
 
