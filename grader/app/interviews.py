@@ -6,7 +6,6 @@ It is nothing but events (ADR 33), so that whatever ends the program, the next c
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -26,13 +25,6 @@ from grader.records.interviews import Chosen, Interview, Said
 
 _FULL = 0.8  # of the time, from which on one choice fills it as well as another
 _KINDS = ("new", "due", "later")  # which questions come first
-
-
-def candidate_folder(data: Path, name: str) -> Path:
-    """Return where the records are of somebody whom a host interviews."""
-    if not re.fullmatch(r"\w([\w .,'@-]{0,58}\w)?", name):
-        raise UsageError(f"--candidate: expected a name, found {name!r}")
-    return data / "candidates" / name
 
 
 def latest(ctx: Context) -> Interview | None:

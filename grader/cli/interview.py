@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, argument, context, data_folder, flag, ids, option, tracks
+from grader.cli.context import Json, argument, context, flag, ids, option, tracks
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
 
@@ -44,15 +45,17 @@ def interview(
     out: Annotated[Path | None, option("FILE", "Write the debrief: .md or .html.")] = None,
     json: Json = False,
 ) -> None:
-    """Be interviewed against the clock, or interview somebody; again: go on."""
+    """Be interviewed against the clock, or interview somebody."""
     from grader.app import interviews
     from grader.cli.screen import Live
     from grader.cli.watch import can_redraw, follow
 
     if host and not (candidate and can_redraw()):
         raise UsageError("--host: expected --candidate NAME, and a terminal that can be redrawn")
+    if candidate and not re.fullmatch(r"\w([\w .,'@-]{0,58}\w)?", candidate):
+        raise UsageError(f"--candidate: expected a name, found {candidate!r}")
     if candidate:  # a history of its own, for whatever is called from here
-        os.environ["DRILL_HOME"] = str(interviews.candidate_folder(data_folder(), candidate))
+        os.environ["DRILL_CANDIDATE"] = candidate
     here = context(ctx)
     again = f"drill interview{here.option}"
     again += f" --candidate {shlex.quote(candidate)}" * bool(candidate)

@@ -85,7 +85,7 @@ def show(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Show a question, as far as you are with it, without starting it."""
+    """Show a question, as far as you are with it; start nothing."""
     from grader.app.resolve import resolve
 
     here = context(ctx)
