@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.app import files
+from grader.app import files, interviews
 from grader.app.context import Context, need_torch
 from grader.app.history import Row, tried
 from grader.app.resolve import Choice, resolve
@@ -56,6 +56,8 @@ def _known(
 
     UsageError where no script can call what is handed in.
     """
+    if interviews.is_blind(ctx):
+        raise UsageError("a case says what is right, and the interview that is open is blind")
     from grader import forms
     from grader.session import bank_programs
 

@@ -61,13 +61,9 @@ class Suggested:
 
 
 def questions(
-    ctx: Context,
-    track: str | None = None,
-    level: str | None = None,
-    role: str | None = None,
-    *,
-    new: bool = False,
-) -> list[tuple[Header, Progress]]:
+    ctx: Context, track: str | None = None, level: str | None = None, role: str | None = None,
+    *, new: bool = False,
+) -> list[tuple[Header, Progress]]:  # fmt: skip
     """Return what heads questions, all or some of them, and how far the person is with each."""
     found = bank.headers(ctx.banks())
     _known("track", track, sorted({header.track for header in found}))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from grader import __version__, bank
 from grader.model.errors import UsageError
 from grader.model.question import PERIOD, Question
-from grader.records import events, progress
+from grader.records import events, interviews, progress
 from grader.records.events import Attempt, Event, RecordsError, Store, What
 from grader.records.progress import Progress, Start
 
@@ -78,7 +78,7 @@ class Context:
     @cached_property
     def store(self) -> Store:
         """The records, when their faults are to be errors."""
-        return Store(self.data)
+        return Store(self.data, lambda db: interviews.seal(db, self.now()))
 
     @property
     def starts(self) -> tuple[Start, ...]:

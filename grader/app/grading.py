@@ -6,13 +6,13 @@ import os
 import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import bank
-from grader.app import files
+from grader.app import files, interviews
 from grader.app.context import Context, need_torch, seed_of, torch_installed
 from grader.app.drills import write_question
 from grader.app.resolve import Choice, enclosing, open_quietly, resolve
@@ -42,6 +42,12 @@ class Graded:
     began: str  # when the sitting did, or else the folder: UTC, ISO 8601
     hints_left: bool
     next_part: int | None = None  # number of the part that is asked from now on, if it is a new one
+    clock: str = ""  # what is left of the interview that is open
+    interviewed: bool = False  # whether one is over, and was not looked back on
+
+
+class SealedError(UsageError):
+    """Not a fault: a version was recorded, and a blind interview says no more until its end."""
 
 
 def grade(
@@ -157,6 +163,15 @@ def grade(
             "graded", question, attempt=begun, report=dumps(report), parts=verdicts,
             verdict=report.verdict, isolation=report.isolation, seconds=report.seconds,
         ))  # fmt: skip
+    left = interviews.left(ctx)
+    if interviews.is_blind(ctx):
+        from grader.reports.words import about_the_file
+
+        loads = "It can be read." if forms.of(question.spec).is_text else "It loads."
+        said = f"{path.name} is received. {about_the_file(report) or loads}"
+        raise SealedError(said, "Its verdict is for the debrief.")
+    if left:  # what is believed is for the debrief
+        report = replace(report, misconceptions=(), explanations=())
     asked = max(before, min(report.parts_passed + 1, every))
     if asked > before:
         write_question(ctx, path.parent, question, asked)
@@ -174,6 +189,8 @@ def grade(
         began=next(iter(yours.moments), choice.workspace.started_at if choice.workspace else ""),
         hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
         next_part=asked if asked > before and report.parts_passed < asked else None,
+        clock=left,
+        interviewed=not left and interviews.latest(ctx) is not None,
     )
 
 

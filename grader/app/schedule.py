@@ -95,5 +95,5 @@ def why(ctx: Context, yours: Progress) -> str:
         return f"a follow-up was answered wrong {ago}"
     if not last.done:
         return f"{'given up' if last.given_up else 'predicted wrong'} {ago}"
-    hints = quantity(last.hints, "hint") if last.hints else "no hints"
+    hints = quantity(last.shown, "hint") if last.shown else "no hints"
     return f"passed {ago} in {quantity(last.tries, 'try', 'tries')}, {hints}"

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.app import drills, files, grading, schedule
+from grader.app import drills, files, grading, interviews, schedule
 from grader.app.context import Context, need_torch
 from grader.app.grading import Graded
 from grader.model.errors import DrillError, UsageError
@@ -90,9 +90,10 @@ class Watching(Closing):
         if self._session is None:
             self._session = GradingSession(question)
         asked = self._ctx.progress(question).asked(len(question.spec.parts))
+        blind = interviews.is_blind(self._ctx)
 
         def decided(report: Report) -> None:
-            if report.parts_passed < asked:  # what fails later is not asked yet
+            if report.parts_passed < asked and not blind:  # what fails later is not asked yet
                 self.decided(report)
 
         self.fault = None

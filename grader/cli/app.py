@@ -87,7 +87,8 @@ for _group, _name in ((_history, "history"), (_bank, "bank"), (_class, "class"))
 _COMMANDS = {  # of each group, as FILE.FUNCTION of this folder
     app: "questions.list_ questions.show drill.start grade.grade watch.watch edit.edit drill.case"
     " drill.hint drill.run drill.solution discuss.discuss questions.next_ progress.progress"
-    " drill.reset explore.explore questions.pack mcp.mcp doctor.doctor help.help_",
+    " drill.reset interview.interview explore.explore questions.pack mcp.mcp doctor.doctor"
+    " help.help_",
     _history: "history.list_ history.restore",
     _bank: "bank.audit bank.preview bank.new bank.new_idea bank.add bank.remove bank.list_"
     " bank.schema",

@@ -44,7 +44,15 @@ def context(ctx: typer.Context) -> Context:
 
 
 def data_folder() -> Path:
-    """Return where the records live: DRILL_HOME, else the user's data folder (XDG on Linux)."""
+    """Return where the records live: DRILL_HOME, else the user's data folder (XDG on Linux).
+
+    Those of DRILL_CANDIDATE, whom a host interviews, live in a folder of their own there.
+    """
+    name = os.environ.get("DRILL_CANDIDATE", "")
+    return Path(_home(), "candidates", name) if name else _home()
+
+
+def _home() -> Path:
     if home := os.environ.get("DRILL_HOME"):
         # Not Path.expanduser: where there is no home it raises, and this is not the place to fail.
         return Path(os.path.expanduser(home)).absolute()  # noqa: PTH111

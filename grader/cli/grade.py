@@ -12,6 +12,7 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import Json, Seed, argument, context, flag, ids, need_page, option
+from grader.reports import sheet
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded
@@ -41,7 +42,7 @@ def grade(
     json: Json = False,
 ) -> int:
     """Grade your submission: 0 it passes, 1 it does not."""
-    from grader.app import grading
+    from grader.app import grading, interviews
 
     here = context(ctx)
     need_page(html)
@@ -54,11 +55,17 @@ def grade(
                 output.info(f"    {line}")
         return output.confirm("Only the first grade of a prediction counts. Grade this one?")
 
-    with output.waiting() as doing:
-        graded = grading.grade(
-            here, question, file=file, seed=seed, parts=parts, device=device,
-            explain=explain or full or json, doing=doing, agreed=agreed,
-        )  # fmt: skip
+    try:
+        with output.waiting() as doing:
+            graded = grading.grade(
+                here, question, file=file, seed=seed, parts=parts, device=device,
+                explain=explain or full or json, doing=doing, agreed=agreed,
+            )  # fmt: skip
+    except grading.SealedError as sealed:
+        if not output.answer(json, sealed=True, message=sealed.message):
+            said = f"{sealed.message} {sealed.hint} {interviews.left(here)}."
+            output.lines(sheet.wrapped(said, output.measure()))
+        return 0
     report = graded.report
     if json:
         from grader.reports.json import dumps
@@ -100,6 +107,8 @@ def around_of(graded: Graded, now: str, *, full: bool = False, explain: bool = F
         full=full,
         explain=explain,
         before=graded.passed,
+        clock=graded.clock,
+        news=("The interview is over, and its debrief is there.",) * graded.interviewed,
     )
 
 
@@ -133,6 +142,8 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     further = [f"drill discuss{choice.argument}"] * asks_more
     if spec.then and report.checks:  # whatever was predicted
         return (*further, f"drill start {spec.then}{choice.option}")
+    if graded.interviewed or (graded.clock and report.verdict is Verdict.PASS):
+        return ("drill interview",)
     if graded.next_part is not None:
         return (again,)
     match report.verdict:
@@ -151,7 +162,7 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
         steps.append(case + " --debug" * debug)
     if graded.hints_left:
         steps.append(f"drill hint{choice.argument}")
-    if report.unchanged and not explained:
+    if report.unchanged and not explained and not graded.clock:
         steps.append(f"{again} --explain")
     elif not graded.hints_left:
         steps.append(solution + " --give-up" * (not graded.passed))

@@ -86,7 +86,7 @@ def show(
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Show a question, as far as you are with it, without starting it."""
+    """Show a question, as far as you are with it; start nothing."""
     from grader.app.resolve import resolve
 
     here = context(ctx)

@@ -15,8 +15,9 @@ import termios
 import tty
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, NoReturn
@@ -27,6 +28,7 @@ from grader.cli import drill, output, questions
 from grader.cli.edit import open_editor
 from grader.cli.grade import around_of
 from grader.model.errors import DrillError, UsageError
+from grader.model.numerals import quantity
 from grader.reports import sheet, words
 from grader.reports.blocks import Block, Paragraph
 from grader.reports.grade import page
@@ -41,21 +43,30 @@ _WAKING = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
 _SEQUENCE = re.compile(r"\x1b(?:[\[O][0-?]*[ -/]*[@-~]?)?")  # what an arrow sends, say
 _STYLE = re.compile(r"\x1b\[\d*m")
 _DIFF = "what was graded before (-), and what is there now (+)"
+_PRICE = (
+    "A hint stands in the debrief, and the question comes back sooner.",
+    "y show a hint",
+    "other keys: not now",
+)
 _KEYS = ("p question", "d diff", "f full", "r again", "e edit", "n next", "q quit")
 
 
-def page_of(watched: Watching, *notes: str, keys: bool = False, full: bool = False) -> list[Block]:
+def page_of(
+    watched: Watching, *notes: str, keys: bool = False, full: bool = False, clock: str = ""
+) -> list[Block]:
     """Return the page of the last grade, or why there is none; `keys` do what comes next."""
     graded, fault = watched.graded, watched.fault
     if fault is not None or graded is None:
-        said = [fault.message, fault.hint, *notes] if fault else notes
+        said = [fault.message, fault.hint, *notes] if fault else [*notes]
+        said += [f"{clock}."] * bool(clock)
         return [Paragraph(text) for text in said if text]
     around = around_of(graded, watched.at, full=full)
     if keys:
         around = replace(around, steps=(), everything="f")
+    around = replace(around, clock=clock or around.clock or watched.clock)
     time = datetime.fromisoformat(watched.at).astimezone().strftime("%H:%M:%S")
     news = f"Graded at {time}. {watched.news}".rstrip()
-    return list(page(graded.report, replace(around, news=(news, *notes), clock=watched.clock)))
+    return list(page(graded.report, replace(around, news=(news, *notes))))
 
 
 def events(wake: int) -> Iterator[str]:
@@ -78,12 +89,24 @@ def _end(number: int, _frame: object) -> NoReturn:
     raise SystemExit(128 + number)
 
 
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What an interview adds to a screen."""
+
+    asked: str  # what is shown first: the question
+    keys: tuple[str, ...]  # the foot of a page
+    left: Callable[[], str]  # of the time; nothing when it is over
+    further: str  # the key that leaves for the next question
+    note: Callable[[str], None] | None = None  # keeps what a host notes
+
+
 class Screen(Closing):
     """The other screen of a terminal: the page, or what a key has put in its place."""
 
     def __init__(
-        self, ctx: typer.Context, watched: Watching, notes: list[str], wake: int, waker: int
-    ) -> None:
+        self, ctx: typer.Context, watched: Watching, notes: list[str], wake: int, waker: int,
+        live: Live | None = None,
+    ) -> None:  # fmt: skip
         """Show nothing yet; `notes` are what was said so far, and the pipe wakes who waits."""
         self._watched, self._notes, self._wake, self._waker = watched, notes, wake, waker
         self._mode = termios.tcgetattr(sys.stdin)
@@ -103,6 +126,13 @@ class Screen(Closing):
             "e": self._edit,
             "n": lambda: questions.next_(ctx),
         }
+        self._live = live
+        if live is not None:
+            self._view = live.asked
+            del self._does["s"], self._does["n"]
+            self._does["h"] = lambda: drill.hint(ctx, called) if self._asks(*_PRICE) else None
+            if live.note is not None:
+                self._does["n"] = partial(self._note, live.note)
 
     def take(self) -> None:
         """Have keys at once, and the other screen, until `close`."""
@@ -125,15 +155,21 @@ class Screen(Closing):
             output.send("\x1b[?25h\x1b[?1049l")
         signal.signal(signal.SIGINT, before)
 
-    def run(self) -> None:
-        """Do what is asked for, until the end is."""
+    def run(self) -> bool:
+        """Do what is asked for, until the end is; return whether what is asked next is."""
         self.take()
+        if self._live is not None:
+            self._draw()
         for event in chain([SAVED], self._events()):
-            if event == "q" and not self._view:
-                return
-            news = self._watched.look() if event == SAVED else len(event) > 1 or self._key(event)
-            if news or self._clock != self._watched.clock:  # a minute has gone by
+            further = self._live is not None and event == self._live.further
+            if (event == "q" or further) and not self._view:
+                return further
+            changed = self._watched.look() if event == SAVED else len(event) > 1 or self._key(event)
+            if self._live is not None and not self._live.left():
+                return False
+            if changed or self._time() != self._clock:  # a minute has gone by
                 self._draw()
+        return False
 
     def _events(self) -> Iterator[str]:
         """Give what happens; after a signal all is to be drawn again."""
@@ -174,41 +210,75 @@ class Screen(Closing):
 
     def _agreed(self, answers: bytes) -> bool:
         """Ask before the only grade of a prediction that counts."""
+        text = sheet.harmless(answers.decode("utf-8", "replace"))
+        if self._asks(f"Only the first grade counts.\n\n{text}", "y grade", "other keys: not yet"):
+            return True
+        text = "only the first grade of a prediction counts, and nothing is graded yet"
+        raise UsageError(text, "r asks again, and so does the next save")
+
+    def _asks(self, text: str, *foot: str) -> bool:
         for event in chain(["begin"], self._events()):
-            if len(event) == 1 and event not in "yY":
-                text = "only the first grade of a prediction counts, and nothing is graded yet"
-                raise UsageError(text, "r asks again, and so does the next save")
             if len(event) == 1:
-                return True
+                return event in "yY"
             if event != SAVED:
-                text = sheet.harmless(answers.decode("utf-8", "replace"))
-                text = f"Only the first grade counts.\n\n{text}"
-                self._put(text, "y grade", "other keys: not yet")
+                self._put(text, *foot)
         return False
+
+    def _note(self, keep: Callable[[str], None]) -> None:
+        """Take a note, of which a screen that is shared shows how long it is."""
+        typed = ""
+        try:
+            for event in chain(["begin"], self._events()):
+                if event in {"\r", "\n"}:
+                    break
+                if event in {"\x7f", "\b", "\x15"}:  # the last character, or all
+                    typed = typed[:-1] if event != "\x15" else ""
+                elif len(event) == 1 and event.isprintable():
+                    typed += event
+                if event != SAVED:
+                    many = quantity(len(typed), "character")
+                    self._foot(f"note, not shown: {many}", "Ctrl-U empties it", "Enter keeps it")
+        finally:  # also what was typed until Ctrl-C
+            if typed.strip():
+                keep(typed)
+        output.write(f"noted, {quantity(len(typed), 'character')}" if typed.strip() else "no note")
 
     def _draw(self) -> None:
         """Show the page, or what is in its place, as large as the screen is now."""
-        self._clock = self._watched.clock
+        self._clock = self._time()
         with output.captured() as text:
-            blocks = page_of(self._watched, *self._notes, keys=True)
+            left = self._clock if self._live is not None else ""
+            blocks = page_of(self._watched, *self._notes, keys=True, clock=left)
             output.show(blocks, rows=get_terminal_size().lines - 1)
         self._word = next(iter(_STYLE.sub("", text.getvalue()).split()), "")
         shown, *more = self._screens(self._view or text.getvalue())
         graded = self._watched.graded
         passed = graded is not None and graded.report.verdict == "pass"
         foot = (*(["s solution"] if passed else ["h hint", "c case"]), *_KEYS)
+        if self._live is not None:
+            foot = self._live.keys
         if self._view:
-            foot = (self._word, f"any key: {'more' if more else 'back to the page'}")
+            first = self._clock if self._live is not None else self._word
+            foot = (first, f"any key: {'more' if more else 'back to the page'}")
         self._put(shown, *foot)
 
+    def _time(self) -> str:
+        """What is left of an interview, or else how long the sitting takes."""
+        return self._live.left() if self._live is not None else self._watched.clock
+
     def _put(self, text: str, *foot: str) -> None:
-        """Show a text above a line of keys, of which the last is there in the narrowest window."""
+        """Show a text above a line of keys."""
+        output.send(f"\x1b[H\x1b[J{text}")
+        self._foot(*foot)
+
+    def _foot(self, *foot: str) -> None:
+        """Show keys in the last line, of which the last is there in the narrowest window."""
         size, keys = get_terminal_size(), [*foot]
         while len(keys) > 1 and sheet.cells("  ".join(keys)) > size.columns:
             del keys[-2]
         with output.captured() as line:
             output.lines([((sheet.cut("  ".join(keys), size.columns), sheet.REVERSE),)])
-        output.send(f"\x1b[H\x1b[J{text}\x1b[{size.lines};1H{line.getvalue().rstrip()}")
+        output.send(f"\x1b[{size.lines};1H\x1b[K{line.getvalue().rstrip()}")
 
     def _head(self, word: str) -> None:
         """Put a word in the place of the first one of the page."""

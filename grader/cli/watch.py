@@ -6,12 +6,15 @@ import os
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import chain
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli import output
 from grader.cli.context import SomeId, context, flag
+
+if TYPE_CHECKING:
+    from grader.cli.screen import Live
 
 
 def watch(
@@ -19,14 +22,26 @@ def watch(
     question: SomeId = None,
     json: Annotated[bool, flag("--json", "Print each report as a line of JSON.")] = False,
 ) -> None:
-    """Grade at every save, until q or Ctrl-C: 0, whatever the verdict."""
+    """Grade at every save, until q or Ctrl-C: 0, whatever it finds."""
+    follow(ctx, question, json=json)
+
+
+def can_redraw() -> bool:
+    """Return whether a person looks at a terminal that can be drawn anew."""
+    dumb = output.style.plain or os.environ.get("TERM", "dumb") == "dumb"
+    return output.is_dialog() and not dumb
+
+
+def follow(
+    ctx: typer.Context, question: str | None, live: Live | None = None, *, json: bool = False
+) -> bool:
+    """Grade a drill at every save; return whether the interview it is in is to go on."""
     from grader.app.watching import Watching, saves
     from grader.cli.screen import SAVED, Screen, events, page_of
     from grader.reports.json import dumps
 
     here, notes = context(ctx), list[str]()
-    dumb = output.style.plain or os.environ.get("TERM", "dumb") == "dumb"
-    if redrawn := output.is_dialog() and not (dumb or json):
+    if redrawn := can_redraw() and not json:
         here = replace(here, say=lambda *said: notes.append(" ".join(said).rstrip()))
     wake, waker = os.pipe()
     os.set_blocking(waker, False)
@@ -41,8 +56,7 @@ def watch(
         stack.enter_context(suppress(KeyboardInterrupt))
         stack.enter_context(saves(watched.path, saved))
         if redrawn:
-            stack.enter_context(Screen(ctx, watched, notes, wake, waker)).run()
-            return
+            return stack.enter_context(Screen(ctx, watched, notes, wake, waker, live)).run()
         for event in chain([SAVED], events(wake)):
             if event != SAVED or not watched.look():
                 continue
@@ -53,3 +67,4 @@ def watch(
             else:
                 output.show(page_of(watched), rows=output.rows())
                 output.write()
+    return False

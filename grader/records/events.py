@@ -42,6 +42,10 @@ What = Literal[
     "run",  # an experiment: the candidate's script was called with `seed`
     "again",  # a question that was passed is begun anew: what follows is another sitting
     "discussed",  # a follow-up was answered: `detail` says which, how, and what came of it
+    "interview",  # begins: `detail` says for how long, and of which questions; of no question
+    "asked",  # the part `parts` of a question, by the interviewer
+    "noted",  # by the interviewer, on the part `parts`: `detail`
+    "interviewed",  # the interview is over: it was ended, or its debrief was shown
 ]
 
 
@@ -65,8 +69,10 @@ class Event:
     isolation: str | None = None
     seconds: float | None = None
     report: str | None = None  # JSON
-    parts: str | None = None  # the verdict of each: "pass fail skipped"; or NO_TRY
-    detail: str | None = None  # JSON, as `what` has it
+    parts: str | None = (
+        None  # the verdict of each: "pass fail skipped"; or NO_TRY, or as `what` has it
+    )
+    detail: str | None = None  # JSON, mostly, as `what` has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,20 @@ BRIEF = "json_object({}) AS report".format(
         f"'{key}', json_extract(report, '$.{key}')" for key in ("unchanged", "misconceptions")
     )
 )
+ATTEMPTS = """VIEW attempts AS
+    SELECT
+        begun.attempt AS id,
+        CASE begun.what
+            WHEN 'begun' THEN 'grade' WHEN 'review' THEN 'review' ELSE 'kept'
+        END AS kind,
+        begun.question, begun.bank, begun.digest, begun.program,
+        begun.at AS created_at, graded.at AS finished_at,
+        begun.seed, graded.verdict, graded.isolation, graded.seconds,
+        begun.sha256, graded.report, graded.parts
+    FROM events AS begun
+    LEFT JOIN events AS graded ON graded.attempt = begun.attempt AND graded.what = 'graded'
+    WHERE begun.attempt IS NOT NULL AND begun.what != 'graded'
+"""
 # `submissions` holds every file once, however often it was graded. A grade is two events, `begun`
 # (or `review`) with the bytes and `graded` with the verdict, and one row of the view `attempts`.
 _TABLES = (
@@ -121,21 +141,7 @@ _TABLES = (
         " BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"
         for change in ("UPDATE", "DELETE")
     ),
-    """
-    CREATE VIEW attempts AS
-    SELECT
-        begun.attempt AS id,
-        CASE begun.what
-            WHEN 'begun' THEN 'grade' WHEN 'review' THEN 'review' ELSE 'kept'
-        END AS kind,
-        begun.question, begun.bank, begun.digest, begun.program,
-        begun.at AS created_at, graded.at AS finished_at,
-        begun.seed, graded.verdict, graded.isolation, graded.seconds,
-        begun.sha256, graded.report, graded.parts
-    FROM events AS begun
-    LEFT JOIN events AS graded ON graded.attempt = begun.attempt AND graded.what = 'graded'
-    WHERE begun.attempt IS NOT NULL AND begun.what != 'graded'
-    """,
+    f"CREATE {ATTEMPTS}",
     f"PRAGMA user_version = {VERSION}",
 )
 
@@ -147,8 +153,11 @@ class RecordsError(UsageError):
 class Store:
     """The records of one person, in one folder, which need not exist."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / FILE_NAME
+    def __init__(
+        self, folder: Path, seal: Callable[[sqlite3.Connection], None] = lambda _: None
+    ) -> None:
+        """Open nothing yet; `seal` hides what is not to be read now."""
+        self.path, self._seal = folder / FILE_NAME, seal
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in a transaction of its own; where it raises, nothing was written."""
@@ -164,7 +173,10 @@ class Store:
     def read(self, work: Callable[[sqlite3.Connection], T], *, empty: D) -> T | D:
         """Return what `work` finds, or `empty`, and make no file, where nothing is recorded."""
         with self._opened(make=False) as db:
-            return work(db) if db is not None and self._is_made(db) else empty
+            if db is None or not self._is_made(db):
+                return empty
+            self._seal(db)
+            return work(db)
 
     @contextmanager
     def _opened(self, *, make: bool) -> Iterator[sqlite3.Connection | None]:

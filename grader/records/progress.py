@@ -33,7 +33,8 @@ class Progress:
     started: bool = False  # ever
     tries: int = 0  # versions of one's own file that reached a verdict
     passed: bool = False  # ever
-    hints: int = 0  # shown
+    hints: int = 0  # up to this one, of all parts
+    shown: int = 0  # hints
     given_up: bool = False  # the solution was shown before a pass
     parts: int = 0  # passed in the best try, from the first one on
     misses: int = 0  # tries that passed no part but those passed before
@@ -42,13 +43,14 @@ class Progress:
     sitting: int = 1  # number
     moments: list[str] = field(default_factory=list)  # of what was done in it, until it was over
     earlier: int = 0  # number of the last attempt before it
+    given: int = 1  # the last part that an interviewer asked, whatever was passed
     # In order: sittings as they were when they were over, moments of wrong answers to follow-ups.
     rated: list[Progress | str] = field(default_factory=list)
     marks: dict[int, Mark] = field(default_factory=dict)  # by the number of a graded attempt
 
     def asked(self, parts: int) -> int:
-        """How many of a question's parts are asked: one more than were passed."""
-        return min(self.passed_of(parts) + 1, parts)
+        """How many of a question's parts are asked: one more than were passed, at least."""
+        return min(max(self.passed_of(parts) + 1, self.given), parts)
 
     def passed_of(self, parts: int) -> int:
         """How many of a question's parts are passed."""
@@ -107,7 +109,8 @@ _OVERVIEW = """
     FROM events AS event
     LEFT JOIN events AS begun
         ON event.what = 'graded' AND begun.attempt = event.attempt AND begun.what = 'begun'
-    WHERE event.what IN ('started', 'graded', 'hint', 'solution', 'run', 'again', 'discussed')
+    WHERE event.what IN (
+        'started', 'graded', 'hint', 'solution', 'run', 'again', 'discussed', 'asked')
     {also}
     """
 
@@ -147,10 +150,12 @@ def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
             yours.moments.append(one.at)
         match one.what:
             case "hint":
-                yours.hints = max(yours.hints, one.hint or 0)
+                yours.hints, yours.shown = max(yours.hints, one.hint or 0), yours.shown + 1
             case "solution":
                 yours.given_up = yours.given_up or not before
                 yours.over = before or yours.started  # who never began may look at it
+            case "asked":
+                yours.given = max(yours.given, int(one.parts or 1))
             case "discussed" if one.verdict == "fail":
                 yours.rated.append(one.at)
             case "graded" if one.is_try:

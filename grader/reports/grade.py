@@ -57,7 +57,7 @@ class Around:
     file: str = "submission.py"  # as it is called from the current folder
     tries: int = 0  # of one's own, with this one; 0 where it counts as none
     time: str = ""  # of a pass: "14 minutes (15 planned)"
-    clock: str = ""  # of a sitting that goes on: "12 of 15 min"
+    clock: str = ""  # of a sitting: "12 of 15 min"; of an interview: "31 of 45 minutes left"
     everything: str = "drill grade --full"  # the command that shows what is left out
     steps: tuple[str, ...] = ()  # commands to go on with
     asked: int = 0  # the part that is asked now, because those before it pass

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.app import drills, history, watching
+from grader.app import drills, history, interviews, watching
 from grader.app.context import Context
+from grader.app.grading import SealedError
 from grader.app.watching import Watching
 from grader.model.errors import GraderError
 from grader.model.report import Report
@@ -360,3 +361,23 @@ def test_every_way_to_save_is_noticed(tmp_path: Path, monkeypatch: pytest.Monkey
         ):
             act()
             until(text)
+
+
+def test_a_blind_interview_has_no_verdict_also_early(here: Callable[[Path], Context]) -> None:
+    ctx = here(BANKS / "parts")
+    interviews.begin(ctx, ["mean-and-spread"], minutes=45, blind=True)
+    held = interviews.latest(ctx)
+    assert held is not None
+    assert interviews.now_asked(ctx, held) is not None
+    early: list[Report] = []
+    with Watching(ctx, "mean-and-spread") as watched:
+        watched.decided = early.append
+        watched.path.write_bytes(b"def mean(x):\n    return 7.0\n")
+        assert watched.look()
+        assert isinstance(watched.fault, SealedError)
+        assert watched.fault.message == "submission.py is received. It loads."
+        assert (watched.graded, early) == (None, [])
+        interviews.end(ctx)
+        watched.again()
+        assert watched.graded is not None
+        assert len(early) == 1

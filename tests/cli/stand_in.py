@@ -13,6 +13,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +21,7 @@ from typing import Any
 
 import grader.bank
 import grader.session
+from grader.cli import context
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report, Verdict
 from grader.records import events
@@ -98,9 +100,12 @@ def put_sessions_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any
 
 def main() -> None:
     """Be `drill` with all of these in place."""
-    sessions = put_sessions_in_place() if "watch" in sys.argv else ()
+    sessions = put_sessions_in_place() if {"watch", "interview"} & {*sys.argv} else ()
     for module, name, function in (*put_in_place(), *sessions):
         setattr(module, name, function)
+    if speed := os.environ.get("CLOCK_SPEED"):  # how much faster than the wall's
+        began = datetime.now(UTC)
+        context.now = lambda: (began + float(speed) * (datetime.now(UTC) - began)).isoformat()
     from grader.cli.app import main
 
     main()

@@ -303,6 +303,23 @@ def test_nothing_that_is_asked_for_gets_around_the_rules(
     assert assistant.data("solution", **one)["solution"]
 
 
+def test_a_blind_interview_is_blind_for_an_assistant_too(
+    assistant: Assistant, real: Drill, home: Path
+) -> None:
+    assert real("interview", "mean-and-spread", "--blind").status == 0
+    seen = []
+    for text in (MEAN, RIGHT):
+        Path("mean-and-spread", "submission.py").write_text(text)
+        assistant.refused("grade", "submission.py is received. It loads.")
+        assistant.refused("case", "blind", name="few")
+        calls: list[tuple[str, dict[str, str]]] = [("show", {}), ("next", {}), ("solution", {})]
+        pages = [assistant.page(tool, **given) for tool, given in calls]
+        seen.append(" ".join(" ".join(pages).replace("2 tries", "1 try").split()))
+        question = Path("mean-and-spread", "QUESTION.md").read_text()
+        assert "One worker" not in question + seen[-1]
+    assert seen[0] == seen[1]
+
+
 def test_two_calls_at_once_are_answered_one_after_the_other(assistant: Assistant) -> None:
     folder = Path(assistant.data("start", question="mean-and-spread")["folder"])
     (folder / "submission.py").write_text(RIGHT)

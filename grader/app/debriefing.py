@@ -1,0 +1,121 @@
+"""What came of an interview, from what happened in its time."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from grader import bank
+from grader.app import interviews, schedule
+from grader.app.context import Context
+from grader.model.errors import DrillError, UsageError
+from grader.model.report import FINE
+from grader.records import interviews as kept
+from grader.records.events import Event
+from grader.records.interviews import Chosen, Interview
+from grader.records.progress import NO_TRY, parts_passed
+from grader.reports.debrief import Debrief, Held, Looked, PartTime
+from grader.reports.words import sentences
+
+
+def debrief(ctx: Context, number: int | None = None) -> Debrief:
+    """Return what came of an interview that is over: of the last one, if no number is given.
+
+    UsageError where there is none, or it is open. One that was looked back on is closed.
+    """
+    found = ctx.store.read(kept.every, empty=[])
+    held = next((one for one in reversed(found) if number in {None, one.number}), None)
+    if held is None:
+        raise UsageError("there is no such interview", hint="Next: drill interview")
+    if held is found[-1] and not held.closed:
+        if left := held.left(ctx.now()):
+            raise UsageError(f"the interview is open, {left}", hint="Next: drill interview --end")
+        interviews.end(ctx)
+    over = held.minute(held.closed or ctx.now())
+    asked = {one.question: held.minute(one.at) for one in reversed(held.asked)}  # when first
+    order = sorted(asked, key=[one.id for one in held.questions].index)
+    until = [*(asked[name] for name in order[1:]), over]
+    chosen = {one.id: one for one in held.questions}
+    return Debrief(
+        held.number, ctx.local(datetime.fromisoformat(held.at)), held.candidate, over, held.minutes,
+        tuple(_looked(ctx, held, chosen[o], end) for o, end in zip(order, until, strict=False)),
+        tuple(one.title for one in held.questions if one.id not in asked),
+        tuple((held.minute(one.at), one.question, one.part, one.text) for one in held.notes),
+    )  # fmt: skip
+
+
+def _looked(ctx: Context, held: Interview, chosen: Chosen, until: float) -> Looked:
+    """What came of a question that was asked until a minute."""
+    rows = ctx.store.read(lambda db: kept.during(db, held, chosen.id), empty=[])
+    parts, ideas, right, wrong = _worked(held, chosen, rows, until)
+    review, asks = "", list[str]()
+    with suppress(DrillError):  # its bank is gone
+        question = bank.load([Path(chosen.bank)], chosen.id)
+        yours = ctx.progress(question)
+        day = schedule.due(ctx, bank.header([question.bank], chosen.id), yours)
+        review = "now, as it is not passed yet"
+        if yours.over and day is not None:
+            review = f"{schedule.day(day, ctx.today)}: {schedule.why(ctx, yours)}"
+        passed = [p for p, one in zip(question.spec.parts, parts, strict=False) if one.passed]
+        asks = [one.ask for part in passed for one in part.follow_ups[:1]]
+    return Looked(
+        chosen.id, chosen.title, parts,
+        len({row.hint for row in rows if row.what == "hint"}),
+        any(row.what == "solution" for row in rows) and not parts[-1].passed,
+        tuple(name for name, fine in right.items() if fine), wrong,
+        tuple(ideas), review, tuple(asks),
+    )  # fmt: skip
+
+
+def _worked(
+    held: Interview, chosen: Chosen, rows: list[Event], until: float
+) -> tuple[tuple[PartTime, ...], list[Held], dict[str, bool], str]:
+    """Parts, ideas, checks and whether no try failed them, and what was wrong in the last try.
+
+    A part begins when the one before it passes; in a blind interview when it is asked.
+    """
+    asked = [one for one in held.asked if one.question == chosen.id]
+    first, many = asked[0].part, len(chosen.minutes)
+    begun = {one.part: held.minute(one.at) for one in reversed(asked if held.blind else asked[:1])}
+    tries, versions = Counter[int](), set[str | None]()
+    passed, right = set(range(1, first)), dict[str, bool]()
+    since, ideas, wrong = dict[str, float](), dict[str, Held](), ""
+    of = {row.attempt: row.sha256 for row in rows if row.what == "begun"}
+    for row in rows:
+        if row.what != "graded" or row.attempt not in of or row.parts == NO_TRY:
+            continue
+        at, report = held.minute(row.at), json.loads(row.report or "{}")
+        part = min(max((p for p, minute in begun.items() if minute <= at), default=first), many)
+        reached = parts_passed(row.parts)
+        is_new = of[row.attempt] not in versions  # which is a try once
+        versions.add(of[row.attempt])
+        tries[part] += is_new
+        passed |= set(range(first, reached + 1))
+        for p in range(part, reached + 1) if not held.blind else ():
+            begun.setdefault(p + 1, at)
+        upto, checks = max(part, reached), report.get("checks", ())
+        checks = [c for c in checks if c["part"] <= upto and not c.get("stretch")]
+        failed = {c["id"]: c["message"] for c in checks if c["verdict"] not in FINE}
+        for name in (c["id"] for c in checks if is_new and c["verdict"] != "skipped"):
+            right[name] = right.get(name, True) and name not in failed
+        wrong = next((f"{name}: {said}" for name, said in failed.items()), report.get("message"))
+        shown = report.get("misconceptions", ()) if failed else ()
+        asked_of = (o for o in shown if not o["checks"] or failed.keys() & o["checks"])
+        named = {one["id"]: one["feedback"] for one in asked_of}
+        for name in since.keys() - named:
+            ideas[name] = ideas[name]._replace(minutes=ideas[name].minutes + at - since.pop(name))
+        for name, text in named.items():
+            since.setdefault(name, at)
+            before = ideas.get(name, Held(name, 0.0, 0, sentences(text, 1)[0]))
+            ideas[name] = before._replace(tries=before.tries + is_new)
+    for name, at in since.items():
+        ideas[name] = ideas[name]._replace(minutes=ideas[name].minutes + max(until - at, 0.0))
+    ends = {n: max(min(begun.get(n + 1, until), until) - at, 0.0) for n, at in begun.items()}
+    parts = tuple(
+        PartTime(n, planned, n in passed, ends.get(n), tries[n])
+        for n, planned in enumerate(chosen.minutes, 1)
+    )
+    return parts, list(ideas.values()), right, wrong or ""

@@ -1,0 +1,114 @@
+"""Interviews: the events of which they consist, and what an open one keeps back (ADR 33)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.records import events
+from grader.records.events import Event
+from grader.records.progress import NO_TRY
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_NAMES = [one.name for one in fields(Event)]
+
+
+class Chosen(NamedTuple):
+    """A question as it was when the interview began: its bank may be gone since."""
+
+    called: str  # ID, or BANK/ID
+    id: str
+    bank: str
+    title: str
+    minutes: tuple[int, ...]  # planned for each part
+
+
+class Said(NamedTuple):
+    """A part that was asked, or a note on it."""
+
+    question: str
+    part: int
+    at: str
+    text: str = ""
+
+
+@dataclass(slots=True)
+class Interview:
+    """An interview, as far as it is on record."""
+
+    number: int  # from 1
+    id: int  # of the event that began it
+    at: str  # UTC, ISO 8601
+    minutes: int
+    questions: list[Chosen]
+    blind: bool
+    candidate: str  # whom a host asks; empty: oneself
+    folder: str  # of the folders of its questions
+    asked: list[Said] = field(default_factory=list)
+    notes: list[Said] = field(default_factory=list)
+    closed: str = ""  # when it was ended, or looked back on
+
+    def minute(self, at: str) -> float:
+        """Return how far it was at a moment, within its bounds, wherever a clock was put."""
+        began, *times = map(datetime.fromisoformat, filter(None, (self.at, at, self.closed)))
+        return max(0.0, min(self.minutes, *((t - began).total_seconds() / 60 for t in times)))
+
+    def left(self, now: str) -> str:
+        """Return what is left of it, "31 of 45 minutes left"; nothing where it is over."""
+        left = self.minutes - self.minute(now)
+        is_open = left > 0 and not self.closed
+        return f"{-int(-left // 1)} of {self.minutes} minutes left" if is_open else ""
+
+
+def every(db: sqlite3.Connection) -> list[Interview]:
+    """Return all interviews, in the order in which they began."""
+    found: list[Interview] = []
+    query = (
+        "SELECT id, what, at, question, parts, detail FROM events"
+        " WHERE what IN ('interview', 'asked', 'noted', 'interviewed') ORDER BY id"
+    )
+    for row, what, at, question, part, detail in db.execute(query):
+        with suppress(ValueError, KeyError, TypeError, IndexError):  # it is no event of ours
+            if what == "interview":
+                import json  # which a list of questions does without
+
+                kept = json.loads(detail)
+                chosen = [Chosen(*one) for one in kept.pop("questions")]
+                found.append(Interview(len(found) + 1, row, at, questions=chosen, **kept))
+            elif what == "interviewed":
+                found[-1].closed = found[-1].closed or at
+            else:
+                said = found[-1].asked if what == "asked" else found[-1].notes
+                said.append(Said(question, int(part), at, detail or ""))
+    return found
+
+
+def during(db: sqlite3.Connection, held: Interview, question: str) -> list[Event]:
+    """Return what happened to a question in an interview; a grade that was begun in it counts."""
+    query = f"SELECT {', '.join(_NAMES)} FROM events WHERE question = ? AND id > ? ORDER BY id"
+    rows = [Event(*row) for row in db.execute(query, (question, held.id))]
+    end = held.minute(held.closed) if held.closed else held.minutes
+    return [row for row in rows if row.what == "graded" or held.minute(row.at) < end]
+
+
+def seal(db: sqlite3.Connection, now: str) -> None:
+    """Hide from a connection what is kept until the end: reports, in a blind one verdicts too."""
+    held = next(reversed(every(db)), None)
+    if held is None or not held.left(now):
+        return
+    instead = {"report": "NULL"}
+    if held.blind:
+        instead |= {
+            "seconds": "NULL",
+            "verdict": "'sealed'",
+            "parts": f"CASE parts WHEN '{NO_TRY}' THEN parts END",
+        }
+    sealed = f"CASE WHEN what = 'graded' AND id > {held.id} THEN {{}} ELSE {{}} END AS {{}}"
+    shown = (sealed.format(instead[n], n, n) if n in instead else n for n in ("id", *_NAMES))
+    db.execute("PRAGMA temp_store = MEMORY")
+    db.execute(f"CREATE TEMP VIEW events AS SELECT {', '.join(shown)} FROM main.events")
+    db.execute(f"CREATE TEMP {events.ATTEMPTS}")

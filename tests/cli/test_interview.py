@@ -1,0 +1,423 @@
+"""Interviews from their beginning to the debrief, on a clock that is moved."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import ROOT, Drill, Ended
+from tests.cli.on_terminal import OnTerminal
+
+ONE, TWO = "mean-and-spread", "second-mean"
+GOLDEN = Path(__file__).parent / "golden"
+SUM = "def mean(x):\n    return float(x.sum())\n"
+MEAN = "def mean(x):\n    return x.sum() / x.size\n"
+BOTH = "def mean(x):\n    return float(x.mean()) if x.size else 0.0\n"
+ALL = f"import numpy as np\n{BOTH}\n\ndef spread(x):\n    return float(np.std(x))\n"
+Compare = Callable[[str, str], None]
+
+
+class Clock:
+    """A clock on a wall that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.at = datetime.combine(date(2026, 3, 1), time(12)).astimezone()
+
+    def __call__(self) -> str:
+        return self.at.isoformat()
+
+    def pass_(self, minutes: float) -> None:
+        self.at += timedelta(minutes=minutes)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("grader.cli.context.now", clock)
+    return clock
+
+
+@pytest.fixture
+def bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A bank of two questions in three parts, each of 9 minutes."""
+    bank = tmp_path / "bank"
+    source = ROOT / "tests" / "banks" / "parts" / "questions" / f"{ONE}.yaml"
+    text = source.read_text(encoding="utf-8")
+    (bank / "questions").mkdir(parents=True)
+    (bank / "questions" / f"{ONE}.yaml").write_text(text)
+    text = text.replace("level: warm-up", "level: core\nroles: [kernels]")
+    (bank / "questions" / f"{TWO}.yaml").write_text(text.replace("Three answers", "Two answers"))
+    monkeypatch.setenv("DRILL_BANK", str(bank))
+    return bank
+
+
+@pytest.fixture
+def drill(real: Drill, bank: Path, clock: Clock) -> Drill:
+    assert bank.exists()
+    assert clock()
+    return real
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Compare:
+    """Compare a text with the snapshot of that name."""
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if request.config.getoption("--update-golden"):
+            path.write_text(text, encoding="utf-8", newline="\n")
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare
+
+
+def write(text: str, question: str = ONE) -> None:
+    Path(question, "submission.py").write_text(text)
+
+
+def flat(ended: Ended) -> str:
+    return " ".join(f"{ended.out} {ended.err}".split())
+
+
+def whole(drill: Drill, clock: Clock) -> None:
+    """Go through an interview of 45 minutes: one question passes, one does not."""
+    drill("interview", ONE, TWO)
+    for minutes, text in ((4, SUM), (5, SUM + "\n"), (3, MEAN), (2, MEAN + "\n"), (6, BOTH)):
+        clock.pass_(minutes)
+        write(text)
+        drill("grade", ONE)
+        drill("grade", ONE)  # a version is one try
+        if text == MEAN:
+            drill("hint", ONE)
+    clock.pass_(4)
+    write(ALL)
+    assert "Next: drill interview" in drill("grade", ONE).out
+    clock.pass_(1)
+    assert "Question 2 of 2" in drill("interview").out
+    clock.pass_(8)
+    write(SUM, TWO)
+    drill("grade", TWO)
+    clock.pass_(20)
+
+
+def test_an_interview_of_45_minutes_and_its_debrief(
+    drill: Drill, clock: Clock, golden: Compare
+) -> None:
+    whole(drill, clock)
+    write(ALL, TWO)
+    late = drill("grade", TWO).out  # what comes after the end is practice
+    assert "The interview is over, and its debrief is there." in late
+    assert "Next: drill interview" in late
+    page = drill("interview").out
+    assert max(map(len, page.splitlines())) <= 80
+    golden("debrief_80.txt", page)
+    for name in ("debrief.md", "debrief.html"):
+        assert drill("interview", "--number", "1", "--out", name).status == 0
+        text = Path(name).read_text(encoding="utf-8")
+        golden(name, text.partition("<main")[2].partition(">")[2] or text)
+    found = drill("interview", "--debrief", "--json").data
+    one, two = found["questions"]
+    took = [part[3] for part in one["parts"]]
+    assert took == pytest.approx([12, 8, 4])
+    assert [part[4] for part in one["parts"]] == [3, 2, 1]
+    assert {idea[0]: round(idea[1]) for idea in one["ideas"]} == {
+        "sums": 8, "divides-by-nothing": 8,
+    }  # fmt: skip
+    assert (one["hints"], two["ideas"][0][0], two["parts"][0][3]) == (1, "sums", 20)
+
+
+def test_ideas_are_kept_for_the_debrief(drill: Drill, clock: Clock) -> None:
+    drill("interview", ONE)
+    write(SUM)
+    for words in (("grade",), ("grade", "--full"), ("grade", "--json"), ("next",), ("history",)):
+        said = flat(drill(*words, *[ONE] * (words[0] == "grade")))
+        assert "You give the sum" not in said, words
+        assert "sums" not in said, words
+    assert "45 of 45 minutes left" in drill("grade", ONE).out
+    clock.pass_(0.2)
+    assert "FAIL" in drill("grade", ONE).out
+    drill("interview", "--end")
+    assert "You give the sum" in drill("grade", ONE).out
+
+
+def said_in_blind(drill: Drill, text: str) -> dict[tuple[str, ...], str]:
+    """What every command that knows of a verdict says in a blind interview of a file."""
+    drill("interview", ONE, "--blind")
+    write(text)
+    drill("grade", ONE)
+    Path("other.py").write_text(text)
+    words: tuple[tuple[str, ...], ...] = (
+        ("grade", ONE), ("grade", ONE, "--json"), ("grade", ONE, "--full", "--explain"),
+        ("grade", ONE, "--parts", "1"), ("grade", ONE, "--file", "other.py"),
+        ("case",), ("case", "few"), ("solution", ONE), ("discuss", ONE), ("discuss", ONE, "--all"),
+        ("history",), ("history", "--all", "--json"), ("list",), ("list", "--json"), ("next",),
+        ("progress",), ("progress", "--json"), ("show", ONE), ("show", ONE, "--json"),
+        ("start", ONE), ("start", ONE, "--again"), ("interview",), ("interview", "--json"),
+        ("interview", "--debrief"), ("hint", ONE),
+    )  # fmt: skip
+    found = {one: (drill(*one), Path(ONE, "QUESTION.md").read_text()) for one in words}
+    return {one: f"{e.status} {e.out} {e.err} {q}" for one, (e, q) in found.items()}
+
+
+def test_a_blind_interview_says_the_same_of_a_right_file_and_of_a_wrong_one(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    said: list[dict[tuple[str, ...], str]] = []
+    for text in (ALL, MEAN + "# " + "x" * (len(ALL) - len(MEAN) - 3) + "\n"):
+        monkeypatch.setattr("os.urandom", lambda n: b"1" * n)  # so that seeds are the same
+        monkeypatch.setenv("DRILL_HOME", str(tmp_path / f"home{len(said)}"))
+        shutil.rmtree(ONE, ignore_errors=True)
+        said.append(said_in_blind(drill, text))
+    right, wrong = said
+    for words, text in right.items():
+        mine, other = (
+            [line for line in one.replace(f"home{n}", "home").splitlines() if "sha256" not in line]
+            for n, one in enumerate((text, wrong[words]))
+        )
+        assert mine == other, words
+    assert "submission.py is received. It loads." in right["grade", ONE]
+    assert "SEALED" in right["history",]
+
+
+def test_in_a_blind_interview_the_candidate_says_when_to_go_on(drill: Drill, clock: Clock) -> None:
+    drill("interview", ONE, TWO, "--blind")
+    clock.pass_(5)
+    write(ALL)
+    assert drill("grade", ONE).status == 0
+    write("def mean(x)\n")
+    assert "received. The file is not valid Python at line 1" in flat(drill("grade", ONE))
+    clock.pass_(1)
+    assert "One worker now sends nothing" in flat(drill("interview", "--next"))
+    assert "hint 1 of 1 of part 2" in drill("hint", ONE).out
+    clock.pass_(2)
+    assert "Add how far the entries" in flat(drill("interview", "--next"))
+    assert "Add how far" in Path(ONE, "QUESTION.md").read_text()
+    clock.pass_(2)
+    assert "Question 2 of 2" in flat(drill("interview", "--next"))
+    clock.pass_(1)
+    drill("interview", "--end")
+    one = drill("interview", "--debrief", "--json").data["questions"][0]
+    assert [(part[2], part[3]) for part in one["parts"]] == [(True, 6), (True, 2), (True, 2)]
+    assert "3/3" in drill("list").out
+    write(ALL)
+    assert "PASS" in drill("grade", ONE).out
+
+
+def test_whatever_ends_the_program_the_next_command_goes_on(
+    drill: Drill, clock: Clock, home: Path
+) -> None:
+    drill("interview", ONE, TWO)
+    clock.pass_(10)
+    shutil.rmtree(ONE)  # the machine lost it
+    drill("interview").refused("has no folder here")
+    drill("start", ONE)
+    assert "35 of 45 minutes left" in flat(drill("interview"))
+    write(ALL)
+    drill("grade", ONE)
+    # A kill between the folder of the second question and the moment it was asked.
+    with closing(sqlite3.connect(home / "drill.sqlite3")) as db:
+        count = "SELECT count(*) FROM events WHERE what = 'asked'"
+        assert db.execute(count).fetchone() == (1,)
+    drill("start", TWO)
+    assert "Question 2 of 2" in flat(drill("interview"))
+    assert "Question 2 of 2" in flat(drill("interview"))
+    with closing(sqlite3.connect(home / "drill.sqlite3")) as db:
+        assert db.execute(count).fetchone() == (2,)
+
+
+def test_a_question_that_was_passed_begins_from_its_starter(drill: Drill, clock: Clock) -> None:
+    drill("start", ONE)
+    write(ALL)
+    drill("grade", ONE)
+    clock.pass_(60 * 24)
+    drill("interview", ONE)
+    assert "total += entry" in Path(ONE, "submission.py").read_text()
+    assert "part 1 of 3" in drill("grade", ONE).out
+    assert Path(ONE, "submission.before-again-1.py").read_text() == ALL
+
+
+def test_which_questions_are_chosen(drill: Drill, clock: Clock, bank: Path) -> None:
+    def chosen(*words: str) -> list[str]:
+        found = drill("--bank", str(bank), "interview", "--json", *words)
+        drill("interview", "--end")
+        return [*found.data["questions"]] if found.status == 0 else [found.out]
+
+    assert chosen("--role", "kernels") == [TWO]  # and it is begun now
+    assert chosen("--minutes", "30") == [ONE]
+    (said,) = chosen()
+    assert "nothing of that kind can be asked in 45 minutes and is not begun" in said
+    for name in (ONE, TWO):
+        write(ALL, name)
+        drill("grade", name)
+    assert sorted(chosen("--minutes", "18")) == [ONE, TWO]
+    write(ALL)
+    drill("grade", ONE)
+    assert chosen("--minutes", "5") == [ONE]  # of which a part fits
+    drill("interview", "--minutes", "4").refused("greater than or equal to 5")
+    for option in ("track", "role", "level"):
+        drill("interview", f"--{option}", "nothing").refused("there is no such")
+    drill("interview", "no-such").refused("no question no-such")
+    drill("interview", "--next", "--debrief", "--number", "99").refused("no such interview")
+
+
+def test_one_interview_is_open_at_a_time(drill: Drill, clock: Clock) -> None:
+    drill("interview", "--debrief").refused("no such interview")
+    drill("interview", "--note", "x").refused("no interview is open")
+    drill("interview", ONE)
+    clock.pass_(44.5)
+    drill("interview", TWO).refused("1 of 45 minutes left, and goes on as it began", "--end")
+    drill("interview", "--debrief").refused("the interview is open")
+    clock.pass_(-300)  # a clock that went back takes nothing
+    assert "45 of 45 minutes left" in flat(drill("interview"))
+    write(SUM)
+    drill("grade", ONE)
+    clock.pass_(600)
+    assert "45 of 45 minutes." in drill("interview").out
+    assert "Question 1 of 1" in flat(drill("interview", TWO))  # and then another begins
+    drill("interview", "--end")
+    assert "Interview 1" in drill("interview", "--number", "1").out
+    assert "Interview 2" in drill("interview", "--debrief").out
+    drill("interview", "--debrief", "--out", "x.pdf").refused("ends in .md or .html")
+
+
+def test_a_debrief_outlives_its_bank(drill: Drill, clock: Clock, bank: Path) -> None:
+    whole(drill, clock)
+    shutil.rmtree(bank)
+    drill("grade", TWO).refused("expected a folder that holds questions/")
+    page = drill("interview", "--debrief").out
+    assert "Three answers to one list" in page
+    assert "To review" not in page
+
+
+def test_without_records_there_is_no_interview(drill: Drill, home: Path) -> None:
+    home.mkdir()
+    (home / "drill.sqlite3").write_bytes(b"no database" * 100)
+    drill("interview", ONE).refused("drill.sqlite3")
+    assert not Path(ONE).exists()
+
+
+def test_a_candidates_record_is_apart(
+    drill: Drill, bank: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DRILL_BANK")
+    drill("bank", "add", str(bank))  # the host's list of banks is for all
+    drill("interview", ONE, "--candidate", "Ada L")
+    assert Path("Ada L", ONE, "submission.py").exists()
+    os.environ["DRILL_CANDIDATE"] = ""
+    drill("interview", "--note", "slow but sure", "--candidate", "Ada L")
+    os.environ["DRILL_CANDIDATE"] = ""
+    assert {one["state"] for one in drill("list", "--json").data["questions"]} == {"new"}
+    drill("interview", "--debrief").refused("no such interview")
+    said = drill("interview", "--end", "--candidate", "Ada L").out
+    assert "Interview 1 of Ada L" in said
+    assert "part 1: slow but sure" in said
+    for name in ("../x", " ", ".x", "a/b", "x" * 99):
+        drill("interview", "--end", "--candidate", name).refused("--candidate: expected a name")
+
+
+def test_a_host_needs_a_terminal_and_a_name(drill: Drill) -> None:
+    drill("interview", "--host").refused("--candidate NAME")
+    drill("interview", "--host", "--candidate", "Ada").refused("a terminal that can be redrawn")
+
+
+def test_alone_at_a_terminal(drill: Drill, home: Path) -> None:
+    here = OnTerminal("interview", "halve-well", "double-trouble", DRILL_BANK="")
+    asked = here.until("45 of 45 minutes left   any key: back to the page")
+    assert "Question 1 of 2" in asked
+    assert "A colleague doubles numbers" in asked
+    file = Path("halve-well", "submission.py")
+    here.type("x")
+    assert "45 of 45 minutes left" in here.until("n go on  q leave")
+    here.type("h")
+    here.until("A hint stands in the debrief")
+    here.until("y show a hint   any other key: not now")
+    here.type("n")
+    here.until("q leave")
+    here.type("h")
+    here.until("not now")
+    here.type("y")
+    assert "hint 1 of 3" in here.until("any key")
+    here.type("x")
+    here.until("q leave")
+    file.write_text("# pass\n")
+    assert "PASS" in here.until("q leave")
+    here.type("n")
+    assert "Question 2 of 2" in here.until("any key: back to the page")
+    here.type("x")
+    here.until("q leave")
+    here.type("\x03")
+    assert here.ended() == 0
+    assert "45 of 45 minutes left, and it runs on." in here.raw
+    assert here.raw.count("hint 1 of 3") == 1
+
+
+def test_a_kill_in_the_middle_loses_nothing(drill: Drill) -> None:
+    here = OnTerminal("interview", "halve-well", "double-trouble", DRILL_BANK="")
+    here.until("any key")
+    Path("halve-well", "submission.py").write_text("# pass\n")
+    here.type("x")
+    here.until("PASS")
+    os.kill(here.job, signal.SIGKILL)
+    here.until("ended with -9")
+    here.process.wait(60)
+    here.hang_up()
+    again = OnTerminal("interview", DRILL_BANK="")
+    assert "Question 2 of 2" in again.until("any key")
+    again.type("xq")
+    assert again.ended() == 0
+
+
+def test_nothing_of_a_note_or_a_verdict_is_on_a_shared_screen(drill: Drill) -> None:
+    here = OnTerminal(
+        "interview", "halve-well", "--host", "--candidate", "Ada", "--blind", DRILL_BANK=""
+    )
+    here.until("any key: back to the page")
+    here.type("x")
+    here.until("n note  g go on")
+    Path("Ada", "halve-well", "submission.py").write_text("# pass\n")
+    here.until("submission.py is received.")
+    here.until("q leave")
+    here.type("n")
+    here.until("note, not shown: 0 characters")
+    here.type("knows the rule\x7f\x7fle")
+    here.until("note, not shown: 14 characters")
+    here.type("\r")
+    assert "noted, 14 characters" in here.until("any key")
+    here.type("x")
+    here.until("q leave")
+    here.type("q")
+    assert here.ended() == 0
+    for secret in ("knows", "the rule", "PASS", "agrees", "And halving?"):
+        assert secret not in here.raw
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.cli.stand_in", "interview", "--end", "--candidate", "Ada"],
+        capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "DRILL_BANK": ""},
+    )  # fmt: skip
+    assert "halve-well, part 1: knows the rule" in ended.stdout, ended
+
+
+@pytest.mark.parametrize("who", [(), ("--host", "--candidate", "Ada")])
+def test_when_the_time_is_over_the_screen_is(home: Path, who: tuple[str, ...]) -> None:
+    assert home.name
+    here = OnTerminal("interview", "halve-well", *who, DRILL_BANK="", CLOCK_SPEED="400")
+    seen = here.until("any key")
+    assert "of 45 minutes left, until" in " ".join(seen.split())
+    here.type("x")
+    assert here.ended() == 0
+    if who:
+        assert " drill interview --candidate Ada --debrief" in here.raw
+        assert "planned" not in here.raw
+    else:
+        assert "45 of 45 minutes." in here.raw
+        assert "now, as it is not passed yet." in here.raw
