@@ -332,7 +332,7 @@ def test_a_host_needs_a_terminal_and_a_name(drill: Drill) -> None:
 
 def test_alone_at_a_terminal(drill: Drill, home: Path) -> None:
     here = OnTerminal("interview", "halve-well", "double-trouble", DRILL_BANK="")
-    asked = here.until("45 of 45 minutes left   any key: back to the page")
+    asked = here.until("45 of 45 minutes left  any key: back to the page")
     assert "Question 1 of 2" in asked
     assert "A colleague doubles numbers" in asked
     file = Path("halve-well", "submission.py")
@@ -340,7 +340,7 @@ def test_alone_at_a_terminal(drill: Drill, home: Path) -> None:
     assert "45 of 45 minutes left" in here.until("n go on  q leave")
     here.type("h")
     here.until("A hint stands in the debrief")
-    here.until("y show a hint   any other key: not now")
+    here.until("y show a hint  other keys: not now")
     here.type("n")
     here.until("q leave")
     here.type("h")

@@ -54,6 +54,13 @@ def _graded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "grade", graded)
 
 
+def stable(text: str) -> str:
+    """A page without what differs from run to run."""
+    for pattern, instead in _VARYING:
+        text = pattern.sub(instead, text)
+    return text
+
+
 def sources(question: Question) -> Iterator[tuple[str, bytes]]:
     """What somebody hands in: the starter, an idea of each part, the reference."""
     spec = question.spec
@@ -150,9 +157,7 @@ def test_the_way_through_a_question(
         assert page.startswith("PASS") or what != "the reference"
     history = re.sub(r"[A-Z][a-z]{2} +\d+ \d\d:\d\d", "Nov 22 12:00", typed("history"))
     pages.append(f"$ drill history\n{history}")
-    seen = "\n".join(pages)
-    for pattern, instead in _VARYING:
-        seen = pattern.sub(instead, seen)
+    seen = stable("\n".join(pages))
     path = GOLDEN / f"{name}.txt"
     if request.config.getoption("--update-golden"):
         path.write_text(seen, encoding="utf-8")

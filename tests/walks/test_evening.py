@@ -1,0 +1,203 @@
+"""A whole evening of practice, typed on a terminal, and what is on its screen.
+
+The screens are kept in `golden/evening`, one file for each size of terminal.
+`pytest --update-golden tests/walks/test_evening.py` writes them anew; read the difference.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pyte
+import pytest
+
+from grader.bank import load
+from tests.walks.test_walks import stable
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = Path(__file__).parent / "golden" / "evening"
+
+
+class Evening:
+    """Somebody at a terminal of a size, on a clock that stands still until it is moved."""
+
+    def __init__(self, folder: Path, columns: int, rows: int) -> None:
+        self.folder, self._clock = folder, folder / "clock"
+        self._screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self._screen)
+        self._master, self._slave = pty.openpty()
+        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self._program: subprocess.Popen[bytes] | None = None
+        self.kept = list[str]()
+        self.at = datetime.fromisoformat("2026-03-02T19:00:00.000+00:00")
+        self.later()
+
+    def later(self, **time: float) -> None:
+        """Move the clock."""
+        self.at += timedelta(**time)
+        aside = self._clock.with_name("aside")
+        aside.write_text(self.at.isoformat(timespec="milliseconds"), encoding="ascii")
+        aside.rename(self._clock)
+
+    def start(self, *words: str, inside: str = "") -> None:
+        """Type a command on a screen that is empty."""
+        self._screen.reset()
+        kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        own = {"EVENING": str(self._clock), "DRILL_HOME": str(self.folder / "home")}
+        self._program = subprocess.Popen(
+            [sys.executable, "-m", "tests.walks.evening", *words],
+            stdin=self._slave, stdout=self._slave, stderr=self._slave, cwd=self.folder / inside,
+            env=kept | own | {"PYTHONPATH": str(ROOT), "TERM": "xterm", "TZ": "UTC"},
+            start_new_session=True,
+        )  # fmt: skip
+        self._name = f"$ drill {' '.join(words)}"
+
+    def run(self, *words: str, inside: str = "") -> str:
+        """Type a command, wait for its end, and keep what it leaves on the screen."""
+        self.start(*words, inside=inside)
+        return self.end()
+
+    def type(self, keys: str) -> None:
+        """Press keys."""
+        self._name = f"[{keys}]"
+        os.write(self._master, keys.encode())
+
+    def save(self, question: str, text: bytes, about: str) -> None:
+        """Save a file as an editor does."""
+        aside = self.folder / question / "aside"
+        aside.write_bytes(text)
+        aside.rename(self.folder / question / "submission.py")
+        self._name = f"[saved: {about}]"
+
+    def until(self, *texts: str) -> str:
+        """Wait until the screen shows these, and keep it."""
+        while not all(text in self.shown for text in texts):
+            assert select.select([self._master], [], [], 60)[0], (texts, self.shown)
+            self._stream.feed(os.read(self._master, 1 << 16))
+        self.kept.append(f"{self._name}\n{self.shown}\n")
+        return self.shown
+
+    def end(self) -> str:
+        """Wait for the end of the program, and keep what it leaves on the screen."""
+        self.go()
+        self.kept.append(f"{self._name}\n{self.shown}\n")
+        return self.shown
+
+    def go(self) -> None:
+        """Wait for the end of the program."""
+        while self._program and self._program.poll() is None:
+            if select.select([self._master], [], [], 0.05)[0]:
+                self._stream.feed(os.read(self._master, 1 << 16))
+        while select.select([self._master], [], [], 0)[0]:
+            self._stream.feed(os.read(self._master, 1 << 16))
+
+    def close(self) -> None:
+        """Leave nothing that runs."""
+        if self._program is not None:
+            self._program.kill()
+            self._program.wait()
+        os.close(self._slave)
+        os.close(self._master)
+
+    def compare(self, request: pytest.FixtureRequest, name: str) -> None:
+        """Hold what was seen against what is kept."""
+        size = f"{self._screen.columns}x{self._screen.lines}"
+        path = GOLDEN / f"{name}-{size}.txt"
+        seen = stable("\n".join(self.kept))
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(seen, encoding="utf-8")
+        assert seen == path.read_text(encoding="utf-8")
+
+    @property
+    def shown(self) -> str:
+        """What can be read."""
+        return "\n".join(line.rstrip() for line in self._screen.display).rstrip() + "\n"
+
+
+@pytest.fixture(params=[(80, 24), (120, 40)], ids=["80x24", "120x40"])
+def here(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Evening]:
+    evening = Evening(tmp_path, *request.param)
+    yield evening
+    evening.close()
+
+
+def version(question: str, *ideas: str) -> bytes:
+    """The reference of a question, or that with ideas."""
+    loaded = load([ROOT], question)
+    programs = [loaded.reference, *(loaded.variants[idea][0] for idea in ideas)]
+    return b"\n\n".join(programs)
+
+
+def test_an_evening_of_practice(here: Evening, request: pytest.FixtureRequest) -> None:
+    name = "maxpool-routing"
+    here.run("list", "--under", "60", "--track", "pooling-and-convolution")
+    here.run("start", name)
+    here.start("watch", name)
+    here.until("FAIL", "0 of 60 min", "q quit")
+    here.later(minutes=4)
+    here.type("h")
+    here.until("hint 1 of", "any key")
+    here.type(" ")
+    here.until("4 of 60 min")
+    here.save(name, version(name, "assign-overlap"), "overlap wrong")
+    here.until("Idea: assign-overlap", "Graded at 19:04")
+    here.later(minutes=9)
+    here.save(name, version(name, "eq-mask-ties"), "ties wrong")
+    here.until("part 2", "13 of 60 min")
+    here.type("d")
+    here.until("any key")
+    here.type(" ")
+    here.until("13 of 60 min", "q quit")
+    here.later(minutes=12)
+    here.save(name, version(name), "all right")
+    here.until("PASS", "all 3 parts")
+    here.type("q")
+    here.go()
+    here.run("discuss", name, "--all")
+    here.run("next")
+    here.later(days=3)
+    here.run("next")
+    here.run("start", name, "--again")
+    here.start("watch", name)
+    here.until("FAIL", "0 of 60 min")
+    here.save(name, version(name), "all right at once")
+    here.until("PASS", "all 3 parts")
+    here.type("q")
+    here.go()
+    here.run("list", "--due")
+    here.run("progress")
+    here.compare(request, "practice")
+
+
+def test_an_interview_of_45_minutes(here: Evening, request: pytest.FixtureRequest) -> None:
+    name = "mlp-two-layer"
+    here.start("interview", name)
+    here.until("45 of 45 minutes left", "any key")
+    here.type(" ")
+    here.until("FAIL", "q leave")
+    here.later(minutes=10)
+    here.type("h")
+    here.until("y show a hint")
+    here.type("y")
+    here.until("hint 1 of", "any key")
+    here.type(" ")
+    here.until("35 of 45 minutes left", "q leave")
+    here.save(name, version(name), "all right")
+    here.until("PASS")
+    here.type("q")
+    here.end()
+    here.later(minutes=40)
+    here.run("interview")
+    here.run("next")
+    here.compare(request, "interview")
