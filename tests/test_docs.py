@@ -234,8 +234,9 @@ def test_what_is_better_passed_before_is_there_and_goes_around_in_no_circle() ->
     before = {head.id: head.prerequisites for head in headers([ROOT])}
     order = list(graphlib.TopologicalSorter(before).static_order())
     assert set(order) == set(before)
-    tracks = {"attention", "debugging", "derivations", "inference", "memory", "numerics",
-              "pooling-and-convolution", "training-loops"}  # fmt: skip
+    tracks = {"architectures", "attention", "debugging", "derivations", "distributed", "inference",
+              "kernels", "memory", "numerics", "pooling-and-convolution", "post-training",
+              "training-loops"}  # fmt: skip
     assert {head.track for head in headers([ROOT])} <= tracks
 
 
