@@ -4,16 +4,22 @@ import numpy as np
 
 
 def begin(program, weight, rank, seed, batch):
-    """Return what a new adapter adds, whether it can learn, and whether it comes from rng."""
-    a, b = program.fresh(weight, rank, np.random.default_rng(int(seed)))
-    others = program.fresh(weight, rank, np.random.default_rng(int(seed) + 1))
-    _, *grads = program.preference_loss(*batch[:4], weight, a, b, 2.0, 0.5)
+    """Return what a new adapter adds, whether it can learn, and whether it is drawn from rng."""
+    a, b = _fresh(program, weight, rank, seed)
+    _, *grads = program.preference_loss(*batch, weight, a, b, 2.0, 0.5)
     learns = bool(any(np.any(grad) for grad in grads))
-    drawn = not all(np.array_equal(one, other) for one, other in zip((a, b), others, strict=True))
-    return np.asarray(b) @ np.asarray(a), learns, drawn
+    again, other = (_fresh(program, weight, rank, seed + n) for n in (0, 1))
+    return np.asarray(b) @ np.asarray(a), learns, _same((a, b), again), not _same((a, b), other)
 
 
 def sizes(program, weight, rank, seed):
-    """Return zeros in the shapes of a new adapter."""
-    a, b = program.fresh(weight, rank, np.random.default_rng(int(seed)))
-    return np.zeros(np.shape(a)), np.zeros(np.shape(b))
+    """Return zeros in the shapes and dtypes of a new adapter."""
+    return tuple(np.zeros_like(one) for one in _fresh(program, weight, rank, seed))
+
+
+def _fresh(program, weight, rank, seed):
+    return program.fresh(weight, rank, np.random.default_rng(int(seed)))
+
+
+def _same(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))

@@ -14,13 +14,17 @@ def moe(x, router, experts, k, capacity=None):
     gates = p.gather(1, chosen)
     gates = gates / gates.sum(1, keepdim=True)
     y = x.new_zeros(len(x), experts.shape[2])
+    # why 2: Only requests that find a place are served.
+    kept = places(chosen, len(experts), capacity)
     for e, weight in enumerate(experts):
-        # why 2: Only requests that found a place are computed.
-        token, choice = ((chosen == e) & places(chosen, len(experts), capacity)).nonzero(as_tuple=True)
-        # why: Each expert counts by its weight.
-        y = y.index_add(0, token, gates[token, choice, None] * (x[token] @ weight))
-    load = torch.bincount(chosen.flatten(), minlength=len(experts)).to(x.dtype) / chosen.numel()
-    balance = len(experts) * (load * p.mean(0)).sum()
+        # why 2: What was dropped is not computed.
+        asked = (chosen == e) & kept
+        # why: An expert counts by the weight of the choice that asked for it.
+        token, choice = asked.nonzero(as_tuple=True)
+        rows = gates[token, choice, None] * (x[token] @ weight)
+        y = y.index_add(0, token, rows)
+    counts = torch.bincount(chosen.flatten(), minlength=len(experts)).to(x.dtype)
+    balance = len(experts) * (counts / chosen.numel() * p.mean(0)).sum()
     # why: The weights add up to 1.
     return y, balance
 

@@ -9,8 +9,10 @@ def moe(x, router, experts, k):
     chosen = p.topk(k).indices
     y = x.new_zeros(len(x), experts.shape[2])
     for e, weight in enumerate(experts):
-        token, choice = (chosen == e).nonzero(as_tuple=True)
-        y = y.index_add(0, token, x[token] @ weight)
-    load = torch.bincount(chosen.flatten(), minlength=len(experts)).to(x.dtype) / chosen.numel()
-    balance = len(experts) * (load * p.mean(0)).sum()
+        asked = chosen == e
+        token = asked.nonzero()[:, 0]
+        rows = x[token] @ weight
+        y = y.index_add(0, token, rows)
+    counts = torch.bincount(chosen.flatten(), minlength=len(experts)).to(x.dtype)
+    balance = len(experts) * (counts / chosen.numel() * p.mean(0)).sum()
     return y / k, balance

@@ -10,11 +10,14 @@ def moe(x, router, experts, k, capacity=None):
     gates = p.gather(1, chosen)
     gates = gates / gates.sum(1, keepdim=True)
     y = x.new_zeros(len(x), experts.shape[2])
+    kept = places(chosen, len(experts), capacity)
     for e, weight in enumerate(experts):
-        token, choice = ((chosen == e) & places(chosen, len(experts), capacity)).nonzero(as_tuple=True)
-        y = y.index_add(0, token, gates[token, choice, None] * (x[token] @ weight))
-    load = torch.bincount(chosen.flatten(), minlength=len(experts)).to(x.dtype) / chosen.numel()
-    balance = len(experts) * (load * p.mean(0)).sum()
+        asked = (chosen == e) & kept
+        token, choice = asked.nonzero(as_tuple=True)
+        rows = gates[token, choice, None] * (x[token] @ weight)
+        y = y.index_add(0, token, rows)
+    counts = torch.bincount(chosen.flatten(), minlength=len(experts)).to(x.dtype)
+    balance = len(experts) * (counts / chosen.numel() * p.mean(0)).sum()
     return y, balance
 
 
