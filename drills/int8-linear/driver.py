@@ -3,16 +3,16 @@
 import numpy as np
 
 
-def apart(_program, a, rows, columns, threshold=np.inf):
+def apart(_program, a, row_sizes, column_sizes, threshold=np.inf):
     """Return `a` times sizes of its rows and columns, away from the middle of two whole numbers.
 
     Args:
         a: (n, m), floats, or whole numbers that become float32.
-        rows: (n,) or (1,).
-        columns: (m,) or (1,).
+        row_sizes: (n,) or (1,).
+        column_sizes: (m,) or (1,).
         threshold: columns that reach it are left out of the scales.
     """
-    wide = a.astype(np.float64) * rows[:, None] * columns
+    wide = a.astype(np.float64) * row_sizes[:, None] * column_sizes
     kept = np.where((np.abs(wide) >= threshold).any(axis=0), 0, wide)
     peak = np.abs(kept).max(axis=1, keepdims=True)
     steps = kept * 127 / np.where(peak > 0, peak, 1)
