@@ -234,9 +234,9 @@ def test_what_is_better_passed_before_is_there_and_goes_around_in_no_circle() ->
     before = {head.id: head.prerequisites for head in headers([ROOT])}
     order = list(graphlib.TopologicalSorter(before).static_order())
     assert set(order) == set(before)
-    seven = {"attention", "debugging", "derivations", "memory", "numerics",
-             "pooling-and-convolution", "training-loops"}  # fmt: skip
-    assert {head.track for head in headers([ROOT])} <= seven
+    tracks = {"attention", "debugging", "derivations", "distributed", "kernels", "memory",
+              "numerics", "pooling-and-convolution", "training-loops"}  # fmt: skip
+    assert {head.track for head in headers([ROOT])} <= tracks
 
 
 def test_every_question_is_about_something_in_the_curriculum() -> None:

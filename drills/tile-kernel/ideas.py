@@ -1,8 +1,8 @@
-# %% tail-in-the-maximum
+# %% tail-in-the-sum
 # killed_by: tail
-"""Your maximum and your sum run over the masked end of the tile, which was loaded as 0. In a softmax
-0 is a score like any other: it adds exp(0 - maximum) per masked entry. Where scores are large that
-is nothing, and where all are far below 0 it is everything."""
+"""Your sum runs over the masked end of the tile, and perhaps your maximum does, too. It was loaded
+as 0, and in a softmax 0 is a score like any other: each masked entry adds exp(0 - maximum). Where
+scores are large that is nothing, and where all are far below 0 it is everything."""
 
 def _scores(t, x, at, inside):
     return t.load(x, at, mask=inside).astype(WIDE)
@@ -18,14 +18,6 @@ def _add(state, v):
     new = np.maximum(top, np.where(np.isneginf(v), WIDE(0), v).max())
     base = _base(new)
     return new, total * np.exp(top - base) + _exps(v, base).sum()
-
-# %% tail-in-the-sum
-# killed_by: tail
-"""Your maximum leaves out the masked end of the tile, and your sum does not: each masked entry adds
-exp(0 - maximum) to it."""
-
-def _exps(v, base):
-    return np.exp(np.where(np.isneginf(v), WIDE(0), v) - base)
 
 # %% large-negative-fill
 # killed_by: far-below
