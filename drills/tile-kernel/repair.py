@@ -1,4 +1,4 @@
-"""Row softmax and RMSNorm as tile kernels: one program per row, one tile per row."""
+"""Row softmax and RMSNorm as tile kernels: a program and a tile per row."""
 
 # why 3: A kernel gets rstd by name, where there is one.
 from functools import partial
@@ -47,7 +47,8 @@ def rmsnorm_kernel(t, row, x, gamma, y, n, eps, block, rstd=None):
     # why 3: One number per row, and only where somebody will ask for it.
     if rstd is not None:
         t.store(rstd, [row], scale)
-    t.store(y, row * n + cols, v * scale * t.load(gamma, cols, mask=inside), mask=inside)
+    w = t.load(gamma, cols, mask=inside)
+    t.store(y, row * n + cols, v * scale * w, mask=inside)
 
 
 # why 2: A pass for the sum of squares, in float32, and one for y.
@@ -80,7 +81,7 @@ def softmax(t, x, block):
 
 # why 3: Whoever trains says so.
 def rmsnorm(t, x, gamma, eps, block, train=False):
-    """Return x / sqrt(mean(x * x) + eps) * gamma, with a mean along each row."""
+    """Return x / sqrt(mean(x * x) + eps) * gamma, a mean along each row."""
     rows, n = x.shape
     y = t.empty(x.size, x.dtype)
     # why 2: As for softmax.

@@ -1,4 +1,4 @@
-"""Row softmax and RMSNorm as tile kernels: one program per row, one tile per row."""
+"""Row softmax and RMSNorm as tile kernels: a program and a tile per row."""
 
 import numpy as np
 from tile import Memory
@@ -17,7 +17,8 @@ def rmsnorm_kernel(t, row, x, gamma, y, n, eps, block):
     inside = cols < n
     v = t.load(x, row * n + cols, mask=inside)
     scale = 1 / np.sqrt((v * v).sum() / n + eps)
-    t.store(y, row * n + cols, v * scale * t.load(gamma, cols, mask=inside), mask=inside)
+    w = t.load(gamma, cols, mask=inside)
+    t.store(y, row * n + cols, v * scale * w, mask=inside)
 
 
 def softmax(t, x, block):
@@ -29,7 +30,7 @@ def softmax(t, x, block):
 
 
 def rmsnorm(t, x, gamma, eps, block):
-    """Return x / sqrt(mean(x * x) + eps) * gamma, with a mean along each row."""
+    """Return x / sqrt(mean(x * x) + eps) * gamma, a mean along each row."""
     rows, n = x.shape
     y = t.empty(x.size, x.dtype)
     t.launch(rmsnorm_kernel, rows, Memory(x), Memory(gamma), y, n, eps, block)

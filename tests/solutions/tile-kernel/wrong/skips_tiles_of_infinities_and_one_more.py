@@ -38,7 +38,8 @@ def rmsnorm_kernel(t, row, x, gamma, y, n, eps, block, rstd=None):
     scale = 1 / np.sqrt((v * v).sum() / n + eps)
     if rstd is not None:
         t.store(rstd, [row], scale)
-    t.store(y, row * n + cols, v * scale * t.load(gamma, cols, mask=inside), mask=inside)
+    w = t.load(gamma, cols, mask=inside)
+    t.store(y, row * n + cols, v * scale * w, mask=inside)
 
 
 def long_rmsnorm_kernel(t, row, x, gamma, y, n, eps, block, rstd=None):
@@ -66,7 +67,7 @@ def softmax(t, x, block):
 
 
 def rmsnorm(t, x, gamma, eps, block, train=False):
-    """Return x / sqrt(mean(x * x) + eps) * gamma, with a mean along each row."""
+    """Return x / sqrt(mean(x * x) + eps) * gamma, a mean along each row."""
     rows, n = x.shape
     y = t.empty(x.size, x.dtype)
     kernel = rmsnorm_kernel if n <= block else long_rmsnorm_kernel
