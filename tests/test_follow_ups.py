@@ -91,6 +91,7 @@ def averages_of_nine(x: Array) -> float:
 
 
 BESIDE: dict[Name, float] = {
+    ("tile-kernel", 2, 1): 2048,
     ("hooked-gradients", 3, 2): 52.8,
     ("zero-or-none", 1, 1): 14,
     ("zero-or-none", 2, 1): 0.99,
@@ -114,6 +115,8 @@ BY_HAND: dict[Name, Callable[[], Any]] = {
     ("tensor-parallel", 1, 2): lambda: 3,
     ("tensor-parallel", 3, 2): lambda: 1e3 * 80 * 8 * 7 / 8 * 4096 * 8192 * 2 / 450e9,
     ("tensor-parallel", 3, 3): lambda: 4096 * 128_256 * 4,
+    ("tile-kernel", 1, 1): lambda: 50 / 64,
+    ("tile-kernel", 3, 2): lambda: 2 * 128 * 7168 * 4,
     ("kv-cache", 3, 1): lambda: 2 * 80 * 8 * 128 * 2 * 8192,
     ("kv-cache", 3, 2): lambda: sum(range(1, 513)),
     ("online-softmax", 1, 1): lse_of_the_starter,

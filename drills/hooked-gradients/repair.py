@@ -1,4 +1,4 @@
-"""Data-parallel training by hooks: gradients are averaged over ranks while backward runs."""
+"""Data-parallel training by hooks that exchange gradients."""
 
 from contextlib import contextmanager, nullcontext
 

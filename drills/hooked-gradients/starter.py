@@ -1,4 +1,4 @@
-"""Data-parallel training by hooks: gradients are averaged over ranks while backward runs."""
+"""Data-parallel training by hooks that exchange gradients."""
 
 from contextlib import contextmanager, nullcontext
 
@@ -8,18 +8,18 @@ class Reducer:
 
     def __init__(self, replicas, all_reduce):
         self.all_reduce, self.ranks, self.on = all_reduce, len(replicas), True
-        for params in zip(*(model.parameters() for model in replicas), strict=True):
-            arrived = []  # ranks whose gradient of this parameter is there
+        for params in zip(*(m.parameters() for m in replicas), strict=True):
+            seen = []  # ranks whose gradient of this parameter is there
             for p in params:
-                p.register_post_accumulate_grad_hook(self._hook(params, arrived))
+                p.register_post_accumulate_grad_hook(self._hook(params, seen))
 
-    def _hook(self, params, arrived):
+    def _hook(self, params, seen):
         def hook(p):
             if not self.on:
                 return
-            arrived.append(p)
-            if len(arrived) == self.ranks:
-                arrived.clear()
+            seen.append(p)
+            if len(seen) == self.ranks:
+                seen.clear()
                 self.all_reduce([q.grad for q in params])
                 for q in params:
                     q.grad /= self.ranks

@@ -7,7 +7,7 @@ from norms import rms_backward
 def mlp(x, w1, b1, w2, b2, all_reduce):
     """Two linear layers with a ReLU between them; return y for every rank."""
     # A rank has some of the hidden features, and their share of b1.
-    h = [np.maximum(x_r @ w + b, 0) for x_r, w, b in zip(x, w1, b1, strict=True)]
+    h = [np.maximum(a @ w + b, 0) for a, w, b in zip(x, w1, b1, strict=True)]
     # The rows of w2 are those of its own hidden features.
     y = [h_r @ w for h_r, w in zip(h, w2, strict=True)]
     # Every rank gets the sum.
@@ -15,13 +15,14 @@ def mlp(x, w1, b1, w2, b2, all_reduce):
 
 
 def mlp_backward(grad_y, x, w1, b1, w2, b2, all_reduce):
-    """Return the gradients of x, w1, b1, w2 and b2, a list of an array per rank each."""
+    """Return the gradients of x, w1, b1, w2 and b2, a list each."""
     grads = []
     for g, x_r, v1, c1, v2 in zip(grad_y, x, w1, b1, w2, strict=True):
         h = np.maximum(x_r @ v1 + c1, 0)
         # ReLU passes the gradient where it passed the value.
         grad_z = g @ v2.T * (h > 0)
-        grads.append((grad_z @ v1.T, x_r.T @ grad_z, grad_z.sum(0), h.T @ g, g.sum(0)))
+        grad_w1, grad_w2 = x_r.T @ grad_z, h.T @ g
+        grads.append((grad_z @ v1.T, grad_w1, grad_z.sum(0), grad_w2, g.sum(0)))
     grad_x, *others = (list(part) for part in zip(*grads, strict=True))
     return all_reduce(grad_x), *others
 

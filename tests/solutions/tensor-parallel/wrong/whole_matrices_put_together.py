@@ -10,7 +10,7 @@ def mlp(x, w1, b1, w2, b2, all_reduce):
     w1, w2, b1 = [np.hstack(w1)], [np.vstack(w2)], [np.hstack(b1)]
     y = np.maximum(x[0] @ w1[0] + b1[0], 0) @ w2[0] + b2[0]
     return [y for _ in x]
-    h = [np.maximum(x_r @ w + b, 0) for x_r, w, b in zip(x, w1, b1, strict=True)]
+    h = [np.maximum(a @ w + b, 0) for a, w, b in zip(x, w1, b1, strict=True)]
     # The rows of w2 are those of its own hidden features.
     y = [h_r @ w for h_r, w in zip(h, w2, strict=True)]
     # Every rank gets the sum.
@@ -18,13 +18,14 @@ def mlp(x, w1, b1, w2, b2, all_reduce):
 
 
 def mlp_backward(grad_y, x, w1, b1, w2, b2, all_reduce):
-    """Return the gradients of x, w1, b1, w2 and b2, a list of an array per rank each."""
+    """Return the gradients of x, w1, b1, w2 and b2, a list each."""
     grads = []
     for g, x_r, v1, c1, v2 in zip(grad_y, x, w1, b1, w2, strict=True):
         h = np.maximum(x_r @ v1 + c1, 0)
         # ReLU passes the gradient where it passed the value.
         grad_z = g @ v2.T * (h > 0)
-        grads.append((grad_z @ v1.T, x_r.T @ grad_z, grad_z.sum(0), h.T @ g, g.sum(0)))
+        grad_w1, grad_w2 = x_r.T @ grad_z, h.T @ g
+        grads.append((grad_z @ v1.T, grad_w1, grad_z.sum(0), grad_w2, g.sum(0)))
     grad_x, *others = (list(part) for part in zip(*grads, strict=True))
     return all_reduce(grad_x), *others
 
