@@ -1,5 +1,7 @@
 """How a tower begins, what new blocks do, and chains of layers that are out of scale."""
 
+import itertools
+
 import numpy as np
 import tower
 
@@ -130,7 +132,7 @@ def chain(program, widths, odd, ratio, common, seeds):
         rng = np.random.default_rng(seed)
         weights = [
             rng.standard_normal((int(a), int(b))) * np.sqrt(2 / a) * common
-            for a, b in zip(widths, widths[1:], strict=False)
+            for a, b in itertools.pairwise(widths)
         ]
         if odd >= 0:
             weights[int(odd)] *= ratio

@@ -137,7 +137,7 @@ def shares(program: Program, depth: int, tower: ModuleType) -> list[float]:
 
 def test_shares_of_right_towers_are_far_from_the_bars(program: Program, tower: ModuleType) -> None:
     for depth in (1, 10, 60):
-        assert min(shares(program, depth, tower)) > 0.3
+        assert min(shares(program, depth, tower)) > 0.2
         assert max(shares(program, depth, tower)) < 2.5
 
 
@@ -274,7 +274,7 @@ def test_weights_times_gradients_are_the_same_in_all_layers() -> None:
 
 def test_gradients_that_agree_may_all_be_nothing() -> None:
     assert 0.02 / np.sqrt(2 / 256) == pytest.approx(0.226, abs=5e-4)
-    assert 0.226**30 == pytest.approx(4.2e-20, rel=0.01)
+    np.testing.assert_allclose(0.226**30, 4.2e-20, rtol=0.01)
     weights = drawn(0, [256] * 31, [0.226] * 30)
     grads, size = gradients(weights)
     norms = [np.linalg.norm(g) for g in grads]

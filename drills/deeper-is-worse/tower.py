@@ -54,7 +54,7 @@ def loss_and_grads(params, x, y):
 
 
 def rows(seed, n=256):
-    """x (n, 8) and y (n,), one of four classes."""
+    """Rows x (n, 8), and their classes y (n,), four of them."""
     rng, task = np.random.default_rng(seed), np.random.default_rng(2026)
     x = rng.standard_normal((n, 8))
     first, second = task.standard_normal((8, 24)) / np.sqrt(8), task.standard_normal((24, 4))

@@ -201,7 +201,8 @@ def _gradients(loss, parameters):
 # %% judges-by-norm
 # killed_by: sizes
 """Your report judges by the norm. In float32 the squares of 1e-30 are 0, so that a gradient which is
-there is called zero, and those of 1e30 overflow, so that it is called nan. Look at the elements."""
+there is called zero; and where squares of 1e30 overflow a norm is infinite, and no element is. Look at
+the elements."""
 
 def _word(grad):
     if grad is None:
@@ -211,10 +212,18 @@ def _word(grad):
         return "nan"
     return "ok" if norm else "zero"
 
+# %% judges-by-norm / finite-apart
+def _word(grad):
+    if grad is None:
+        return "none"
+    if not grad.isfinite().all():
+        return "nan"
+    return "ok" if grad.norm() > 0 else "zero"
+
 # %% small-is-zero
 # killed_by: sizes
 """Your report says "zero" for gradients that are small. Small ones move weights, and an optimizer like
-Adam does not care how small they are; zero is exactly 0."""
+Adam hardly cares how small they are; zero is exactly 0."""
 
 def _word(grad):
     if grad is None:
