@@ -111,20 +111,27 @@ def restarts(program, sizes, stops, seeds):
 
 
 class _Same:
-    """A reader of documents of zeros."""
+    """A reader of documents of one token, 7."""
 
     def __init__(self, length):
         self.length = length
 
     def next(self):
-        return np.zeros(self.length, dtype=np.int64)
+        return np.full(self.length, 7)
 
 
-def replaced(program, count, seeds):
-    """The share of tokens that noise replaces, how many tokens there are, and rows of a batch."""
-    got = list(program.batches(_Same(8), count, int(seeds[0]), 1, 0))
+def replaced(program, documents, seeds):
+    """What noise makes of documents of 8 tokens 7.
+
+    Returns the share of other tokens, how many tokens there are, which ones, whether a document has
+    two others that differ, and the largest batch: rows and their length.
+    """
+    got = list(program.batches(_Same(8), documents, int(seeds[0]), 1, 0))
     tokens = np.concatenate([np.asarray(t)[np.asarray(s) >= 0] for t, s in got])
-    return float(np.mean(tokens != 0)), tokens.size, max(len(t) for t, _ in got)
+    others = [set(one[one != 7].tolist()) for one in tokens.reshape(-1, 8)]
+    largest = max(np.shape(t) for t, _ in got)
+    share, which = float(np.mean(tokens != 7)), np.unique(tokens)
+    return share, tokens.size, which, max(map(len, others)) > 1, list(largest)
 
 
 def trained(program, seeds):
