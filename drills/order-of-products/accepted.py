@@ -269,3 +269,42 @@ def hessian_product(loss_of, params, vectors, damping):
     v = torch.cat([v.reshape(-1) for v in vectors])
     found = torch.autograd.functional.hessian(of_flat, start) @ v + damping * v
     return [one.view_as(p) for one, p in zip(found.split(sizes), params)]
+
+# %% dual-numbers
+"""Forward mode by dual numbers, over the gradient for H and over the residuals for J."""
+
+import torch
+import torch.autograd.forward_ad as fwd
+
+def tangent(function, params, vectors):
+    with fwd.dual_level():
+        out = function([fwd.make_dual(p, v) for p, v in zip(params, vectors)])
+        found = [fwd.unpack_dual(one).tangent for one in out]
+    return [torch.zeros_like(one) if t is None else t for one, t in zip(out, found)]
+
+def hessian_product(loss_of, params, vectors, damping):
+    def gradient(at):
+        # a parameter that nothing depends on has a gradient of 0
+        loss = loss_of(at) + 0 * sum((p * p).sum() for p in at)
+        return torch.autograd.grad(loss, at, create_graph=True)
+
+    return [(t + damping * v).detach() for t, v in zip(tangent(gradient, params, vectors), vectors)]
+
+def gauss_newton_product(residuals_of, params, vectors, damping):
+    (along,) = tangent(lambda at: [residuals_of(at)], params, vectors)
+    residuals = residuals_of(params) + 0 * sum((p * p).sum() for p in params)
+    found = torch.autograd.grad(residuals, params, along.detach())
+    return [torch.add(g, v, alpha=damping) for g, v in zip(found, vectors)]
+
+def costs(dims, itemsize):
+    vector = matrices = kept = 0
+    for i in range(len(dims) - 1):
+        vector += 2 * dims[i] * dims[i + 1]
+        kept += dims[i + 1] * itemsize
+        if i + 2 < len(dims):
+            matrices += 2 * dims[i] * dims[i + 1] * dims[-1]
+    return {
+        "jvp": vector, "vjp": vector, "kept_jvp": 0, "kept_vjp": kept,
+        "jacobian": sorted([dims[0] * vector, dims[-1] * vector])[0],
+        "multiplied": matrices + 2 * dims[0] * dims[-1],
+    }

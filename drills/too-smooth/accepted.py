@@ -718,6 +718,104 @@ def train(seed):
 def causes():
     return ["workers", "resume", "packing", "epoch"]
 
+# %% lower-triangle
+"""The mask is the lower half of a comparison."""
+
+import random
+
+import numpy as np
+import task
+
+WORKERS, LENGTH, ROWS, NOISE, RATE, EPOCHS = 4, 32, 4, 0.15, 8.0, 12
+
+def order(count, epoch, seed):
+    numbers = list(range(count))
+    random.Random(f"order {seed} {epoch}").shuffle(numbers)
+    return numbers
+
+def worker_rng(seed, epoch, worker, begin):
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, epoch, begin, worker)))
+
+def pack(documents, length):
+    count = len(documents)
+    tokens = np.zeros((count, length), int)
+    segments = np.full((count, length), -1)
+    row, end, number = 0, 0, 0
+    for document in documents:
+        if end + len(document) > length:
+            row, end, number = row + 1, 0, 0
+        tokens[row, end : end + len(document)] = document
+        segments[row, end : end + len(document)] = number
+        end, number = end + len(document), number + 1
+    return tokens[: row + 1], segments[: row + 1]
+
+def visible(segments):
+    return np.tril(segments[:, :, None] == segments[:, None])
+
+class Reader:
+    """Where it is, is one number: how many documents have been read."""
+
+    def __init__(self, shards, seed):
+        self.shards, self.seed, self.read = shards, seed, 0
+        self.size = sum(map(len, shards))
+
+    def next(self):
+        epoch, left = divmod(self.read, self.size)
+        self.read += 1
+        for s in order(len(self.shards), epoch, self.seed):
+            if left < len(self.shards[s]):
+                return self.shards[s][left]
+            left -= len(self.shards[s])
+
+    def state(self):
+        return self.read
+
+    def load(self, state):
+        self.read = state
+
+def batches(reader, count, seed, epoch, begin):
+    documents = [reader.next() for _ in range(count)]
+    for w in range(WORKERS):
+        rng = worker_rng(seed, epoch, w, begin)
+        for k in range(w, count, WORKERS):
+            noise = rng.integers(0, task.TOKENS, size=documents[k].shape)
+            keep = rng.random(documents[k].shape) >= NOISE
+            documents[k] = np.where(keep, documents[k], noise)
+    tokens, segments = pack(documents, LENGTH)
+    count = -(-len(tokens) // ROWS)
+    return list(zip(np.array_split(tokens, range(ROWS, len(tokens), ROWS)), np.array_split(segments, range(ROWS, len(tokens), ROWS))))[:count]
+
+def epoch_of(weights, pairs):
+    losses = []
+    for tokens, segments in pairs:
+        loss, grads = task.loss_and_grads(weights, tokens, segments, visible(segments))
+        weights = {name: weights[name] - RATE * grads[name] for name in weights}
+        losses.append(loss)
+    return weights, losses
+
+
+def train(seed):
+    shards, held = task.documents()
+    total = sum(len(shard) for shard in shards)
+    reader, weights = Reader(shards, seed), task.start()
+    test = [np.concatenate(part) for part in zip(*(pack([d], LENGTH) for d in held))]
+    of_train, of_held = [], []
+    for epoch in range(EPOCHS):
+        first = task.AFTER if epoch == task.STOPS else total
+        weights, losses = epoch_of(weights, batches(reader, first, seed, epoch, 0))
+        if first < total:
+            state = reader.state()
+            reader = Reader(shards, seed)
+            reader.load(state)
+            weights, more = epoch_of(weights, batches(reader, total - first, seed, epoch, first))
+            losses += more
+        of_train.append(float(np.mean(losses)))
+        of_held.append(task.loss_and_grads(weights, *test, visible(test[1]))[0])
+    return {"train": of_train, "held": of_held}
+
+def causes():
+    return ["workers", "resume", "packing", "epoch"]
+
 # %% counters
 """A counter-based generator."""
 

@@ -59,12 +59,14 @@ def noise(program, seeds):
         (s, e, w, b): begins(s, e, w, b)
         for s in (seed, seed + 1) for e in range(5) for w in range(4) for b in (0, 1, 69)
     }  # fmt: skip
-    counts = [
-        len({every[seed, 1, w, 0] for w in range(4)}), len({every[seed, e, 1, 0] for e in range(5)}),
-        len({every[seed, 1, 1, b] for b in (0, 1, 69)}),
-        len({every[s, 1, 1, 0] for s in (seed, seed + 1)}), len(set(every.values())),
-    ]  # fmt: skip
-    return counts, begins(seed, 1, 2, 69) == every[seed, 1, 2, 69]
+    alike = [
+        {every[seed, 1, w, 0] for w in range(4)},
+        {every[seed, e, 1, 0] for e in range(5)},
+        {every[seed, 1, 1, b] for b in (0, 1, 69)},
+        {every[s, 1, 1, 0] for s in (seed, seed + 1)},
+        set(every.values()),
+    ]
+    return [len(one) for one in alike], begins(seed, 1, 2, 69) == every[seed, 1, 2, 69]
 
 
 def seen(program, segments):
@@ -74,18 +76,18 @@ def seen(program, segments):
 
 
 def packed(program, lengths, length):
-    """The documents that come out of rows, in order, and the lengths of the rows.
+    """The documents that come out of rows, in order, how many each row has, and the rows' lengths.
 
     Documents carry their number in every token.
     """
     documents = [np.full(n, k + 1) for k, n in enumerate(lengths)]
     tokens, segments = (np.asarray(of) for of in program.pack(documents, length))
+    counts = [int(row.max()) + 1 for row in segments]
     found = [
-        tokens[r][segments[r] == s].tolist()
-        for r in range(len(tokens)) for s in range(int(segments[r].max()) + 1)
-    ]  # fmt: skip
+        tokens[r][segments[r] == s].tolist() for r, count in enumerate(counts) for s in range(count)
+    ]
     padding = tokens[segments < 0]
-    return found, list(tokens.shape), list(segments.shape), int(np.abs(padding).sum())
+    return found, counts, list(tokens.shape), list(segments.shape), int(np.abs(padding).sum())
 
 
 def restarts(program, sizes, stops, seeds):
@@ -109,20 +111,27 @@ def restarts(program, sizes, stops, seeds):
 
 
 class _Same:
-    """A reader of documents of zeros."""
+    """A reader of documents of one token, 7."""
 
     def __init__(self, length):
         self.length = length
 
     def next(self):
-        return np.zeros(self.length, dtype=np.int64)
+        return np.full(self.length, 7)
 
 
-def replaced(program, count, seeds):
-    """The share of tokens that noise replaces, how many tokens there are, and rows of a batch."""
-    got = list(program.batches(_Same(8), count, int(seeds[0]), 1, 0))
+def replaced(program, documents, seeds):
+    """What noise makes of documents of 8 tokens 7.
+
+    Returns the share of other tokens, how many tokens there are, which ones, whether a document has
+    two others that differ, and the largest batch: rows and their length.
+    """
+    got = list(program.batches(_Same(8), documents, int(seeds[0]), 1, 0))
     tokens = np.concatenate([np.asarray(t)[np.asarray(s) >= 0] for t, s in got])
-    return float(np.mean(tokens != 0)), tokens.size, max(len(t) for t, _ in got)
+    others = [set(one[one != 7].tolist()) for one in tokens.reshape(-1, 8)]
+    largest = max(np.shape(t) for t, _ in got)
+    share, which = float(np.mean(tokens != 7)), np.unique(tokens)
+    return share, tokens.size, which, max(map(len, others)) > 1, list(largest)
 
 
 def trained(program, seeds):
