@@ -82,7 +82,7 @@ class Evening:
     def until(self, *texts: str) -> str:
         """Wait until the screen shows these, and keep it."""
         while not all(text in self.shown for text in texts):
-            assert select.select([self._master], [], [], 60)[0], (texts, self.shown)
+            assert select.select([self._master], [], [], 30)[0], f"{texts}\n{self.shown}"
             self._stream.feed(os.read(self._master, 1 << 16))
         self.kept.append(f"{self._name}\n{self.shown}\n")
         return self.shown
@@ -141,7 +141,7 @@ def version(question: str, *ideas: str) -> bytes:
 
 def test_an_evening_of_practice(here: Evening, request: pytest.FixtureRequest) -> None:
     name = "maxpool-routing"
-    here.run("list", "--under", "60", "--track", "pooling-and-convolution")
+    here.run("--no-pager", "list", "--under", "60", "--track", "pooling-and-convolution")
     here.run("start", name)
     here.start("watch", name)
     here.until("FAIL", "0 of 60 min", "q quit")
@@ -164,7 +164,7 @@ def test_an_evening_of_practice(here: Evening, request: pytest.FixtureRequest) -
     here.until("PASS", "all 3 parts")
     here.type("q")
     here.go()
-    here.run("discuss", name, "--all")
+    here.run("--no-pager", "discuss", name, "--all")
     here.run("next")
     here.later(days=3)
     here.run("next")
@@ -175,8 +175,8 @@ def test_an_evening_of_practice(here: Evening, request: pytest.FixtureRequest) -
     here.until("PASS", "all 3 parts")
     here.type("q")
     here.go()
-    here.run("list", "--due")
-    here.run("progress")
+    here.run("--no-pager", "list", "--due")
+    here.run("--no-pager", "progress")
     here.compare(request, "practice")
 
 
@@ -193,11 +193,22 @@ def test_an_interview_of_45_minutes(here: Evening, request: pytest.FixtureReques
     here.until("hint 1 of", "any key")
     here.type(" ")
     here.until("35 of 45 minutes left", "q leave")
-    here.save(name, version(name), "all right")
-    here.until("PASS")
+    here.save(name, version(name, "slope-of-h"), "another slope")
+    here.until("Graded at 19:10", "q leave")
+    here.later(minutes=8)
+    here.save(name, version(name, "kept-sum"), "part 1 right")
+    here.until("part 2 of 3", "27 of 45 minutes left", "q leave")
     here.type("q")
-    here.end()
-    here.later(minutes=40)
-    here.run("interview")
+    here.until("it runs on")
+    here.go()
+    here.later(minutes=7)
+    here.start("interview")  # as after a crash
+    here.until("20 of 45 minutes left", "any key")
+    here.type(" ")
+    here.until("part 2 of 3", "q leave")
+    here.later(minutes=25)
+    here.until("Interview 1", "To review")
+    here.type("q")
+    here.go()
     here.run("next")
     here.compare(request, "interview")
