@@ -212,7 +212,7 @@ def left(program, seed):
 
 
 class Twice(nn.Module):
-    """A ReLU with two names that is called twice, one that is not called, one that works in place."""
+    """A ReLU with two names, called by each, one that is not called, and one in place."""
 
     def __init__(self):
         """Hold no weights: what comes in is what the units get."""
@@ -257,7 +257,7 @@ def idle_after(program, a, b):
         net = nn.Sequential(nn.Linear(a.shape[-1], 4), nn.ReLU(), nn.Dropout(0.5)).to(a.dtype)
         net.train(training)
         net[2].train(not training)
-        net[1].register_forward_hook(lambda module, inputs, output: None)
+        net[1].register_forward_hook(lambda *_: None)
         modes = [m.training for m in net.modules()]
         try:
             program.idle_units(net, [(a[0].detach().clone(),), (b[0].detach().clone(),)])
