@@ -39,7 +39,7 @@ every_set = pytest.mark.parametrize(("name", "number"), SETS)
 
 
 def test_every_estimate_and_prediction_has_numbers_to_draw() -> None:
-    assert len(PAPER) == 5
+    assert len(PAPER) == 6
     assert {name for name in PAPER if 3 <= len(drawn(name, 0).spec.given) <= 6} == {*PAPER}
 
 
@@ -62,6 +62,14 @@ READ: dict[str, Callable[[str], dict[str, Any]]] = {
         numbers(page, r"of (\d+) blocks, width h = (\d+), (\d+) query heads that share (\d+)"
                 r" key-value heads of width (\d+), a SwiGLU of width f = (\d+),.* ([\d.]+e9)"
                 r" parameters.* sequence of ([\d,]+) tokens"), strict=True)),
+    "cluster-on-paper": lambda page: dict(zip(
+        ("layers", "hidden", "heads", "kv_heads", "wide", "vocab", "stages", "replicas", "micro",
+         "tokens", "port", "pcie", "step"),
+        numbers(page, r"of (\d+) blocks, width (\d+): (\d+) query heads and (\d+) key-value heads"
+                r" of width 128, SwiGLU of width (\d+),.* vocabulary of ([\d,]+), .* cards: (\d+)"
+                r" pipeline stages, (\d+) replicas, 1F1B with (\d+) micro-batches .* of ([\d,]+)"
+                r" tokens;.* sends (\d+) Gb/s, PCIe (\d+) GB/s .* takes ([\d.]+) s\."),
+        strict=True)),
     "seven-windows": lambda page: {
         "x": numbers(page, r" x = \[(.*?)\]"), "grad_y": numbers(page, r"grad_y = \[(.*?)\]"),
         "kernel": 3, "stride": 2,

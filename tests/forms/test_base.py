@@ -22,6 +22,7 @@ TEMPLATES = ROOT / "grader" / "app" / "templates"
 NAMES = ["kv_total", "g[1]", "dp[i,j]"]
 WHOLE = b"kv_total = 3 GB # of cache\ng [ 1 ] =2/3\n\n# nothing\ndp[i, j]= ?\n"
 IDS = (
+    "cluster-on-paper",
     "decode-on-paper",
     "four-averages",
     "roofline-and-ledger",
