@@ -26,6 +26,7 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
 TORCH = find_spec("torch") is not None
+SHORT = 12  # letters: a number that answers a follow-up may stand anywhere
 every_question = pytest.mark.parametrize("name", ids([ROOT]))
 
 
@@ -130,7 +131,7 @@ def test_nothing_of_it_is_in_what_a_candidate_sees(name: str) -> None:
     for part in question.spec.parts:
         further = [words for one in part.follow_ups for words in (*one.choice, *one.points)]
         for words in [*part.hints, *further, *(one.answer for one in part.follow_ups)]:
-            assert bare(words) not in seen
+            assert len(words) < SHORT or bare(words) not in seen
     for idea in question.ideas.values():
         assert bare(idea.feedback) not in seen
 
