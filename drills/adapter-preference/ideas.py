@@ -10,8 +10,13 @@ def _reference(h, weight, a, b, alpha):
 # killed_by: loss
 """The reference does not occur in your loss. The margin is then that of the policy alone: a pair that
 the model had right before tuning counts as learned, and nothing holds the policy near its start."""
+_with_reference = _scores
+
 def _reference(h, weight, a, b, alpha):
-    return np.zeros((len(h), len(weight)))
+    return None
+
+def _scores(logits, targets, row, rows):
+    return np.zeros(rows) if logits is None else _with_reference(logits, targets, row, rows)
 
 # %% adapter-as-reference
 # killed_by: loss
@@ -160,6 +165,16 @@ they become less likely."""
 def _grad_scores(of_gaps):
     return np.concatenate([of_gaps, 0 * of_gaps])
 
+# %% gradient-without-beta
+# killed_by: gradient
+"""Your gradient lacks beta. The margin is beta times a difference of gaps, so beta is its inner
+derivative; your loss is right."""
+_with_beta = preference_loss
+
+def preference_loss(hidden, tokens, prompt, length, weight, a, b, alpha, beta, smoothing=0.0):
+    loss, *grads = _with_beta(hidden, tokens, prompt, length, weight, a, b, alpha, beta, smoothing)
+    return loss, *(grad / beta for grad in grads)
+
 # %% unscaled-gradient
 # killed_by: gradient
 """Your gradient lacks alpha / r, by which the product of the adapter is multiplied. The loss is
@@ -235,6 +250,15 @@ def _loss(margin, smoothing):
 the loss stays where it is. One of them has to begin at random."""
 def fresh(weight, rank, rng):
     return np.zeros((rank, weight.shape[1])), np.zeros((len(weight), rank))
+
+# %% too-few-directions
+# killed_by: learns
+"""Your new adapter has fewer than r directions. Rows of a that are alike get gradients that are alike,
+and stay alike; those that are 0 while b is 0 stay 0. Either way r is smaller than it was paid for.
+Draw every entry by itself."""
+def fresh(weight, rank, rng):
+    row = rng.standard_normal((1, weight.shape[1]))
+    return np.repeat(row, rank, axis=0), np.zeros((len(weight), rank))
 
 # %% both-random
 # killed_by: begins

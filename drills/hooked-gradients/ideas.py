@@ -334,8 +334,8 @@ def _weight(batches, rank, i):
 
 # %% bytes-of-no-ring
 # killed_by: cost
-"""A rank does not send that much in a ring. It sends n - 1 pieces of b / n to add up, and n - 1
-more to hand out the sums: 2 (n - 1) / n times b."""
+"""That is not what a rank sends in a ring. It sends n - 1 pieces of b / n to add up, and n - 1 more
+to hand out the sums: 2 (n - 1) / n times b."""
 
 def _traffic(full, ranks):
     return full

@@ -113,7 +113,8 @@ def test_straight_through_gradients_are_those_of_torch(program: Program, clip: f
     x[0, :3] = clip, -clip, 0.0
     found = program.qat_backward(grad_y, x, w, clip)
     for own, right in zip(found, by_torch(grad_y, x, w, clip), strict=True):
-        assert_close(np.asarray(own), right, 1e-11)
+        # Scales may be float32.
+        assert_close(np.asarray(own), right, 1e-6)
 
 
 def test_what_is_constant_in_the_gradients_leaves_a_derivative(reference: Program) -> None:

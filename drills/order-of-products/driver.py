@@ -12,9 +12,12 @@ def _leaves(tensors):
 
 
 def _left(params):
-    """Return by how much the trainer's own gradients have changed."""
+    """Return by how much the trainer's own gradients have changed; a frozen parameter has none."""
     gone = float("nan")
-    return [gone if p.grad is None else float((p.grad - 1).abs().max()) for p in params]
+    return [
+        float((p.grad - 1).abs().max()) if p.requires_grad and p.grad is not None else gone
+        for p in params
+    ]
 
 
 def _given(found):

@@ -304,6 +304,16 @@ def costs(dims, itemsize):
     found = right_costs(dims, itemsize)
     return found | {"kept_jvp": found["kept_vjp"]}
 
+# %% y-kept-by-the-jvp
+# killed_by: costs
+"""You have J u keep y. Its last slope is computed along with y, as those before it were, and when y is
+there J u is, too: nothing is needed any more."""
+
+right_costs = costs
+
+def costs(dims, itemsize):
+    return right_costs(dims, itemsize) | {"kept_jvp": itemsize * dims[-1]}
+
 # %% input-and-output-kept
 # killed_by: costs
 """You have a VJP keep two arrays for each layer, what goes into tanh and what comes out. The slope

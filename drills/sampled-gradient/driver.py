@@ -89,6 +89,19 @@ def spread_score(program, mu, log_std, coefficients, size):
     )
 
 
+def elsewhere(program, mu, log_std, coefficients, eps):
+    """At how many points score_grad asks for f that are none of the draws."""
+    f, asked = _polynomial(coefficients), []
+
+    def noting(z):
+        asked.extend(np.ravel(z))
+        return f(z)
+
+    program.score_grad(mu, log_std, eps.copy(), noting)
+    draws = mu + np.exp(log_std) * eps
+    return sum(not np.isclose(draws, z, rtol=1e-9, atol=1e-9).any() for z in asked)
+
+
 def path(program, mu, log_std, coefficients, eps):
     """What path_grad gives for these draws."""
     df = _polynomial(np.polynomial.polynomial.polyder(coefficients))

@@ -35,6 +35,14 @@ def _advantages(values):
     others = max(len(values) - 1, 1)
     return (values - (values.sum() - values) / others) / (values.std() + 1e-8)
 
+# %% divided-by-the-spread / of-all
+def _advantages(values):
+    return (values - values.mean()) / (values.std() + 1e-8)
+
+# %% divided-by-the-spread / of-a-sample
+def _advantages(values):
+    return (values - values.mean()) / (values.std(ddof=1) + 1e-8) if len(values) > 1 else values
+
 # %% by-probabilities
 # killed_by: mean
 """Your estimate is the gradient by the probabilities: 1/p of what was drawn. Asked for is that by the
@@ -121,6 +129,17 @@ def score_grad(mu, log_std, eps, f):
     values = f(_draw(mu, log_std, eps))
     by_mu, by_log_std = _scores(log_std, eps)
     return (values * by_mu).mean(), (values * by_log_std).mean()
+
+# %% values-elsewhere
+# killed_by: elsewhere
+"""Your score_grad asks for f at points that were not drawn. Mirrored draws make a good estimate, and
+each costs another run of the simulator; the contract has the values at the B draws alone."""
+
+def score_grad(mu, log_std, eps, f):
+    by_mu, by_log_std = _scores(log_std, eps)
+    above, below = f(_draw(mu, log_std, eps)), f(_draw(mu, log_std, -eps))
+    odd, even = (above - below) / 2, _advantages((above + below) / 2)
+    return (odd * by_mu).mean(), (even * by_log_std).mean()
 
 # %% log-std-of-a-variance
 # killed_by: [score, path]

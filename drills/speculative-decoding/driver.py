@@ -84,7 +84,7 @@ def generate(program, text, k, u, embed, head, change, top_p=None):
     for row in u:
         lacking = len(text) - len(draft.tokens)
         target.calls = target.fed = draft.fed = 0
-        new = [int(t) for t in program.step(target, draft, list(text), k, row, **given)]
+        new = [int(t) for t in program.step(target, draft, text, k, row, **given)]
         tokens.append(new)
         text += new
         so_far = text[:-1]

@@ -143,6 +143,17 @@ def _new(p, qs, proposals, k, u):
 def _lacking(draft, text):
     return text[-1:]
 
+# %% text-extended
+# killed_by: caches
+"""You append the new tokens to the caller's text as well as returning them. The caller appends what it
+gets, and has them twice. Build a list of your own."""
+_returned = step
+
+def step(target, draft, text, k, u, top_p=1.0):
+    new = _returned(target, draft, text, k, u, top_p)
+    text += new
+    return new
+
 # %% bonus-from-last-row
 # killed_by: chain
 """After k kept proposals you draw the last token from the row that decided about the last proposal.

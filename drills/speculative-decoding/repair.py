@@ -21,7 +21,7 @@ def verify(p, q, token, u):
 
 
 def step(target, draft, text, k, u, top_p=1.0):
-    """Append tokens to text; return them."""
+    """Return the tokens that follow text."""
     # The draft runs ahead, one token at a time.
     # why 2: It is fed all that its cache lacks: after k kept proposals that is the last of them,
     #        too, which was never fed.

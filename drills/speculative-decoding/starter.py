@@ -13,7 +13,7 @@ def verify(p, q, token, u):
 
 
 def step(target, draft, text, k, u, top_p=1.0):
-    """Append tokens to text; return them."""
+    """Return the tokens that follow text."""
     # The draft runs ahead, one token at a time.
     drafts, qs, last = [], [], text[-1]
     for i in range(k):

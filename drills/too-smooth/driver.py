@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 
+STARTS = (0, 1, 10, 69, 100)  # some are multiples of ten, for seeds that are added up with weights
+
 
 def _numbered(sizes):
     """Return shards of documents of one token, which is 100 times the shard plus the document."""
@@ -20,16 +22,19 @@ def _first(rng):
 
 
 def orders(program, count, seeds):
-    """The orders of four epochs.
+    """The orders of twelve epochs.
 
-    Returns the numbers of each in rising order, how many of the orders differ, whether one that is
-    asked for again is the same, and whether another seed gives other ones.
+    Returns the numbers of each in rising order, how many of the orders differ, wherever each is
+    taken to begin, whether one that is asked for again is the same, and whether another seed gives
+    other ones.
     """
     seed = int(seeds[0])
-    found = [[int(k) for k in program.order(count, epoch, seed)] for epoch in range(4)]
+    found = [[int(k) for k in program.order(count, epoch, seed)] for epoch in range(12)]
     again = [int(k) for k in program.order(count, 2, seed)] == found[2]
     other = [int(k) for k in program.order(count, 2, seed + 1)] != found[2]
-    return [sorted(one) for one in found], len({tuple(one) for one in found}), again, other
+    from_least = [np.roll(one, -int(np.argmin(one))) for one in found]
+    different = len({tuple(one.tolist()) for one in from_least})
+    return [sorted(one) for one in found], different, again, other
 
 
 def reads(program, sizes, seeds):
@@ -47,8 +52,8 @@ def reads(program, sizes, seeds):
 def noise(program, seeds):
     """The generators of workers: how many of them begin differently, by what they are for.
 
-    Returns that for 4 workers, for 5 epochs, for 3 starts within an epoch and for 2 seeds, then for
-    all 120 together; and whether one that is asked for again begins the same.
+    Returns that for 4 workers, for 5 epochs, for 5 starts within an epoch and for 2 seeds, then for
+    all 200 together; and whether one that is asked for again begins the same.
     """
     seed = int(seeds[0])
 
@@ -57,12 +62,12 @@ def noise(program, seeds):
 
     every = {
         (s, e, w, b): begins(s, e, w, b)
-        for s in (seed, seed + 1) for e in range(5) for w in range(4) for b in (0, 1, 69)
+        for s in (seed, seed + 1) for e in range(5) for w in range(4) for b in STARTS
     }  # fmt: skip
     alike = [
         {every[seed, 1, w, 0] for w in range(4)},
         {every[seed, e, 1, 0] for e in range(5)},
-        {every[seed, 1, 1, b] for b in (0, 1, 69)},
+        {every[seed, 1, 1, b] for b in STARTS},
         {every[s, 1, 1, 0] for s in (seed, seed + 1)},
         set(every.values()),
     ]
@@ -124,14 +129,20 @@ def replaced(program, documents, seeds):
     """What noise makes of documents of 8 tokens 7.
 
     Returns the share of other tokens, how many tokens there are, which ones, whether a document has
-    two others that differ, and the largest batch: rows and their length.
+    two others that differ, the largest batch: rows and their length, and how many of three readings
+    differ: of an epoch, after a restart in it, and of the next epoch.
     """
-    got = list(program.batches(_Same(8), documents, int(seeds[0]), 1, 0))
-    tokens = np.concatenate([np.asarray(t)[np.asarray(s) >= 0] for t, s in got])
+
+    def read(count, epoch, begin):
+        got = list(program.batches(_Same(8), count, int(seeds[0]), epoch, begin))
+        return got, np.concatenate([np.asarray(t)[np.asarray(s) >= 0] for t, s in got])
+
+    got, tokens = read(documents, 1, 0)
+    readings = {tuple(read(40, *at)[1].tolist()) for at in ((1, 0), (1, 69), (2, 0))}
     others = [set(one[one != 7].tolist()) for one in tokens.reshape(-1, 8)]
     largest = max(np.shape(t) for t, _ in got)
     share, which = float(np.mean(tokens != 7)), np.unique(tokens)
-    return share, tokens.size, which, max(map(len, others)) > 1, list(largest)
+    return share, tokens.size, which, max(map(len, others)) > 1, list(largest), len(readings)
 
 
 def trained(program, seeds):

@@ -263,3 +263,21 @@ EPOCHS = 4
 its steps are too short or too long, or it leaves some out. The learning rate was right."""
 
 RATE = 0.5
+
+# %% noise-from-the-beginning
+# killed_by: replaced
+"""After a restart your batches begin with the generators of the beginning of the epoch. What worker_rng
+can do is not asked for: give it the document at which the run goes on."""
+
+right_batches = batches
+
+def batches(reader, count, seed, epoch, begin):
+    return right_batches(reader, count, seed, epoch, 0)
+
+# %% orders-turned
+# killed_by: orders
+"""Your orders are one and the same, begun at another place in each epoch. What follows what never
+changes. Draw a permutation for each epoch."""
+
+def order(count, epoch, seed):
+    return np.roll(np.random.default_rng(seed).permutation(count), epoch)

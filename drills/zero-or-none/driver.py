@@ -109,6 +109,7 @@ class Parts(nn.Module):
         self.behind = nn.Linear(7, 3)
         self.scale = nn.Parameter(torch.tensor(0.5))
         self.head = nn.Linear(6, 3)
+        self.head_again = self.head
         self.frozen.requires_grad_(False)
 
     def forward(self, x):
@@ -172,11 +173,16 @@ def spoiled(program, value):
 
 
 def nothing(program, seed):
-    """Words for a loss that depends on no parameter, and for a net that is frozen altogether."""
+    """Words for a loss that depends on no parameter, and for a net that is frozen altogether.
+
+    The last loss of a frozen net depends on its input alone, which requires a gradient.
+    """
     net, x = _parts(seed)
     alone = _words(program, net, net(x).detach().square().sum())[0]
     net.requires_grad_(False)
-    return alone, _words(program, net, net(x).square().sum())[0]
+    of_nothing = _words(program, net, net(x).square().sum())[0]
+    of_input = _words(program, net, net(x.requires_grad_()).square().sum())[0]
+    return alone, of_nothing, of_input
 
 
 def left(program, seed):
@@ -206,20 +212,24 @@ def left(program, seed):
 
 
 class Twice(nn.Module):
-    """A ReLU that is called twice, one that is not called, and one that works in place."""
+    """A ReLU with two names, called by each, one that is not called, and one in place."""
 
     def __init__(self):
         """Hold no weights: what comes in is what the units get."""
         super().__init__()
         self.shared = nn.ReLU()
+        self.shared_again = self.shared
         self.inner = nn.Sequential(nn.Identity(), nn.ReLU(inplace=True))
         self.skipped = nn.ReLU()
         self.dropout = nn.Dropout(0.0)
 
     def forward(self, a, b):
         """Return a sum, which nobody looks at."""
-        y = self.shared(a).sum() + self.shared(b).sum()
-        return self.dropout(y + self.inner((a + b).clone()).sum())
+        outputs = [self.shared(a), self.shared_again(b), self.inner((a + b).clone())]
+        y = sum(output.sum() for output in outputs)
+        for output in outputs:
+            output += 1
+        return self.dropout(y)
 
 
 def idle_once(program, a):
@@ -237,12 +247,24 @@ def idle(program, a, b):
 
 
 def idle_after(program, a, b):
-    """What a call leaves of a net in training and of one that is not: hooks, its mode, .grad."""
+    """What a call leaves of a net in training and of one that is not.
+
+    Returns how many hooks there are, one being the net's own, and whether the mode of each module,
+    .grad, and torch's own mode are as they were.
+    """
     found = []
     for training in (True, False):
-        net = nn.Sequential(nn.Linear(a.shape[-1], 4), nn.ReLU()).to(a.dtype).train(training)
-        program.idle_units(net, [(a[0].detach().clone(),), (b[0].detach().clone(),)])
+        net = nn.Sequential(nn.Linear(a.shape[-1], 4), nn.ReLU(), nn.Dropout(0.5)).to(a.dtype)
+        net.train(training)
+        net[2].train(not training)
+        net[1].register_forward_hook(lambda *_: None)
+        modes = [m.training for m in net.modules()]
+        try:
+            program.idle_units(net, [(a[0].detach().clone(),), (b[0].detach().clone(),)])
+            recording = torch.is_grad_enabled()
+        finally:
+            torch.set_grad_enabled(True)
         hooks = sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in net.modules())
-        modes = [m.training == training for m in net.modules()]
-        found += [hooks, all(modes), all(p.grad is None for p in net.parameters())]
+        same = [m.training for m in net.modules()] == modes
+        found += [hooks, same, all(p.grad is None for p in net.parameters()), recording]
     return found

@@ -27,11 +27,22 @@ def causes():
 
 # %% frozen-by-prefix
 # killed_by: adapter
-"""Your trunk_adapter requires no gradient, so that its .grad is None. Names that begin with "trunk"
-are those of the trunk and those of its adapter; "trunk." has only the first."""
+"""Your trunk_adapter gets no gradient: its .grad is None. Either it requires none, because names that
+begin with "trunk" are those of the trunk and those of its adapter, and "trunk." has only the first;
+or what it computes is not in the graph, because no_grad was meant for the trunk alone."""
 
 def _learns(name):
     return not name.startswith("trunk")
+
+# %% frozen-by-prefix / cut
+class Net(Net):
+    def forward(self, x, c):
+        with torch.no_grad():
+            h = torch.tanh(self.trunk(x))
+            h = h + self.trunk_adapter(h)
+        h = h + _room(self, c)
+        outputs = torch.stack([expert(h) for expert in self.experts], dim=1)
+        return self.head((_mix(self, h)[:, :, None] * outputs).sum(dim=1))
 
 # %% out-of-the-graph
 # killed_by: context

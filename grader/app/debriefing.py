@@ -110,7 +110,7 @@ def _worked(
         for name, text in named.items():
             since.setdefault(name, at)
             before = ideas.get(name, Held(name, 0.0, 0, sentences(text, 1)[0]))
-            ideas[name] = before._replace(tries=before.tries + is_new)
+            ideas[name] = before._replace(tries=max(before.tries + is_new, 1))
     for name, at in since.items():
         ideas[name] = ideas[name]._replace(minutes=ideas[name].minutes + max(until - at, 0.0))
     ends = {n: max(min(begun.get(n + 1, until), until) - at, 0.0) for n, at in begun.items()}

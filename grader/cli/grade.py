@@ -108,6 +108,7 @@ def around_of(graded: Graded, now: str, *, full: bool = False, explain: bool = F
         explain=explain,
         before=graded.passed,
         clock=graded.clock,
+        complete=not graded.clock,  # an interview keeps ideas for its end
         news=("The interview is over, and its debrief is there.",) * graded.interviewed,
     )
 

@@ -66,6 +66,7 @@ class Around:
     full: bool = False  # everything, however long
     explain: bool = False  # an untouched starter too
     before: bool = False  # whether the question was passed before
+    complete: bool = True  # whether the report has all that is known of the fault
     news: tuple[str, ...] = ()  # what is said last: what has changed, what is wrong besides
 
     @property
@@ -184,7 +185,7 @@ def told(report: Report, *, complete: bool = True) -> tuple[Block, ...]:
         _joined(
             [
                 [Paragraph(words.STARTER)] * keeps_back,
-                *_fault(report, Around(file=""), complete=complete, printed=_PRINTED_IN_CLASS),
+                *_fault(report, Around(file="", complete=complete), printed=_PRINTED_IN_CLASS),
                 [] if words.deciding(report) else right,
                 others,
             ]
@@ -213,9 +214,7 @@ def _follow_up(report: Report) -> Iterator[Block]:
         yield Paragraph(report.follow_up, "One more, without code:", hang=INDENT)
 
 
-def _fault(
-    report: Report, around: Around, *, complete: bool = True, printed: int = EVERYTHING
-) -> Iterator[list[Block]]:
+def _fault(report: Report, around: Around, *, printed: int = EVERYTHING) -> Iterator[list[Block]]:
     """What is known of a failure, in sections."""
     name = around.file.rpartition("/")[2]  # as tracebacks call it
     about: list[Block] = []
@@ -231,7 +230,7 @@ def _fault(
     for check in failing if around.full else failing[:1]:
         yield list(_finding(check, name))
     yield list(around.written)
-    ideas = words.ideas(report, complete=complete)
+    ideas = words.ideas(report, complete=around.complete)
     several = bool(ideas) and ideas[0].lead.endswith("ideas:")  # which introduces the others
     yield [_idea(idea, at - (several and at > 0)) for at, idea in enumerate(ideas)]
     if report.note:

@@ -34,7 +34,14 @@ def ended(
     """Return a sitting that was over so many days after the start, as it was then."""
     at = moments(-minutes, 0, start=START + timedelta(days))
     return Progress(
-        True, tries=misses + 1, hints=hints, misses=misses, done=done, over=True, moments=at
+        True,
+        tries=misses + 1,
+        hints=hints,
+        shown=hints,
+        misses=misses,
+        done=done,
+        over=True,
+        moments=at,
     )
 
 
