@@ -10,6 +10,8 @@ STREAMS = ("gpu", "copy", "comm")
 
 
 class Machine:
+    """One GPU, the thread that launches, and workers."""
+
     layers, tensors = 12, 9  # tensors per layer
     load, pageable, pinned_copy = 24000, 3000, 1200  # to make a batch, to copy it
     forward, backward, loss, reduce = 500, 1000, 300, 700  # per layer, but for the loss
@@ -154,10 +156,11 @@ def ends(events):
 def show(m, k):
     """Print what happened from the end of step k - 1 to that of step k; return its ms.
 
-    Times begin with the window, and what crosses its edges is cut. What follows one another in a lane and is of one kind is one line, with its time without gaps.
+    Times begin with the window, and what crosses its edges is cut. What follows one another in a
+    lane and is of one kind is one line, with its time without gaps.
     """
     first, last = ends(m.events)[k - 1 : k + 1]
-    print(f"lane      from     to  what, in step {k} of 0 to {len(ends(m.events)) - 1}")
+    print(f"lane      from     to  what, in step {k} of 0 to {len(ends(m.events)) - 1}")  # noqa: T201
     for lane in ("cpu", *STREAMS, *(f"worker{w}" for w in range(m.workers))):
         groups = []
         for event in m.events:
@@ -173,5 +176,5 @@ def show(m, k):
             cut = [(max(e["start"], first) - first, min(e["end"], last) - first) for e in found]
             start, end, busy = cut[0][0], cut[-1][1], sum(b - a for a, b in cut)
             times = f", {len(found)} times, {busy} in all" if len(found) > 1 else ""
-            print(f"{lane:7} {start:6} {end:6}  {kind}{times}")
+            print(f"{lane:7} {start:6} {end:6}  {kind}{times}")  # noqa: T201
     return (last - first) / 1000

@@ -44,7 +44,7 @@ def update(m, k):
     m.adam(k, fused=FUSED)
 
 
-def keep(m, loss, log):
+def keep(m, loss, log):  # noqa: ARG001
     """Keep a loss on the card."""
     log.append(loss)
 
@@ -67,7 +67,7 @@ def train(steps, machine=Machine):
     return m, read(m, log)
 
 
-def run(seed):
+def run(seed):  # noqa: ARG001
     """Print the trace of a step, and return its milliseconds."""
     m, _ = train(8)
     return {"ms": [show(m, 5)]}
