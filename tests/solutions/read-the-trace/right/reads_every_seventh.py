@@ -2,7 +2,6 @@
 
 from machine import Machine, show
 
-#      without the thread.
 WORKERS, PINNED = 2, True
 
 
