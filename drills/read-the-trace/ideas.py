@@ -1,0 +1,243 @@
+# %% as-it-came
+# killed_by: [comm, copies, optimizer, fast]
+"""Your step is that of the script you were given, or of it with the thread freed. What the card
+itself waits for is still there: look at its lane, and not at the cpu's."""
+
+WORKERS, PINNED, FUSED = 0, False, False
+
+def fetch(m):
+    return m.copy(m.next_batch()), None
+
+def receive(m, ready):
+    return ready[0]
+
+def backward(m, k):
+    for layer in reversed(range(m.layers)):
+        m.bwd(k, layer)
+    for layer in reversed(range(m.layers)):
+        m.all_reduce(k, layer)
+
+def train(steps, machine=Machine):
+    m, log = machine(WORKERS, PINNED), []
+    for k in range(steps):
+        loss = forward(m, k, receive(m, fetch(m)))
+        backward(m, k)
+        log.append(m.item(loss))
+        m.adam(k)
+    m.synchronize("gpu")
+    return m, log
+
+# %% as-it-came / thread-freed
+WORKERS, PINNED, FUSED = 2, False, False
+
+def fetch(m):
+    return m.copy(m.next_batch()), None
+
+def receive(m, ready):
+    return ready[0]
+
+def send(m, k, layer):
+    pass
+
+def update(m, k):
+    for layer in reversed(range(m.layers)):
+        m.all_reduce(k, layer)
+    m.adam(k)
+
+# %% one-worker
+# killed_by: loader
+"""Your batches come from one worker. It makes one in 24 ms, and the card needs one every 19.9. Two
+workers are enough."""
+WORKERS = 1
+
+# %% made-by-the-thread
+# killed_by: loader
+"""Your cpu makes the batches, and launches nothing in the meantime. Let workers make them while the
+card works."""
+WORKERS = 0
+
+# %% not-pinned
+# killed_by: copies
+"""Your step may be fast, and its copies come from memory that is not pinned. The thread takes part
+in each, and only because it is far ahead nobody sees it. Pin the memory."""
+PINNED = False
+
+# %% copies-in-line
+# killed_by: copies
+"""Your copies are in the stream of the kernels, and wait for their turn there. Give them a stream,
+and have the gpu's wait for an event."""
+
+def fetch(m):
+    return m.copy(m.next_batch(), wait=False), m.record("gpu")
+
+# %% sends-at-the-end
+# killed_by: comm
+"""Your all-reduces start when backward has ended, in a stream of their own or not. Start each when
+its layer's backward has."""
+
+def send(m, k, layer):
+    pass
+
+def update(m, k):
+    m.wait("comm", m.record("gpu"))
+    for layer in reversed(range(m.layers)):
+        m.all_reduce(k, layer, "comm")
+    m.wait("gpu", m.record("comm"))
+    m.adam(k, fused=FUSED)
+
+# %% reads-early
+# killed_by: ordered
+"""Your all-reduce reads gradients that may not be there yet. It is 0.7 ms faster that way. Another
+stream needs an event: record after backward, and wait before sending."""
+
+def send(m, k, layer):
+    m.all_reduce(k, layer, stream="comm")
+
+# %% steps-early
+# killed_by: ordered
+"""Your Adam does not wait for the sums of all ranks, and may use gradients that are still being
+exchanged. Let the gpu's stream wait for an event of the exchange."""
+
+def update(m, k):
+    m.adam(k, fused=FUSED)
+
+# %% forward-before-the-copy
+# killed_by: ordered
+"""Your forward does not wait for its batch. Here the copy happens to be early enough; nothing says
+so on another day. Let the gpu's stream wait for an event of the copy."""
+
+def receive(m, ready):
+    return ready[0]
+
+# %% fetches-each-step
+# killed_by: sync
+"""Your thread waits for the card in every step, usually to fetch a loss. The call waits for all of
+the stream, whichever number it is for. Keep the losses on the card, and read many at once."""
+
+def keep(m, loss, log):
+    log.append(m.item(loss))
+
+# %% fetches-each-step / the-one-before
+def keep(m, loss, log):
+    log.append(loss)
+    if len(log) > 1:
+        log[-2] = m.item(log[-2])
+
+# %% log-with-holes
+# killed_by: log
+"""Your log lacks steps. Losses can stay on the card and be read later, all of them."""
+
+def read(m, log):
+    return [m.item(one) for one in log[::10]]
+
+# %% log-with-holes / the-last
+def read(m, log):
+    return [m.item(log[-1])]
+
+# %% many-kernels
+# killed_by: optimizer
+"""Your Adam consists of kernels that are shorter than their launch. Where the thread is ahead that
+costs little; behind a wait each costs 10 us. Take the fused one."""
+FUSED = False
+
+# %% twelve-layers
+# killed_by: done
+"""Your step has twelve layers, however many the machine has."""
+
+def forward(m, k, copied):
+    for layer in range(12):
+        m.fwd(k, layer, copied)
+    return m.criterion(k)
+
+def backward(m, k):
+    for layer in reversed(range(12)):
+        m.bwd(k, layer)
+        send(m, k, layer)
+
+# %% savings-add-up
+# killed_by: predicted
+"""You add up the two savings. Each of them ends the same waiting; then the card is the limit, with
+31.4 ms."""
+
+def without_both():
+    return 31.69 + 34.05 - 58.05
+
+def without_item():
+    return 31.69
+
+# %% the-call-alone
+# killed_by: predicted
+"""You take off the 20 us of the call. What it costs is that the thread stands still until the card
+has finished."""
+
+def without_item():
+    return AS_IT_CAME - 0.02
+
+# %% all-of-the-traffic
+# killed_by: predicted
+"""You take off all 8.4 ms. The last layer's all-reduce can only start when backward has ended, and
+Adam needs it."""
+
+def overlapped():
+    return AS_IT_CAME - ALL_REDUCE
+
+# %% kernel-time-alone
+# killed_by: predicted
+"""You take off the difference of kernel times, 0.83 ms. Behind a wait each of 432 launches holds
+the card up, for 10 us and not 4."""
+
+def fused():
+    return AS_IT_CAME - (SMALL * 0.004 - 0.9)
+
+# %% half-a-loader
+# killed_by: predicted
+"""You take off half of the loading time. Workers make batches while the card works; of 24 ms nothing
+is left."""
+
+def without_load():
+    return AS_IT_CAME - 12
+
+# %% sums-of-durations
+# killed_by: report
+"""Your numbers are sums of durations. What runs side by side counts twice; merge intervals
+first."""
+
+def length(stretches):
+    return sum(end - start for start, end in stretches)
+
+# %% last-end-only
+# killed_by: report
+"""Your merge keeps the end of the event that came last, and an event inside another makes that
+earlier. Keep the larger of the two."""
+
+def length(stretches):
+    total, until = 0, float("-inf")
+    for start, end in stretches:
+        total += max(end - max(start, until), 0)
+        until = end
+    return total
+
+# %% whole-events-only
+# killed_by: report
+"""Your window leaves out events that cross its edge. Cut them."""
+
+def intervals(events, kinds, first, last):
+    return sorted((e["start"], e["end"]) for e in events
+                  if e["kind"] in kinds and first <= e["start"] and e["end"] <= last)
+
+# %% host-counts
+# killed_by: report
+"""Your idle time is what no event covers, the host's included. It is what neither kernels nor
+transfers cover."""
+
+def idle(events, first, last):
+    kinds = ["compute", "comm", "copy", "host"]
+    return last - first - length(intervals(events, kinds, first, last))
+
+# %% all-but-compute-is-idle
+# killed_by: report
+"""Your idle time is everything without compute. Where something is sent or copied the card does
+not stand idle."""
+
+def idle(events, first, last):
+    return last - first - length(intervals(events, ["compute"], first, last))
