@@ -1,4 +1,4 @@
-"""Preference tuning of a low-rank adapter on the last matrix of a language model."""
+"""Preference tuning of a low-rank adapter on a language model's last matrix."""
 
 from dataclasses import dataclass, replace
 
@@ -37,7 +37,8 @@ def preference_loss(hidden, tokens, prompt, length, weight, a, b, alpha, beta, s
     # why 2: What is no token of an answer is left out before anything is computed of it.
     h = np.where(answer[:, :, None], hidden[:, :-1], 0)
     targets = np.where(answer, tokens[:, 1:], 0)[:, :, None]
-    log_p, frozen = log_softmax(policy.logits(h)), log_softmax(reference.logits(h))
+    log_p = log_softmax(policy.logits(h))
+    frozen = log_softmax(reference.logits(h))
     preferred, rejected = np.split(scores(log_p, targets, answer), 2)
     before, before_rejected = np.split(scores(frozen, targets, answer), 2)
     margin = beta * ((preferred - rejected) - (before - before_rejected))
@@ -49,7 +50,8 @@ def preference_loss(hidden, tokens, prompt, length, weight, a, b, alpha, beta, s
     # of each row's score, and then of its logits
     of_rows = beta * np.concatenate([slope, -slope])
     grad = -np.exp(log_p)
-    np.put_along_axis(grad, targets, 1 + np.take_along_axis(grad, targets, 2), 2)
+    grown = 1 + np.take_along_axis(grad, targets, 2)
+    np.put_along_axis(grad, targets, grown, 2)
     grad *= (of_rows[:, None] * answer)[:, :, None]
     return float(loss), *policy.gradients(h, grad)
 

@@ -1,4 +1,4 @@
-"""A tower of residual blocks: where it begins, how it is made deeper, and a run."""
+"""A tower of residual blocks: where it begins, how it deepens, and a run."""
 
 import numpy as np
 import tower
@@ -46,7 +46,8 @@ def grow(params, more, rng):
 
 def step(params, x, y, rate=0.02):
     loss, grads = tower.loss_and_grads(params, x, y)
-    new = {name: params[name] - rate * grads[name] for name in ("w_in", "w_out")}
+    ends = ("w_in", "w_out")
+    new = {name: params[name] - rate * grads[name] for name in ends}
     new["blocks"] = [
         {name: block[name] - rate * grad[name] for name in block}
         for block, grad in zip(params["blocks"], grads["blocks"])
@@ -107,6 +108,7 @@ if __name__ == "__main__":
         print(f"{depth:2} blocks: loss {first:.2f}, after 150 steps {last:.2f}")
     params = fit(init(4, np.random.default_rng(0)), 150)
     grown = grow(params, 4, np.random.default_rng(1))
-    print(f"4 blocks: loss {held_out(params):.4f}, with 4 more {held_out(grown):.4f}")
+    losses = held_out(params), held_out(grown)
+    print("4 blocks: loss {:.4f}, with 4 more {:.4f}".format(*losses))
     few, more = held_out(fit(params, 150, 150)), held_out(fit(grown, 150, 150))
     print(f"after 150 further steps: 4 blocks {few:.4f}, 8 blocks {more:.4f}")

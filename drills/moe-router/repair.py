@@ -23,7 +23,8 @@ def moe(x, router, experts, k, capacity=None):
         token, choice = asked.nonzero(as_tuple=True)
         rows = gates[token, choice, None] * (x[token] @ weight)
         y = y.index_add(0, token, rows)
-    counts = torch.bincount(chosen.flatten(), minlength=len(experts)).to(x.dtype)
+    counts = torch.bincount(chosen.flatten(), minlength=len(experts))
+    counts = counts.to(x.dtype)
     balance = len(experts) * (counts / chosen.numel() * p.mean(0)).sum()
     # why: The weights add up to 1.
     return y, balance

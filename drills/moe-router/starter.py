@@ -13,6 +13,7 @@ def moe(x, router, experts, k):
         token = asked.nonzero()[:, 0]
         rows = x[token] @ weight
         y = y.index_add(0, token, rows)
-    counts = torch.bincount(chosen.flatten(), minlength=len(experts)).to(x.dtype)
+    counts = torch.bincount(chosen.flatten(), minlength=len(experts))
+    counts = counts.to(x.dtype)
     balance = len(experts) * (counts / chosen.numel() * p.mean(0)).sum()
     return y / k, balance

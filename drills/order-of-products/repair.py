@@ -1,4 +1,4 @@
-"""The product that conjugate gradients need: the damped Hessian times a vector."""
+"""What conjugate gradients need: the damped Hessian times a vector."""
 
 import torch
 
@@ -11,7 +11,8 @@ def hessian_product(loss_of, params, vectors, damping):
     grads = torch.autograd.grad(loss, params, allow_unused=True, create_graph=True)
     # H v is the gradient of grad . v, and damping v that of damping p . v.
     number = sum((g * v).sum() for g, v in zip(grads, vectors) if g is not None)
-    number = number + damping * sum((p * v).sum() for p, v in zip(params, vectors))
+    pairs = zip(params, vectors)
+    number = number + damping * sum((p * v).sum() for p, v in pairs)
     return list(torch.autograd.grad(number, params))
 
 

@@ -1,4 +1,4 @@
-"""Keys and values of many sequences, in blocks that samples of one prompt share."""
+"""Keys and values of many sequences, in blocks that samples may share."""
 
 import numpy as np
 

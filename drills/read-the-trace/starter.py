@@ -1,4 +1,4 @@
-"""One training run on a machine with one GPU of a data-parallel group; machine.py has its parts."""
+"""One training run on one GPU of a data-parallel group; see machine.py."""
 
 from machine import Machine, show
 

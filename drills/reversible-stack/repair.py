@@ -1,4 +1,4 @@
-"""Backpropagation through a stack of reversible blocks, which keeps no activations."""
+"""Backpropagation through reversible blocks, which keeps no activations."""
 
 import branch
 import numpy as np
@@ -62,11 +62,13 @@ def backward(grad_y1, grad_y2, y1, y2, a, b, grid=None):
     # why 2: A list of all streams grows with the depth. Taken one by one, each is let go when the
     #        next block has been undone.
     for i, (x1, x2) in zip(reversed(range(len(a))), before):
-        through_g, grad_a[i, 1], grad_b[i, 1] = gradients(grad_y2, y1, a[i, 1], b[i, 1])
+        through_g, *grads_g = gradients(grad_y2, y1, a[i, 1], b[i, 1])
+        grad_a[i, 1], grad_b[i, 1] = grads_g
         # why: y1 is an output of the block and the input of G, so its gradient is the sum of
         #      both; F adds to y1, and needs that sum.
         grad_y1 = grad_y1 + through_g
-        through_f, grad_a[i, 0], grad_b[i, 0] = gradients(grad_y1, x2, a[i, 0], b[i, 0])
+        through_f, *grads_f = gradients(grad_y1, x2, a[i, 0], b[i, 0])
+        grad_a[i, 0], grad_b[i, 0] = grads_f
         # why: The sum is there already.
         grad_y2, y1 = grad_y2 + through_f, x1
     return grad_y1, grad_y2, grad_a, grad_b

@@ -1,4 +1,4 @@
-"""Backpropagation through a stack of reversible blocks, which keeps no activations."""
+"""Backpropagation through reversible blocks, which keeps no activations."""
 
 import branch
 import numpy as np
@@ -42,7 +42,9 @@ def backward(grad_y1, grad_y2, y1, y2, a, b):
     before = undone(y1, y2, a, b)
     grad_a, grad_b = np.zeros_like(a), np.zeros_like(b)
     for i, (x1, x2) in zip(reversed(range(len(a))), list(before)):
-        through_g, grad_a[i, 1], grad_b[i, 1] = gradients(grad_y2, y1, a[i, 1], b[i, 1])
-        through_f, grad_a[i, 0], grad_b[i, 0] = gradients(grad_y1, x2, a[i, 0], b[i, 0])
+        through_g, *grads_g = gradients(grad_y2, y1, a[i, 1], b[i, 1])
+        grad_a[i, 1], grad_b[i, 1] = grads_g
+        through_f, *grads_f = gradients(grad_y1, x2, a[i, 0], b[i, 0])
+        grad_a[i, 0], grad_b[i, 0] = grads_f
         grad_y1, grad_y2, y1 = grad_y1 + through_g, grad_y2 + through_f, x1
     return grad_y1, grad_y2, grad_a, grad_b

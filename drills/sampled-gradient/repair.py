@@ -16,7 +16,7 @@ def less_the_others(values):
 
 
 def estimate(logits, actions, rewards):
-    """The derivative of the logarithm of what was drawn, times how good that was."""
+    """The derivative of the log of what was drawn, times how good that was."""
     score = np.eye(len(logits))[actions] - softmax(logits)
     # why: What is taken off must not depend on the draw.
     advantages = less_the_others(rewards)

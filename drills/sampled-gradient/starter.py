@@ -9,7 +9,7 @@ def softmax(logits):
 
 
 def estimate(logits, actions, rewards):
-    """The derivative of the logarithm of what was drawn, times how good that was."""
+    """The derivative of the log of what was drawn, times how good that was."""
     score = np.eye(len(logits))[actions] - softmax(logits)
     advantages = rewards - rewards.mean()
     return (advantages[:, None] * score).mean(axis=0)

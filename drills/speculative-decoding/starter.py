@@ -1,10 +1,10 @@
-"""Speculative decoding: a small model proposes tokens, the target keeps or replaces them."""
+"""Speculative decoding: a small model proposes, the target decides."""
 
 from serving import draw, probs
 
 
 def verify(p, q, token, u):
-    """Keep the draft's token, or take another one instead; return it, and whether it was kept."""
+    """Keep the draft's token or take another, and say which."""
     # The token was drawn from q, so q[token] is above 0.
     if u[0] < p[token] / q[token]:
         return token, True

@@ -50,7 +50,8 @@ class Reader:
         self.epoch = self.shard = self.document = 0
 
     def next(self):
-        shard = self.shards[order(len(self.shards), self.epoch, self.seed)[self.shard]]
+        turns = order(len(self.shards), self.epoch, self.seed)
+        shard = self.shards[turns[self.shard]]
         found = shard[self.document]
         self.document += 1
         if self.document == len(shard):
@@ -76,7 +77,9 @@ def noisy(document, rng):
 
 def batches(reader, count, seed, epoch, begin):
     workers = [worker_rng(seed, epoch, w, begin) for w in range(WORKERS)]
-    documents = [noisy(reader.next(), workers[k % WORKERS]) for k in range(count)]
+    documents = [
+        noisy(reader.next(), workers[k % WORKERS]) for k in range(count)
+    ]
     tokens, segments = pack(documents, LENGTH)
     for first in range(0, len(tokens), ROWS):
         yield tokens[first : first + ROWS], segments[first : first + ROWS]
@@ -95,19 +98,25 @@ def train(seed):
     history = {"train": [], "held": []}
     for epoch in range(EPOCHS):
         losses = []
-        runs = [(0, total)] if epoch != task.STOPS else [(0, task.AFTER), (task.AFTER, total)]
+        runs = [(0, total)]
+        if epoch == task.STOPS:
+            runs = [(0, task.AFTER), (task.AFTER, total)]
         for begin, end in runs:
             if begin:
                 state, reader = reader.state(), Reader(shards, seed)
                 reader.load(state)
-            for tokens, segments in batches(reader, end - begin, seed, epoch, begin):
-                loss, grads = task.loss_and_grads(weights, tokens, segments, visible(segments))
-                weights = {name: w - RATE * grads[name] for name, w in weights.items()}
+            read = batches(reader, end - begin, seed, epoch, begin)
+            for tokens, segments in read:
+                seen = visible(segments)
+                given = weights, tokens, segments, seen
+                loss, grads = task.loss_and_grads(*given)
+                for name in grads:
+                    weights[name] = weights[name] - RATE * grads[name]
                 losses.append(loss)
         history["train"].append(float(np.mean(losses)))
         history["held"].append(held_out(weights, held))
-        train_loss, held_loss = (history[name][-1] for name in ("train", "held"))
-        print(f"epoch {epoch + 1:2}   train {train_loss:.2f}   held out {held_loss:.2f}")
+        row = epoch + 1, history["train"][-1], history["held"][-1]
+        print("epoch {:2}   train {:.2f}   held {:.2f}".format(*row))
     return history
 
 

@@ -14,7 +14,8 @@ class Net(nn.Module):
         self.context = nn.Linear(4, 16)
         self.gate = nn.Linear(16, 3)
         self.experts = nn.ModuleList(
-            nn.Sequential(nn.Linear(16, 24), nn.ReLU(), nn.Linear(24, 16)) for _ in range(3)
+            nn.Sequential(nn.Linear(16, 24), nn.ReLU(), nn.Linear(24, 16))
+            for _ in range(3)
         )
         self.head = nn.Linear(16, classes)
 
