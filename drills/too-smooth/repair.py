@@ -116,7 +116,7 @@ def train(seed):
         history["train"].append(float(np.mean(losses)))
         history["held"].append(held_out(weights, held))
         row = epoch + 1, history["train"][-1], history["held"][-1]
-        print("epoch {:2}   train {:.2f}   held {:.2f}".format(*row))
+        print("epoch {:2}   train {:.2f}   held out {:.2f}".format(*row))
     return history
 
 
