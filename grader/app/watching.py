@@ -40,7 +40,7 @@ class Watching(Closing):
         self.choice, self.path, _ = self._found
         need_torch(self.choice.question)
         self.begun: Callable[[], None] = lambda: None  # called when a grade begins
-        self.decided: Callable[[Report], None] = lambda _: None  # when it fails, unexplained yet
+        self.decided: Callable[[Report], None] = lambda _: None  # unexplained yet, or unconfirmed
         self.agreed: Callable[[bytes], bool] = lambda _: False  # of `grading.grade`
         self.graded: Graded | None = None
         self.fault: DrillError | None = None  # why the file as it is now is not graded
@@ -93,7 +93,9 @@ class Watching(Closing):
         blind = interviews.is_blind(self._ctx)
 
         def decided(report: Report) -> None:
-            if report.parts_passed < asked and not blind:  # what fails later is not asked yet
+            # What fails in a part that is not asked yet is not told.
+            passes = report.verdict == "pass"
+            if not blind and (passes or report.parts_passed < asked):
                 self.decided(report)
 
         self.fault = None

@@ -19,7 +19,7 @@ import numpy as np
 
 from grader import __version__, forms
 from grader.evaluation.again import require_steady
-from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.evaluation import BankFault, Evaluation, secret
 from grader.evaluation.tally import Finding
 from grader.explain.explain import explain
 from grader.explain.further import keeping_output
@@ -113,9 +113,8 @@ class GradingSession(Closing):
         progress: Callable[[int, int], None] = lambda _done, _all: None,
         is_program: bool = False,
         modules: Mapping[str, bytes] = MappingProxyType({}),
-        witnessed: bool = True,
         stretched: bool = True,
-        decided: Callable[[Report], None] = lambda _report: None,
+        decided: Callable[[Report], None] | None = None,
         explain_starter: bool = True,
         lenient: bool = False,
     ) -> Report:
@@ -129,10 +128,10 @@ class GradingSession(Closing):
             is_program: whether it is a program already, where the form asks for a text.
             modules: further files of a program, by the name under which it imports each; one that
                 another imports comes before that.
-            witnessed: whether what a process counts is confirmed from outside of it; where it is
-                not, a pass is to be confirmed by another grade.
             stretched: whether what is only reported is measured.
-            decided: called with a report that fails, before it is explained.
+            decided: called with a report as soon as there is a verdict: before a pass is confirmed
+                from outside of the process, before what is only reported is measured, and before a
+                failure is explained.
             explain_starter: whether an untouched starter is explained as well; a page shows
                 no more of one than that it is wrong, unless that is asked for.
             lenient: whether a line of answers that cannot be read is passed over, as in a class.
@@ -181,21 +180,32 @@ class GradingSession(Closing):
                     report = self._stopped(report, wrong)
                 else:
                     evaluation = self.bank.evaluation(program, seed)
-                    evaluation.witnessed, evaluation.stretched = witnessed, stretched
-                    if not stretched:  # the reference runs on it once
-                        evaluation.secret, evaluation.secret_lasts = self.bank.secret, True
                     is_explained = explain_starter or not report.unchanged
                     # The misconceptions' process starts during other checks.
                     expect = self.bank.expect_variants if is_explained else (lambda: None)
-                    checks = run_checks(evaluation, expect, self._counting, progress)
-                    report = self._judged(report, evaluation, checks)
-                    if report.verdict is not Verdict.PASS:
-                        decided(report)
-                        if is_explained:
-                            with keeping_output(worker):
-                                report = explain(evaluation, report)
-                                readable = made_readable(evaluation, report.checks)
-                            report = replace(report, checks=readable)
+
+                    def judged(*, witnessed: bool, stretched: bool) -> Report:
+                        evaluation.witnessed, evaluation.stretched = witnessed, stretched
+                        # Where no speed is measured the reference runs on one secret draw, once.
+                        drawn = secret() if stretched else self.bank.secret
+                        evaluation.secret, evaluation.secret_lasts = drawn, not stretched
+                        checks = run_checks(evaluation, expect, self._counting, progress)
+                        return self._judged(report, evaluation, checks)
+
+                    early: Report | None = None
+                    if decided is not None:
+                        early = judged(witnessed=False, stretched=False)
+                        decided(early)
+                    # What was found out once is remembered; a process that is gone says no more.
+                    gone = worker.failure is not None
+                    report = (
+                        early if early and gone else judged(witnessed=True, stretched=stretched)
+                    )
+                    if report.verdict is not Verdict.PASS and is_explained:
+                        with keeping_output(worker):
+                            report = explain(evaluation, report)
+                            readable = made_readable(evaluation, report.checks)
+                        report = replace(report, checks=readable)
             except BankFault as fault:
                 invalid = Finding(f"{question.spec_path}: {fault}", Verdict.INVALID)
                 report = self._stopped(report, invalid)

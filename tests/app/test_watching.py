@@ -268,9 +268,12 @@ def test_parts_are_asked_one_after_another_and_one_that_fails_again_is_said(
         assert save(b"def mean(") == ""
     assert known_tries(ctx) == 4
     # What another process wrote counts, too.
+    told.clear()
     with Watching(ctx, "mean-and-spread") as watched:
+        watched.decided = lambda report: told.append(report.verdict)
         watched.path.write_bytes(question.reference)
         watched.look()
+        assert told == ["pass"]
         assert report_of(watched).verdict == "pass"
         watched.path.write_bytes(BOTH)
         watched.look()

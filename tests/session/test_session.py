@@ -193,28 +193,45 @@ def test_what_is_no_submission_or_no_seed_is_refused_in_a_sentence(
         session.grade(submission, seed=seed)
 
 
-def test_what_is_only_reported_and_the_witness_may_be_left_out() -> None:
+def test_a_verdict_is_told_before_it_is_confirmed_and_what_is_only_reported_is_measured() -> None:
     question = asked(POOL)
     found: list[Report] = []
     with GradingSession(question) as session:
         right, wrong, forging = (
-            session.grade(text, seed=1, witnessed=False, stretched=False, decided=found.append)
+            session.grade(text, seed=1, decided=found.append)
             for text in (question.reference, question.starter, question.reference + FORGING)
         )
+    sooner, early, _ = found
+    assert [one.verdict for one in found] == [Verdict.PASS, Verdict.FAIL, Verdict.FAIL]
+    before = {check.id: check for check in sooner.checks}
     checks = {check.id: check for check in right.checks}
     assert right.verdict is Verdict.PASS
-    assert checks["speed"].verdict is Verdict.SKIPPED
-    assert checks["speed"].message == "not measured"
-    assert "not measured" not in "".join(words.measured(right))  # nobody has to know
-    assert checks["state"].figures["witnessed"] == 0.0
-    early, _ = found  # what passes has nothing to wait for
-    assert early.verdict is wrong.verdict is Verdict.FAIL
+    assert before["speed"].verdict is Verdict.SKIPPED
+    assert before["speed"].message == "not measured"
+    assert "not measured" not in "".join(words.measured(sooner))  # nobody has to know
+    assert before["state"].figures["witnessed"] == 0.0
+    assert checks["state"].figures["witnessed"] == 1.0
+    assert "the reference's CPU time" in checks["speed"].message
     assert [c.id for c in early.checks] == [c.id for c in wrong.checks]
     assert wrong.misconceptions
     assert not early.misconceptions
     assert forging.verdict is Verdict.FAIL
     assert [c.id for c in forging.checks if c.verdict is Verdict.FAIL] == ["speed"]
     assert "is wrong on fresh inputs" in forging.checks[-1].message
+
+
+def test_whose_process_is_gone_when_there_is_a_verdict_is_asked_no_more() -> None:
+    question = asked(POOL)
+    found: list[Report] = []
+    with GradingSession(question) as session:
+        gone = b"import os\nprint(end='loaded;')\n\n\ndef maxpool2d_forward(*_):\n    os._exit(3)\n"
+        report = session.grade(
+            gone + b"\n\ndef maxpool2d_backward(*_):\n    pass\n", seed=1, decided=found.append
+        )
+    (early,) = found
+    assert report.printed == "loaded;"
+    assert report.verdict is early.verdict is Verdict.ERROR
+    assert [c.message for c in report.checks] == [c.message for c in early.checks]
 
 
 def test_of_a_starter_nothing_is_explained_that_no_page_shows() -> None:
