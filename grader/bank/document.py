@@ -142,7 +142,10 @@ def head(data: bytes) -> dict[str, str]:
     depth = minutes = parts = 0
     keys: dict[int, str | None] = {1: None, 3: None}  # of which the value comes next, by depth
     try:
-        for number, event in enumerate(events(data.decode("utf-8", "ignore")), 1):
+        spec = data.decode("utf-8", "ignore")
+        for number, event in enumerate(yaml.parse(spec, Loader=_Loader), 1):
+            if depth > 3 and type(event) is yaml.ScalarEvent:  # most of a spec
+                continue
             text = event.value if isinstance(event, yaml.ScalarEvent) else None
             is_key = text is not None and keys.get(depth, "") is None
             if is_key:
@@ -164,7 +167,7 @@ def head(data: bytes) -> dict[str, str]:
                     found |= {"minutes": str(minutes), "parts": str(parts)}
                 if found.keys() >= HEAD:
                     break
-            if number == (MOST_EVENTS_OF_PARTS if parts else MOST_EVENTS):
+            if number >= (MOST_EVENTS_OF_PARTS if parts else MOST_EVENTS):
                 break
     except yaml.YAMLError:
         return {}

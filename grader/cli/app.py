@@ -6,6 +6,7 @@ A command imports what it needs in its body, so that it pays for nothing but its
 
 from __future__ import annotations
 
+import copy
 import gc
 import os
 import sys
@@ -126,14 +127,23 @@ for _kind in (TyperArgument, TyperOption):
     _kind.process_value = _spare(_kind.process_value)  # type: ignore[method-assign]
 
 
-_command = cache(lambda: typer.main.get_command(app))
+@cache
+def _command(name: str) -> Any:  # noqa: ANN401 - of a class that typer keeps to itself
+    """Build one command or group, which takes a third of the time; all without a name."""
+    chosen = copy.copy(app)
+    if name:
+        for kind in ("registered_commands", "registered_groups"):
+            setattr(chosen, kind, [one for one in getattr(app, kind) if one.name == name])
+    return typer.main.get_command(chosen)
 
 
 def run(arguments: list[str]) -> int:
     """Carry a command out and return its exit status."""
 
     def carried_out(words: list[str]) -> object:  # building the commands may be interrupted, too
-        return _command().main(words, prog_name="drill", standalone_mode=False)
+        known = {str(one.name) for one in (app.registered_commands + app.registered_groups)}
+        command = _command(words[0] if known - {"help"} & {*words[:1]} else "")
+        return command.main(words, prog_name="drill", standalone_mode=False)
 
     return entrypoint.run(carried_out, arguments)
 
