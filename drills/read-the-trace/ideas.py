@@ -70,6 +70,10 @@ and have the gpu's wait for an event."""
 def fetch(m):
     return m.copy(m.next_batch(), wait=False), m.record("gpu")
 
+# %% copies-in-line / and-waited-for
+def fetch(m):
+    return m.copy(m.next_batch()), m.record("gpu")
+
 # %% sends-at-the-end
 # killed_by: comm
 """Your all-reduces start when backward has ended, in a stream of their own or not. Start each when
@@ -84,6 +88,23 @@ def update(m, k):
         m.all_reduce(k, layer, "comm")
     m.wait("gpu", m.record("comm"))
     m.adam(k, fused=FUSED)
+
+# %% sends-at-the-end / in-the-stream-of-kernels
+def send(m, k, layer):
+    pass
+
+def update(m, k):
+    for layer in reversed(range(m.layers)):
+        m.all_reduce(k, layer)
+    m.adam(k, fused=FUSED)
+
+# %% sends-in-line
+# killed_by: comm
+"""Your kernels wait for each all-reduce, in whose stream they are or for whose event. Backward of
+the next layer needs none: send beside it, and let Adam wait."""
+
+def send(m, k, layer):
+    m.all_reduce(k, layer)
 
 # %% reads-early
 # killed_by: ordered
@@ -123,6 +144,39 @@ def keep(m, loss, log):
     if len(log) > 1:
         log[-2] = m.item(log[-2])
 
+# %% fetches-each-step / after-adam
+def train(steps, machine=Machine):
+    m, log = machine(WORKERS, PINNED), []
+    for k in range(steps):
+        copied = receive(m, fetch(m))
+        log.append(forward(m, k, copied))
+        backward(m, k)
+        update(m, k)
+        log[-1] = m.item(log[-1])
+    return m, log
+
+# %% fetches-every-other-step
+# killed_by: sync
+"""Your thread fetches losses less often than in every step, and more often than the contract allows.
+Each time it loses its lead. Read them all after the last step, or every five steps."""
+
+def keep(m, loss, log):
+    log.append(loss)
+    if len(log) % 2 == 0:
+        log[-2:] = read(m, log[-2:])
+
+# %% fetches-every-other-step / three
+def keep(m, loss, log):
+    log.append(loss)
+    if len(log) % 3 == 0:
+        log[-3:] = read(m, log[-3:])
+
+# %% fetches-every-other-step / four
+def keep(m, loss, log):
+    log.append(loss)
+    if len(log) % 4 == 0:
+        log[-4:] = read(m, log[-4:])
+
 # %% log-with-holes
 # killed_by: log
 """Your log lacks steps. Losses can stay on the card and be read later, all of them."""
@@ -133,6 +187,41 @@ def read(m, log):
 # %% log-with-holes / the-last
 def read(m, log):
     return [m.item(log[-1])]
+
+# %% log-with-holes / every-fifth
+def read(m, log):
+    return [m.item(one) for one in log[4::5]]
+
+# %% trains-on-old-weights
+# killed_by: ordered
+"""Your forward of the next step starts before Adam has used the gradients of this one. That hides
+the exchange, and computes something else: every step trains on weights that are a step old."""
+
+def train(steps, machine=Machine):
+    m, log = machine(WORKERS, PINNED), []
+    for k in range(steps):
+        loss = forward(m, k, receive(m, fetch(m)))
+        if k:
+            update(m, k - 1)
+        backward(m, k)
+        keep(m, loss, log)
+    update(m, steps - 1)
+    return m, read(m, log)
+
+# %% fetches-everything-first
+# killed_by: done
+"""Your batches are all fetched before training begins. That hides any loader, for as long as memory
+lasts. Fetch one or two steps ahead."""
+
+def train(steps, machine=Machine):
+    m, log = machine(WORKERS, PINNED), []
+    batches = [fetch(m) for _ in range(steps)]
+    for k in range(steps):
+        loss = forward(m, k, receive(m, batches[k]))
+        backward(m, k)
+        keep(m, loss, log)
+        update(m, k)
+    return m, read(m, log)
 
 # %% many-kernels
 # killed_by: optimizer

@@ -21,7 +21,7 @@ class Machine:
         self.workers, self.pinned = workers, pinned
         self.events, self.faults = [], []
         self.cpu, self.free = 0, dict.fromkeys(STREAMS, 0)  # until when each is taken
-        self.seen, self.cpu_seen = {stream: set() for stream in STREAMS}, set()
+        self.seen, self.cpu_seen = {stream: set() for stream in STREAMS}, {"adam -1"}
         self.batches, self.taken, self.made = 0, [], {}
 
     # batches
@@ -66,8 +66,8 @@ class Machine:
 
     def fwd(self, k, layer, copied):
         """Launch the forward of a layer in step k; copied is the name of the batch's copy."""
-        before = f"forward {layer - 1} {k}" if layer else copied
-        return self._run(f"forward {layer} {k}", self.forward, [before])
+        needs = [f"forward {layer - 1} {k}"] if layer else [copied, f"adam {k - 1}"]
+        return self._run(f"forward {layer} {k}", self.forward, needs)
 
     def criterion(self, k):
         """Launch the loss, and return its name."""
@@ -86,11 +86,10 @@ class Machine:
     def adam(self, k, fused=False):
         """Launch Adam for all layers: four kernels per tensor, or a fused one."""
         needs = [f"reduce {layer} {k}" for layer in range(self.layers)]
-        if fused:
-            self._run(f"adam {k}", self.fused, needs)
-            return
-        for i in range(self.layers * self.tensors * 4):
-            self._run(f"adam{i} {k}", self.small, [] if i else needs)
+        for i in range(1 if fused else self.layers * self.tensors * 4):
+            length = self.fused if fused else self.small
+            self._run(f"adam{i} {k}", length, [] if i else needs)
+        self.seen["gpu"].add(f"adam {k}")
 
     def item(self, loss):
         """Return the number of a loss. The cpu waits for all of the stream gpu."""
@@ -98,12 +97,7 @@ class Machine:
         if loss not in self.seen["gpu"]:
             self.faults.append(f"{loss} is read and was never computed")
         self.cpu = self._event("cpu", "item " + loss, self.cpu, self.read)
-        return self.number(int(loss.split()[-1]))
-
-    @staticmethod
-    def number(k):
-        """Return the loss of step k."""
-        return 2.5 / (1 + k)
+        return self._number(int(loss.split()[-1]))
 
     # who waits for whom
 
@@ -124,6 +118,10 @@ class Machine:
 
     # inside
 
+    @staticmethod
+    def _number(k):
+        return 2.5 / (1 + k)
+
     def _event(self, lane, name, start, length):
         self.events.append({"lane": lane, "name": name, "start": start, "end": start + length})
         return start + length
@@ -139,7 +137,7 @@ class Machine:
         self.cpu = self._event("cpu", "launch " + name, self.cpu, self.launch)
         start = max(self.cpu, self.free[stream])
         self.free[stream] = self._event(stream, name, start, length)
-        if not name.startswith("adam"):  # for which nothing waits by name
+        if not name.startswith("adam"):  # of which the last counts
             self.seen[stream] |= self.cpu_seen | {name}
         return name
 
