@@ -46,13 +46,12 @@ def compared(question: Question, source: bytes, grades: int) -> tuple[float, ...
 
 
 def until_verdict(session: GradingSession, source: bytes, seed: int) -> float:
-    """Seconds until there is a verdict, without what is only reported or confirmed."""
+    """Seconds until there is a verdict, without what is only reported."""
     times: list[float] = []
     began = time.perf_counter()
     session.grade(
         source,
         seed=seed,
-        witnessed=False,
         stretched=False,
         decided=lambda _: times.append(time.perf_counter() - began),
     )

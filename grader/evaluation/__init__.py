@@ -21,7 +21,6 @@ from grader.evaluation.values import (
     largest,
     same_value,
 )
-from grader.evaluation.witness import Halves, confirmed
 from grader.model.question import Step
 from grader.model.report import Bars
 from grader.sandbox.client import WorkerError

@@ -7,7 +7,7 @@ from typing import Literal
 
 from grader.cases import size_expr
 from grader.kinds.base import Check, CheckResult, Trial, api
-from grader.kinds.counted import Budgeted, Counted, WatchedCheck
+from grader.kinds.counted import Budgeted, Counted
 from grader.model.numerals import number, times
 from grader.model.report import Verdict
 from grader.model.spec import Amount, Mention, Multiple, Name, RunName, key
@@ -107,7 +107,7 @@ class Flops(Counted[FlopsCheck]):
         return api.Finding.passed(line, **figures)
 
 
-class MemoryCheck(WatchedCheck):
+class MemoryCheck(Check):
     """Bytes of an autograd graph."""
 
     kind: Literal["memory"]
@@ -131,11 +131,6 @@ class MemoryCheck(WatchedCheck):
             yield Mention(("against",), self.against, "run")
         for name in sorted(size_expr.names(self.at_most)):
             yield Mention(("at_most",), name, "size" if self.against is None else "number")
-
-    def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        yield from super().faults()
-        if self.large and self.quantity == "peak":
-            yield ("large",), "expected none: only what is kept is watched from outside"
 
 
 class Memory(Budgeted[MemoryCheck]):
@@ -166,11 +161,6 @@ class Memory(Budgeted[MemoryCheck]):
     def quantity(self, check: MemoryCheck) -> tuple[str, str, tuple[str, ...]]:
         quantity = "cuda-peak" if check.device == "cuda" else check.quantity
         return quantity, "", tuple(check.without)
-
-    def halves(self, check: MemoryCheck, steps: Sequence[api.Step]) -> api.Halves | None:
-        if check.quantity == "peak":
-            return None
-        return [s for s in steps if not s.backward], [s for s in steps if s.backward]
 
     def allowed(self, trial: Trial[MemoryCheck]) -> float:
         if trial.check.against is None:

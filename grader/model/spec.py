@@ -97,7 +97,7 @@ class Mention:
 
     path: Path  # below the check's own
     name: str
-    of: Literal["result", "input", "input or result", "run", "case", "size", "number"]
+    of: Literal["result", "input", "input or result", "run", "size", "number"]
 
 
 class Tolerance(Keys):

@@ -113,7 +113,6 @@ class GradingSession(Closing):
         progress: Callable[[int, int], None] = lambda _done, _all: None,
         is_program: bool = False,
         modules: Mapping[str, bytes] = MappingProxyType({}),
-        witnessed: bool = True,
         stretched: bool = True,
         decided: Callable[[Report], None] = lambda _report: None,
         explain_starter: bool = True,
@@ -129,8 +128,6 @@ class GradingSession(Closing):
             is_program: whether it is a program already, where the form asks for a text.
             modules: further files of a program, by the name under which it imports each; one that
                 another imports comes before that.
-            witnessed: whether what a process counts is confirmed from outside of it; where it is
-                not, a pass is to be confirmed by another grade.
             stretched: whether what is only reported is measured.
             decided: called with a report that fails, before it is explained.
             explain_starter: whether an untouched starter is explained as well; a page shows
@@ -181,7 +178,7 @@ class GradingSession(Closing):
                     report = self._stopped(report, wrong)
                 else:
                     evaluation = self.bank.evaluation(program, seed)
-                    evaluation.witnessed, evaluation.stretched = witnessed, stretched
+                    evaluation.stretched = stretched
                     if not stretched:  # the reference runs on it once
                         evaluation.secret, evaluation.secret_lasts = self.bank.secret, True
                     is_explained = explain_starter or not report.unchanged

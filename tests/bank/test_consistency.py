@@ -49,7 +49,6 @@ X = "{normal: [2, 5]}"  # of the case `wide`, line 14
         ("id: backward", "id: forward", "17:6: checks[1].id: expected each id once, found 'forward' again"),
         (FIRST, "kind: outputs, of: y, clause: 2", "16:41: checks[0].clause: expected the number of a clause of a contract, and there is none, found 2"),
         ("hints:", "  - {id: speed, kind: performance, at_most: 2, cases: [fixed]}\nhints:", "  wide: {", "  fixed: {x: [[1.0]], factor: 3, grad_y: [[1.0]]}\n  wide: {", "19:56: checks[2].cases[0]: expected inputs that are drawn, found only fixed ones in case fixed: remembering the answer would be fast"),
-        ("hints:", "  - {id: kept, kind: state, of: ctx, at_most: 8, cases: small, large: wid}\nhints:", "18:64: checks[2].large: expected the name of a case, found 'wid'; did you mean 'wide'?"),
         ("answer: A copy.", "answer: A copy., choice: [a, b], right: 3", "20:64: follow_ups[0].right: expected the number of one of 2 answers, found 3"),
         ("answer: A copy.", "answer: A copy., number: 3 MBB", "20:48: follow_ups[0].number: expected finite numbers, of a known unit and in rows of one length, found '3 MBB'"),
         ("answer: A copy.", "answer: A copy., number: 3 MB, ideas: {4 MB: adds-itt}", "20:70: follow_ups[0].ideas.4 MB: expected an idea, found 'adds-itt'; did you mean 'adds-it'?"),
@@ -127,11 +126,10 @@ def test_wrong_names_are_said_together_in_the_order_of_the_file(tmp_path: Path) 
     "edits",
     [
         ("hints:", "  - {id: speed, kind: performance, at_most: 2, cases: [small, wide]}\nhints:"),
-        ("hints:", "  - {id: kept, kind: state, of: ctx, at_most: 8, cases: small, large: wide}\nhints:"),
         ("wide: {x: {normal: [2, 5]},", "wide: {w: {zeros: [2, 5]}, n: 3, x: {normal: like w},", FIRST, "kind: state, of: ctx, cases: wide, at_most: 8 * n"),
         ("run:\n", "run:\n  twin:\n  - t = scale(x, factor)\n  main:\n", "of: y}", "of: y}\n  - {id: twin, kind: outputs, of: t, run: twin}"),
     ],
-    ids=["drawn beside fixed", "a large case", "an input for a shape, one for an amount", "shaped like a result of another run"],
+    ids=["drawn beside fixed", "an input for a shape, one for an amount", "shaped like a result of another run"],
 )  # fmt: skip
 def test_what_fits_together_is_accepted(tmp_path: Path, edits: tuple[str, ...]) -> None:
     assert problems(tmp_path, edited(*edits)) == []

@@ -193,12 +193,12 @@ def test_what_is_no_submission_or_no_seed_is_refused_in_a_sentence(
         session.grade(submission, seed=seed)
 
 
-def test_what_is_only_reported_and_the_witness_may_be_left_out() -> None:
+def test_what_is_only_reported_may_be_left_out() -> None:
     question = asked(POOL)
     found: list[Report] = []
     with GradingSession(question) as session:
         right, wrong, forging = (
-            session.grade(text, seed=1, witnessed=False, stretched=False, decided=found.append)
+            session.grade(text, seed=1, stretched=False, decided=found.append)
             for text in (question.reference, question.starter, question.reference + FORGING)
         )
     checks = {check.id: check for check in right.checks}
@@ -206,7 +206,6 @@ def test_what_is_only_reported_and_the_witness_may_be_left_out() -> None:
     assert checks["speed"].verdict is Verdict.SKIPPED
     assert checks["speed"].message == "not measured"
     assert "not measured" not in "".join(words.measured(right))  # nobody has to know
-    assert checks["state"].figures["witnessed"] == 0.0
     early, _ = found  # what passes has nothing to wait for
     assert early.verdict is wrong.verdict is Verdict.FAIL
     assert [c.id for c in early.checks] == [c.id for c in wrong.checks]

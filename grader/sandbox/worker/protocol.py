@@ -122,14 +122,9 @@ class Several(NamedTuple):
     want: Names = ()
 
 
-class Do(NamedTuple):
-    """Run steps on inputs and look at nothing else: `Outcome`.
+class Timed(NamedTuple):
+    """Run steps on inputs, look at nothing else, and tell the CPU time: `Outcome`."""
 
-    - `time` tells the CPU time, too;
-    - `pause` keeps what is wanted alive, of this run or of the one before, and nothing else.
-    """
-
-    how: str
     program: str
     steps: Steps
     inputs: Inputs

@@ -38,7 +38,7 @@ def _measure(program: LoadedModule, asked: protocol.Measure) -> protocol.Measure
 ON_PROGRAMS: Mapping[type[NamedTuple], Callable[[LoadedModule, Any], NamedTuple]] = (
     MappingProxyType(
         {
-            protocol.Do: stepping.do,
+            protocol.Timed: stepping.timed,
             protocol.Differentiate: differences.gradients,
             protocol.Measure: _measure,
         }
