@@ -18,6 +18,7 @@ from grader.evaluation.values import (
     array_of,
     describe,
     dict_keys,
+    floats,
     largest,
     same_value,
 )
