@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import ClassVar, Literal, TypeVar
 
 from grader.cases import size_expr
-from grader.cases.recipe import divided, producing
+from grader.cases.recipe import producing
 from grader.kinds.base import Check, Count, K, Kind, Trial, api
 from grader.model.numerals import bytes_text, times
 from grader.model.spec import Amount, Mention, Name, key
@@ -75,7 +75,7 @@ class Counted(Kind[K]):
             of, without = "", ()
         run = run or trial.check.run
         every, inputs = trial.evaluation.steps(run), trial.evaluation.inputs(trial.case, run)
-        steps = divided(every, of)[0] if of else every
+        steps = producing(every, of) if of else every
 
         def once(asked: api.RemoteProgram) -> api.Measured:
             return asked.measure(quantity, steps, inputs, without=without, of=of)

@@ -11,6 +11,7 @@ from grader.kinds.counted import Budgeted, Counted
 from grader.model.numerals import number, times
 from grader.model.report import Verdict
 from grader.model.spec import Amount, Mention, Multiple, Name, RunName, key
+from grader.sandbox import config
 
 # Times the baseline's element-wise work; a matmul written that way is far beyond.
 ELEMENTWISE_ROOM = 8.0
@@ -148,9 +149,8 @@ class Memory(Budgeted[MemoryCheck]):
 
     def _lacking(self, evaluation: api.Evaluation, check: MemoryCheck) -> str:
         """Why it cannot be measured on this machine's device; empty where it can."""
-        with api.blame_bank("the reference's worker fails"):
-            if not evaluation.reference.has_cuda():
-                return "needs a CUDA device, which this machine does not have"
+        if not config.cuda():
+            return "needs a CUDA device, which this machine does not have"
         try:  # a card may be too small, in use, or a slice of one
             for case in evaluation.cases_of(check):
                 self.baseline(Trial(evaluation, check, case))

@@ -181,10 +181,6 @@ class RemoteProgram:
             raise Garbled("broke the protocol: not a reply to measure (value)")
         return found
 
-    def has_cuda(self) -> bool:
-        """Whether its process sees a CUDA device."""
-        return self._ask(protocol.Facts(), protocol.Found).cuda
-
     def mutants(
         self, source: bytes | None = None, numbers: Collection[float] = ()
     ) -> tuple[Mutant, ...]:

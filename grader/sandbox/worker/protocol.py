@@ -49,14 +49,9 @@ class Step(NamedTuple):
 
     targets: Names
     unpack: bool  # whether the result is a tuple to be spread over the targets
-    owner: str  # submission, torch or driver
+    owner: str  # submission, driver, or torch, which differentiates
     function: str
     arguments: tuple[Argument, ...]
-
-    @property
-    def backward(self) -> bool:
-        """Whether it is torch that is called, to differentiate."""
-        return self.owner == "torch" and self.function == "vjp"
 
 
 class Input(NamedTuple):
@@ -77,10 +72,6 @@ Inputs = dict[str, Input]
 
 class Walls(NamedTuple):
     """What was refused to this process when it tried: `Tried`."""
-
-
-class Facts(NamedTuple):
-    """What this process has: `Found`."""
 
 
 class File(NamedTuple):
@@ -206,12 +197,6 @@ class Tried(NamedTuple):
 
     acts: dict[str, str]
     missing: Names
-
-
-class Found(NamedTuple):
-    """What a process has."""
-
-    cuda: bool
 
 
 class Raised(NamedTuple):

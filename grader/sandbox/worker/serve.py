@@ -59,9 +59,6 @@ class Server:
         tester = calls.Tester(exchange)
         handlers: dict[type[NamedTuple], Callable[[Any], NamedTuple]] = {
             protocol.Walls: lambda _: protocol.Tried(dict(acts), tuple(missing)),
-            protocol.Facts: lambda _: protocol.Found(
-                TORCH and bool(sys.modules["torch"].cuda.is_available())
-            ),
             protocol.Load: self.load,
             protocol.Run: self.run,
             protocol.Several: self.several,
