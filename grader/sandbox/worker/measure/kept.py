@@ -114,7 +114,7 @@ def state(program: LoadedModule, asked: Measure, *, exact: bool = _mallinfo is N
         gc.collect()
         left = (shadow() for shadow in shadows)  # reached, and hidden as well
         counted = sum({id(one): one.nbytes for one in left if one is not None}.values())
-        del shadows
+        del shadows, left
         hidden = used() - before - ours - counted
     finally:
         tracemalloc.stop()
