@@ -120,3 +120,15 @@ def _memory(value: Any) -> Array | None:  # noqa: ANN401 arrays, tensors, lists 
             whole: Array = storage.numpy()
             return whole
     return None
+
+
+def allocation(value: object) -> int:
+    """Bytes of the allocations behind a result's arrays, each counted once."""
+    roots: dict[int, int] = {}
+    for part in parts(value):
+        if isinstance(part, np.ndarray):
+            root = part
+            while isinstance(root.base, np.ndarray):
+                root = root.base
+            roots[id(root)] = root.nbytes
+    return sum(roots.values())

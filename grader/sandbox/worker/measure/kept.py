@@ -112,9 +112,8 @@ def state(program: LoadedModule, asked: Measure, *, exact: bool = _mallinfo is N
         arrays.clear()
         run.clear()
         gc.collect()
-        left = (shadow() for shadow in shadows)  # reached, and hidden as well
-        counted = sum({id(one): one.nbytes for one in left if one is not None}.values())
-        del shadows, left
+        counted = values.allocation([one() for one in shadows])  # reached, and hidden as well
+        del shadows
         hidden = used() - before - ours - counted
     finally:
         tracemalloc.stop()
