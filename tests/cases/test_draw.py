@@ -171,7 +171,6 @@ def test_a_case_has_no_more_entries_than_its_inputs_may_have_together() -> None:
         ({"x": {"full": [2], "value": math.inf, "dtype": "int64"}}, "infinite values cannot be of"),
         ({"g": {"distinct": "like y"}}, "more than 4,000,000 entries, g included"),
         ({"x": {"simplex": "like s"}, "s": {"zeros": []}}, "needs at least one dimension"),
-        ({"x": {"simplex": "like s"}, "s": {"zeros": []}}, "needs at least one dimension"),
     ],
 )
 def test_what_cannot_be_drawn_is_the_banks_fault(inputs: dict[str, Any], said: str) -> None:
