@@ -46,7 +46,7 @@ def compared(question: Question, source: bytes, grades: int) -> tuple[float, ...
 
 
 def until_verdict(session: GradingSession, source: bytes, seed: int) -> float:
-    """Seconds until there is a verdict, without what is only reported or confirmed."""
+    """Seconds until there is a verdict, without what is only reported."""
     times: list[float] = []
     began = time.perf_counter()
     session.grade(

@@ -40,7 +40,7 @@ class Watching(Closing):
         self.choice, self.path, _ = self._found
         need_torch(self.choice.question)
         self.begun: Callable[[], None] = lambda: None  # called when a grade begins
-        self.decided: Callable[[Report], None] = lambda _: None  # unexplained yet, or unconfirmed
+        self.decided: Callable[[Report], None] = lambda _: None  # as soon as there is a verdict
         self.agreed: Callable[[bytes], bool] = lambda _: False  # of `grading.grade`
         self.graded: Graded | None = None
         self.fault: DrillError | None = None  # why the file as it is now is not graded

@@ -111,7 +111,6 @@ class Review:
         used = {str(case.get("extends")) for case in self._spec.cases.values()}
         for check in self._spec.checks:
             used.update(case_names(check, self._runs[check.run], self._cases))
-            used.update(mention.name for mention in _mentions(check)[0] if mention.of == "case")
         yield from (("cases", name) for name in sorted(self._cases.keys() - used))
 
     def incomplete_cases(self) -> Iterator[Fault]:
@@ -242,7 +241,6 @@ class Review:
             "input or result": ("an input or a result", {*made, *given}),
             "size": ("an input or a result", {*made, *inputs}),
             "number": ("a number", ()),
-            "case": ("the name of a case", self._cases),
             "run": ("the name of a run", self._runs),
         }
         for mention in mentions:
@@ -268,8 +266,6 @@ class Review:
         for mention in mentions:
             if mention.of == "run":
                 readers = free_names(self._runs.get(mention.name, ())) | readers
-            elif mention.of == "case" and mention.name in self._cases:
-                names.append(mention.name)
         for j, name in enumerate(names):
             where: Keys = (*at, "cases", j)
             yield from _one_of(where, "the name of a case", name, self._cases)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from grader.bank.document import Fault, Keys
+from grader.bank.document import Fault, Keys, one_line
 from grader.cases import size_expr
 from grader.model.spec import Sets
 
@@ -33,6 +34,7 @@ class Given:
         with suppress(ValidationError):  # which reading the spec says
             self.sets = TypeAdapter(Sets).validate_python(data.get("given", []))
         self.misplaced: list[Fault] = []  # places that cannot be filled
+        self.problems: list[str] = []  # the same in files of programs
         self.number = seed % (len(self.sets) or 1)
         self._drawn: dict[str, Any] = self.sets[self.number] if self.sets else {}
         self._used: set[str] = set()
@@ -60,8 +62,11 @@ class Given:
         place = _PLACE.fullmatch(found) if self.sets and _TYPED & {*at} else None
         return self._value(place[1], at) if place and place[2] is None else self.text(found, at)
 
-    def text(self, text: str, at: Keys = ()) -> str:
-        """A text with the numbers in place, and the parameters of ideas, {EPS}, where they are."""
+    def text(self, text: str, at: Keys | str) -> str:
+        """A text with the numbers in place, and the parameters of ideas, {EPS}, where they are.
+
+        It stands `at` a path of keys, or at FILE:LINE.
+        """
 
         def shown(place: re.Match[str]) -> str:
             if place[1].isupper():
@@ -71,18 +76,26 @@ class Given:
                 return f"[{', '.join(f'{one:g}' for one in value)}]"
             if not _FORMAT.fullmatch(how) or (how and isinstance(value, str)):
                 text = f"expected , or .1f or .3g after the colon of a number, found {place[0]}"
-                self.misplaced.append((at, text))
+                self._note(at, text)
                 return place[0]
             return format(value, how or "g") if how or isinstance(value, float) else str(value)
 
         return _PLACE.sub(shown, text) if self.sets else text
 
-    def answers(self, file: bytes) -> bytes:
-        """A file of right answers with the numbers in place."""
-        text = file.decode("utf-8", "surrogateescape")
-        return self.text(text).encode("utf-8", "surrogateescape")
+    def answers(self, source: bytes, file: Path) -> bytes:
+        """Right answers, whose lines are those of a file, with the numbers in place."""
+        lines = source.decode("utf-8", "surrogateescape").split("\n")
+        filled = (self.text(line, f"{file}:{number}") for number, line in enumerate(lines, 1))
+        return "\n".join(filled).encode("utf-8", "surrogateescape")
 
-    def _value(self, place: str, at: Keys) -> Any:  # noqa: ANN401
+    def _note(self, at: Keys | str, text: str) -> None:
+        """Note what is wrong with a place."""
+        if isinstance(at, str):
+            self.problems.append(one_line(f"{at}:1: {text}"))
+        else:
+            self.misplaced.append((at, text))
+
+    def _value(self, place: str, at: Keys | str) -> Any:  # noqa: ANN401
         """What stands in a place: a value of the set, or the result of arithmetic."""
         self._used |= {*re.findall(r"[A-Za-z_]\w*", place)}
         if place in self._drawn:
@@ -92,6 +105,6 @@ class Given:
             value = size_expr.value(words, self._drawn)
         except (size_expr.AmountError, LookupError, TypeError):
             text = f"expected arithmetic over names of given, found {{{place}}}"
-            self.misplaced.append((at, text))
+            self._note(at, text)
             return 0
         return int(value) if value.is_integer() and abs(value) < 1e15 else value

@@ -85,14 +85,19 @@ def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
         reference=programs.reference,
         driver=programs.driver,
         ideas={
-            name: one.model_copy(update={"feedback": given.text(one.feedback)})
+            name: one.model_copy(
+                update={"feedback": given.text(one.feedback, programs.place_of(name))}
+            )
             for name, one in programs.ideas.items()
         },
         variants=programs.variants,
-        accepted={name: given.answers(one) for name, one in programs.accepted.items()},
+        accepted={
+            name: given.answers(one, programs.path_of(f"accepted{programs.suffix}"))
+            for name, one in programs.accepted.items()
+        },
         right_until=programs.right_until,
         helpers=programs.helpers,
-        repair=given.answers(programs.repair),
+        repair=given.answers(programs.repair, programs.path_of(f"repair{programs.suffix}")),
         numbers=given.number,
         spec_path=path,
         digest=_digest(
@@ -101,7 +106,8 @@ def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
         todos=(*todos(name, raw), *programs.todos),
     )
     review = consistency.Review(question, cases)
-    refuse([*programs.spare(), *given.faults(), *review.problems()], programs.unknown)
+    wrong = [*programs.spare(), *given.faults(), *review.problems()]
+    refuse(wrong, [*given.problems, *programs.unknown])
     refuse(review.incomplete_cases())
     text = "no check looks at it; name it in a check, or remove it"
     unused = [f"{name}:{doc.position(at)}: {dotted(at)}: {text}" for at in review.unused_cases()]
@@ -209,7 +215,7 @@ class _Programs:
         self.todos: list[str] = []  # in the files
         self._files, self._home = files, f"drills/{question_id}"
         self._doc, self._spec, form = doc, spec, forms.of(spec)
-        self._suffix = Path(form.file).suffix
+        self.suffix = Path(form.file).suffix
         self.ideas: dict[str, Misconception] = {}
         self.variants: dict[str, tuple[bytes, ...]] = {}
         self.accepted: dict[str, bytes] = {}
@@ -217,7 +223,7 @@ class _Programs:
         self.reference = form.reference(spec) or self._program("reference")
         self._read_ideas()
         self._read_accepted()
-        repair = f"repair{self._suffix}"
+        repair = f"repair{self.suffix}"
         written = not spec.starter and repair in files.names(self._home)
         self.repair = self._read(repair, (), "") if written else b""
         if spec.starter:
@@ -234,8 +240,8 @@ class _Programs:
         own = {f"{name}.py" for name in self._spec.helpers}
         own |= {f"{n}.py" for n in (*_PROGRAMS, "ideas") if not getattr(code, n)}
         own -= {"starter.py"} if begun else set()
-        own |= set() if begun else {f"repair{self._suffix}"}
-        own |= set() if code.accepted else {f"accepted{self._suffix}"}
+        own |= set() if begun else {f"repair{self.suffix}"}
+        own |= set() if code.accepted else {f"accepted{self.suffix}"}
         for file in self._files.names(self._home):
             kept = file.startswith((".", "_", "test_")) or file.endswith((".md", "~"))
             if file not in own and not kept:
@@ -284,7 +290,7 @@ class _Programs:
 
     def _read_accepted(self) -> None:
         """Right solutions in other styles."""
-        doc, found = self._several("accepted", self._suffix)
+        doc, found = self._several("accepted", self.suffix)
         last = len(self._spec.parts)
         written, faults = _validated(_AcceptedOnes, {cell.name: cell.keys for cell in found})
         for name, one in written.items():
@@ -304,15 +310,21 @@ class _Programs:
         elif file in self._files.names(self._home):
             data = self._read(file, (), "")
         try:
-            return cells.read(data, self._path(file))
+            return cells.read(data, self.path_of(file))
         except BankError as error:
             self.problems += error.problems
             return self._doc, []
 
-    def _path(self, file: str) -> Path:
+    def path_of(self, file: str) -> Path:
         """Where messages place what is wrong in a program, which may stand in the spec."""
-        inline = getattr(self._spec.code, file.partition(".")[0])
+        inline = getattr(self._spec.code, file.partition(".")[0], "")
         return self._doc.path if inline else self._files.shown(f"{self._home}/{file}")
+
+    def place_of(self, idea: str) -> str:
+        """FILE:LINE of the name of an idea, above which its program has as many blank lines."""
+        source = self.variants[idea][0]
+        line = len(source) - len(Question.handed_out(source))
+        return f"{self.path_of('ideas.py')}:{line}"
 
     def _from_idea(self, name: str) -> bytes:
         """The starter that an idea makes of the reference; its repair is the reference."""
@@ -331,7 +343,7 @@ class _Programs:
             try:
                 ast.parse(source)
             except SyntaxError as error:
-                at = f"{self._path(file)}:{error.lineno}:{error.offset}"
+                at = f"{self.path_of(file)}:{error.lineno}:{error.offset}"
                 self.problems.append(f"{at}: expected Python, found: {error.msg}")
                 return b""
         reference = Question.handed_out(self.reference)

@@ -97,13 +97,6 @@ def _simplex(shape: tuple[int, ...], _: Mapping[str, Any], rng: np.random.Genera
     return np.asarray(raw / raw.sum(axis=-1, keepdims=True))
 
 
-def _one_hot(shape: tuple[int, ...], _: Mapping[str, Any], rng: np.random.Generator) -> Array:
-    wide = max(shape[-1], 1)
-    rows = np.zeros((math.prod(shape) // wide, shape[-1]))
-    rows[np.arange(len(rows)), rng.integers(0, wide, len(rows))] = 1.0
-    return rows.reshape(shape)
-
-
 _GENERATORS: dict[str, Draw] = {
     "normal": lambda shape, _, rng: rng.standard_normal(shape),
     "uniform": lambda shape, given, rng: rng.uniform(
@@ -117,7 +110,6 @@ _GENERATORS: dict[str, Draw] = {
     "ones": lambda shape, _, __: np.ones(shape),
     "full": lambda shape, given, _: np.full(shape, float(given["value"])),
     "simplex": _simplex,
-    "one_hot": _one_hot,
 }
 
 

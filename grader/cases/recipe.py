@@ -29,7 +29,6 @@ GENERATORS = {
     "ones": "Ones.",
     "full": "`value` throughout.",
     "simplex": "Rows of positive numbers that sum to 1, along the last axis.",
-    "one_hot": "Rows with a single 1 at a random place, along the last axis.",
 }
 OPTIONS: dict[str, tuple[str, ...]] = {
     "uniform": ("from", "to"),
@@ -49,7 +48,6 @@ MODIFIERS = {
 LAYOUTS = ("contiguous", "fortran", "reversed", "strided", "readonly", "broadcast")
 FLOATS = ("float32", "float64", "bfloat16")
 DTYPES = (*FLOATS, "int64", "int32", "int16", "uint8", "bool")
-ROWS = {"simplex", "one_hot"}  # generators that need a last axis
 
 MAX_DIMS = 8  # what the protocol carries
 MAX_ENTRIES = 4_000_000  # of a case's inputs together: 32 MB, sent to two processes
@@ -92,7 +90,7 @@ class Recipe:
     @property
     def needs_axis(self) -> bool:
         """Whether it cannot be of no dimension."""
-        return self.generator in ROWS or bool(self.option("sort"))
+        return self.generator == "simplex" or bool(self.option("sort"))
 
     def option(self, name: str) -> Any:  # noqa: ANN401 whatever YAML holds
         """One option or modifier; None where it is not given."""
@@ -383,24 +381,6 @@ def free_names(steps: Iterable[Step]) -> dict[str, Step]:
 def results(steps: Iterable[Step]) -> list[str]:
     """Names that the steps assign."""
     return [name for step in steps for name in step.targets]
-
-
-def divided(steps: Sequence[Step], name: str) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """The steps that a result needs, and those after them that need no other step before.
-
-    What a step between them does to an object that is handed on would be done at another time, so
-    nothing that it gives can be said of a run that is carried out in this order.
-    """
-    first = producing(steps, name)
-    end = max((steps.index(step) for step in first), default=-1) + 1
-    without = set(results(step for step in steps[:end] if step not in first))
-    rest = []
-    for step in steps[end:]:
-        if without.isdisjoint(step.reads):
-            rest.append(step)
-        else:
-            without.update(step.targets)
-    return first, tuple(rest)
 
 
 def producing(steps: Sequence[Step], name: str) -> tuple[Step, ...]:

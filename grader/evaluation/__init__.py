@@ -18,10 +18,10 @@ from grader.evaluation.values import (
     array_of,
     describe,
     dict_keys,
+    floats,
     largest,
     same_value,
 )
-from grader.evaluation.witness import Halves, confirmed
 from grader.model.question import Step
 from grader.model.report import Bars
 from grader.sandbox.client import WorkerError

@@ -115,12 +115,7 @@ def _shared(dtype: str, common: float, own: Array, scale: float) -> Array:
 def tolerated(tolerance: Tolerance, want: Array) -> Array:
     """What a tolerance of the check allows around each of the expected values."""
     size = np.where(np.isfinite(want), np.abs(want), 0.0)
-    widths = [np.full(size.shape, tolerance.absolute or 0.0), (tolerance.relative or 0.0) * size]
-    if tolerance.digits is not None:  # half a unit of the last digit that counts
-        with np.errstate(divide="ignore"):
-            first = np.floor(np.log10(size, out=np.full(size.shape, -np.inf), where=size > 0))
-        widths.append(0.5 * 10.0 ** (first + 1 - tolerance.digits))
-    return np.asarray(np.max(widths, axis=0))
+    return np.asarray(np.maximum(tolerance.absolute or 0.0, (tolerance.relative or 0.0) * size))
 
 
 def bfloat16_norm(want: Array, entered: Callable[[], float]) -> float:

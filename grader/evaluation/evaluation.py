@@ -105,7 +105,6 @@ class Evaluation:
         self.submission = submission
         self.reference = reference
         self.reference_first = True  # the submission is not asked what breaks the reference
-        self.witnessed = True  # what a process counts is confirmed from outside of it
         self.stretched = True  # what is only reported is measured too
         self.cases: dict[str, CaseRecipe] = every_draw(read_cases(question.spec.cases)[0])
         # How many parts of the question are asked: nothing is said of the checks of others.

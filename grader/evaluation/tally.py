@@ -54,13 +54,7 @@ class Stopped(Exception):
         self.result = result
 
 
-def tally(
-    evaluation: Evaluation,
-    check: Check,
-    judge: Judge,
-    *,
-    reference_first: bool = True,
-) -> CheckResult:
+def tally(evaluation: Evaluation, check: Check, judge: Judge) -> CheckResult:
     """Try every case and make the result.
 
     It says what was found on the first case on which something is wrong; where nothing is, on the
@@ -74,7 +68,7 @@ def tally(
     cases = evaluation.cases_of(check)
     found: list[tuple[CaseRecipe, Finding]] = []
     for case in cases:
-        if reference_first and evaluation.reference_first:
+        if evaluation.reference_first:
             evaluation.truth(check.run, case)
         try:
             with evaluation.limited(case):

@@ -211,7 +211,7 @@ class _Values:
         self,
         evaluation: Evaluation,
         failed: Sequence[CheckResult],
-        ideas: Callable[[], Sequence[tuple[str, RemoteProgram]]] | None = None,
+        ideas: Callable[[], Sequence[tuple[str, str, RemoteProgram]]] | None = None,
     ) -> None:
         self.ideas = ideas  # that may be behind it
         self.evaluation, self.looked = evaluation, looked_at(evaluation)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -37,6 +38,7 @@ LEAST_CASES = 3  # on which a result has to agree, for an idea to be named by th
 LEAST_NUMBERS = 3  # different ones, likewise: one number is always some multiple of another
 FURTHER_EACH, FURTHER_MOST = 4, 24  # further inputs, of each case that an idea explains and of all
 MOST_COMPOSED = 12  # programs of two ideas that are run for one submission
+_FIRST = re.compile(r"(?<=[.!?])\s")  # between sentences
 CASES_ALONE = 2  # on which an idea has to be seen alone, where two cannot be put together
 
 
@@ -125,11 +127,18 @@ def _possible(failure: Failure) -> list[Idea]:
     ]
 
 
-def programs_of(failure: Failure) -> list[tuple[str, RemoteProgram]]:
-    """The variants of every idea that a failing check claims and that none has ruled out."""
+def programs_of(failure: Failure) -> list[tuple[str, str, RemoteProgram]]:
+    """The variants of every idea that a failing check claims and that none has ruled out.
+
+    Each has its name and the first sentence of its feedback.
+    """
     ideas = failure.mine.question.ideas
     return [
-        (idea.name, idea.evaluation.submission)
+        (
+            idea.name,
+            f'"{_FIRST.split(_feedback(idea), maxsplit=1)[0]}"',
+            idea.evaluation.submission,
+        )
         for idea in _possible(failure)
         if not failure.failed.isdisjoint(ideas[idea.name].killed_by)
     ]
@@ -149,11 +158,6 @@ def _ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None
 def _to_named(failure: Failure, match: Match) -> Named:
     """What a report says of an idea."""
     idea = failure.mine.question.ideas[match.idea.name]
-    setting = idea.settings[match.idea.index % len(idea.settings)]
-    words = {
-        name: f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
-        for name, value in setting.items()
-    }
     seen, every = _cases(match.explained), failure.evidence
     if match.is_of_values:  # an idea about results need not explain what is measured
         every = [cell for cell in every if cell[0].measured_by is None]
@@ -161,7 +165,7 @@ def _to_named(failure: Failure, match: Match) -> Named:
         seen -= _cases(set(every) - set(match.explained))
     return Named(
         id=match.idea.name,
-        feedback=idea.said_of(words),
+        feedback=_feedback(match.idea),
         exact=match.exact,
         results=tuple(dict.fromkeys(c.name for c, _ in match.explained)),
         cases=len(seen),
@@ -170,6 +174,17 @@ def _to_named(failure: Failure, match: Match) -> Named:
         checks=tuple(c.id for c in failure.checks if c.id in failure.failed & set(idea.killed_by)),
         rounded=any(c.within or c.coarse for c, _ in match.explained),
     )
+
+
+def _feedback(idea: Idea) -> str:
+    """What is said to who holds an idea, with the values of its parameters in the variant."""
+    about = idea.mine.question.ideas[idea.name]
+    setting = about.settings[idea.index % len(about.settings)]
+    words = {
+        name: f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
+        for name, value in setting.items()
+    }
+    return about.said_of(words)
 
 
 def _cases(cells: Iterable[Cell]) -> set[str]:

@@ -67,14 +67,14 @@ class Others:
 
     own: Evaluation
     further: Evaluation
-    ideas: Sequence[tuple[str, RemoteProgram]]  # that may be behind it
+    ideas: Sequence[tuple[str, str, RemoteProgram]]  # that may be behind it: name, what it is
 
     def rules(self, failing: Sequence[Observation]) -> list[Rule]:
         """The rules that hold on all of some observations; the largest of these proposes."""
         first = max(failing, key=lambda seen: 0 if seen.expected is None else seen.expected.size)
         found = {}
-        for name, program in self.ideas:
-            rules = {rule.text: rule for rule in self._of_idea(name, program, first)}
+        for name, said, program in self.ideas:
+            rules = {rule.text: rule for rule in self._of_idea(said, program, first)}
             if held := holding(holding(rules.values(), [first]), failing):
                 found[name] = held
         # What several ideas give names none of them.
@@ -85,7 +85,7 @@ class Others:
         evaluation = self.own if seen.own else self.further
         return evaluation, evaluation.cases[seen.case]
 
-    def _of_idea(self, name: str, program: RemoteProgram, first: Observation) -> Iterator[Rule]:
+    def _of_idea(self, said: str, program: RemoteProgram, first: Observation) -> Iterator[Rule]:
         """What an idea gives, that twice as far from the right one, and what is made of it."""
 
         def given(seen: Observation) -> Array | None:
@@ -94,11 +94,11 @@ class Others:
         (a, b), made = first.both, given(first)
         if made is None or made.shape != b.shape or first.close(made, b):
             return
-        yield predicted(8, f"is what {name} gives", given)
+        yield predicted(8, f"is what a known mistake gives ({said})", given)
         if made.size < CASES:  # one number is some multiple of another, whatever the idea
             return
         if (k := ratio(a - b, made - b)) not in {0.0, 1.0}:
-            text = f"is off by {times(k)}what {name} is off by"
+            text = f"is off by {times(k)}what a known mistake is off by ({said})"
             yield predicted(9, text, partial(_off, given, k))
 
     def _of_changes(self, first: Observation) -> Iterator[Rule]:

@@ -1,7 +1,7 @@
 """Kinds whose worker counts while a run goes on, and those that count bytes: `state` and `peak`.
 
 The counts are the same on every machine, and decided without tolerance.  They are the word of the
-process that the submission runs in; of what is kept there is a witness (`evaluation.witness`).
+process that the submission runs in.
 
 `state` counts every byte reachable from the object, and what outlives all results: what hides in a
 global.  `peak` is of what numpy and Python allocate.
@@ -15,10 +15,10 @@ from types import SimpleNamespace
 from typing import ClassVar, Literal, TypeVar
 
 from grader.cases import size_expr
-from grader.cases.recipe import divided, producing
-from grader.kinds.base import Check, CheckResult, Count, K, Kind, Trial, api
+from grader.cases.recipe import producing
+from grader.kinds.base import Check, Count, K, Kind, Trial, api
 from grader.model.numerals import bytes_text, times
-from grader.model.spec import Amount, Mention, Name, Slug, key
+from grader.model.spec import Amount, Mention, Name, key
 
 
 class Counted(Kind[K]):
@@ -75,7 +75,7 @@ class Counted(Kind[K]):
             of, without = "", ()
         run = run or trial.check.run
         every, inputs = trial.evaluation.steps(run), trial.evaluation.inputs(trial.case, run)
-        steps = divided(every, of)[0] if of else every
+        steps = producing(every, of) if of else every
 
         def once(asked: api.RemoteProgram) -> api.Measured:
             return asked.measure(quantity, steps, inputs, without=without, of=of)
@@ -95,21 +95,6 @@ class Counted(Kind[K]):
         said = "the reference" if run is None else f"the run {run} of the reference"
         with api.blame_bank(f"{said} fails on case {trial.case.name}"):
             return self.measured(trial, trial.evaluation.reference, run)
-
-
-class WatchedCheck(Check):
-    """Bytes that are kept, with a witness from outside the process."""
-
-    large: Slug | Literal[""] = key(
-        "Another case, on which the process is watched from outside too; what is too "
-        "much there is hundreds of kilobytes.",
-        "",
-    )
-
-    def mentions(self) -> Iterator[Mention]:
-        yield from super().mentions()
-        if self.large:
-            yield Mention(("large",), self.large, "case")
 
 
 class BudgetCheck(Check):
@@ -135,7 +120,7 @@ B = TypeVar("B", bound=Check)
 
 
 class Budgeted(Counted[B]):
-    """Hold bytes against a budget, then have the process confirm what is kept."""
+    """Hold bytes against a budget."""
 
     shows_measurement = True
     shows_reference: ClassVar[bool] = True  # beside what is too much
@@ -144,26 +129,9 @@ class Budgeted(Counted[B]):
         """What is done with the bytes, in a pass."""
         return "kept"
 
-    def halves(self, check: B, steps: Sequence[api.Step]) -> api.Halves | None:  # noqa: ARG002
-        """The run as the witness looks at it, before and after; None where it does not."""
-        return None
-
     def over(self, trial: Trial[B], size: str) -> str:
         """The beginning of the sentence on bytes above the budget."""
         raise NotImplementedError
-
-    def carry_out(self, evaluation: api.Evaluation, check: B) -> CheckResult:
-        counted = super().carry_out(evaluation, check)
-        halves = self.halves(check, evaluation.steps(check.run))
-        if halves is None:
-            return counted
-        return api.confirmed(
-            evaluation,
-            check,
-            counted,
-            halves,
-            lambda case: self.allowed(Trial(evaluation, check, case)),
-        )
 
     def allowed(self, trial: Trial[B]) -> float:
         known = dict(trial.truth.values)
@@ -208,7 +176,7 @@ def _sizes(value: api.Value) -> api.Value:
     return SimpleNamespace(size=array.size, shape=array.shape, itemsize=itemsize, nbytes=nbytes)
 
 
-class StateCheck(BudgetCheck, WatchedCheck):
+class StateCheck(BudgetCheck):
     """Bytes reachable from an object that one step hands to another."""
 
     kind: Literal["state"]
@@ -224,9 +192,6 @@ class State(Budgeted[StateCheck]):
 
     def quantity(self, check: StateCheck) -> tuple[str, str, tuple[str, ...]]:
         return "state", check.of, ()
-
-    def halves(self, check: StateCheck, steps: Sequence[api.Step]) -> api.Halves:
-        return divided(steps, check.of)
 
     def over(self, trial: Trial[StateCheck], size: str) -> str:
         return f"{size} kept in {trial.check.of}"

@@ -7,10 +7,11 @@ from typing import Literal
 
 from grader.cases import size_expr
 from grader.kinds.base import Check, CheckResult, Trial, api
-from grader.kinds.counted import Budgeted, Counted, WatchedCheck
+from grader.kinds.counted import Budgeted, Counted
 from grader.model.numerals import number, times
 from grader.model.report import Verdict
 from grader.model.spec import Amount, Mention, Multiple, Name, RunName, key
+from grader.sandbox import config
 
 # Times the baseline's element-wise work; a matmul written that way is far beyond.
 ELEMENTWISE_ROOM = 8.0
@@ -107,7 +108,7 @@ class Flops(Counted[FlopsCheck]):
         return api.Finding.passed(line, **figures)
 
 
-class MemoryCheck(WatchedCheck):
+class MemoryCheck(Check):
     """Bytes of an autograd graph."""
 
     kind: Literal["memory"]
@@ -132,11 +133,6 @@ class MemoryCheck(WatchedCheck):
         for name in sorted(size_expr.names(self.at_most)):
             yield Mention(("at_most",), name, "size" if self.against is None else "number")
 
-    def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        yield from super().faults()
-        if self.large and self.quantity == "peak":
-            yield ("large",), "expected none: only what is kept is watched from outside"
-
 
 class Memory(Budgeted[MemoryCheck]):
     """Count bytes of the autograd graph."""
@@ -153,9 +149,8 @@ class Memory(Budgeted[MemoryCheck]):
 
     def _lacking(self, evaluation: api.Evaluation, check: MemoryCheck) -> str:
         """Why it cannot be measured on this machine's device; empty where it can."""
-        with api.blame_bank("the reference's worker fails"):
-            if not evaluation.reference.has_cuda():
-                return "needs a CUDA device, which this machine does not have"
+        if not config.cuda():
+            return "needs a CUDA device, which this machine does not have"
         try:  # a card may be too small, in use, or a slice of one
             for case in evaluation.cases_of(check):
                 self.baseline(Trial(evaluation, check, case))
@@ -166,11 +161,6 @@ class Memory(Budgeted[MemoryCheck]):
     def quantity(self, check: MemoryCheck) -> tuple[str, str, tuple[str, ...]]:
         quantity = "cuda-peak" if check.device == "cuda" else check.quantity
         return quantity, "", tuple(check.without)
-
-    def halves(self, check: MemoryCheck, steps: Sequence[api.Step]) -> api.Halves | None:
-        if check.quantity == "peak":
-            return None
-        return [s for s in steps if not s.backward], [s for s in steps if s.backward]
 
     def allowed(self, trial: Trial[MemoryCheck]) -> float:
         if trial.check.against is None:

@@ -101,7 +101,7 @@ class Gradcheck(Kind[GradcheckCheck]):
         for wrt, name in check.gradients.items():
             want, error = (np.asarray(numeric[wrt][key], np.float64) for key in ("value", "error"))
             value = _entry(values, name)
-            got = _floats(value)
+            got = api.floats(value)
             if got is None or got.shape != want.shape:
                 found, wanted = api.describe(value), shape_text(want.shape)
                 return trial.wrong(f"{name} is {found}, expected floats of shape {wanted}")
@@ -186,7 +186,7 @@ class Conservation(Kind[ConservationCheck]):
     def judge(self, trial: Trial[ConservationCheck]) -> api.Finding | None:
         np, check, case = api.np, trial.check, trial.case
         observed = trial.given(check.sum)
-        got = _floats(observed)
+        got = api.floats(observed)
         if got is None:
             return trial.wrong(f"{check.sum} is {api.describe(observed)}, expected floats")
         right, axes = trial.truth.values, tuple(check.over)
@@ -205,7 +205,7 @@ class Conservation(Kind[ConservationCheck]):
             _require(check.equals, other.shape, axes)
             if own:
                 given = trial.given(check.equals)
-                mine = _floats(given)
+                mine = api.floats(given)
                 if mine is None or mine.shape != other.shape:
                     needs = f"expected floats of shape {shape_text(other.shape)}"
                     return trial.wrong(f"{check.equals} is {api.describe(given)}, {needs}")
@@ -273,12 +273,3 @@ def _entry(values: Mapping[str, api.Value], name: str) -> api.Value:
         return value.get(key)
     listed = value if isinstance(value, (list, tuple)) and key.isdecimal() else ()
     return next(iter(listed[int(key or 0) :]), None) if listed else None
-
-
-def _floats(value: api.Value) -> api.Array | None:
-    """A result as float64, where it is of floats."""
-    np = api.np
-    values = getattr(value, "values", value)
-    if isinstance(values, (np.ndarray, np.generic, float)) and np.asarray(values).dtype.kind == "f":
-        return np.asarray(values, np.float64)
-    return None

@@ -49,6 +49,10 @@ class Numbers(Kind[NumbersCheck]):
         parts = ", ".join(check.parts)
         if not isinstance(expected, dict) or set(expected) != set(check.parts):
             raise api.BankFault(f"{check.id}: the reference's {check.of} lacks or adds to {parts}")
+        for part, right in expected.items():
+            if _plain(right) is None:
+                wanted = f"expected a number for {part} of the reference's {check.of}"
+                raise api.BankFault(f"{check.id}: {wanted}, found {api.describe(right)}")
         if not isinstance(observed, dict):
             return trial.wrong(
                 f"{check.of} is {api.describe(observed)}, expected a dict with {parts}"
@@ -83,11 +87,9 @@ class Numbers(Kind[NumbersCheck]):
 
 
 def _row(check: NumbersCheck, part: str, observed: api.Value, expected: api.Value) -> Row:
-    plain = observed.item() if isinstance(observed, api.np.generic) else observed
-    if isinstance(plain, api.np.ndarray) and plain.ndim == 0:
-        plain = plain.item()
-    if isinstance(plain, bool) or not isinstance(plain, (int, float)) or not math.isfinite(plain):
-        odd = number(plain) if isinstance(plain, float) else api.describe(observed)
+    plain = _plain(observed)
+    if plain is None or not math.isfinite(plain):
+        odd = api.describe(observed) if plain is None else number(plain)
         return Row(part, odd, _text(check, expected), "not a number")
     if plain == expected or abs(plain - expected) <= _tolerated(check, expected):
         return Row(part, _text(check, plain), _text(check, expected))
@@ -96,6 +98,13 @@ def _row(check: NumbersCheck, part: str, observed: api.Value, expected: api.Valu
     else:
         found, wanted = _text(check, plain), _text(check, expected)
     return Row(part, found, wanted, _note(float(plain), float(expected)))
+
+
+def _plain(value: api.Value) -> float | None:
+    """A number, also of numpy's or an array without axes, as Python has it; None for all else."""
+    if isinstance(value, api.np.generic) or (isinstance(value, api.np.ndarray) and not value.ndim):
+        value = value.item()
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _tolerated(check: NumbersCheck, expected: float) -> float:

@@ -97,7 +97,7 @@ class Mention:
 
     path: Path  # below the check's own
     name: str
-    of: Literal["result", "input", "input or result", "run", "case", "size", "number"]
+    of: Literal["result", "input", "input or result", "run", "size", "number"]
 
 
 class Tolerance(Keys):
@@ -108,7 +108,6 @@ class Tolerance(Keys):
 
     absolute: float | None = key("By this much.", None, gt=0, allow_inf_nan=False)
     relative: float | None = key("By this share of the expected number.", None, gt=0, lt=1)
-    digits: int | None = key("By half a unit in this significant digit of it.", None, ge=1, le=15)
     because: Text = key("Why; the candidate reads it.")
     of: Names = key("The results that it is about; all of the check, if not given.", [])
 
@@ -118,10 +117,8 @@ class Tolerance(Keys):
 
     @property
     def words(self) -> str:
-        """What a result may be: "rounded to 2 significant digits or off by at most 0.1"."""
+        """What a result may be: "off by at most 3 % or off by at most 0.1"."""
         said = []
-        if self.digits is not None:
-            said.append(f"rounded to {self.digits} significant digit{'s'[: self.digits - 1]}")
         if self.relative is not None:
             said.append(f"off by at most {100 * self.relative:.3g} %")
         if self.absolute is not None:
@@ -211,7 +208,7 @@ class TolerantCheck(Check):
     def faults(self) -> Iterator[tuple[Path, str]]:
         """A tolerance that allows nothing."""
         if self.tolerance is not None and not self.tolerance.words:
-            yield ("tolerance",), "expected absolute, relative or digits, found none"
+            yield ("tolerance",), "expected absolute or relative, found none"
 
 
 class Show(Keys):

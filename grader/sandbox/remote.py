@@ -149,7 +149,7 @@ class RemoteProgram:
     def timed(self, steps: Steps, inputs: Inputs, want: Names) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
         before = self.worker.cpu_nanoseconds()
-        request = self._about(protocol.Do, steps, inputs, want=tuple(want), how="time")
+        request = self._about(protocol.Timed, steps, inputs, want=tuple(want))
         outcome = self._ask(request, Outcome, steps, [inputs])
         after = self.worker.cpu_nanoseconds()
         seen = None if before is None or after is None else after - before
@@ -180,15 +180,6 @@ class RemoteProgram:
         if type(found.value) is not (str if quantity == "graph" else int):
             raise Garbled("broke the protocol: not a reply to measure (value)")
         return found
-
-    def pause(self, steps: Steps, inputs: Inputs, keep: Names) -> None:
-        """Run the steps, keep no more than these names alive, and give free memory back."""
-        request = self._about(protocol.Do, steps, inputs, want=tuple(keep), how="pause")
-        self._ask(request, Outcome, steps, [inputs], seconds=60)
-
-    def has_cuda(self) -> bool:
-        """Whether its process sees a CUDA device."""
-        return self._ask(protocol.Facts(), protocol.Found).cuda
 
     def mutants(
         self, source: bytes | None = None, numbers: Collection[float] = ()

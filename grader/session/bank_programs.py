@@ -287,8 +287,7 @@ def uses(question: Question, case: str, asked: int) -> list[Check]:
         check
         for part in question.spec.parts[:asked]
         for check in part.checks
-        if case == getattr(check, "large", "")
-        or case in case_names(check, question.runs[check.run], known)
+        if case in case_names(check, question.runs[check.run], known)
     ]
 
 

@@ -129,9 +129,8 @@ class GradingSession(Closing):
             modules: further files of a program, by the name under which it imports each; one that
                 another imports comes before that.
             stretched: whether what is only reported is measured.
-            decided: called with a report as soon as there is a verdict: before a pass is confirmed
-                from outside of the process, before what is only reported is measured, and before a
-                failure is explained.
+            decided: called with a report as soon as there is a verdict: before what is only
+                reported is measured, and before a failure is explained.
             explain_starter: whether an untouched starter is explained as well; a page shows
                 no more of one than that it is wrong, unless that is asked for.
             lenient: whether a line of answers that cannot be read is passed over, as in a class.
@@ -184,23 +183,20 @@ class GradingSession(Closing):
                     # The misconceptions' process starts during other checks.
                     expect = self.bank.expect_variants if is_explained else (lambda: None)
 
-                    def judged(*, witnessed: bool, stretched: bool) -> Report:
-                        evaluation.witnessed, evaluation.stretched = witnessed, stretched
+                    def judged(*, stretched: bool) -> Report:
+                        evaluation.stretched = stretched
                         # Where no speed is measured the reference runs on one secret draw, once.
                         drawn = secret() if stretched else self.bank.secret
                         evaluation.secret, evaluation.secret_lasts = drawn, not stretched
                         checks = run_checks(evaluation, expect, self._counting, progress)
                         return self._judged(report, evaluation, checks)
 
-                    early: Report | None = None
-                    if decided is not None:
-                        early = judged(witnessed=False, stretched=False)
+                    early = None if decided is None else judged(stretched=False)
+                    if decided and early:
                         decided(early)
                     # What was found out once is remembered; a process that is gone says no more.
-                    gone = worker.failure is not None
-                    report = (
-                        early if early and gone else judged(witnessed=True, stretched=stretched)
-                    )
+                    more = worker.failure is None and any(c.stretch for c in question.spec.checks)
+                    report = judged(stretched=stretched) if more or not early else early
                     if report.verdict is not Verdict.PASS and is_explained:
                         with keeping_output(worker):
                             report = explain(evaluation, report)

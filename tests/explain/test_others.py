@@ -47,7 +47,8 @@ def texts(report: Report) -> list[tuple[str, str]]:
         ("w + 1", "y is what would be right with w + 1 in place of w."),
         ("w * w", "y is what would be right with the square of w in place of w."),
         # forgot-weight gives 1 in place of w.
-        ("2 - w", "y is off by twice what forgot-weight is off by."),
+        ("2 - w",
+         'y is off by twice what a known mistake is off by ("You left the weight out.").'),
     ],
 )  # fmt: skip
 def test_what_other_inputs_or_an_idea_give_is_said(
@@ -66,7 +67,7 @@ def test_what_other_inputs_or_an_idea_give_is_said(
 )
 def test_what_does_not_hold_on_every_case_is_not_said(weight: str, session: GradingSession) -> None:
     said = texts(graded(session, WEIGHTED.format(weight)))
-    assert not any("would be right" in text or "forgot-weight" in text for _, text in said)
+    assert not any("would be right" in text or "known mistake" in text for _, text in said)
 
 
 def test_a_right_case_refutes_other_inputs(session: GradingSession) -> None:

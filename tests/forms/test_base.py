@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader import bank
-from grader.forms.base import LONGEST, Unreadable, read, template
+from grader.forms.base import LONGEST, MOST_FAULTS, Unreadable, read, template
 from grader.model.errors import BankError
 from grader.model.report import Verdict
 from grader.model.spec import Answer
@@ -124,7 +124,7 @@ def test_any_bytes_are_answers_or_a_sentence(text: bytes) -> None:
         sentence = f"{read(text, [])} is empty"
     except Unreadable as refused:
         sentence = refused.sentence
-    assert 0 < len(sentence) <= LONGEST
+    assert 0 < len(sentence) <= MOST_FAULTS * LONGEST
 
 
 # -- graded ---------------------------------------------------------------------------------------

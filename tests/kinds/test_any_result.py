@@ -75,9 +75,6 @@ class Claims(RemoteProgram):
     def timed(self, *_: Any, **__: Any) -> Any:
         return self._next(), self.number
 
-    def pause(self, *_: Any, **__: Any) -> None:
-        """Claim to keep what a run needs."""
-
     def measure(self, *_: Any, **__: Any) -> Measured:
         tensors = (("a tensor", self.number),)
         return Measured(self.number, tensors, self.number)

@@ -13,8 +13,8 @@ from grader.bank import load
 from grader.evaluation.evaluation import BankFault
 from grader.model.question import Support
 from grader.model.report import Bars, Verdict
+from grader.sandbox import config
 from grader.sandbox.client import WorkerClient
-from grader.sandbox.remote import RemoteProgram
 from tests.harness import Lend
 from tests.kinds.grading import MINI, Desk, run_check
 
@@ -192,7 +192,7 @@ def test_flops_hidden_in_elements_are_found(desk: Desk) -> None:
 
 
 def test_a_device_that_is_not_there_skips_the_check(desk: Desk) -> None:
-    if desk.reference.worker.ask({"op": "facts"})["reply"]["cuda"]:
+    if config.cuda():
         pytest.skip("this machine has the device")
     found = desk.result("peak", device="cuda")
     assert (found.verdict, found.message) == (
@@ -204,9 +204,9 @@ def test_a_device_that_is_not_there_skips_the_check(desk: Desk) -> None:
 def test_a_device_on_which_the_reference_fails_skips_the_check(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if desk.reference.worker.ask({"op": "facts"})["reply"]["cuda"]:
+    if config.cuda():
         pytest.skip("this machine has a device that works")
-    monkeypatch.setattr(RemoteProgram, "has_cuda", lambda _: True)
+    monkeypatch.setattr(config, "cuda", lambda: ("/dev/nvidia0",))
     found = desk.result("peak", device="cuda")
     assert found.verdict is Verdict.SKIPPED
     assert found.message.startswith("cannot be measured on this machine's CUDA device: the ref")

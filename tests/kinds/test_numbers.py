@@ -6,10 +6,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from grader.evaluation.evaluation import BankFault
+from grader.kinds import registry
+from grader.kinds.base import Trial
 from grader.model.report import Breakdown, Curve, Verdict
+from grader.sandbox.messages import Outcome
+from grader.sandbox.worker.wire import Tensor
 from tests.kinds.grading import Desk
 
 
@@ -56,6 +61,16 @@ def test_numbers_say_of_each_part_how_it_is_wrong(ledger: Desk) -> None:
 def test_parts_that_the_reference_has_not_are_the_banks_fault(ledger: Desk) -> None:
     with pytest.raises(BankFault, match=r"^parts: the reference's bytes "):
         ledger.result("parts", parts=["weights", "biases"])
+
+
+def test_what_is_no_number_in_the_reference_is_the_banks_fault(ledger: Desk) -> None:
+    evaluation, tensor = ledger.evaluation(), Tensor(np.array(2.0), "float32")
+    right = Outcome({"bytes": {"weights": 1, "grads": tensor, "total": 2}})
+    evaluation.outcome = lambda *_, **__: right  # type: ignore[method-assign]
+    trial = Trial(evaluation, ledger.check("parts"), evaluation.cases["seven-billion"])
+    wanted = r"^parts: expected a number for grads of the reference's bytes, found a float32 tensor"
+    with pytest.raises(BankFault, match=wanted):
+        registry.get("numbers").judge(trial)
 
 
 DRIVEN = "def step(x, rate): return {}"

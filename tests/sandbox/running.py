@@ -83,7 +83,7 @@ def started(
 ) -> Iterator[WorkerClient]:
     """Give a worker that has started, and see that it ends without a trace."""
     with WorkerClient(torch=torch, cpu_seconds=cpu_seconds, zygote=zygote) as worker:
-        worker.ask({"op": "facts"})
+        worker.ask({"op": "walls"})
         yield worker
     assert worker.process.ended
     assert not Path(worker.scratch).parent.exists()

@@ -195,7 +195,7 @@ def test_grades_in_a_notebook_and_in_a_thread_that_ends_before_the_next(host: Ho
                     await asyncio.sleep(0)
                 thread.join()
             zygote, worker = made
-            assert worker.ask({"op": "facts"})["ok"]
+            assert worker.ask({"op": "walls"})["ok"]
             worker.close()
             zygote.close()
             await asyncio.get_running_loop().run_in_executor(None, right)
@@ -216,7 +216,7 @@ def test_grades_in_a_forked_pool_also_after_grading_in_the_parent(host: Host) ->
 
         def in_a_fork(_):
             try:
-                worker.ask({"op": "facts"})
+                worker.ask({"op": "walls"})
             except GraderError as error:
                 assert "a fork of it" in str(error)
             else:
@@ -228,10 +228,10 @@ def test_grades_in_a_forked_pool_also_after_grading_in_the_parent(host: Host) ->
         right()
         zygote = Zygote(torch=False)
         worker = WorkerClient(torch=False, zygote=zygote)
-        worker.ask({"op": "facts"})
+        worker.ask({"op": "walls"})
         with multiprocessing.get_context("fork").Pool(2) as pool:
             levels = set(pool.map(in_a_fork, range(2)))
-            assert worker.ask({"op": "facts"})["ok"]
+            assert worker.ask({"op": "walls"})["ok"]
             worker.close()
             zygote.close()  # though the pool holds copies of its sockets
             assert os.getpid() not in levels
@@ -251,7 +251,7 @@ def test_a_host_that_is_killed_leaves_nothing_though_a_fork_of_it_lives(
     source = """
     zygote = Zygote(torch=False)
     worker = WorkerClient(torch=False, zygote=zygote)
-    worker.ask({"op": "facts"})
+    worker.ask({"op": "walls"})
     fork = os.fork()
     if fork == 0:
         signal.pause()

@@ -41,7 +41,7 @@ def test_a_process_that_ends_says_how_and_is_asked_no_more(
             run(load(worker, source))
         assert str(told.value) == f"ended its process ({how}) before it answered"
         with pytest.raises(Died):
-            worker.ask({"op": "facts"})
+            worker.ask({"op": "walls"})
 
 
 @pytest.mark.parametrize(

@@ -49,14 +49,9 @@ class Step(NamedTuple):
 
     targets: Names
     unpack: bool  # whether the result is a tuple to be spread over the targets
-    owner: str  # submission, torch or driver
+    owner: str  # submission, driver, or torch, which differentiates
     function: str
     arguments: tuple[Argument, ...]
-
-    @property
-    def backward(self) -> bool:
-        """Whether it is torch that is called, to differentiate."""
-        return self.owner == "torch" and self.function == "vjp"
 
 
 class Input(NamedTuple):
@@ -77,10 +72,6 @@ Inputs = dict[str, Input]
 
 class Walls(NamedTuple):
     """What was refused to this process when it tried: `Tried`."""
-
-
-class Facts(NamedTuple):
-    """What this process has: `Found`."""
 
 
 class File(NamedTuple):
@@ -122,14 +113,9 @@ class Several(NamedTuple):
     want: Names = ()
 
 
-class Do(NamedTuple):
-    """Run steps on inputs and look at nothing else: `Outcome`.
+class Timed(NamedTuple):
+    """Run steps on inputs, look at nothing else, and tell the CPU time: `Outcome`."""
 
-    - `time` tells the CPU time, too;
-    - `pause` keeps what is wanted alive, of this run or of the one before, and nothing else.
-    """
-
-    how: str
     program: str
     steps: Steps
     inputs: Inputs
@@ -211,12 +197,6 @@ class Tried(NamedTuple):
 
     acts: dict[str, str]
     missing: Names
-
-
-class Found(NamedTuple):
-    """What a process has."""
-
-    cuda: bool
 
 
 class Raised(NamedTuple):

@@ -38,7 +38,7 @@ def _measure(program: LoadedModule, asked: protocol.Measure) -> protocol.Measure
 ON_PROGRAMS: Mapping[type[NamedTuple], Callable[[LoadedModule, Any], NamedTuple]] = (
     MappingProxyType(
         {
-            protocol.Do: stepping.do,
+            protocol.Timed: stepping.timed,
             protocol.Differentiate: differences.gradients,
             protocol.Measure: _measure,
         }
@@ -59,9 +59,6 @@ class Server:
         tester = calls.Tester(exchange)
         handlers: dict[type[NamedTuple], Callable[[Any], NamedTuple]] = {
             protocol.Walls: lambda _: protocol.Tried(dict(acts), tuple(missing)),
-            protocol.Facts: lambda _: protocol.Found(
-                TORCH and bool(sys.modules["torch"].cuda.is_available())
-            ),
             protocol.Load: self.load,
             protocol.Run: self.run,
             protocol.Several: self.several,

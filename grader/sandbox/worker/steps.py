@@ -7,10 +7,7 @@ text, and the frames that belong to it.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import functools
-import gc
 import itertools
 import linecache
 import sys
@@ -22,7 +19,6 @@ from typing import Any
 
 from . import layouts, protocol, values
 from .protocol import Argument, Inputs, Outcome, Outcomes, Raised, Run, Step
-from .walls import kernel
 from .wire import Array, type_name
 
 Names = dict[str, Any]
@@ -201,32 +197,13 @@ def perform_all(program: LoadedModule, steps: Sequence[Step], names: Names) -> N
             raise Stopped(index, error) from None
 
 
-paused: Names = {}  # what is alive of the run that was paused last
-# C's way of giving free memory back, if any; taken before a program could put another in place.
-_trim = functools.partial(
-    getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0), ctypes.c_size_t(0)
-)
-
-
-def do(program: LoadedModule, asked: protocol.Do) -> Outcome:
-    """Run the steps without looking at inputs."""
-    pausing, names = asked.how == "pause", build(asked.inputs)
-    if pausing:
-        names |= {name: paused[name] for name in asked.want if name in paused}
-        paused.clear()
-        if sys.platform == "linux":
-            with contextlib.suppress(OSError):  # memory by 2 MB would round up what is held
-                kernel.prctl(kernel.PR_SET_THP_DISABLE, 1)
+def timed(program: LoadedModule, asked: protocol.Timed) -> Outcome:
+    """Run the steps without looking at inputs, and tell the CPU time."""
+    names = build(asked.inputs)
     start = time.process_time_ns()
     perform_all(program, asked.steps, names)
     spent = time.process_time_ns() - start
-    if not pausing:
-        return Outcome({n: values.snapshot(names[n]) for n in asked.want}, spent=spent)
-    paused.update({name: names[name] for name in asked.want if name in names})
-    del names  # nothing else of ours stays
-    gc.collect()
-    _trim()
-    return Outcome({})
+    return Outcome({n: values.snapshot(names[n]) for n in asked.want}, spent=spent)
 
 
 def run(program: LoadedModule, asked: Run) -> Outcomes:

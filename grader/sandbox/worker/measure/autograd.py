@@ -85,7 +85,7 @@ def measure(program: LoadedModule, asked: Measure) -> Measured:
     at the steps before the first backward only, and `graph` at the result `of`; `without` are
     inputs whose storages are not counted as saved.
     """
-    forward = [step for step in asked.steps if not step.backward]
+    forward = [step for step in asked.steps if step.owner != "torch"]
     names = stepping.build(asked.inputs)
     match asked.quantity:
         case "saved":

@@ -19,7 +19,6 @@ from grader.sandbox.messages import Outcome
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.spawn import Zygote, zygote_if_safe
 from tests.kinds.grading import Desk, run_check
-from tests.sandbox.running import FIND
 
 SOME = {"extends": "rows", "about": "64 rows of 64", "x": {"normal": [64, 64]}}
 RACED = {"extends": "rows", "about": "96 rows of 128", "x": {"normal": [96, 128]}}
@@ -45,21 +44,18 @@ def desk() -> Iterator[Desk]:
         yield found
 
 
-def on_its_own(
-    desk: Desk, zygote: Zygote, source: str, check: Check, *, right: bool = True
-) -> CheckResult:
+def on_its_own(desk: Desk, zygote: Zygote, source: str, check: Check) -> CheckResult:
     with WorkerClient(torch=False, zygote=zygote) as worker:
         alone = copy.copy(desk)
         alone.theirs = worker
         evaluation = alone.evaluation(source)
-        if right:
-            values = run_check(evaluation, alone.check("backward", cases=["rows", "big"]))
-            assert values.verdict is Verdict.PASS, values.message
+        values = run_check(evaluation, alone.check("backward", cases=["rows", "big"]))
+        assert values.verdict is Verdict.PASS, values.message
         return run_check(evaluation, check)
 
 
 def kept(desk: Desk, zygote: Zygote, source: str) -> CheckResult:
-    return on_its_own(desk, zygote, source, desk.check("kept", cases=["rows", "some"], large="big"))
+    return on_its_own(desk, zygote, source, desk.check("kept", cases=["rows", "some"]))
 
 
 HONEST = {
@@ -81,13 +77,12 @@ def centre(x, w):
 
 
 @pytest.mark.parametrize("source", HONEST.values(), ids=HONEST)
-def test_honest_state_passes_by_both_accounts(desk: Desk, zygote: Zygote, source: str) -> None:
+def test_honest_state_passes(desk: Desk, zygote: Zygote, source: str) -> None:
     found = kept(desk, zygote, source)
     assert (found.verdict, found.message) == (
         Verdict.PASS,
         "65,536 bytes kept, 65,600 bytes allowed",
     )
-    assert found.figures["witnessed"] == 1
 
 
 # Each keeps the 2 arrays of the reference and as much again four times, or keeps nothing but a key.
@@ -116,21 +111,6 @@ PLACES = {
     "a global": stash("kept = {}", "kept[key] = data", "kept[ctx]"),
     "a closure": stash("", "fetch = lambda: data", "ctx()", "fetch"),
     "a list of floats": stash("kept = {}", "kept[key] = data.ravel().tolist()", "kept[ctx]"),
-    "mmap": stash(
-        "kept = {}\nimport mmap",
-        "kept[key] = mmap.mmap(-1, data.nbytes); kept[key][:] = data.tobytes()",
-        "np.frombuffer(kept[ctx]).copy()",
-    ),
-    "a file": stash(
-        "", "data.tofile(f'k{key}')", "np.fromfile(f'k{ctx}')"
-    ),
-    "C's heap": stash(
-        "import ctypes\nc = ctypes.CDLL(None); c.malloc.restype = ctypes.c_void_p; "
-        "c.malloc.argtypes = [ctypes.c_size_t]",
-        "at = c.malloc(data.nbytes); ctypes.memmove(at, data.ctypes.data, data.nbytes)",
-        "np.frombuffer(ctypes.string_at(ctx, 8 * grad_y.nbytes))",
-        "at",
-    ),
     "an object that comes back from the dead": stash(
         "graves = {}\nclass Box:\n    def __del__(self): graves[self.key] = self",
         "box = Box(); box.key, box.data = key, data; del box",
@@ -149,61 +129,6 @@ def test_state_that_is_kept_elsewhere_counts(desk: Desk, zygote: Zygote, source:
     found = kept(desk, zygote, source)
     assert found.verdict is Verdict.FAIL
     assert "bytes" in found.message
-
-
-BLIND = (
-    FIND
-    + """
-import gc, sys, tracemalloc
-tracemalloc.get_traced_memory = lambda: (0, 0)
-tracemalloc.start = lambda *_: None
-gc.get_referents = lambda *_: []
-for name, module in list(sys.modules.items()):
-    if name.startswith("worker"):
-        if hasattr(module, "reachable"):
-            module.reachable = lambda *_: 0
-"""
-)
-
-
-@pytest.mark.parametrize(
-    "place", ["a global", "a closure", "an object that comes back from the dead"]
-)
-def test_a_meter_that_is_put_out_does_not_help(desk: Desk, zygote: Zygote, place: str) -> None:
-    found = kept(desk, zygote, PLACES[place] + BLIND)
-    assert found.verdict is Verdict.FAIL
-    assert found.message.startswith("by the system's account your process keeps ")
-
-
-def test_who_is_wrong_whether_measured_or_not_is_not_flagged(desk: Desk, zygote: Zygote) -> None:
-    wrong = "def centre_backward(grad_y, ctx): return -grad_y, grad_y"
-    broken = "def centre_backward(grad_y, ctx): raise ValueError"
-    for source in (wrong, broken):
-        check = desk.check("kept", cases=["rows", "some"], large="big")
-        found = on_its_own(desk, zygote, source, check, right=False)
-        assert found.verdict is Verdict.PASS
-
-
-SHY = """
-import sys
-honest, once = centre, [1]
-def centre(x, w):
-    frame = sys._getframe()
-    while once and frame:
-        if frame.f_code.co_name == "do":
-            once.pop()
-            raise ValueError("not while it is looked at")
-        frame = frame.f_back
-    return honest(x, w)
-"""
-
-
-def test_who_raises_only_where_it_is_looked_at_does_not_pass(desk: Desk, zygote: Zygote) -> None:
-    found = kept(desk, zygote, SHY)
-    assert (found.verdict, found.message) == (
-        Verdict.ERROR,
-        "your centre raised ValueError in case big",
-    )
 
 
 BURN = """

@@ -47,16 +47,9 @@ class Squares(torch.autograd.Function):
 def squares(x, w):
     return Squares.apply(x, w)
 """
-DATA = "h.detach().double().numpy()"
-OF_BYTES = "np.frombuffer({}).copy()"
 PLACES = {
     "an attribute of ctx": ("", "ctx.h = h", "ctx.h.double()"),
     "a global by id(ctx)": ("kept = {}", "kept[id(ctx)] = h", "kept[id(ctx)].double()"),
-    "mmap": (
-        "import mmap\nkept = {}",
-        f"data = {DATA}.tobytes(); kept[key] = mmap.mmap(-1, len(data)); kept[key][:] = data",
-        OF_BYTES.format("kept[key]"),
-    ),
     "torch's own module": (
         "",
         "setattr(torch, f'k{key}', h)",
@@ -99,8 +92,7 @@ def alive(ours: WorkerClient, theirs: WorkerClient, source: str) -> CheckResult:
     checks = {c.id: c for c in question.spec.checks}
     right = run_check(evaluation, checks["values"].model_copy(update={"cases": ["few", "rows"]}))
     assert right.verdict is Verdict.PASS, right.message
-    small = {"cases": ["few", "some"], "large": "rows"}
-    return run_check(evaluation, checks["alive"].model_copy(update=small))
+    return run_check(evaluation, checks["alive"].model_copy(update={"cases": ["few", "some"]}))
 
 
 def test_the_reference_passes(ours: WorkerClient, theirs: WorkerClient) -> None:
@@ -118,4 +110,4 @@ def test_activations_kept_elsewhere_count(
     before, stash, fetch = place
     found = alive(ours, theirs, KEEPS.format(before=before, stash=stash, fetch=fetch))
     assert found.verdict is Verdict.FAIL
-    assert "alive after forward" in found.message or "by the system's" in found.message
+    assert "alive after forward" in found.message
