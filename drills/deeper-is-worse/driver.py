@@ -82,7 +82,7 @@ def _trained(seed, depth=3):
 
 
 def grown(program, x, more, seed):
-    """The logits of a deeper tower, whether old blocks are kept, how many there are, if new differ."""
+    """The logits of a deeper tower, whether old blocks are kept, their number, if new differ."""
     params = _trained(int(seed))
     found = program.grow(params, int(more), np.random.default_rng(int(seed)))
     old = [
