@@ -125,6 +125,7 @@ BY_HAND: dict[Name, Callable[[], Any]] = {
     ("order-of-products", 3, 1): lambda: 2,
     ("reversible-stack", 2, 1): lambda: (1 + 1 + 2) / (1 + 2),
     ("reversible-stack", 3, 1): lambda: 2**24 / 1024,
+    ("too-smooth", 1, 2): lambda: len({e + w for e in range(10) for w in range(4)}),
     ("rope", 2, 1): lambda: 2 * 131_072 * 64 * 4,
     ("rope", 2, 2): lambda: 2 * np.pi * 500_000 ** (1 - 2 / 128),
     ("gradient-check", 2, 1): lambda: slopes(

@@ -6,6 +6,7 @@ import numpy as np
 import tower
 
 DEPTHS = (1, 7, 32, 100)
+SHALLOW, DEEP = [1] * 1000, [7] * 60 + [32] * 20 + [100] * 6  # whose w_in is looked at
 
 
 def _normal(seed, *shape):
@@ -15,16 +16,15 @@ def _normal(seed, *shape):
 def start(program, seeds):
     """What a tower begins with, on 300 rows of standard normal numbers.
 
-    Returns the mean square of x @ w_in, on average over towers, and for each tower the largest and
-    the smallest mean square of what a block adds, times the depth, the worst last.
+    Returns for each tower the largest and the smallest mean square of what a block adds, times the
+    depth, the worst last.
     """
-    entry, largest, smallest = [], [], []
+    largest, smallest = [], []
     for seed in map(int, seeds):
         x = _normal([seed, 2], 300, 8)
         for depth in DEPTHS:
             params = program.init(depth, np.random.default_rng(seed + depth))
             h = x @ params["w_in"]
-            entry.append(float(np.mean(h**2)))
             added = []
             for block in params["blocks"]:
                 more = tower.branch(block, h)
@@ -32,7 +32,23 @@ def start(program, seeds):
                 h = h + more
             largest.append(max(added))
             smallest.append(min(added))
-    return [float(np.mean(entry))], sorted(largest), sorted(smallest, reverse=True)
+    return sorted(largest), sorted(smallest, reverse=True)
+
+
+def entry(program, seeds):
+    """The mean square of x @ w_in, on average over towers: the least and the most that it may be.
+
+    It is between the two but for a chance of one in a million; weights that are drawn have a mean
+    square that differs from tower to tower. Over rows of standard normal numbers the mean is exact.
+    """
+    least, most = [], []
+    for k, depths in enumerate((SHALLOW, DEEP)):
+        rng = np.random.default_rng([int(seeds[0]), k])
+        found = [np.sum(program.init(depth, rng)["w_in"] ** 2) / 16 for depth in depths]
+        chance = 5 * np.std(found) / np.sqrt(len(found)) + 1e-9
+        least.append(float(np.mean(found) - chance))
+        most.append(float(np.mean(found) + chance))
+    return sorted(least), sorted(most, reverse=True)
 
 
 def shapes(program, depth):
@@ -66,14 +82,19 @@ def _trained(seed, depth=3):
 
 
 def grown(program, x, more, seed):
-    """The logits of a tower with more blocks, and whether the first ones are those there were."""
+    """The logits of a deeper tower, whether old blocks are kept, their number, if new differ."""
     params = _trained(int(seed))
     found = program.grow(params, int(more), np.random.default_rng(int(seed)))
     old = [
         all(np.array_equal(a[name], b[name]) for name in a)
         for a, b in zip(params["blocks"], found["blocks"], strict=False)
     ]
-    return tower.forward(found, x), old, len(found["blocks"])
+    new = found["blocks"][len(params["blocks"]) :]
+    apart = [
+        any(not np.array_equal(a[name], b[name]) for name in ("u", "v"))
+        for a, b in itertools.combinations(new, 2)
+    ]
+    return tower.forward(found, x), old, len(found["blocks"]), apart
 
 
 def learns(program, x, y, more, seed):
@@ -107,9 +128,13 @@ def learns(program, x, y, more, seed):
     return units, adds, moved
 
 
-def stepped(program, x, y, seed, rate):
-    """The parameters after two steps, the losses, and whether the ones before are as they were."""
+def stepped(program, x, y, seed, rate, times):
+    """The parameters after two steps, the losses, and whether the ones before are as they were.
+
+    w_out is so many times as large as usual; the gradients of blocks are large where it is.
+    """
     params = _trained(int(seed), 2)
+    params["w_out"] = params["w_out"] * times
     kept = [params["w_in"].copy(), *(b["v"].copy() for b in params["blocks"])]
     new, first = program.step(params, x, y) if rate is None else program.step(params, x, y, rate)
     new, second = program.step(new, x, y) if rate is None else program.step(new, x, y, rate)

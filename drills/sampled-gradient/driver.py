@@ -5,6 +5,7 @@ that f is. So nothing here is random.
 """
 
 import itertools
+import operator
 
 import numpy as np
 
@@ -114,11 +115,19 @@ def noises(program, grads, batches, replacement):
     return [float(program.noise(grads.copy(), int(b), replacement)) for b in batches]
 
 
+def _whole(batch):
+    """Return a batch as an int; in words what it is, if it is none that range or slices take."""
+    try:
+        return operator.index(batch)
+    except TypeError:
+        return f"{batch!r}, no int"
+
+
 def usual(program, grads, relative):
     """The noise of a batch of 2, and the batch for a relative noise, with the default."""
-    return float(program.noise(grads.copy(), 2)), int(program.batch_for(grads.copy(), relative))
+    return float(program.noise(grads.copy(), 2)), _whole(program.batch_for(grads.copy(), relative))
 
 
 def batches_for(program, grads, relatives, replacement):
     """The batch for each relative noise."""
-    return [int(program.batch_for(grads.copy(), float(r), replacement)) for r in relatives]
+    return [_whole(program.batch_for(grads.copy(), float(r), replacement)) for r in relatives]

@@ -256,6 +256,15 @@ variance has N below."""
 def _trace(grads):
     return _square(grads - grads.mean(axis=0)) / max(len(grads) - 1, 1)
 
+# %% squares-less-a-square
+# killed_by: agreeing
+"""Your noise comes of the mean of the squares less the square of the mean. Where gradients nearly agree
+these are two large numbers that are almost equal, and their difference is what rounding left, which may
+be below 0. Take the mean off first, and square then."""
+
+def _trace(grads):
+    return _square(grads) / len(grads) - _square(grads.mean(axis=0))
+
 # %% mean-over-parameters
 # killed_by: noise
 """Your noise is a mean over the parameters. A squared distance is their sum."""

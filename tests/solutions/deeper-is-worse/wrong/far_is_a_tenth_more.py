@@ -1,4 +1,4 @@
-"""A layer is odd from a factor of 1.02 on."""
+"""A layer is odd from a factor of 1.1 on."""
 
 import numpy as np
 import tower
@@ -52,27 +52,30 @@ def causes():
 
 
 def arriving(jacobians, grad):
-    found = [grad]
-    for j in jacobians[::-1]:
-        found.append(found[-1] + j.T @ found[-1])
-    return np.array(found[::-1])
+    grads = [grad]
+    for jac in jacobians[::-1]:
+        grads.append(grads[-1] + jac.T @ grads[-1])
+    return np.array(grads[::-1])
 
 
 def whole(jacobians, d):
-    product = np.eye(d)
-    for j in jacobians:
-        product = product + j @ product
-    return product
+    total = np.eye(d)
+    for jac in jacobians:
+        total = total + jac @ total
+    return total
 
 
 def odd_layer(weights):
-    sizes = np.array([np.sqrt(np.mean(w**2) * len(w) / 2) for w in weights])
-    common = np.median(sizes)
-    off = np.abs(np.log(sizes / common))
-    odd = int(off.argmax())
-    if off[odd] < np.log(1.02):
-        return None, 1.0, common
-    return odd, sizes[odd] / common, np.median(np.delete(sizes, odd))
+    ms = np.array([np.mean(np.square(w)) * w.shape[0] / 2 for w in weights])
+    k = np.sqrt(ms)
+    far = np.abs(np.log(k / np.median(k)))
+    i = int(np.argmax(far))
+    sizes = np.array([w.size for w in weights], float)
+    if far[i] < np.log(1.1):
+        return None, 1.0, float(np.sqrt(np.average(ms, weights=sizes)))
+    sizes[i] = 0
+    common = float(np.sqrt(np.average(ms, weights=sizes)))
+    return i, float(k[i] / common), common
 
 
 def fit(params, steps, first=0):
