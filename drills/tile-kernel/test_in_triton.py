@@ -27,8 +27,8 @@ CLOSE = {"float32": 1e-5, "float16": 2e-3}
 
 @pytest.fixture(scope="module")
 def kernels() -> Any:
-    path = Path(__file__).with_name("triton_kernel.py")
-    spec = importlib.util.spec_from_file_location("triton_kernel", path)
+    path = Path(__file__).parents[2] / "docs" / "examples" / "tile_kernel_triton.py"
+    spec = importlib.util.spec_from_file_location("tile_kernel_triton", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

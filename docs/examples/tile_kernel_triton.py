@@ -1,4 +1,4 @@
-"""The kernels of this question in Triton: on a GPU, or on a CPU with TRITON_INTERPRET=1.
+"""The kernels of tile-kernel in Triton: on a GPU, or on a CPU with TRITON_INTERPRET=1.
 
 One to one with the reference: t.load is tl.load, `program` is tl.program_id(0), and t.launch is
 kernel[grid](...).  Three things differ.  What is masked in a tl.load without `other` is undefined,
