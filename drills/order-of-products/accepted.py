@@ -14,11 +14,15 @@ def product_of(first, params, vectors, damping):
 
 def hessian_product(loss_of, params, vectors, damping):
     loss = loss_of(params)
+    if not loss.requires_grad:
+        return [damping * v for v in vectors]
     first = torch.autograd.grad(loss, params, create_graph=True, allow_unused=True)
     return list(product_of(first, params, vectors, damping))
 
 def gauss_newton_product(residuals_of, params, vectors, damping):
     r = residuals_of(params)
+    if not r.requires_grad:
+        return [damping * v for v in vectors]
     u = torch.zeros_like(r, requires_grad=True)
     back = torch.autograd.grad(r, params, u, create_graph=True, allow_unused=True)
     along = sum((g * v).sum() for g, v in zip(back, vectors) if g is not None)
@@ -77,7 +81,10 @@ def cut(vector, like):
     return [one.view_as(p) for one, p in zip(vector.split([p.numel() for p in like]), like)]
 
 def hessian_product(loss_of, params, vectors, damping):
-    first = torch.autograd.grad(loss_of(params), params, create_graph=True, allow_unused=True)
+    loss = loss_of(params)
+    first = [None] * len(params)
+    if loss.requires_grad:
+        first = torch.autograd.grad(loss, params, create_graph=True, allow_unused=True)
     g, v = flat(first, params), flat(vectors, params)
     second = [None] * len(params)
     if g.requires_grad:
@@ -89,7 +96,8 @@ def gauss_newton_product(residuals_of, params, vectors, damping):
     start = flat([p.detach() for p in params], params)
     _, jv = torch.func.jvp(lambda w: residuals_of(cut(w, params)), (start,), (v,))
     w = start.clone().requires_grad_()
-    (jjv,) = torch.autograd.grad(residuals_of(cut(w, params)), w, jv)
+    residuals = residuals_of(cut(w, params))
+    jjv = torch.autograd.grad(residuals, w, jv)[0] if residuals.requires_grad else 0 * w.detach()
     return cut(jjv + damping * v, params)
 
 def costs(dims, itemsize):
@@ -139,8 +147,11 @@ def costs(dims, itemsize):
 import torch
 
 def hessian_product(loss_of, params, vectors, damping):
-    grads = torch.autograd.grad(loss_of(params), params, create_graph=True, allow_unused=True)
     total = [damping * v for v in vectors]
+    try:
+        grads = torch.autograd.grad(loss_of(params), params, create_graph=True, allow_unused=True)
+    except RuntimeError:  # no graph at all
+        return total
     for g, v in zip(grads, vectors):
         if g is None or not g.requires_grad:
             continue
@@ -156,7 +167,9 @@ def gauss_newton_product(residuals_of, params, vectors, damping):
 
         _, one = torch.func.jvp(of_one, (params[i].detach(),), (v,))
         along = one if along is None else along + one
-    back = torch.autograd.grad(residuals_of(params), params, along.detach(), allow_unused=True)
+    back = [None for _ in params]
+    if (residuals := residuals_of(params)).grad_fn is not None:
+        back = torch.autograd.grad(residuals, params, along.detach(), allow_unused=True)
     return [damping * v if g is None else g + damping * v for g, v in zip(back, vectors)]
 
 def costs(dims, itemsize):
@@ -181,7 +194,8 @@ def hessian_product(loss_of, params, vectors, damping):
     with torch.enable_grad():
         step = torch.zeros((), dtype=params[0].dtype, requires_grad=True)
         moved = [p + step * v for p, v in zip(params, vectors)]
-        (slope,) = torch.autograd.grad(loss_of(moved), step, create_graph=True)
+        loss = loss_of(moved) + 0 * step * step
+        (slope,) = torch.autograd.grad(loss, step, create_graph=True)
         found = [None] * len(params)
         if slope.requires_grad:
             found = torch.autograd.grad(slope, params, allow_unused=True)
@@ -193,7 +207,7 @@ def gauss_newton_product(residuals_of, params, vectors, damping):
         _, jv = torch.func.jvp(
             lambda s: residuals_of([p + s * v for p, v in zip(params, vectors)]), (step,), (torch.ones_like(step),)
         )
-    r = residuals_of(params)
+    r = residuals_of(params) + 0 * params[0].sum()
     found = torch.autograd.grad((r * jv).sum(), params, allow_unused=True)
     return [v * damping if f is None else f.add(v, alpha=damping) for f, v in zip(found, vectors)]
 
@@ -218,6 +232,10 @@ class Curvature:
         self.params, self.damping = list(params), damping
 
     def turned(self, output, vector, create=False):
+        if not isinstance(output, list):
+            output, vector = [output], [vector]
+        if not output[0].requires_grad:
+            return [torch.zeros_like(p) for p in self.params]
         found = torch.autograd.grad(output, self.params, vector, create_graph=create, allow_unused=True)
         return [torch.zeros_like(p) if f is None else f for f, p in zip(found, self.params)]
 

@@ -16,13 +16,10 @@ them. A change of w1 changes the gradient of w2 as well. Add up g . v over all a
 differentiate that one number with respect to all of them."""
 
 def hessian_product(loss_of, params, vectors, damping):
-    grads = torch.autograd.grad(loss_of(params), params, create_graph=True, allow_unused=True)
+    grads = _gradients(loss_of(params), params, create_graph=True)
     found = []
     for g, p, v in zip(grads, params, vectors, strict=True):
-        of = (None,)
-        if _has_graph(g):
-            of = torch.autograd.grad(g, [p], v, allow_unused=True, retain_graph=True)
-        found += [torch.zeros_like(p) if one is None else one for one in of]
+        found += _gradients((g * v).sum(), [p], retain_graph=True)
     return _damped(found, vectors, damping)
 
 # %% sum-of-the-gradient
@@ -31,10 +28,8 @@ def hessian_product(loss_of, params, vectors, damping):
 v is. Multiply the gradient by v before you add it up."""
 
 def hessian_product(loss_of, params, vectors, damping):
-    grads = torch.autograd.grad(loss_of(params), params, create_graph=True, allow_unused=True)
-    curved = [g for g in grads if _has_graph(g)]
-    found = _gradients(curved, params, [torch.ones_like(g) for g in curved])
-    return _damped(found, vectors, damping)
+    grads = _gradients(loss_of(params), params, create_graph=True)
+    return _damped(_gradients(sum(g.sum() for g in grads), params), vectors, damping)
 
 # %% outer-product-of-the-gradient
 # killed_by: product
@@ -43,9 +38,8 @@ gradient is 0, as in a minimum, nothing is left of it, and there the curvature m
 Hessian is the derivative of g."""
 
 def hessian_product(loss_of, params, vectors, damping):
-    found = _gradients([loss_of(params)], params, [None])
-    along = sum((g * v).sum() for g, v in zip(found, vectors, strict=True))
-    return _damped([g * along for g in found], vectors, damping)
+    found = _gradients(loss_of(params), params)
+    return _damped([g * _dot(found, vectors) for g in found], vectors, damping)
 
 # %% damping-left-out
 # killed_by: product
@@ -61,9 +55,8 @@ def _damped(found, vectors, damping):
 H + damping I, and its product with v has damping times v."""
 
 def hessian_product(loss_of, params, vectors, damping):
-    grads = torch.autograd.grad(loss_of(params), params, create_graph=True, allow_unused=True)
-    curved = [(g, v) for g, v in zip(grads, vectors, strict=True) if _has_graph(g)]
-    found = _gradients([g for g, _ in curved], params, [v for _, v in curved])
+    grads = _gradients(loss_of(params), params, create_graph=True)
+    found = _gradients(_dot(grads, vectors), params)
     return _damped(found, [p.detach() for p in params], damping)
 
 # %% direction-normalized
@@ -87,7 +80,7 @@ STEP = 1e-4
 
 def hessian_product(loss_of, params, vectors, damping):
     moved = [(p + STEP * v).detach().requires_grad_() for p, v in zip(params, vectors, strict=True)]
-    here, there = (_gradients([loss_of(at)], at, [None]) for at in (params, moved))
+    here, there = (_gradients(loss_of(at), at) for at in (params, moved))
     found = [(b - a) / STEP for a, b in zip(here, there, strict=True)]
     return _damped(found, vectors, damping)
 
@@ -138,7 +131,8 @@ to be multiplied with is J v: how the residuals change along v."""
 
 def gauss_newton_product(residuals_of, params, vectors, damping):
     residuals = residuals_of(params)
-    return _damped(_gradients([residuals], params, [residuals.detach()]), vectors, damping)
+    found = _gradients((residuals * residuals.detach()).sum(), params)
+    return _damped(found, vectors, damping)
 
 # %% mean-over-residuals
 # killed_by: squares
@@ -148,7 +142,7 @@ of squares has that factor in the residuals."""
 def gauss_newton_product(residuals_of, params, vectors, damping):
     residuals = residuals_of(params)
     along = _along(residuals, params, vectors) / residuals.numel()
-    found = _gradients([residuals], params, [along])
+    found = _gradients((residuals * along).sum(), params)
     return _damped(found, vectors, damping)
 
 # %% squares-change-the-trainers-gradients
@@ -167,8 +161,30 @@ def gauss_newton_product(residuals_of, params, vectors, damping):
 """Your product raises an exception where the loss is linear in all parameters: no gradient has a graph
 then, and there is nothing to differentiate. H is 0 there, and the product is damping times v."""
 
-def _has_graph(grad):
-    return grad is not None
+def hessian_product(loss_of, params, vectors, damping):
+    grads = _gradients(loss_of(params), params, create_graph=True)
+    found = torch.autograd.grad(_dot(grads, vectors), params, allow_unused=True)
+    found = [torch.zeros_like(p) if g is None else g for g, p in zip(found, params, strict=True)]
+    return _damped(found, vectors, damping)
+
+# %% constant-losses-refused
+# killed_by: unused
+"""Your product raises an exception where nothing depends on any parameter: there is no graph at all then,
+and torch refuses to differentiate. The matrix is 0 there, and the product is damping times v."""
+
+def hessian_product(loss_of, params, vectors, damping):
+    grads = torch.autograd.grad(loss_of(params), params, create_graph=True, allow_unused=True)
+    pairs = zip(grads, vectors, strict=True)
+    number = sum((g * v).sum() for g, v in pairs if g is not None)
+    return _damped(_gradients(number, params), vectors, damping)
+
+# %% constant-losses-refused / residuals
+def gauss_newton_product(residuals_of, params, vectors, damping):
+    residuals = residuals_of(params)
+    along = _along(residuals, params, vectors)
+    found = torch.autograd.grad((residuals * along).sum(), params, allow_unused=True)
+    found = [torch.zeros_like(p) if g is None else g for g, p in zip(found, params, strict=True)]
+    return _damped(found, vectors, damping)
 
 # %% always-float64
 # killed_by: single
@@ -189,9 +205,8 @@ def gauss_newton_product(residuals_of, params, vectors, damping):
     residuals = residuals_of(params)
     found = [torch.zeros_like(p) for p in params]
     for one in residuals.unbind():
-        row = torch.autograd.grad(one, params, retain_graph=True, allow_unused=True)
-        row = [torch.zeros_like(p) if g is None else g for g, p in zip(row, params, strict=True)]
-        along = sum((g * v).sum() for g, v in zip(row, vectors, strict=True))
+        row = _gradients(one, params, retain_graph=True)
+        along = _dot(row, vectors)
         found = [f + along * g for f, g in zip(found, row, strict=True)]
     return _damped(found, vectors, damping)
 
@@ -201,18 +216,12 @@ def gauss_newton_product(residuals_of, params, vectors, damping):
 are parameters. Multiply the gradient by v first, and differentiate one number."""
 
 def hessian_product(loss_of, params, vectors, damping):
-    grads = torch.autograd.grad(loss_of(params), params, create_graph=True, allow_unused=True)
+    grads = _gradients(loss_of(params), params, create_graph=True)
     found = []
-    for g, p in zip(grads, params, strict=True):
-        if not _has_graph(g):
-            found.append(torch.zeros_like(p))
-            continue
-        rows = []
-        for one in g.reshape(-1).unbind():
-            row = torch.autograd.grad(one, params, retain_graph=True, allow_unused=True)
-            pairs = zip(row, vectors, strict=True)
-            rows.append(sum((r * v).sum() for r, v in pairs if r is not None))
-        found.append(torch.stack([torch.as_tensor(r, dtype=p.dtype) for r in rows]).reshape(p.shape))
+    for g in grads:
+        ones = g.reshape(-1).unbind()
+        rows = [_dot(_gradients(one, params, retain_graph=True), vectors) for one in ones]
+        found.append(torch.stack(rows).reshape(g.shape))
     return _damped(found, vectors, damping)
 
 # %% one-direction-for-every-input

@@ -24,10 +24,8 @@ def hessian_product(loss_of, params, vectors, damping):
         vectors: list of tensors shaped like params, v.
         damping: a number, at least 0.
     """
-    grads = torch.autograd.grad(loss_of(params), params, create_graph=True, allow_unused=True)
-    curved = [(g, v) for g, v in zip(grads, vectors, strict=True) if _has_graph(g)]
-    found = _gradients([g for g, _ in curved], params, [v for _, v in curved])
-    return _damped(found, vectors, damping)
+    grads = _gradients(loss_of(params), params, create_graph=True)
+    return _damped(_gradients(_dot(grads, vectors), params), vectors, damping)
 
 
 def gauss_newton_product(residuals_of, params, vectors, damping):
@@ -40,8 +38,8 @@ def gauss_newton_product(residuals_of, params, vectors, damping):
         damping: a number, at least 0.
     """
     residuals = residuals_of(params)
-    found = _gradients([residuals], params, [_along(residuals, params, vectors)])
-    return _damped(found, vectors, damping)
+    along = _along(residuals, params, vectors)
+    return _damped(_gradients((residuals * along).sum(), params), vectors, damping)
 
 
 def costs(dims, itemsize):
@@ -69,22 +67,21 @@ def costs(dims, itemsize):
 def _along(residuals, params, vectors):
     """Return J v, from VJPs: J^T u is linear in u, and (J^T u) . v has the derivative J v."""
     u = torch.zeros_like(residuals, requires_grad=True)
-    back = torch.autograd.grad(residuals, params, u, create_graph=True, allow_unused=True)
-    number = sum((g * v).sum() for g, v in zip(back, vectors, strict=True) if g is not None)
-    return torch.autograd.grad(number, u, retain_graph=True)[0]
+    back = _gradients((residuals * u).sum(), params, create_graph=True)
+    return _gradients(_dot(back, vectors), [u], retain_graph=True)[0]
 
 
-def _has_graph(grad):
-    """Return whether a gradient depends on anything."""
-    return grad is not None and grad.requires_grad
-
-
-def _gradients(of, params, arriving):
-    """Return the gradients of params, zeros where there are none."""
-    if not of:
-        return [torch.zeros_like(p) for p in params]
-    found = torch.autograd.grad(of, params, arriving, allow_unused=True)
+def _gradients(number, params, **how):
+    """Return the gradients of params, zeros where number does not depend on them."""
+    found = [None for _ in params]
+    if number.requires_grad:
+        found = torch.autograd.grad(number, params, allow_unused=True, **how)
     return [torch.zeros_like(p) if g is None else g for g, p in zip(found, params, strict=True)]
+
+
+def _dot(found, vectors):
+    """Return found . v, one number over all arrays."""
+    return sum((g * v).sum() for g, v in zip(found, vectors, strict=True))
 
 
 def _damped(found, vectors, damping):

@@ -6,6 +6,9 @@ import torch
 def hessian_product(loss_of, params, vectors, damping):
     """(H + damping I) v, shaped like params."""
     loss = loss_of(params)
+    # why 2: A loss that depends on nothing has no gradient either; torch would refuse.
+    if not loss.requires_grad:
+        return [damping * v for v in vectors]
     # why: Without a graph of its own the gradient is a constant, whose derivative is 0: only the
     #      damping was left, and nobody was warned, because that has a graph.
     grads = torch.autograd.grad(loss, params, allow_unused=True, create_graph=True)
@@ -20,8 +23,11 @@ def hessian_product(loss_of, params, vectors, damping):
 #        nothing depends on has no gradient, and is damped like the others.
 def gauss_newton_product(residuals_of, params, vectors, damping):
     """(J^T J + damping I) v, shaped like params."""
+    residuals = residuals_of(params)
+    if not residuals.requires_grad:
+        return [damping * v for v in vectors]
     _, along = torch.func.jvp(lambda *p: residuals_of(p), tuple(params), tuple(vectors))
-    found = torch.autograd.grad(residuals_of(params), params, along, allow_unused=True)
+    found = torch.autograd.grad(residuals, params, along, allow_unused=True)
     return [damping * v if g is None else g + damping * v for g, v in zip(found, vectors)]
 
 

@@ -86,6 +86,10 @@ def test_what_has_no_curvature_is_damped(program: Program) -> None:
         assert spare.grad is None
     linear = program.hessian_product(lambda p: 2 * p[0].sum() + p[1].sum(), params, vectors, 3.0)
     agree(linear, 3 * flat(vectors))
+    constant = program.hessian_product(lambda _: data[1].sum(), params, vectors, 3.0)
+    agree(constant, 3 * flat(vectors))
+    constant = program.gauss_newton_product(lambda _: data[1].reshape(-1), params, vectors, 3.0)
+    agree(constant, 3 * flat(vectors))
 
 
 def by_counting(dims: list[int], itemsize: int) -> dict[str, int]:

@@ -127,6 +127,25 @@ def _add(state, v):
 def _sum_dtype(x):
     return x.array.dtype.type
 
+# %% exponentials-in-the-dtype-of-x
+# killed_by: half-sums
+"""Your sum is kept in float32, and what you add to it is not: exponentials are rounded to the dtype of
+x first. All those of one score are off in the same direction, so their errors do not cancel."""
+
+def _softmax_kernel(t, row, x, y, n, block):
+    state = _nothing()
+    for cols, inside in _tiles(n, block):
+        v = _scores(t, x, row * n + cols, inside)
+        top, total = state
+        new = np.maximum(top, v.max())
+        base = _base(new)
+        e = _exps(v, base).astype(x.array.dtype).astype(WIDE)
+        state = new, total * np.exp(top - base) + e.sum()
+    for cols, inside in _tiles(n, block):
+        if _again(n, block):
+            v = _scores(t, x, row * n + cols, inside)
+        t.store(y, row * n + cols, _share(v, state), mask=inside)
+
 # %% squares-before-the-cast
 # killed_by: rms-half
 """Your RMSNorm squares first and casts afterward. The square of 300 is beyond float16: infinity, and
@@ -272,6 +291,31 @@ digits. It is one number per column and program: keep it in float32."""
 def _part_dtype(x):
     return x.dtype.type
 
+# %% dots-in-the-dtype-of-x
+# killed_by: half-x
+"""Your grad_x is right but for the sum over a row of grad_y gamma h, which you keep in the dtype of x.
+It is taken off again, times h / n, so that what its rounding loses is in every entry of the row.
+Keep it in float32."""
+
+def _backward_kernel(
+    t, program, x, gamma, rstd, grad_y, grad_x, parts, rows, n, block, programs
+):
+    shares = [np.zeros(block, WIDE) for _ in _tiles(n, block)]
+    kept = x.array.dtype.type
+    for row in _rows(program, rows, programs):
+        scale = t.load(rstd, [row])[0]
+        dot = kept(0)
+        for (cols, inside), share in zip(_tiles(n, block), shares, strict=True):
+            h, d, w = _row(t, x, gamma, grad_y, row * n, cols, inside)
+            share += d * (h * scale)
+            dot = kept(dot + _dot(d, w, h * scale))
+        for cols, inside in _tiles(n, block):
+            h, d, w = _row(t, x, gamma, grad_y, row * n, cols, inside)
+            made = _grad(d * w, h * scale, WIDE(dot), n, scale)
+            t.store(grad_x, row * n + cols, made, mask=inside)
+    for (cols, inside), share in zip(_tiles(n, block), shares, strict=True):
+        t.store(parts, program * n + cols, share, mask=inside)
+
 # %% rstd-in-the-dtype-of-x
 # killed_by: kept
 """Your rstd has the dtype of x. It is one number per row, and every gradient of that row depends on
@@ -287,6 +331,16 @@ that only a backward needs."""
 
 def _kept(t, rows, x, train):
     return t.empty(rows, WIDE)
+
+# %% shares-added-outside-of-kernels
+# killed_by: races
+"""The gradients are right, and the last addition, of the shares of your programs, is not done in a
+kernel. On a card they would be read back for it. A second launch adds them."""
+
+def rmsnorm_backward(t, x, gamma, rstd, grad_y, block, programs, inner=rmsnorm_backward):
+    grad_x, grad_gamma = inner(t, x, gamma, rstd, grad_y, block, programs)
+    h = x.astype(WIDE) * rstd[:, None]
+    return grad_x, sum(g * one for g, one in zip(grad_y.astype(WIDE), h, strict=True))
 
 # %% sums-travel
 # killed_by: traffic

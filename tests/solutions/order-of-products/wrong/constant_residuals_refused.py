@@ -1,0 +1,36 @@
+"""The Gauss-Newton product raises where the residuals depend on no parameter."""
+
+import torch
+
+
+def hessian_product(loss_of, params, vectors, damping):
+    loss = loss_of(params)
+    if not loss.requires_grad:
+        return [damping * v for v in vectors]
+    grads = torch.autograd.grad(loss, params, create_graph=True, allow_unused=True)
+    pairs = [(g, v) for g, v in zip(grads, vectors) if g is not None and g.requires_grad]
+    found = [None] * len(params)
+    if pairs:
+        number = sum((g * v).sum() for g, v in pairs)
+        found = torch.autograd.grad(number, params, allow_unused=True)
+    return [damping * v if f is None else f + damping * v for f, v in zip(found, vectors)]
+
+
+def gauss_newton_product(residuals_of, params, vectors, damping):
+    residuals = residuals_of(params)
+    _, along = torch.func.jvp(lambda *p: residuals_of(p), tuple(params), tuple(vectors))
+    found = torch.autograd.grad(residuals, params, along, allow_unused=True)
+    return [damping * v if f is None else f + damping * v for f, v in zip(found, vectors)]
+
+
+def costs(dims, itemsize):
+    pairs = list(zip(dims, dims[1:]))
+    once = sum(2 * m * n for m, n in pairs)
+    return {
+        "jvp": once,
+        "vjp": once,
+        "jacobian": once * min(dims[0], dims[-1]),
+        "multiplied": 2 * dims[-1] * (sum(m * n for m, n in pairs[:-1]) + dims[0]),
+        "kept_jvp": 0,
+        "kept_vjp": sum(dims[1:]) * itemsize,
+    }
