@@ -154,7 +154,7 @@ BY_HAND: dict[Name, Callable[[], Any]] = {
         55e9 * 2 * 4096 * (2 * 6144**2 + 2 * 6144 * 1024 + 3 * 6144 * 16_384) / (0.4 * 989e12)
     ),
     ("cluster-on-paper", 1, 3): lambda: 7 / (128 + 7),
-    ("cluster-on-paper", 1, 4): lambda: 3 * 63 / 64 * 2 * 28_186_515_456 / 50e9 / 7.2,
+    ("cluster-on-paper", 1, 4): lambda: 3 * 31 / 32 * 2 * 28_186_515_456 / 50e9 / 7.2,
     ("roofline-and-ledger", 1, 2): lambda: 80 * 8192 * 8192 * 2,
     ("roofline-and-ledger", 1, 3): lambda: 80 * 8192 * 2 * 28_672 * 2,
     ("vram-bottleneck", 1, 3): lambda: 1 + 4 * 8 / 3,

@@ -14,21 +14,21 @@ from tests.harness import ROOT, Program, load_text, named
 
 RIGHT = {
     "params": "2.82e10", "block": "721 MB", "stage": "46.2 GB", "recomputed": "3.22 GB",
-    "reversible": "805 MB", "bubble": "0.18", "reduce_time": "247 ms", "fsdp_bytes": "167 GB",
+    "reversible": "805 MB", "bubble": "0.18", "reduce_time": "211 ms", "fsdp_bytes": "164 GB",
     "offload_time": "13.1 ms", "block_time": "8.08 ms", "mfu": "0.39", "hfu": "0.52",
 }  # fmt: skip
 WRONG: list[tuple[str, dict[str, str]]] = [
     ("keys-and-values-for-every-query-head",
-     {"params": "32.2e9", "reduce_time": "282 ms", "fsdp_bytes": "190 GB", "block_time": "9.38 ms",
+     {"params": "32.2e9", "reduce_time": "242 ms", "fsdp_bytes": "187 GB", "block_time": "9.38 ms",
       "mfu": "0.445", "hfu": "0.593"}),
     ("mlp-of-two-matrices",
-     {"params": "21.7e9", "reduce_time": "190 ms", "fsdp_bytes": "128 GB", "block_time": "6 ms",
+     {"params": "21.7e9", "reduce_time": "163 ms", "fsdp_bytes": "126 GB", "block_time": "6 ms",
       "mfu": "0.3", "hfu": "0.4"}),
     ("one-table",
-     {"params": "26.6e9", "reduce_time": "233 ms", "fsdp_bytes": "157 GB", "mfu": "0.367",
+     {"params": "26.6e9", "reduce_time": "199 ms", "fsdp_bytes": "154 GB", "mfu": "0.367",
       "hfu": "0.489"}),
     ("blocks-alone",
-     {"params": "25e9", "reduce_time": "218 ms", "fsdp_bytes": "147 GB", "mfu": "0.345",
+     {"params": "25e9", "reduce_time": "187 ms", "fsdp_bytes": "145 GB", "mfu": "0.345",
       "hfu": "0.46"}),
     ("every-micro-batch-under-way",
      {"stage": "185 GB", "recomputed": "12.9 GB", "reversible": "3.22 GB"}),
@@ -42,10 +42,10 @@ WRONG: list[tuple[str, dict[str, str]]] = [
     ("float32-activations", {"block": "1.44 GB", "stage": "92.3 GB", "offload_time": "26.2 ms"}),
     ("gib-labelled-gb",
      {"block": "688 MB", "stage": "43 GB", "recomputed": "3 GB", "reversible": "768 MB",
-      "fsdp_bytes": "155 GB"}),
+      "fsdp_bytes": "152.6 GB"}),
     ("gib-labelled-gb",
      {"block": "0.672 GB", "stage": "43 GB", "recomputed": "3 GB", "reversible": "0.75 GB",
-      "fsdp_bytes": "155 GB"}),
+      "fsdp_bytes": "152.6 GB"}),
     ("input-of-the-stage-alone", {"recomputed": "403 MB"}),
     ("one-stream", {"reversible": "403 MB"}),
     ("reversible-by-the-block", {"reversible": "6.44 GB"}),
@@ -54,20 +54,23 @@ WRONG: list[tuple[str, dict[str, str]]] = [
     ("bubble-over-the-work", {"bubble": "7/32"}),
     ("one-wait-too-many", {"bubble": "1/4"}),
     ("fill-and-drain-both-in-full", {"bubble": "14/46"}),
-    ("bits-for-bytes", {"reduce_time": "30.8 ms"}),
+    ("bits-for-bytes", {"reduce_time": "26.4 ms"}),
     ("ring-once", {"reduce_time": "141 ms"}),
-    ("ring-once", {"reduce_time": "123 ms"}),
-    ("to-everyone", {"reduce_time": "0.987 s"}),
-    ("whole-model-reduced", {"reduce_time": "1.97 s"}),
-    ("sharded-as-replicated", {"fsdp_bytes": "111 GB"}),
-    ("gathered-once", {"fsdp_bytes": "55.5 GB"}),
+    ("ring-once", {"reduce_time": "106 ms"}),
+    ("to-everyone", {"reduce_time": "0.423 s"}),
+    ("whole-model-reduced", {"reduce_time": "1.69 s"}),
+    ("sharded-as-replicated", {"fsdp_bytes": "109 GB"}),
+    ("own-share-sent", {"fsdp_bytes": "169 GB"}),
+    ("own-share-sent", {"reduce_time": "282 ms", "fsdp_bytes": "169 GB"}),
+    ("own-share-sent", {"reduce_time": "0.282 s"}),
+    ("gathered-once", {"fsdp_bytes": "54.6 GB"}),
     ("both-directions", {"offload_time": "6.56 ms"}),
     ("one-flop-per-parameter", {"block_time": "4.04 ms", "mfu": "0.195", "hfu": "0.26"}),
     ("backward-counted-as-well", {"block_time": "24.2 ms"}),
     ("at-full-peak", {"block_time": "3.23 ms"}),
     ("repetition-in-mfu", {"mfu": "0.519"}),
     ("forward-alone", {"mfu": "0.13", "hfu": "0.26"}),
-    ("tokens-of-one-replica", {"mfu": "0.0486", "hfu": "0.0648"}),
+    ("tokens-of-one-replica", {"mfu": "0.0973", "hfu": "0.13"}),
     ("attention-counted", {"mfu": "0.434", "hfu": "0.578"}),
     ("input-table-left-out", {"mfu": "0.367", "hfu": "0.489"}),
     # No idea of the question: those have no name.
@@ -80,9 +83,9 @@ WRONG: list[tuple[str, dict[str, str]]] = [
     ("", {"bubble": "17.9"}),  # percent
     ("", {"bubble": "0.2"}),
     ("", {"bubble": "8/39"}),
-    ("", {"reduce_time": "0.2466 ms"}),
+    ("", {"reduce_time": "0.2114 ms"}),
     ("", {"fsdp_bytes": "148 GB"}),  # over 8 cards
-    ("", {"fsdp_bytes": "178.8 GB"}),  # GiB for GB
+    ("", {"fsdp_bytes": "175.9 GB"}),  # GiB for GB
     ("", {"offload_time": "105 ms"}),  # bits
     ("", {"block_time": "20.2 ms"}),  # 40 % twice
     ("", {"mfu": "38.9", "hfu": "51.9"}),
@@ -236,6 +239,8 @@ def test_what_the_texts_say_of_every_set(number: int) -> None:
     found = asked(one, program)
     assert one["heads"] * 128 == one["hidden"]
     assert one["micro"] > one["stages"]
+    # Who leaves out (n - 1) / n is off by more than the 2 % that an estimate may be.
+    assert 1 / (one["stages"] * one["replicas"] - 1) > 0.02
     # A stage and 8 bytes for each of its parameters, in bf16 with two moments, are on a card.
     assert found["stage"] + 8 * found["params"] / one["stages"] < 80e9
     assert one["vocab"] * one["hidden"] > 0.05 * found["params"]

@@ -314,3 +314,31 @@ def dispatch_bytes(chosen, experts, devices, width, itemsize, slots):
         "per_device": _rows_by_device(home, target, devices) * width * itemsize,
         "padded": _rows_reserved(experts, devices, slots) * width * itemsize,
     }
+
+# %% itemsize-forgotten
+# killed_by: bytes
+"""You count features, and not bytes. A row has width features of itemsize bytes each."""
+_in_bytes = dispatch_bytes
+
+def dispatch_bytes(chosen, experts, devices, width, itemsize, slots):
+    return _in_bytes(chosen, experts, devices, width, 1, slots)
+
+# %% own-buffers-sent
+# killed_by: bytes
+"""Your padded has buffers for all experts. Those for the experts of a device itself are not sent; what
+you count of requests is right."""
+def _rows_reserved(experts, devices, slots):
+    return devices * experts * slots
+
+# %% slots-per-device
+# killed_by: bytes
+"""Your padded has one buffer of slots rows for each other device. It is one for each expert there."""
+def _rows_reserved(experts, devices, slots):
+    return devices * (devices - 1) * slots
+
+# %% tokens-that-leave
+# killed_by: bytes
+"""Your per_device counts each token once that leaves its device at all. It sends a row to each device
+that has any of its experts."""
+def _rows_by_device(home, target, devices):
+    return int((target != home[:, None]).any(1).sum())

@@ -223,9 +223,9 @@ class Twice(nn.Module):
         self.skipped = nn.ReLU()
         self.dropout = nn.Dropout(0.0)
 
-    def forward(self, a, b):
+    def forward(self, a, b, *more):
         """Return a sum, which nobody looks at."""
-        outputs = [self.shared(a), self.shared_again(b), self.inner((a + b).clone())]
+        outputs = [self.shared(a), self.shared_again(b), self.inner(sum(more, a + b))]
         y = sum(output.sum() for output in outputs)
         for output in outputs:
             output += 1
@@ -234,14 +234,17 @@ class Twice(nn.Module):
 
 def idle_once(program, a):
     """The shares for one batch, a (rows, units), which the shared ReLU gets twice."""
-    return idle(program, a[None], a[None])
+    return _idle(program, [(a, a)])
 
 
-def idle(program, a, b):
-    """The shares for batches a[i], b[i]: (rows, units) each, or with more axes."""
-    net = Twice()
-    batches = [(x.detach().clone(), z.detach().clone()) for x, z in zip(a, b, strict=True)]
-    found = program.idle_units(net, batches)
+def idle(program, a, b, c):
+    """The shares for batches a[i], b[i], c[i]: (rows, units) each, or with more axes."""
+    return _idle(program, zip(a, b, c, strict=True))
+
+
+def _idle(program, batches):
+    batches = [tuple(x.detach().clone() for x in batch) for batch in batches]
+    found = program.idle_units(Twice(), batches)
     # A share that was divided in float32 is right.
     return {name: round(float(share), 6) for name, share in found.items()}
 
