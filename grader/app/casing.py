@@ -98,11 +98,8 @@ def case(
     """Write the script of a case into the drill's folder.
 
     Without `run`, that of the first check that failed on it in the last try, else of the first
-    check that has it; without `seed`, that of the last try, 0 where there is none.
-
-    Raises:
-        UsageError: There is no such case or run, or it is not clear which question is meant.
-        BankError: The inputs cannot be drawn.
+    check that has it; without `seed`, that of the last try, 0 where there is none. BankError where
+    the inputs cannot be drawn.
     """
     from grader.evaluation.evaluation import BankFault
     from grader.reports.script import script

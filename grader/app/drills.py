@@ -339,9 +339,6 @@ def run(
     """Run the script in a drill's folder once, out of a budget that the records keep.
 
     `began` is called when the run has started, with its number and how many there are.
-
-    Raises:
-        UsageError: The question has no experiments, they are used, or there is no script.
     """
     from grader.session.submission import experiment
 

@@ -27,11 +27,7 @@ class Explored(NamedTuple):
 def explore(
     name: str, assigned: Iterable[str] = (), *, preset: str | None = None, html: Path | None = None
 ) -> Explored:
-    """Return a model with these settings, NAME=VALUE, on those of a preset; write a page if asked.
-
-    Raises:
-        UsageError: there is no such model, preset, setting or word, or a number is none.
-    """
+    """Return a model with these settings, NAME=VALUE, on a preset; write a page if asked."""
     model = _known("model", name, MODELS)
     preset = preset or next(iter(model.presets))
     wanted = dict(_known("preset", preset, model.presets))

@@ -78,12 +78,9 @@ def grade(
         explain: Look for the ideas of an untouched starter as well, of which a page shows none.
         doing: Called with what is going on: "loading torch", "grading, 7 of 19 checks".
         agreed: Asked before the only grade of a prediction that counts, and before one of another
-            file shows what is right; with the file and what was read.
+            file shows what is right, with what was read; UsageError where it says no.
         found: What `meant` returned for these arguments, where that is known.
         judge: What grades it: `grade` of an open session of its question, if there is one.
-
-    Raises:
-        UsageError: Among others, where `agreed` says no.
     """
     if device != "auto":
         from grader.sandbox import config
