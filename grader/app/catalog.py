@@ -18,7 +18,7 @@ from typing import Literal
 from grader import bank
 from grader.app import schedule
 from grader.app.context import Context, torch_installed
-from grader.app.resolve import open_quietly
+from grader.app.resolve import open_folder
 from grader.model.errors import DrillError, UsageError, did_you_mean
 from grader.model.numerals import quantity
 from grader.model.question import Header
@@ -177,7 +177,7 @@ def _folder(ctx: Context, header: Header) -> Path | None:
     for start in ctx.starts:
         if start.question == header.id and progress.counts(start.bank, str(header.bank), header.id):
             folder = Path(start.folder)
-            return folder if open_quietly(folder) is not None else None
+            return folder if open_folder(folder) is not None else None
     return None
 
 
