@@ -15,7 +15,7 @@ from grader import bank
 from grader.app import files, interviews
 from grader.app.context import Context, need_torch, seed_of, torch_installed
 from grader.app.drills import write_question
-from grader.app.resolve import Choice, enclosing, open_quietly, resolve
+from grader.app.resolve import Choice, enclosing, open_folder, resolve
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
@@ -203,7 +203,7 @@ def meant(
     if file is not None:
         path = here / file.expanduser()
         beside = None if target else enclosing(path.parent)
-        around = next(filter(None, map(open_quietly, path.parents)), None)
+        around = next(filter(None, map(open_folder, path.parents)), None)
         if around and around.question == (target or around.question).rpartition("/")[2]:
             seed = around.seed  # which its QUESTION.md shows
         folder = beside.folder if beside else None

@@ -18,7 +18,6 @@ from grader.app import drills, files, grading, interviews, schedule
 from grader.app.context import Context, need_torch
 from grader.app.grading import Graded
 from grader.model.errors import DrillError, UsageError
-from grader.records import events, progress
 from grader.reports import words
 from grader.sandbox import Closing
 from grader.session import GradingSession
@@ -114,20 +113,14 @@ class Watching(Closing):
         if last is not None and last.submission != graded.submission:
             self._before = last.submission
             until = graded.next_part - 1 if graded.next_part else len(question.spec.parts)
-            self.news = words.since(last.report, graded.report, until, self._lost(graded.report))
-
-    def _lost(self, report: Report) -> tuple[int, int] | None:
-        """Return the part that fails now and passed in this sitting, and the last try that did."""
-        question, part = self.choice.question, report.parts_passed + 1
-        many, yours = len(question.spec.parts), self._ctx.progress(question)
-        if many == 1 or part > yours.passed_of(many):
-            return None
-        which = {"question": question.id, "bank": str(question.bank), "kind": "grade"}
-        every = self._ctx.read(lambda db: events.attempts(db, most=-1, **which), ())
-        mine = [one for one in every if one.id > yours.earlier and one.is_try and one.verdict]
-        tries = list(dict.fromkeys(one.sha256 for one in mine))
-        passed = [one.sha256 for one in mine if progress.parts_passed(one.parts) >= part]
-        return (part, tries.index(passed[-1]) + 1) if passed else None
+            lost = graded.report.parts_passed + 1
+            several, passed = (
+                len(question.spec.parts) > 1,
+                yours.passed_of(len(question.spec.parts)),
+            )
+            self.news = words.since(
+                last.report, graded.report, until, lost if several and lost <= passed else 0
+            )
 
     def close(self) -> None:
         """End the processes of the session."""

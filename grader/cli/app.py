@@ -131,11 +131,10 @@ _command = cache(lambda: typer.main.get_command(app))
 
 def run(arguments: list[str]) -> int:
     """Carry a command out and return its exit status."""
-
-    def carried_out(words: list[str]) -> object:  # building the commands may be interrupted, too
-        return _command().main(words, prog_name="drill", standalone_mode=False)
-
-    return entrypoint.run(carried_out, arguments)
+    # Building the commands may be interrupted, too.
+    return entrypoint.run(
+        lambda words: _command().main(words, prog_name="drill", standalone_mode=False), arguments
+    )
 
 
 def main() -> NoReturn:

@@ -319,10 +319,10 @@ def _all(cases: int) -> str:
     return few if cases <= 2 else f"all {_cases(cases)}"
 
 
-def since(before: Report, now: Report, until: int, lost: tuple[int, int] | None = None) -> str:
+def since(before: Report, now: Report, until: int, lost: int = 0) -> str:
     """What another version of a file changed in the checks of parts up to `until`.
 
-    `lost` is a part that fails now, and the try that had passed it.
+    `lost` is a part that fails now and passed before.
     """
     if not (before.checks and now.checks):
         return ""
@@ -331,7 +331,7 @@ def since(before: Report, now: Report, until: int, lost: tuple[int, int] | None 
     new = [c.id for c in deciding(now) if c.id not in failed and c.part <= until]
     said = [f"{_some(right, 4)} pass{'es' * (len(right) == 1)} now"] * bool(right)
     said += [f"new: {_some(new, 4)}"] * bool(new)
-    said += [f"part {lost[0]} passed in try {lost[1]}, fails now"] if lost else []
+    said += [f"part {lost} passed before, fails now"] * bool(lost)
     return f"Since the last save: {'; '.join(said) or 'no check changed'}."
 
 
