@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.app import files, interviews
 from grader.app.context import Context, need_torch
@@ -32,8 +32,7 @@ class Listed:
     failing: bool  # in the last try
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """A case, the script that runs it, and where that is."""
 
     choice: Choice

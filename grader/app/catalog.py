@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from grader import bank
 from grader.app import schedule
@@ -30,8 +29,7 @@ LEVELS = ("warm-up", "core", "senior")  # from the easiest on
 ROLES = ("training", "inference", "research", "kernels")
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """A question, how far a person is with it, and when it comes back."""
 
     header: Header
@@ -49,8 +47,7 @@ class Standing:
         return "new" if self.yours.state == "new" else "unfinished"
 
 
-@dataclass(frozen=True, slots=True)
-class Suggested:
+class Suggested(NamedTuple):
     """A question, and why it is suggested; where its kind is `later`, nothing is to be done now."""
 
     kind: Kind

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from grader import bank, forms
 from grader.app import files
@@ -61,8 +61,7 @@ def preview(
             yield label, session.grade(source, seed=seed, is_program=name != STARTER)
 
 
-@dataclass(frozen=True, slots=True)
-class NewIdea:
+class NewIdea(NamedTuple):
     """A misconception that was written, and what the audit of its question says."""
 
     outputs: str  # the digest of the group

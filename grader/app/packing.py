@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader import forms
 from grader.app import files
@@ -29,8 +28,7 @@ _SEED = 0
 _ELSEWHERE = "name another place with --out"
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(NamedTuple):
     """What was packed: the questions, and every file of the folder or zip file."""
 
     out: Path
