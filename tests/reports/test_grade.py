@@ -252,9 +252,7 @@ def test_what_a_save_changed_is_said_of_checks_that_were_asked() -> None:
     now = report(one=good, two=good, three=bad, four=Verdict.ERROR, later=bad)
     whole = "Since the last save: one, two pass now; new: three, four"
     assert words.since(before, now, 1) == f"{whole}."
-    assert words.since(before, now, 2, 1) == (
-        f"{whole}, later; part 1 passed before, fails now."
-    )
+    assert words.since(before, now, 2, 1) == (f"{whole}, later; part 1 passed before, fails now.")
     assert words.since(before, before, 2) == "Since the last save: no check changed."
     assert words.since(before, report(), 2) == words.since(report(), now, 2) == ""
     many = {f"check-{n}": bad for n in range(9)}
