@@ -1,5 +1,7 @@
 """Runs on machines of the driver's own, whose events it keeps, and what they cost per step."""
 
+from collections import Counter
+
 from machine import Machine, ends
 
 STEPS = 26  # of which the first five and the last do not count
@@ -66,8 +68,9 @@ def _operations(did, inputs, waiting, layers):
         wanted += [f"copy {k}", *(f"forward {layer} {k}" for layer in range(layers)), f"loss {k}"]
         wanted += [f"{what} {n} {k}" for what in ("backward", "reduce") for n in range(layers)]
         wanted += [f"adam0 {k}"]
-    missing = [name for name in wanted if name not in {*found}]
-    twice = [name for n, name in enumerate(found) if name in {*found[:n]}]
+    count = Counter(found)
+    missing = [name for name in wanted if not count[name]]
+    twice = [name for name in count if count[name] > 1]
     for what, names in (("missing", missing), ("there twice", twice)):
         if names:  # a batch more may be fetched than is used
             more = f", and {len(names) - 1} more" if names[1:] else ""

@@ -1,5 +1,5 @@
 # %% as-it-came
-# killed_by: [comm, copies, optimizer, fast]
+# killed_by: [comm, copies, optimizer]
 """Your step is that of the script you were given, or of it with the thread freed. What the card
 itself waits for is still there: look at its lane, and not at the cpu's."""
 
@@ -76,8 +76,8 @@ def fetch(m):
 
 # %% sends-at-the-end
 # killed_by: comm
-"""Your all-reduces start when backward has ended, in a stream of their own or not. Start each when
-its layer's backward has."""
+"""Your all-reduces run while nothing computes: they start when backward has ended, or backward waits
+for each. Start each when its layer's backward has ended, beside the next one's."""
 
 def send(m, k, layer):
     pass
@@ -98,11 +98,7 @@ def update(m, k):
         m.all_reduce(k, layer)
     m.adam(k, fused=FUSED)
 
-# %% sends-in-line
-# killed_by: comm
-"""Your kernels wait for each all-reduce, in whose stream they are or for whose event. Backward of
-the next layer needs none: send beside it, and let Adam wait."""
-
+# %% sends-at-the-end / in-line-with-backward
 def send(m, k, layer):
     m.all_reduce(k, layer)
 

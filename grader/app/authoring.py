@@ -150,11 +150,6 @@ def _write(ctx: Context, spec: Path, drill: Path | None, texts: dict[Path, str])
     with ExitStack() as undo:
         if drill is not None:
             undo.callback(shutil.rmtree, drill, ignore_errors=True)
-        try:
-            for path, text in reversed(texts.items()):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                files.create(path, text.encode(), _ELSEWHERE)
-        except OSError as fault:
-            text = f"{fault.filename}: cannot be made: {fault.strerror}"
-            raise UsageError(text, hint=_ELSEWHERE) from fault
+        for path, text in reversed(texts.items()):
+            files.create(path, text.encode(), _ELSEWHERE)
         undo.pop_all()

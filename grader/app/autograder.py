@@ -87,12 +87,7 @@ exit 0
 
 
 def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = None) -> bytes:
-    """Return an autograder for Gradescope, to be uploaded as it is; see `read_class`.
-
-    Raises:
-        UsageError: There is no such question or level, or the program is not installed.
-        BankError: A question is broken.
-    """
+    """Return an autograder for Gradescope, to be uploaded as it is; see `read_class`."""
     config, questions = read_class(ctx, file, ids, level)
     seed = seed_of() if config.seed is None else config.seed
     asked = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.app import files, interviews
 from grader.app.context import Context, need_torch
@@ -32,8 +32,7 @@ class Listed:
     failing: bool  # in the last try
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """A case, the script that runs it, and where that is."""
 
     choice: Choice
@@ -98,11 +97,8 @@ def case(
     """Write the script of a case into the drill's folder.
 
     Without `run`, that of the first check that failed on it in the last try, else of the first
-    check that has it; without `seed`, that of the last try, 0 where there is none.
-
-    Raises:
-        UsageError: There is no such case or run, or it is not clear which question is meant.
-        BankError: The inputs cannot be drawn.
+    check that has it; without `seed`, that of the last try, 0 where there is none. BankError where
+    the inputs cannot be drawn.
     """
     from grader.evaluation.evaluation import BankFault
     from grader.reports.script import script

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from grader import bank
 from grader.app import schedule
 from grader.app.context import Context, torch_installed
-from grader.app.resolve import open_quietly
+from grader.app.resolve import open_folder
 from grader.model.errors import DrillError, UsageError, did_you_mean
 from grader.model.numerals import quantity
 from grader.model.question import Header
@@ -30,8 +29,7 @@ LEVELS = ("warm-up", "core", "senior")  # from the easiest on
 ROLES = ("training", "inference", "research", "kernels")
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """A question, how far a person is with it, and when it comes back."""
 
     header: Header
@@ -49,8 +47,7 @@ class Standing:
         return "new" if self.yours.state == "new" else "unfinished"
 
 
-@dataclass(frozen=True, slots=True)
-class Suggested:
+class Suggested(NamedTuple):
     """A question, and why it is suggested; where its kind is `later`, nothing is to be done now."""
 
     kind: Kind
@@ -177,7 +174,7 @@ def _folder(ctx: Context, header: Header) -> Path | None:
     for start in ctx.starts:
         if start.question == header.id and progress.counts(start.bank, str(header.bank), header.id):
             folder = Path(start.folder)
-            return folder if open_quietly(folder) is not None else None
+            return folder if open_folder(folder) is not None else None
     return None
 
 

@@ -136,10 +136,7 @@ def read_class(
 ) -> tuple[ClassFile, list[Question]]:
     """Return what a class is asked: as its class.yaml says, or the questions of the command line.
 
-    Raises:
-        UsageError: Both name questions or neither does, something in the file is wrong, or there is
-            no such question.
-        BankError: A question cannot be loaded.
+    UsageError where both name questions or neither does, or something in the file is wrong.
     """
     if level and level not in LEVELS:
         raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {level}")
@@ -284,12 +281,7 @@ class ClassProgress:
 
 
 def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
-    """Give every submission of a class when it is done with: first what was graded before.
-
-    Raises:
-        UsageError: It is not clear what is meant, or this machine is not isolated as it has to be.
-        BankError: A question cannot be loaded.
-    """
+    """Give every submission of a class when it is done with: first what was graded before."""
     config, questions = read_class(ctx, plan.file, plan.questions, plan.level)
     level = config.isolation
     if not plan.scheduler:

@@ -56,7 +56,7 @@ def _looked(ctx: Context, held: Interview, chosen: Chosen, until: float) -> Look
         question = bank.load([Path(chosen.bank)], chosen.id)
         yours = ctx.progress(question)
         day = schedule.due(ctx, bank.header([question.bank], chosen.id), yours)
-        review = "now, as it is not passed yet"
+        review = f"now, as it is {'begun again' if yours.passed else 'not passed yet'}"
         if yours.over and day is not None:
             review = f"{schedule.day(day, ctx.today)}: {schedule.why(ctx, yours)}"
         passed = [p for p, one in zip(question.spec.parts, parts, strict=False) if one.passed]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from grader import forms
 from grader.app.context import Context
@@ -39,8 +40,7 @@ class Asked:
         return in_words if self.follow_up.kind == "points" else []
 
 
-@dataclass(frozen=True, slots=True)
-class Discussion:
+class Discussion(NamedTuple):
     """The follow-ups that a person may be asked, in the order in which they come."""
 
     choice: Choice

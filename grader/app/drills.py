@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.app import files
 from grader.app.context import Context, need_torch, seed_of
@@ -251,8 +251,7 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
 Line = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
+class Solution(NamedTuple):
     """A right solution of a question, for a person who passed or gave up."""
 
     choice: Choice
@@ -318,8 +317,7 @@ def compared(before: bytes, after: bytes) -> tuple[Line, ...]:
     return tuple(("...", "") if line.startswith("@@") else (line[0], line[1:]) for line in diff)
 
 
-@dataclass(frozen=True, slots=True)
-class Experiment:
+class Experiment(NamedTuple):
     """A run of the script of a diagnosis, and how many were made until now, with it."""
 
     choice: Choice
@@ -339,9 +337,6 @@ def run(
     """Run the script in a drill's folder once, out of a budget that the records keep.
 
     `began` is called when the run has started, with its number and how many there are.
-
-    Raises:
-        UsageError: The question has no experiments, they are used, or there is no script.
     """
     from grader.session.submission import experiment
 

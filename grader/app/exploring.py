@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from grader.costs import MODELS
-from grader.costs.formulas import Model, Setting, Settings
+from grader.costs.formulas import Model, Settings
 from grader.model.errors import UsageError, did_you_mean
 
 T = TypeVar("T")
@@ -27,11 +27,7 @@ class Explored(NamedTuple):
 def explore(
     name: str, assigned: Iterable[str] = (), *, preset: str | None = None, html: Path | None = None
 ) -> Explored:
-    """Return a model with these settings, NAME=VALUE, on those of a preset; write a page if asked.
-
-    Raises:
-        UsageError: there is no such model, preset, setting or word, or a number is none.
-    """
+    """Return a model with these settings, NAME=VALUE, on a preset; write a page if asked."""
     model = _known("model", name, MODELS)
     preset = preset or next(iter(model.presets))
     wanted = dict(_known("preset", preset, model.presets))
@@ -40,7 +36,12 @@ def explore(
         setting, equals, word = text.partition("=")
         if not equals:
             raise UsageError(f"--set: expected NAME=VALUE, such as batch=8, found {text[:40]}")
-        wanted[setting] = _read(_known("setting", setting, settings), word)
+        known = _known("setting", setting, settings)
+        if known.words:
+            _known(setting, word, known.words)
+        elif not re.fullmatch(r"-?[0-9]{1,30}", word):
+            raise UsageError(f"--set {setting}: expected a whole number, found {word[:40]}")
+        wanted[setting] = word if known.words else int(word)
     taken, notes = model.settled(wanted)
     if html is not None:
         from grader.bank.storage import write_whole
@@ -57,12 +58,3 @@ def _known(what: str, name: str, known: Mapping[str, T]) -> T:
         near = did_you_mean(name[:40], known)
         raise UsageError(f"no {what} {name[:40]}{near}", hint=f"one of {', '.join(known)}")
     return known[name]
-
-
-def _read(setting: Setting, word: str) -> int | str:
-    if setting.words:
-        _known(setting.name, word, setting.words)
-        return word
-    if not re.fullmatch(r"-?[0-9]{1,30}", word):
-        raise UsageError(f"--set {setting.name}: expected a whole number, found {word[:40]}")
-    return int(word)

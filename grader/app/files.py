@@ -42,8 +42,9 @@ def read_submission(path: Path) -> bytes:
 
 
 def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
-    """Write a new file; return False, touching nothing, if one is there."""
+    """Write a new file, and its folder; return False, touching nothing, if one is there."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
             file.write(content)
     except FileExistsError:

@@ -15,7 +15,7 @@ from grader import bank
 from grader.app import files, interviews
 from grader.app.context import Context, need_torch, seed_of, torch_installed
 from grader.app.drills import write_question
-from grader.app.resolve import Choice, enclosing, open_quietly, resolve
+from grader.app.resolve import Choice, enclosing, open_folder, resolve
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
@@ -78,12 +78,9 @@ def grade(
         explain: Look for the ideas of an untouched starter as well, of which a page shows none.
         doing: Called with what is going on: "loading torch", "grading, 7 of 19 checks".
         agreed: Asked before the only grade of a prediction that counts, and before one of another
-            file shows what is right; with the file and what was read.
+            file shows what is right, with what was read; UsageError where it says no.
         found: What `meant` returned for these arguments, where that is known.
         judge: What grades it: `grade` of an open session of its question, if there is one.
-
-    Raises:
-        UsageError: Among others, where `agreed` says no.
     """
     if device != "auto":
         from grader.sandbox import config
@@ -206,7 +203,7 @@ def meant(
     if file is not None:
         path = here / file.expanduser()
         beside = None if target else enclosing(path.parent)
-        around = next(filter(None, map(open_quietly, path.parents)), None)
+        around = next(filter(None, map(open_folder, path.parents)), None)
         if around and around.question == (target or around.question).rpartition("/")[2]:
             seed = around.seed  # which its QUESTION.md shows
         folder = beside.folder if beside else None

@@ -68,9 +68,6 @@ def history(
     """Return what was graded or kept, the latest last; of more than `most`, how many are not there.
 
     Of its `report` a row knows all, or what `events.BRIEF` has of it.
-
-    Raises:
-        UsageError: there is no such question, or the records cannot be read.
     """
     name, which = question_id, dict[str, str]()
     if question_id is not None and "/" in question_id:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from grader import bank, forms
 from grader.app import files
@@ -22,7 +22,6 @@ from grader.classroom.results import Results
 from grader.model.audit import AuditReport
 from grader.model.classroom import HandIn
 from grader.model.errors import UsageError, did_you_mean
-from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.report import FINE, Report
 from grader.session import GradingSession
@@ -37,12 +36,11 @@ _ELSEWHERE = "a new idea goes into a bank that you can write"
 
 
 def preview(
-    ctx: Context, question_id: str, name: str, *, variant: int | None = None, seed: int = 0
+    ctx: Context, question_id: str, name: str, *, seed: int = 0
 ) -> Iterator[tuple[str, Report]]:
     """Grade what holds a misconception as if somebody had handed it in; nothing is recorded.
 
-    `name` is a misconception, or `starter`; `variant` one of its variants, from 1, else each of
-    them is given with a label. UsageError where there is no such thing.
+    `name` is a misconception, each of whose variants is given with a label, or `starter`.
     """
     question = bank.load(banks_for(ctx, question_id), question_id, seed)
     need_torch(question)
@@ -57,18 +55,13 @@ def preview(
         b"\n\n".join([question.reference, _FUTURE.sub(b"", source).lstrip(b"\n")])
         for source in question.variants[name]
     ]  # fmt: skip
-    if variant is not None and variant > len(programs):
-        count = quantity(len(programs), "variant")
-        raise UsageError(f"{name} has {count}: there is no --variant {variant}")
     with GradingSession(question) as session:
         for number, source in enumerate(programs, 1):
-            if variant in {None, number}:
-                label = name if number == 1 else f"{name} ({number})"
-                yield label, session.grade(source, seed=seed, is_program=name != STARTER)
+            label = name if number == 1 else f"{name} ({number})"
+            yield label, session.grade(source, seed=seed, is_program=name != STARTER)
 
 
-@dataclass(frozen=True, slots=True)
-class NewIdea:
+class NewIdea(NamedTuple):
     """A misconception that was written, and what the audit of its question says."""
 
     outputs: str  # the digest of the group

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader import forms
 from grader.app import files
@@ -29,8 +28,7 @@ _SEED = 0
 _ELSEWHERE = "name another place with --out"
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(NamedTuple):
     """What was packed: the questions, and every file of the folder or zip file."""
 
     out: Path
@@ -41,13 +39,7 @@ class Pack:
 def pack(
     ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None, seed: int = 0
 ) -> Pack:
-    """Write questions, with the numbers of a seed, into a new folder or zip file, up to a part.
-
-    Raises:
-        UsageError: There is no such part, two questions have one id, or what is to be written is
-            there already.
-        BankError: A question cannot be loaded, or its reference fails.
-    """
+    """Write questions, with the numbers of a seed, into a new folder or zip file, up to a part."""
     questions = [ctx.load(name, seed) for name in dict.fromkeys(ids)]
     names = [one.id for one in questions]
     if alike := [name for name in names if names.count(name) > 1]:
@@ -72,13 +64,7 @@ def pack(
     if is_zip:
         files.create(out, files.zipped(content), _ELSEWHERE)
     for name, text_of in () if is_zip else content.items():
-        place = out / name
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as fault:
-            text = f"{place.parent}: cannot be made: {fault.strerror}"
-            raise UsageError(text, hint=_ELSEWHERE) from fault
-        files.create(place, text_of, _ELSEWHERE)
+        files.create(out / name, text_of, _ELSEWHERE)
     return Pack(out, tuple(names), tuple(content))
 
 

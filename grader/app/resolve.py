@@ -4,15 +4,16 @@ The file `.drill` says whose folder it is: a marker, which may come with somebod
 it is only a claim: it chooses among the banks in use, and no other but where the records hold that
 very start. One that belongs to another user is none.
 
-Without an id: the drill of this folder or of one above it, else the only one right below. With an
-id: the same where it is of that question, else the one started last. With the path of a folder: the
-drill of that folder or of one above it.
+Without an id: the drill of this folder or of one above it, else the only one right below, or of
+several the one that an open interview asks. With an id: the same where it is of that question, else
+the one started last. With the path of a folder: the drill of that folder or of one above it.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +23,7 @@ from grader.app.context import Context
 from grader.bank.storage import read_regular
 from grader.model.errors import UsageError
 from grader.model.question import Question
+from grader.records import interviews
 from grader.records.events import recordable
 from grader.records.progress import Start
 
@@ -57,47 +59,29 @@ class Workspace:
 
 
 def open_folder(folder: Path) -> Workspace | None:
-    """Return the workspace that a folder is, None where it has no marker.
-
-    UsageError where the marker does not say what it should.
-    """
-    marker = folder / MARKER
+    """Return the workspace that a folder is, None where no marker says what drill start wrote."""
     try:
-        raw, found = read_regular(marker, _MOST_MARKER_BYTES)
+        raw, found = read_regular(folder / MARKER, _MOST_MARKER_BYTES)
     except (OSError, UsageError):
         return None  # a folder closed to us holds none of ours
     if found.st_uid != os.geteuid():
         return None
     import json  # a list of questions, in a folder without a marker, needs none
 
-    try:
+    with suppress(ValueError, KeyError, TypeError, RecursionError):
         content = json.loads(raw)
         question, bank, at = texts = [content[n] for n in ("question", "bank", "started_at")]
-        if not all(isinstance(text, str) and "\0" not in text for text in texts) or "/" in question:
-            raise ValueError(texts)
-        seed = content.get("seed", 0)
-        if datetime.fromisoformat(at).tzinfo is None or type(seed) is not int or seed < 0:
-            raise ValueError(at)
-    except (ValueError, KeyError, TypeError, RecursionError) as fault:
-        raise UsageError(
-            f"{marker}: expected what drill start wrote there, found something else",
-            hint="move the file away and start the drill again; your submission.py stays yours",
-        ) from fault
-    file = ANSWERS if content.get("file") == ANSWERS else SUBMISSION
-    return Workspace(question, bank, folder, at, file, seed)
-
-
-def open_quietly(folder: Path) -> Workspace | None:
-    """Open a folder nobody named: a broken marker there is no reason not to look further."""
-    try:
-        return open_folder(folder)
-    except UsageError:
-        return None
+        seed, dated = content.get("seed", 0), datetime.fromisoformat(at).tzinfo is not None
+        named = all(isinstance(text, str) and "\0" not in text for text in texts)
+        if named and dated and "/" not in question and type(seed) is int and seed >= 0:
+            file = ANSWERS if content.get("file") == ANSWERS else SUBMISSION
+            return Workspace(question, bank, folder, at, file, seed)
+    return None
 
 
 def enclosing(folder: Path) -> Workspace | None:
     """Return the workspace that a folder is or lies in."""
-    return open_folder(folder) or next(filter(None, map(open_quietly, folder.parents)), None)
+    return next(filter(None, map(open_folder, (folder, *folder.parents))), None)
 
 
 def inside(folder: Path) -> list[Workspace]:
@@ -107,7 +91,7 @@ def inside(folder: Path) -> list[Workspace]:
             children = [folder / e.name for e in entries if e.is_dir(follow_symlinks=False)]
     except OSError:
         return []
-    found = filter(None, map(open_quietly, children))
+    found = filter(None, map(open_folder, children))
     return sorted(found, key=lambda workspace: workspace.started_at, reverse=True)
 
 
@@ -192,7 +176,7 @@ def find_workspace(
             return found
     for start in starts:
         if start.question == question and accepts(start.bank):
-            last = open_quietly(Path(start.folder))
+            last = open_folder(Path(start.folder))
             return last if last is not None and last.question == question else None
     return next(iter(near), None)
 
@@ -224,6 +208,10 @@ def _nearest(ctx: Context, folder: Path | None = None) -> Workspace:
         )
     around = enclosing(here)
     below = [around] if around is not None else inside(here)
+    if len(below) > 1:  # an interviewer asks one of them
+        held = [one for one in ctx.read(interviews.every, [])[-1:] if one.left(ctx.now())]
+        asked = [one.question for of in held for one in of.asked[-1:]]
+        below = [one for one in below if one.question in asked] or below
     if len(below) == 1:
         return below[0]
     if below:
@@ -233,7 +221,7 @@ def _nearest(ctx: Context, folder: Path | None = None) -> Workspace:
             hint=f"Next: {'   '.join(lines)}",
         )
     for last in ctx.starts[:1]:
-        if open_quietly(there := Path(last.folder)) is not None:
+        if open_folder(there := Path(last.folder)) is not None:
             at = ctx.typed(there.parent)
             raise UsageError(
                 f"no drill in this folder; the last one was {last.question}, in {at}",

@@ -38,9 +38,6 @@ def export(
 
     The format is csv (`wide`: a row per student, not per student and question), jsonl, or
     gradescope, which is of one student.
-
-    Raises:
-        UsageError: There is no such student, or it is not clear who is meant.
     """
     everybody = results.students()
     if student is None and format == "gradescope":

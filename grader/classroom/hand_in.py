@@ -102,9 +102,6 @@ class HandIns(Closing):
         `others` what else the banks hold: what is named after one of these answers none.
         With `skip`, cells of a notebook that raise are passed over.
         Where neither one of `LAYOUTS` nor a pattern is given, the layout is taken that fits.
-
-        Raises:
-            UsageError: It cannot be read, or it is not clear how it is laid out.
         """
         if layout and pattern:
             raise UsageError("expected --layout or --pattern, found both")
@@ -259,11 +256,8 @@ class HandIns(Closing):
         """Return what is in a zip file, those in it included.
 
         It is that `of` a file, at a depth of 1 where a student handed it in, more where it lies in
-        another; without one it is that of a whole class.
-
-        Raises:
-            UsageError: It is none, it is damaged, or it holds more than any honest one.
-            OSError: This machine cannot read it.
+        another; without one it is that of a whole class. UsageError where it is none, is damaged,
+        or holds more than any honest one; OSError where this machine cannot read it.
         """
         if depth > DEEPEST_ARCHIVE:
             text = f"expected at most {DEEPEST_ARCHIVE} zip files in each other, found more"
@@ -389,11 +383,7 @@ def _in_time(one: tuple[Claim, FoundFile]) -> tuple[object, ...]:
 def _handed(
     file: FoundFile, claim: Claim, beside: Mapping[bytes, FoundFile], *, skip: bool = False
 ) -> tuple[HandIn, bytes]:
-    """Return what a student handed in, and its program with what it imports of that beside it.
-
-    Raises:
-        OSError: It cannot be read here.
-    """
+    """Return what a student handed in, and its program with what it imports of that beside it."""
     program, fault, sha256 = b"", file.fault, ""
     if not fault:
         try:
@@ -437,11 +427,7 @@ def unbundled(content: bytes) -> tuple[bytes, dict[str, bytes]]:
 def _imported(
     program: bytes, beside: Mapping[bytes, FoundFile], known: dict[str, bytes]
 ) -> dict[str, bytes]:
-    """Return the files beside a program that it imports, those first that others import.
-
-    Raises:
-        UsageError: They are more or larger than honest ones.
-    """
+    """Return the files beside a program that it imports, those first that others import."""
     for found in _IMPORT.finditer(program.removeprefix(codecs.BOM_UTF8)):
         for name in re.findall(rb"(?:^|,)[ \t]*(\w+)", found[1] or found[2]):
             module = name.decode("ascii", "replace")

@@ -285,8 +285,7 @@ def _matched(layout: str, path: str) -> re.Match[str] | None:
 def detected(paths: Sequence[str], asked: AnswerNames, name: str = "") -> Layout:
     """Return the layout that every answer fits, in the folder that all of it lies in, if one does.
 
-    Raises:
-        UsageError: It can be more than one, and is not named.
+    UsageError where it can be more than one, and is not named.
     """
     ends = {*asked.ends, ARCHIVE}
     answers = [path for path in paths if suffix(path) in ends]

@@ -96,9 +96,6 @@ def code_of(content: bytes, *, skip: bool = False) -> bytes:
 
     Lines of IPython's own become comments, so that the others keep their places.  Where anything
     is plotted or shown, stand-ins come first.  With `skip`, a cell that raises is passed over.
-
-    Raises:
-        UsageError: There is no program in it; the message is one sentence.
     """
     if content.count(b"[") + content.count(b"{") > MOST_VALUES:
         raise UsageError(f"expected a notebook of at most {MOST_VALUES:,} values, found more")

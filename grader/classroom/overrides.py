@@ -24,11 +24,7 @@ _MOST = 4_000_000  # bytes
 def read_overrides(
     folder: Path, terms: Terms, students: Collection[str]
 ) -> dict[tuple[str, str], Override]:
-    """Return points by hand, by student and question; none where there is no such file.
-
-    Raises:
-        UsageError: The file is not what it should be; the sentence says the line.
-    """
+    """Return points by hand, by student and question; none where there is no such file."""
     path, found = folder / OVERRIDES, dict[tuple[str, str], Override]()
     if not path.exists():
         return found

@@ -27,7 +27,6 @@ from grader.reports import words
 from grader.reports.blocks import (
     Block,
     Code,
-    Figure,
     Gap,
     Heading,
     Item,
@@ -37,7 +36,7 @@ from grader.reports.blocks import (
 )
 from grader.reports.grade import told
 from grader.reports.html import framed
-from grader.reports.sheet import Line, cells, inert, padded
+from grader.reports.sheet import inert
 
 DIGITS = 8  # of a digest that are shown
 _OTHERWISE = {"state", "rule", "class"}  # kinds of explanations that name no listed idea
@@ -406,16 +405,12 @@ def _people(students: Sequence[str], most: int | None) -> str:
     return f"{quantity(len(students), 'student')}: {named}{more}"
 
 
-def _bars(counts: Mapping[str, int]) -> Figure:
+def _bars(counts: Mapping[str, int]) -> Table:
     """A bar for each count, the largest filling the room there is."""
-    most, across = max(counts.values(), default=0), max(map(cells, counts), default=0)
-
-    def draw(_width: int) -> Iterator[Line]:
-        for label, count in counts.items():
-            bar = "#" * (max(1, round(_BAR * count / most)) if count else 0)
-            yield f"  {padded(label, across)}  {count:>{len(str(most))}}  {bar}".rstrip()
-
-    return Figure(draw, tuple(f"{label}: {count}" for label, count in counts.items()))
+    each = {name: _BAR * count / max(counts.values()) for name, count in counts.items() if count}
+    bars = {name: "#" * max(1, round(cells)) for name, cells in each.items()}
+    rows = ((name, str(count), bars.get(name, "")) for name, count in counts.items())
+    return Table(("", " ", "  "), tuple(rows), (" ",), indent=2)
 
 
 # In HTML.

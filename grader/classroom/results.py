@@ -78,9 +78,6 @@ class Results(Closing):
         """Open a folder of results, or make one, to write in it on the terms that are given.
 
         If their seed was `drawn` by chance, one that is kept there stays.
-
-        Raises:
-            UsageError: They cannot be read or written, or another process is writing them.
         """
         self.folder, self._writes = folder, write is not None
         with ExitStack() as opened:
@@ -260,9 +257,6 @@ class Results(Closing):
         """Return the equal wrong answers to a question whose digest begins with some digits.
 
         They come after the whole digest, each with its program, in the order of students.
-
-        Raises:
-            UsageError: No group begins so, or several do.
         """
         found: dict[str, list[tuple[HandIn, bytes]]] = {}
         sql = "SELECT program FROM grade WHERE student = ? AND question = ? AND path = ?"

@@ -157,11 +157,8 @@ def versions(names: Iterable[str]) -> dict[str, str]:
 def grade_all(jobs: Iterable[Job], pool: LocalPool | DaskPool) -> Generator[Graded, None, None]:
     """Grade jobs, and give each outcome as it comes.
 
-    Few jobs are taken at a time, so that it needs no more memory for many.
-
-    Raises:
-        GraderError: Every process ends before it has graded anything.
-        UsageError: The Dask scheduler was lost.
+    Few jobs are taken at a time, so that it needs no more memory for many. GraderError where every
+    process ends before it has graded anything.
     """
     todo, running = iter(jobs), set[Future[Graded]]()
     # The threads, and so the processes that they start, do not hear an interrupt.
@@ -280,11 +277,7 @@ class DaskPool:
     """The workers of a Dask cluster; those that come or go while a class is graded count too."""
 
     def __init__(self, address: str, files: Mapping[str, Mapping[str, bytes]]) -> None:
-        """Connect to a scheduler; `files` are those of each question, as workers share no folder.
-
-        Raises:
-            UsageError: Dask is not installed, or no scheduler is there.
-        """
+        """Connect to a scheduler; `files` are those of each question: workers share no folder."""
         try:
             import distributed
         except ImportError as error:

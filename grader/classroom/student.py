@@ -224,9 +224,6 @@ def write_feedback(results: Results, folder: Path) -> tuple[int, int]:
     """Write what each student of a class is told; what says the same already stays untouched.
 
     Returns how many students there are, and how many files were written.
-
-    Raises:
-        UsageError: The folder or a file in it cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -25,8 +25,7 @@ def add(ctx: typer.Context, path: Annotated[Path, argument("PATH")], json: Json 
     from grader.bank import config_file
 
     found = banks.add(context(ctx), path)
-    if json:
-        output.document(**asdict(found), list=config_file())
+    if output.answer(json, **asdict(found), list=config_file()):
         return
     state = "is in use already" if found.already else "is in use from now on"
     output.write(f"{found.name}  {found.bank}")
@@ -39,9 +38,7 @@ def remove(ctx: typer.Context, path: Annotated[str, argument("PATH")], json: Jso
     from grader.bank import config_file
 
     gone = banks.remove(context(ctx), path)
-    if json:
-        output.document(removed=gone, list=config_file())
-    else:
+    if not output.answer(json, removed=gone, list=config_file()):
         output.write(f"{gone[0]} is no longer in use; it is left where it is")
 
 
@@ -86,8 +83,7 @@ def new(
 
     here = context(ctx)
     made = authoring.new(here, question, one_file=one_file, parts=parts, form=form)
-    if json:
-        output.document(question=question, spec=made.written[0], **asdict(made))
+    if output.answer(json, question=question, spec=made.written[0], **asdict(made)):
         return
     where = shlex.quote(here.near(made.bank))
     places = quantity(len(made.todo), "place")
@@ -113,12 +109,10 @@ def new_idea(
     with output.waiting() as doing:
         made = ideas.new_idea(here, question, results, group, name, progress=doing)
     status = 0 if made.audit.ok else entrypoint.EXIT_BANK_FAULT
-    if json:
-        output.document(
-            question=question, group=made.outputs, files=made.answers, checks=made.checks,
-            known=made.known, written=[made.file], todo=made.line,
-            audit=audit_to_json(made.audit),
-        )  # fmt: skip
+    if output.answer(
+        json, question=question, group=made.outputs, files=made.answers, checks=made.checks,
+        known=made.known, written=[made.file], todo=made.line, audit=audit_to_json(made.audit),
+    ):  # fmt: skip
         return status
     stopped = ", ".join(made.checks)
     output.write(f"{made.outputs}: {quantity(made.answers, 'file')}, stopped by {stopped}")
@@ -136,7 +130,6 @@ def preview(
     ctx: typer.Context,
     question: Id,
     name: Annotated[str, argument("NAME", "A misconception of it, or starter.")],
-    variant: Annotated[int | None, option("N", "Only this variant, else every one.", min=1)] = None,
     seed: Annotated[int, option("N", "Of the cases.", min=0, max=MOST)] = 0,
     json: Json = False,
 ) -> int:
@@ -144,7 +137,7 @@ def preview(
     from grader.app import ideas
 
     here = context(ctx)
-    pages = list(ideas.preview(here, question, name, variant=variant, seed=seed))
+    pages = list(ideas.preview(here, question, name, seed=seed))
     if json:
         from grader.reports.json import to_json
 

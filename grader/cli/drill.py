@@ -144,8 +144,7 @@ def reset(ctx: typer.Context, question: SomeId = None, json: Json = False) -> No
 
     here = context(ctx)
     found, path, copy = drills.reset(here, question)
-    if json:
-        output.document(question=found.id, submission=path, kept=copy)
+    if output.answer(json, question=found.id, submission=path, kept=copy):
         return
     output.write(f"{here.near(path)} is the starter{' again' if copy else ''}")
     if copy is not None:

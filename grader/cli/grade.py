@@ -64,6 +64,7 @@ def grade(
     except grading.SealedError as sealed:
         if not output.answer(json, sealed=True, message=sealed.message):
             said = f"{sealed.message} {sealed.hint} {interviews.left(here)}."
+            said += f" {html} is not written before the end." * (html is not None)
             output.lines(sheet.wrapped(said, output.measure()))
         return 0
     report = graded.report

@@ -93,8 +93,7 @@ def restore(
     from grader.app import history
 
     size, path, copy = history.restore(context(ctx), attempt, to=to)
-    if json:
-        output.document(attempt=attempt, restored=path, kept=copy)
+    if output.answer(json, attempt=attempt, restored=path, kept=copy):
         return
     output.write(f"attempt {attempt} ({quantity(size, 'byte')}) is in {path}")
     if copy is not None:

@@ -17,12 +17,9 @@ def progress(ctx: typer.Context, json: Json = False) -> None:
 
     here = context(ctx)
     found = practice(here)
-    if json:
-        output.document(
-            tracks=[asdict(one) for one in found.tracks],
-            ideas=[asdict(one) for one in found.ideas],
-            days={day.isoformat(): tries for day, tries in found.days.items()},
-        )
+    days = {day.isoformat(): tries for day, tries in found.days.items()}
+    tracks, ideas = ([*map(asdict, some)] for some in (found.tracks, found.ideas))
+    if output.answer(json, tracks=tracks, ideas=ideas, days=days):
         return
     due = any(one.due for one in found.tracks)
     steps = (f"drill next{here.option}", *[f"drill list{here.option} --due"] * due)

@@ -123,8 +123,7 @@ def pack(
 
     here = context(ctx)
     made = packed(here, questions, out, part=part, seed=seed or 0)
-    if json:
-        output.document(out=made.out, questions=made.questions, files=made.files)
+    if output.answer(json, out=made.out, questions=made.questions, files=made.files):
         return
     count = quantity(len(made.files), "file")
     output.write(f"{made.out}: {', '.join(made.questions)}; {count}, no solution among them")

@@ -1,4 +1,4 @@
-"""Drills as tools, prompts and resources of an assistant, over the Model Context Protocol.
+"""Drills as tools and prompts of an assistant, over the Model Context Protocol.
 
 A tool is its command, recorded: what comes back is the document of `--json` and the page. The
 program keeps the rules, whatever a prompt says: nothing of a right solution comes before a pass or
@@ -10,26 +10,25 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import Parameter, Signature, signature
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, get_args
 
 import typer
-from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context as Talk
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.prompts import Prompt
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, Resource, TextContent, ToolAnnotations
-from pydantic import AnyUrl, Field
+from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
+from pydantic import Field
 
 # What a grade needs, numpy among it, which an interrupted import breaks for good.
 import grader.session  # noqa: F401
 from grader import __version__
-from grader.app import catalog, files, grading
+from grader.app import files, grading
 from grader.app.context import Context
 from grader.app.resolve import Choice, resolve
 from grader.cli import drill, entrypoint, output, prompts, questions
@@ -41,8 +40,6 @@ from grader.model.errors import DrillError, UsageError
 from grader.reports.grade import document, page
 from grader.reports.question import question_markdown
 
-T = TypeVar("T")
-_URI, _TYPE = "drill://question/", "text/markdown"  # of resources
 _LONGEST = 1000  # characters of an argument
 _WHERE = {"bank", "digest"}  # keys of documents that lead to the answers
 _LOOKS, _ADDS, _ENDS = (
@@ -118,43 +115,20 @@ class _Server(MCPServer[Any]):
         """Make a prompt of what an assistant is to be."""
 
         async def role(question: str | None = None) -> str:
-            def said(here: Context) -> str:
+            def said() -> str:
+                here = context(self._called("show"))
                 choice = resolve(here, question)
                 more = _passed_file(here, choice) if text is prompts.REVIEWER else ""
-                return f"{text}\n{_markdown(here, choice)}{more}"
+                asked = here.progress(choice.question).asked(len(choice.question.spec.parts))
+                return f"{text}\n{question_markdown(choice.question, parts=asked)}{more}"
 
-            return await self._asked(said)
+            try:
+                return await self._desk.do(said)
+            except DrillError as fault:
+                why = ". ".join(filter(None, (fault.message, fault.hint)))
+                raise MCPError(INVALID_PARAMS, why) from fault
 
         self.add_prompt(Prompt.from_function(role, name, description=about))
-
-    async def list_resources(self) -> list[Resource]:
-        """List the questions that were started."""
-        return [
-            Resource(uri=_URI + head.called, name=head.called, title=head.title, mime_type=_TYPE)
-            for head, yours in await self._asked(catalog.questions)
-            if yours.started
-        ]
-
-    async def read_resource(
-        self,
-        uri: AnyUrl | str,
-        context: object = None,  # noqa: ARG002 - as every server takes it
-    ) -> Iterable[ReadResourceContents]:
-        """Return a question that was started, as far as it is asked."""
-        if str(uri) not in [one.uri for one in await self.list_resources()]:
-            text = f"no question that was started has the address {uri!s:.200}"
-            raise MCPError(INVALID_PARAMS, text)
-        called = str(uri).removeprefix(_URI)
-        text = await self._asked(lambda here: _markdown(here, resolve(here, called)))
-        return [ReadResourceContents(text, _TYPE)]
-
-    async def _asked(self, work: Callable[[Context], T]) -> T:
-        """Return what a prompt or a resource is made of."""
-        try:
-            return await self._desk.do(lambda: work(context(self._called("show"))))
-        except DrillError as fault:
-            said = ". ".join(filter(None, (fault.message, fault.hint)))
-            raise MCPError(INVALID_PARAMS, said) from fault
 
     def _called(self, name: str) -> typer.Context:
         """The context of another command of the same line."""
@@ -217,12 +191,6 @@ def _told(said: output.Recording) -> CallToolResult:
     )
     shown = TextContent(text=said.page)
     return CallToolResult(content=[shown], structured_content=plain, is_error=failed)
-
-
-def _markdown(here: Context, choice: Choice) -> str:
-    """A question, as far as it is asked."""
-    asked = here.progress(choice.question).asked(len(choice.question.spec.parts))
-    return question_markdown(choice.question, parts=asked)
 
 
 def _passed_file(here: Context, choice: Choice) -> str:

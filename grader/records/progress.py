@@ -72,8 +72,7 @@ class Mark(NamedTuple):
     given_up: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(NamedTuple):
     """A folder that was made for a question."""
 
     question: str

@@ -118,18 +118,14 @@ def html(model: Model, taken: Settings, notes: Iterable[str]) -> tuple[str, str]
         "rules": [(name, script(when), script(then), why) for name, when, then, why in model.rules],
         "costs": [(name, script(formula)) for name, formula in model.costs.items()],
         "rows": [
-            (script(row.there), script(row.bar), [_scripted(cell) for cell in row.cells])
+            (script(row.there), script(row.bar),
+             [None if isinstance(cell, str) else
+              (cell.unit, script(cell.over), [*map(script, cell.formulas)]) for cell in row.cells])
             for table in model.tables for row in table.rows
         ],
     }  # fmt: skip
     functions = re.sub(r'"(s => [^"]*)"', r"\1", json.dumps(content))
     return body, f"const MODEL = {functions};\n{_SCRIPT.read_text('utf-8')}"
-
-
-def _scripted(cell: str | Cell) -> object:
-    if isinstance(cell, str):
-        return None
-    return cell.unit, script(cell.over), [script(one) for one in cell.formulas]
 
 
 def _field(one: Setting, now: str) -> str:

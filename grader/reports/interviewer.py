@@ -25,16 +25,7 @@ _ESCAPED = re.compile(r"[A-Za-z]\w*(?:\[[^]`]*\])+|\w+_\w+")  # by Markdown, wer
 _YOURS = re.compile(r"\b[Yy]our (?:code )?")  # what is read here is said of somebody else
 # How much is said of the ideas of a check, from most to least: sentences on each, how many have a
 # case to ask, and how many have more than their name.
-_FULL = (
-    (2, 99, 99),
-    (1, 99, 99),
-    (1, 2, 99),
-    (1, 1, 99),
-    (1, 1, 5),
-    (1, 1, 3),
-    (1, 1, 2),
-    (1, 1, 1),
-)
+_FULL = ((2, 99, 99), (1, 99, 99), (1, 2, 99), *((1, 1, ideas) for ideas in (99, 5, 3, 2, 1)))
 LEVELS = (
     ("4", "says what must hold before touching the code, shows the fault on a case done by hand, "
           "repairs the cause, and names the test that would have caught it"),
@@ -112,10 +103,13 @@ def _page(
     yield Heading(f"Part {number} of {len(spec.parts)}, {terms}")
     yield from (Gap(), *from_markdown(f"Read out: {part.prompt}"), Gap())
     yield from (Paragraph("as the candidate reads it.", "Contract,"), *asked(question, number))
+    yield Gap()
     is_text = forms.of(spec).is_text
     for change in repair.changes(question):
         right = [f"`{line.strip()}`" for line in change.after if is_text]
         why = [text for asks, text in change.why if asks == number]
+        if why and not is_text:  # the sentence is on a line that is not shown here
+            why = [f"`{cut(change.after[0].strip(), _ANSWER)}`", *why] if change.after else why
         if why or (right and not change.why):
             yield Item(" ".join([*right, *why]), "right")
     yield from (Gap(), Paragraph("and what each wrong idea does.", "Listen for,"))

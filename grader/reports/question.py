@@ -126,7 +126,8 @@ def asked(question: Question, number: int) -> Iterator[Block]:
     """What a part asks besides its prompt: clauses, questions, and what is shown with them."""
     yield from (one for one in _contract(question, number) if one.mark.strip() != "-")
     yield from _questions(question.spec.parts[number - 1])
-    yield from _materials(question, level=3)
+    if number == 1:  # and shown once
+        yield from _materials(question, level=3)
 
 
 def question_markdown(question: Question, *, parts: int | None = None) -> str:

@@ -93,7 +93,7 @@ def test_a_broken_marker_is_one_sentence(drill: Drill) -> None:
     drill("start", "double-trouble")
     for text in ("{", "[]", '{"question": 3}', "\0" * 20):
         (FOLDER / ".drill").write_text(text)
-        drill("start", "double-trouble").refused("expected what drill start wrote there")
+        drill("start", "double-trouble").refused("was not made by drill start")
 
 
 def test_reset_keeps_a_numbered_copy_beside_and_in_the_records(drill: Drill) -> None:

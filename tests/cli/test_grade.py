@@ -295,7 +295,7 @@ def test_no_text_of_a_marker_is_a_fault_of_the_grader(
     for words in (("grade",), ("grade", ID, "--file", "mal/none.py"), ("list",)):
         assert real(*words).status in {0, 2}
     monkeypatch.chdir("mal")
-    real("grade").refused("expected what drill start wrote there")
+    real("grade").refused("no drill is here")
     assert not home.exists()
 
 

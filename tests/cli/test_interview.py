@@ -163,7 +163,7 @@ def said_in_blind(drill: Drill, text: str) -> dict[tuple[str, ...], str]:
         ("history",), ("history", "--all", "--json"), ("list",), ("list", "--json"), ("next",),
         ("progress",), ("progress", "--json"), ("show", ONE), ("show", ONE, "--json"),
         ("start", ONE), ("start", ONE, "--again"), ("interview",), ("interview", "--json"),
-        ("interview", "--debrief"), ("hint", ONE),
+        ("interview", "--debrief"), ("hint", ONE), ("grade", ONE, "--html", "x.html"),
     )  # fmt: skip
     found = {one: (drill(*one), Path(ONE, "QUESTION.md").read_text()) for one in words}
     return {one: f"{e.status} {e.out} {e.err} {q}" for one, (e, q) in found.items()}
@@ -187,6 +187,22 @@ def test_a_blind_interview_says_the_same_of_a_right_file_and_of_a_wrong_one(
         assert mine == other, words
     assert "submission.py is received. It loads." in right["grade", ONE]
     assert "SEALED" in right["history",]
+    assert "x.html is not written before the end." in " ".join(
+        right["grade", ONE, "--html", "x.html"].split()
+    )
+
+
+def test_what_names_no_drill_is_about_the_one_that_is_asked(drill: Drill, clock: Clock) -> None:
+    drill("start", TWO)
+    drill("interview", ONE)
+    assert ONE in flat(drill("hint", "--json"))
+    write(ALL)
+    drill("grade")
+    drill("interview", "--end")
+    drill("hint").refused("2 drills are in this folder")
+    drill("start", ONE, "--again")
+    assert "To review: now, as it is begun again." in flat(drill("interview", "--debrief"))
+    assert clock()
 
 
 def test_in_a_blind_interview_the_candidate_says_when_to_go_on(drill: Drill, clock: Clock) -> None:

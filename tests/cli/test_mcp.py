@@ -23,7 +23,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, TextContent, TextResourceContents
+from mcp_types import CallToolResult, TextContent
 
 from grader import bank
 from grader.model.question import Question
@@ -86,16 +86,6 @@ class Assistant:
         """Return what a prompt says."""
         (message,) = self.portal.call(self.client.get_prompt, name, given).messages
         return cast("TextContent", message.content).text
-
-    def resources(self) -> dict[str, str]:
-        """Return every resource, by its address."""
-        listed = self.portal.call(self.client.list_resources).resources
-        return {str(one.uri): self.read(str(one.uri)) for one in listed}
-
-    def read(self, address: str) -> str:
-        """Return one resource."""
-        (content,) = self.portal.call(self.client.read_resource, address).contents
-        return cast("TextResourceContents", content).text
 
     @property
     def sent(self) -> str:
@@ -200,7 +190,6 @@ def test_a_drill_from_its_start_to_a_review(
 ) -> None:
     question = bank.load([PARTS], "mean-and-spread")
     file = Path(assistant.data("start", question="mean-and-spread")["submission"])
-    assert assistant.resources().keys() == {"drill://question/mean-and-spread"}
     starter = assistant.data("grade")
     assert [check["id"] for check in starter["checks"]] == ["mean"]
     assert starter["checks"][0]["message"] == "m is wrong in 2 of 2 cases."
@@ -219,7 +208,7 @@ def test_a_drill_from_its_start_to_a_review(
     passed = assistant.data("grade")
     assert (passed["verdict"], passed["asked"], passed["misconceptions"]) == ("pass", 2, [])
     assert [check["id"] for check in passed["checks"]] == ["mean"]
-    for text in (assistant.page("show"), *assistant.resources().values(), assistant.role("tutor")):
+    for text in (assistant.page("show"), assistant.role("tutor")):
         assert "One worker now sends nothing at all." in text
         assert "how far the entries are" not in text
     assert "last idea" not in assistant.page("next")
@@ -281,10 +270,6 @@ def test_nothing_that_is_asked_for_gets_around_the_rules(
             assert assistant.call(tool, question=path).is_error, (tool, path)
         with pytest.raises(MCPError):
             assistant.role("tutor", question=path)
-    for address in ("drill://question/../secret", f"file://{secret}", "drill://question/",
-                    "drill://question/mean-and-spread/..", "x" * 10_000):  # fmt: skip
-        with pytest.raises(MCPError, match="no question that was started"):
-            assistant.read(address)
     for tool, given in (
         ("hint", {"question": "x" * 5_000_000}), ("case", {"name": "gap", "seed": -1}),
         ("case", {"seed": 10**30}), ("hint", {"question": {"a": 1}}), ("hint", {"question": [1]}),
