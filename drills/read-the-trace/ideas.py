@@ -102,6 +102,18 @@ def update(m, k):
 def send(m, k, layer):
     m.all_reduce(k, layer)
 
+# %% sends-a-layer-late
+# killed_by: fast
+"""Your all-reduces wait for the backward of a layer more than they need, and two are left when
+backward has ended: 0.7 ms. Record the event before the next backward is launched."""
+
+def backward(m, k):
+    for layer in reversed(range(m.layers)):
+        m.bwd(k, layer)
+        if layer + 1 < m.layers:
+            send(m, k, layer + 1)
+    send(m, k, 0)
+
 # %% reads-early
 # killed_by: ordered
 """Your all-reduce reads gradients that may not be there yet. It is 0.7 ms faster that way. Another
