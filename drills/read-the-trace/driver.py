@@ -79,7 +79,7 @@ def _operations(did, inputs, waiting, layers):
         if one != (k, f"copy {k}"):
             return f"step {one[0]} is number {k}, with {one[1]}"
     most = max(waiting)
-    return WHOLE if most <= AHEAD else f"{most} batches wait for their forward"
+    return WHOLE if most <= AHEAD else f"{most} batches are fetched and unused"
 
 
 def _waits(did, first, last):

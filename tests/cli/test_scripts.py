@@ -114,7 +114,7 @@ grade => 1
 mine.py < # mine
 history restore 1 --to mine.py => 2 | is there already and is left as it is
 history restore 1 --to . => 2
-history restore 1 --to no/where.py => 2
+history restore 1 --to no/where.py => 0
 """
 
 IN_PARTS = r"""
