@@ -109,7 +109,8 @@ def _page(
         right = [f"`{line.strip()}`" for line in change.after if is_text]
         why = [text for asks, text in change.why if asks == number]
         if why and not is_text:  # the sentence is on a line that is not shown here
-            why = [f"`{cut(change.after[0].strip(), _ANSWER)}`", *why] if change.after else why
+            first = next(filter(None, map(str.strip, change.after)), "")
+            why = [f"`{cut(first, _ANSWER)}`", *why] if first else why
         if why or (right and not change.why):
             yield Item(" ".join([*right, *why]), "right")
     yield from (Gap(), Paragraph("and what each wrong idea does.", "Listen for,"))
