@@ -35,7 +35,8 @@ def orders(program, count, seeds):
     seed = int(seeds[0])
     found = [[int(k) for k in program.order(count, epoch, seed)] for epoch in range(12)]
     again = [int(k) for k in program.order(count, 2, seed)] == found[2]
-    other = [int(k) for k in program.order(count, 2, seed + 1)] != found[2]
+    others = {tuple(map(int, program.order(count, epoch, seed + 1))) for epoch in range(12)}
+    other = not others & {tuple(one) for one in found}
     from_least = [np.roll(one, -int(np.argmin(one))).tolist() for one in found]
     different, turned = (len({tuple(one) for one in some}) for some in (found, from_least))
     return [sorted(one) for one in found], different, turned, again, other
@@ -56,8 +57,8 @@ def reads(program, sizes, seeds):
 def noise(program, seeds):
     """The generators of workers: how many of them begin differently, by what they are for.
 
-    Returns that for 4 workers, for 5 epochs, for 5 starts within an epoch and for 2 seeds, then for
-    all 200 together; and whether one that is asked for again begins the same.
+    Returns that for 4 workers, for 12 epochs, for 5 starts within an epoch, for 2 seeds, and for
+    all 480 together; and whether one that is asked for again begins the same.
     """
     seed = int(seeds[0])
 
@@ -66,11 +67,11 @@ def noise(program, seeds):
 
     every = {
         (s, e, w, b): begins(s, e, w, b)
-        for s in (seed, seed + 1) for e in range(5) for w in range(4) for b in STARTS
+        for s in (seed, seed + 1) for e in range(12) for w in range(4) for b in STARTS
     }  # fmt: skip
     alike = [
         {every[seed, 1, w, 0] for w in range(4)},
-        {every[seed, e, 1, 0] for e in range(5)},
+        {every[seed, e, 1, 0] for e in range(12)},
         {every[seed, 1, 1, b] for b in STARTS},
         {every[s, 1, 1, 0] for s in (seed, seed + 1)},
         set(every.values()),
