@@ -29,7 +29,7 @@ BIG = {"extends": "rows", "about": "512 rows of 512", "x": {"normal": [512, 512]
 def zygote() -> Iterator[Zygote]:
     found = zygote_if_safe(torch=False)
     if found is None:
-        pytest.skip("this system's memory cannot be watched so closely")
+        pytest.skip("no worker can be forked safely on this system")
     with found:
         yield found
 

@@ -65,7 +65,7 @@ SOME = {**ROWS, "about": "256 rows", "x": {"normal": [256, 64]}}
 def zygote(lend: Lend) -> Zygote:
     found = lend(torch=True)
     if found is None:
-        pytest.skip("this system's memory cannot be watched so closely")
+        pytest.skip("no worker can be forked safely on this system")
     return found
 
 
