@@ -244,6 +244,7 @@ def test_driver_baselines_and_towers_compute_the_block(driver: Program, referenc
         torch.testing.assert_close(stack(reference, x, *layers), expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS")
 def test_driver_runs_the_large_tower_only_where_there_is_a_gpu(
     driver: Program, reference: Program
 ) -> None:
@@ -279,7 +280,7 @@ class Moved(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> object:
         out = func(*args, **(kwargs or {}))
         name = func.overloadpacket.__name__
-        if not func.is_view and name != "detach":
+        if not func.is_view and name not in {"detach", "empty"}:  # neither moves anything
             assert name in PRODUCTS | KERNELS, name
             kind = "matmul_bytes" if name in PRODUCTS else "elementwise_bytes"
             self.calls[kind] += 1

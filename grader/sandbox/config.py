@@ -15,7 +15,7 @@ from pathlib import Path
 
 from grader.model.errors import UsageError
 from grader.sandbox.scratch import Scratch
-from grader.sandbox.worker.control import SharedConfig, WorkerConfig
+from grader.sandbox.worker.control import PACKAGES, SharedConfig, WorkerConfig
 from grader.sandbox.worker.walls.landlock import LIST, READ, USE, Grant
 
 WORKER = Path(__file__).parent / "worker"
@@ -24,25 +24,21 @@ BOOT = WORKER / "boot.py"
 MEMORY = {False: 1 << 30, True: 8 << 30}
 CPU_SECONDS = 120  # of a worker for one submission
 SPARE_THREADS = 64  # beyond those that run already
-# What numpy and torch 2 import, at once or when needed, and the libraries of its CUDA builds.
-_PACKAGES = {
-    False: ("numpy", "numpy.libs"),
-    True: (
-        "numpy", "numpy.libs", "torch", "torch.libs", "torchgen", "functorch",
-        "typing_extensions.py", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "filelock",
-        "fsspec", "nvidia", "triton",
-    ),
-}  # fmt: skip
 _SYSTEM = (
     "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom", "/dev/random",
     "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory",
     "/sys/devices/system/cpu", "/sys/devices/system/node",
+    "/usr/local/nvidia/lib64",  # CUDA's driver in a container of Kubernetes
     # Of /proc/self not all: its `net` shows every connection of the machine.
     *(f"/proc/self/{name}" for name in ("maps", "status", "stat", "statm", "limits")),
 )  # fmt: skip
 _LISTED = ("/proc/self/task", "/proc/self/fd")
 _DEVICES = ("/dev/null", "/dev/zero")
-_CUDA = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/proc/driver/nvidia")
+# The driver names the threads that it starts, through files.
+_CUDA = (
+    "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/proc/driver/nvidia",
+    "/proc/self/task",
+)  # fmt: skip
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 
 
@@ -111,7 +107,7 @@ def _threads_here() -> int:
 def grants(*, torch: bool) -> tuple[Grant, ...]:
     """Rights and paths for `landlock`, without the scratch folder."""
     sites = site_folders()
-    packages = [str(Path(site, name)) for site in sites for name in _PACKAGES[torch]]
+    packages = [str(Path(site, name)) for site in sites for name in PACKAGES[torch]]
     return (
         *((READ, path) for path in dict.fromkeys([str(WORKER), *_SYSTEM, *packages, *_python()])),
         *((LIST, path) for path in (*sites, *_LISTED)),  # the import system looks modules up there

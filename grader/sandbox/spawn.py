@@ -218,14 +218,11 @@ class Zygote(Closing):
 
 
 def zygote_if_safe(*, torch: bool) -> Zygote | None:
-    """A zygote, where a process that has imported such libraries may be forked.
+    """A zygote, where a process that has imported such libraries may be forked: on Linux.
 
-    Not outside Linux; and not with a CUDA device, because nobody has shown yet that torch leaves
-    it alone while it is being imported.
+    Importing torch leaves a CUDA device alone, so that forks may use it; docs/performance.md.
     """
-    if sys.platform != "linux" or (torch and config.cuda()):
-        return None
-    return Zygote(torch=torch)
+    return Zygote(torch=torch) if sys.platform == "linux" else None
 
 
 class Workers(Closing):

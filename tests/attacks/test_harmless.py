@@ -137,6 +137,10 @@ TORCH = {
         with torch.autograd.detect_anomaly(): torch.ones(1, requires_grad=True).exp().backward()
         v = torch.ones(2, dtype=torch.float64, requires_grad=True)
         torch.autograd.gradcheck(torch.sin, v)""",
+    # Torch tries whether some packages are there; one that may not be read counts as not there.
+    "packages-beside": """
+        import importlib.util
+        for name in ("pytest", "yaml", "grader"): assert importlib.util.find_spec(name) is None""",
     "dtypes": """
         with torch.autocast("cpu", dtype=torch.bfloat16): torch.ones(4, 4) @ torch.ones(4, 4)
         torch.ones(3, device="meta"); torch.ones(3).half().float()""",
@@ -162,6 +166,7 @@ REFUSED_TORCH = {
         "RuntimeError",
         "torch.compile is not available here",
     ),
+    "package": ("import pytest", "ModuleNotFoundError", "No module named 'pytest'"),
     "loader": (
         "list(torch.utils.data.DataLoader([torch.ones(1)] * 4, num_workers=2))",
         "PermissionError",

@@ -72,6 +72,7 @@ def kept_by_torch(given: dict[str, Any]) -> Counter[tuple[int, int]]:
     found = Counter(
         (one.untyped_storage().nbytes() // one.element_size(), one.element_size())
         for one in kept.values()
+        if one.untyped_storage().nbytes()
     )
     return found - Counter([(1, 4)])  # how many labels the loss is a mean of: a scalar
 
@@ -113,11 +114,14 @@ def counted(given: dict[str, Any]) -> tuple[int, int]:
 
     counts: Any = flop_counter
 
+    def each_head(q: Any, k: Any, v: Any) -> Any:  # not all versions know of groups
+        return q, *((*one[:1], q[1], *one[2:]) for one in (k, v))
+
     def forward(q: Any, k: Any, v: Any, *_: Any, **__: Any) -> int:
-        return int(counts.sdpa_flop_count(q, k, v))
+        return int(counts.sdpa_flop_count(*each_head(q, k, v)))
 
     def backward(grad: Any, q: Any, k: Any, v: Any, *_: Any, **__: Any) -> int:
-        return int(counts.sdpa_backward_flop_count(grad, q, k, v))
+        return int(counts.sdpa_backward_flop_count(grad, *each_head(q, k, v)))
 
     fused = ATEN._scaled_dot_product_flash_attention_for_cpu
     fused_backward = ATEN._scaled_dot_product_flash_attention_for_cpu_backward

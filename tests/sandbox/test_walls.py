@@ -182,6 +182,19 @@ def test_what_file_systems_and_terminals_take_by_ioctl_is_refused(
 
 
 @machines
+def test_beside_a_gpu_a_socket_may_listen_and_nobody_connect(machine: str) -> None:
+    unix, internet, stream, datagram, seqpacket, close_on_exec = 1, 2, 1, 2, 5, 0o2000000
+    for devices, wanted in ((True, ALLOW), (False, EPERM)):
+        asked = Filter(machine, devices=devices)
+        assert asked("socket", unix, seqpacket | close_on_exec) == wanted
+        assert asked("bind") == asked("listen") == wanted
+        for family, kind in ((internet, seqpacket), (unix, stream), (unix, datagram)):
+            assert asked("socket", family, kind) == EPERM
+        for name in ("connect", "accept", "accept4", "sendmsg", "setsockopt"):
+            assert asked(name) == EPERM
+
+
+@machines
 def test_jumps_stay_inside_the_program_and_every_path_ends(machine: str) -> None:
     program = seccomp.build(PID, machine)
     assert len(program) % 8 == 0
@@ -304,7 +317,7 @@ def test_a_wall_left_out_is_found_out_by_trying(
     done = set(found.done)
     expected = WITHOUT[wall]
     if os.getuid() == 0:  # another user's files are refused without Landlock too
-        done |= {"read", "write", "create", "kept"} & expected
+        done |= {"read", "write", "create", "list", "kept"} & expected
     assert expected <= done, found.acts
     assert found.level == (PROCESS if wall == "kernel.limit" else LIMITED)
 

@@ -31,7 +31,7 @@ AGAIN = {"maxpool-routing", "vram-bottleneck"}  # in which the same fault is han
 _VARYING = (
     (re.compile(r"(\d+ minutes?|less than a minute|under a minute) \("), "N minutes ("),
     (re.compile(r"[\d.]+x(\s+the\s+reference's)"), r"?x\1"),
-    (re.compile(r"[\d,]+( bytes\s+(kept|at\s+once))"), r"?\1"),
+    (re.compile(r"[\d,]+(\s+bytes\s+(kept|at\s+once))"), r"?\1"),
 )
 _PAGED = {"list", "history", "solution", "show"}  # documents, which go through a pager
 

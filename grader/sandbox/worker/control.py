@@ -16,6 +16,15 @@ from typing import Any, NamedTuple
 
 _LENGTH = struct.Struct("<I")
 _MOST_DESCRIPTORS = 2
+# What numpy and torch 2 import, at once or when needed, and the libraries of its CUDA builds.
+PACKAGES = {
+    False: ("numpy", "numpy.libs"),
+    True: (
+        "numpy", "numpy.libs", "torch", "torch.libs", "torchgen", "functorch",
+        "typing_extensions.py", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "filelock",
+        "fsspec", "nvidia", "triton",
+    ),
+}  # fmt: skip
 
 
 def send(connection: socket.socket, message: object, descriptors: Sequence[int] = ()) -> None:

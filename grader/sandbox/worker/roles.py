@@ -20,6 +20,7 @@ import socket
 import sys
 import time
 from contextlib import suppress
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -151,6 +152,8 @@ def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:
     import numpy  # noqa: F401  before the path is narrowed
 
     if torch:
+        _Offered.site = tuple(site)
+        sys.meta_path[sys.meta_path.index(PathFinder)] = _Offered
         import torch as library
 
         library.set_num_threads(1)
@@ -159,6 +162,29 @@ def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:
         sys.path[:] = stdlib  # it finds its own submodules; nothing else of the site is offered
     gc.freeze()
     gc.enable()
+
+
+class _Offered(PathFinder):
+    """Finds, of what is installed, numpy, torch and what it needs.
+
+    Torch uses a dozen packages where they are there; what a program does must not depend on it.
+    """
+
+    site: tuple[str, ...] = ()
+    names = frozenset(name.removesuffix(".py") for name in control.PACKAGES[True])
+
+    @classmethod
+    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> Any:  # noqa: ANN401
+        """Where a module lies, or None."""
+        spec = super().find_spec(name, path, target)
+        other = path is None and name not in cls.names
+        return None if other and spec and (spec.origin or "").startswith(cls.site) else spec
+
+    @classmethod
+    def find_distributions(cls, context: Any = None) -> Any:  # noqa: ANN401
+        """What `importlib.metadata` knows of a package: its version, say."""
+        known = context is not None and context.name in cls.names
+        return super().find_distributions(context) if known else ()
 
 
 def _no_compiler(*_: object, **__: object) -> None:

@@ -29,7 +29,7 @@ READ = _READ_FILE | _READ_DIR
 LIST = _READ_DIR
 # Not: links, sockets, pipes, devices.
 WRITE = READ | _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _TRUNCATE
-USE = _READ_FILE | _WRITE_FILE | _IOCTL_DEV  # a device
+USE = _READ_FILE | _WRITE_FILE | _TRUNCATE | _IOCTL_DEV  # a device
 
 Grant = tuple[int, str]
 

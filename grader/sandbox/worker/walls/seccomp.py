@@ -33,7 +33,7 @@ _ARCHITECTURES = {  # machine: AUDIT_ARCH_*, <linux/audit.h>
 }
 
 _CLONE_THREAD = 0x00010000
-_AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
+_AF_UNIX, _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 1, 5, 0xF
 _O_TMPFILE = 0x400000  # without O_DIRECTORY, whose number differs; <asm-generic/fcntl.h>
 _RLIMIT_CORE = 4
 # A file that is mapped shared is written without a call that could be counted; MAP_SHARED and
@@ -132,16 +132,13 @@ def _by_argument(*, devices: bool) -> dict[str, list[bytes]]:
     own_or_zero = [_argument(0), *_unless(_EQUAL, [0, _ANYBODY])]
     # It is set so that a crash calls no program of the machine's; lowering it would.
     core = _refuse_if([_RLIMIT_CORE])
+    # CUDA's driver listens on a socket of its own, to which nobody here may connect.
+    listening = {"socket": _only_unix(_SOCK_SEQPACKET), "bind": [], "listen": []}
     return {
+        **(listening if devices else {}),
         "clone": [_argument(0), *_unless(_ANY_BIT, [_CLONE_THREAD])],
         # Stream pairs alone: a datagram socket, even one of a pair, can send to any address.
-        "socketpair": [
-            _argument(0),
-            *_unless(_EQUAL, [_AF_UNIX]),
-            _argument(1),
-            _op(_AND, _SOCK_TYPE),
-            *_unless(_EQUAL, [_SOCK_STREAM]),
-        ],
+        "socketpair": _only_unix(_SOCK_STREAM),
         "open": [_argument(1), *unnamed],
         "openat": [_argument(2), *unnamed],
         "prctl": [_argument(0), *_refuse_if(_REFUSED_PRCTL)],
@@ -160,6 +157,12 @@ def _by_argument(*, devices: bool) -> dict[str, list[bytes]]:
         "getpriority": [_argument(0), *_unless(_EQUAL, [0]), _argument(1), *own_or_zero[1:]],
         "ioprio_get": [_argument(0), *_unless(_EQUAL, [1]), _argument(1), *own_or_zero[1:]],
     }
+
+
+def _only_unix(kind: int) -> list[bytes]:
+    """Refuse sockets but those of this machine and of a kind."""
+    family = [_argument(0), *_unless(_EQUAL, [_AF_UNIX])]
+    return [*family, _argument(1), _op(_AND, _SOCK_TYPE), *_unless(_EQUAL, [kind])]
 
 
 def _op(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
