@@ -253,7 +253,7 @@ def backward(m, k):
 
 # %% savings-add-up
 # killed_by: both
-# parameters: {MS: [7.69, 7.6, 7.65, 7.7, 7.74, 7.8]}
+# parameters: {MS: [7.69, 7.686, 7.7, 7.72, 7.74, 7.75, 7.8, 8]}
 """You add up the two savings. Each of them ends the same waiting; then the card is the limit, with
 31.4 ms."""
 MS = 7.69
@@ -263,7 +263,7 @@ def without_both():
 
 # %% the-call-alone
 # killed_by: item
-# parameters: {MS: [58.034, 58.03, 57.98, 58, 58.1]}
+# parameters: {MS: [58.034, 58.03, 57.98, 58, 58.08, 58.1]}
 """You take off the 20 us of the call. What it costs is that the thread stands still until the card
 has finished."""
 MS = 58.034
@@ -283,7 +283,7 @@ def overlapped():
 
 # %% kernel-time-alone
 # killed_by: small
-# parameters: {MS: [57.226, 57.23, 57.22, 57.17, 57, 57.1, 57.2, 57.3]}
+# parameters: {MS: [57.226, 57.23, 57.22, 57.172, 57.17, 57, 57.1, 57.2, 57.3]}
 """You take off the difference of kernel times, 0.83 ms. Behind a wait each of 432 launches holds
 the card up, for 10 us and not 4."""
 MS = 57.226
