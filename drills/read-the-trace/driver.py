@@ -1,6 +1,8 @@
 """Runs on machines of the driver's own, whose events it keeps, and what they cost per step."""
 
 from collections import Counter
+from decimal import Decimal
+from numbers import Real
 
 from machine import Machine, ends
 
@@ -106,9 +108,9 @@ def measured(program, layers, load):
     made, did, inputs, streams, waiting = _watched(layers, load)
     m, log = program.train(STEPS, made)
     operations, log = _operations(did, inputs, waiting, layers), [float(one) for one in log]
-    first_fault = m.faults[:1]
+    faults = m.faults[0] if m.faults else "none"
     if operations != WHOLE:  # what is not done costs nothing
-        return operations, first_fault, log, "", "", "", "", "", ""
+        return operations, faults, log, "", "", "", "", "", "", ""
     when = ends([dict(zip(("lane", "name", "start", "end"), one, strict=True)) for one in did])
     first, last, steps = when[4], when[-2], STEPS - 6
 
@@ -129,25 +131,48 @@ def measured(program, layers, load):
     adam = len([1 for lane, name, _, _ in did if lane == "gpu" and name.startswith("adam")])
     return (
         operations,
-        first_fault,
+        faults,
         log,
         _most(_waits(did, first, last), steps // 5, "waits in twenty steps"),
         f"{by_cpu('copy')} by the cpu, {streams.count('gpu')} in the gpu's stream",
-        _most(round(exposed, 2), 1.4, "ms"),
-        _most(adam / STEPS, 12, "kernels"),
-        f"{by_cpu('load')} by the cpu; idle {_most(round(starved, 2), 1.5, 'ms')}",
+        _most(round(exposed, 2), 1.4, "ms while nothing computes"),
+        _most(round(adam / STEPS, 1), 12, "kernels"),
+        f"{by_cpu('load')} by the cpu",
+        _most(round(starved, 2), 1.5, "ms while the cpu waits for a batch"),
         _most(round((last - first) / steps / 1000, 2), 20.5, "ms"),
     )
+
+
+REPAIRS = ("item", "batch", "both", "reduce", "small")
+
+
+def foreseen(program):
+    """The predictions, each a dict of one number, of whatever type numbers are."""
+    found = program.predicted()
+    if not isinstance(found, dict):
+        raise TypeError(f"predicted() gives a dict, and this is a {type(found).__name__}")
+    return [{name: _plain(found.get(name))} for name in REPAIRS]
+
+
+def _plain(ms):
+    is_number = isinstance(ms, (Real, Decimal)) and not isinstance(ms, bool)
+    return float(ms) if is_number else ms
 
 
 KINDS = ("compute", "comm", "copy", "host")
 
 
-def reported(program, kinds, starts, lengths, first, last):
-    """The report on events given as arrays."""
-    events = [
-        {"kind": KINDS[int(kind)], "start": int(start), "end": int(start + n)}
-        for kind, start, n in zip(kinds, starts, lengths, strict=True)
-    ]
-    found = program.report(events, first, last)
+def _read(text):
+    """The events of "compute 0-10 4-12, comm 2-9"."""
+    for kind, *spans in map(str.split, text.split(", ")):
+        for span in spans:
+            start, end = map(int, span.split("-"))
+            yield {"kind": kind, "start": start, "end": end}
+
+
+def reported(program, events, first, last):
+    """The report on events in words, or on rows of numbers."""
+    if not isinstance(events, str):
+        events = ", ".join(f"{KINDS[a % 4]} {b}-{b + c % 16}" for a, b, c in events.tolist())
+    found = program.report(list(_read(events)), first, last)
     return found["busy"], found["exposed"], found["idle"]

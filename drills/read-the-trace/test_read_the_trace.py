@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.harness import ROOT, Program
+from tests.harness import ROOT, Program, question_of, variants
 
 
 def script(item: bool = True, workers: int = 0, reduce: bool = True, fused: bool = False) -> float:
@@ -48,6 +50,37 @@ def test_what_single_repairs_bring(program: Program) -> None:
     assert script() == pytest.approx(58.05, abs=0.01)
     said = {"item": 31.69, "batch": 34.05, "both": 31.44, "reduce": 50.35, "small": 53.74}
     assert measured == pytest.approx(said, abs=0.01)
+
+
+# What each idea about a number of the script as it came computes.
+MISTAKES = {
+    "savings-add-up": ("both", 31.69 + 34.054 - 58.054), "the-call-alone": ("item", 58.054 - 0.02),
+    "all-of-the-traffic": ("reduce", 58.054 - 8.4), "half-a-loader": ("batch", 58.054 - 12),
+    "kernel-time-alone": ("small", 58.054 - 0.828),
+}  # fmt: skip
+
+
+def test_a_mistake_is_named_however_it_is_rounded(reference: Program) -> None:
+    right, ideas = reference.predicted(), question_of(__file__).ideas
+    for name, (part, number) in MISTAKES.items():
+        written = [float(str(one["MS"])) for one in ideas[name].settings]
+        found = variants(__file__)(name).predicted()
+        assert found == right | {part: pytest.approx(number)}
+        assert written[0] == pytest.approx(number)
+        assert {round(number, 2), round(number, 1)} <= set(written)
+        # and nothing that is rounded from another number
+        assert all(abs(one - number) < abs(one - right[part]) / 5 for one in written)
+
+
+def test_a_prediction_is_any_real_number(driver: Program) -> None:
+    wanted = [31.69, 34.05, 31.5, 50.25, 53]
+    as_written = ["31.69", "34.05", "63/2", "50.25", "53"]
+    numbers = [Decimal("31.69"), Fraction("34.05"), Fraction(63, 2), np.float32(50.25), 53]
+    for given, right in ((numbers, wanted), (as_written, as_written)):
+        named = dict(zip(("item", "batch", "both", "reduce", "small"), given, strict=True))
+        found = driver.foreseen(Program(predicted=lambda named=named: named))
+        assert found == [{name: one} for name, one in zip(named, right, strict=True)]
+    assert driver.foreseen(Program(predicted=dict))[4] == {"small": None}
 
 
 def repaired(program: Program, workers: int = 2, read: bool = False) -> float:

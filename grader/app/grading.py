@@ -41,6 +41,7 @@ class Graded:
     given_up: bool  # whether the solution was shown in it before a pass
     began: str  # when the sitting did, or else the folder: UTC, ISO 8601
     hints_left: bool
+    known: int  # how many parts are asked of who tries: no command knows cases of later ones
     next_part: int | None = None  # number of the part that is asked from now on, if it is a new one
     clock: str = ""  # what is left of the interview that is open
     interviewed: bool = False  # whether one is over, and was not looked back on
@@ -173,6 +174,7 @@ def grade(
     if asked > before:
         write_question(ctx, path.parent, question, asked)
     hints = [len(part.hints) for part in question.spec.parts[:asked]]
+    now = ctx.progress(question)
     return Graded(
         report,
         choice,
@@ -180,11 +182,12 @@ def grade(
         submission,
         again,
         # A version is a try once, however often it is graded.
-        tries=tries if (tries := ctx.progress(question).tries) > yours.tries else 0,
+        tries=now.tries if now.tries > yours.tries else 0,
         passed=yours.done,
         given_up=yours.given_up,
         began=next(iter(yours.moments), choice.workspace.started_at if choice.workspace else ""),
         hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
+        known=now.asked(every),
         next_part=asked if asked > before and report.parts_passed < asked else None,
         clock=left,
         interviewed=not left and interviews.latest(ctx) is not None,

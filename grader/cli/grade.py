@@ -158,7 +158,8 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     failing = next((c for c in report.checks if c.failing and not c.stretch), None)
     steps = []
     form = forms.of(spec)
-    if failing is not None and not (form.is_text or form.apart):  # nothing to run there
+    can_run = not (form.is_text or form.apart)
+    if failing is not None and can_run and failing.part <= graded.known:
         debug = failing.raised is not None and failing.raised.type.endswith("BdbQuit")
         case = f"drill case {shlex.quote(failing.failing[0])}{choice.argument}"
         steps.append(case + " --debug" * debug)

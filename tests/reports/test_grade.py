@@ -166,6 +166,19 @@ def explained(*cases: str) -> Report:
             scenarios.called,
             "zero: zero_bytes_per_gpu(1, 1, 5) returned 9.600, expected 6.400",
         ),
+        (  # a figure that is that of a count, too
+            replace(
+                scenarios.called,
+                checks=(
+                    replace(
+                        scenarios.called.checks[0],
+                        call="",
+                        mismatch=Mismatch("total", "shares-1", None, "8", "6.400", None, 1, 1),
+                    ),
+                ),
+            ),
+            "total is 8, expected 6.400",
+        ),
         (scenarios.maxpool_slow, "speed: slow, 34x the reference"),
         (scenarios.recursion, "the same line 994 times more"),
         (scenarios.curve_nan, "Yours is NaN from step 14 on."),

@@ -1,4 +1,4 @@
-"""Wrong: a gap of a microsecond counts as busy."""
+"""Wrong: an event that adds nothing takes a microsecond off."""
 
 from machine import Machine, show
 
