@@ -91,7 +91,7 @@ def guide(question: Question, held: Sequence[Held], called: str = "") -> Iterato
     terms += f", numbers of seed {question.numbers}" * bool(spec.given)
     yield Heading(spec.title, terms, question.id, level=1)
     file, called = forms.of(spec).file, called or question.id
-    text = f'The candidate works in `{file}`, "the file" below; `drill start {called}` makes it. '
+    text = f'The candidate edits `{file}` ("the file", "starter"), made by `drill start {called}`. '
     text += f"What they read is `drill show {called} --all`. {_in_short(spec)}"
     yield from (Gap(), Paragraph(text))
     for number, _ in enumerate(spec.parts, 1):
@@ -137,7 +137,8 @@ def _page(
         yield Item(_about(question, check, alone=not caught), check.id)
         left = asks
         for one in caught:
-            said = [re.sub(":$", ".", words.sentences(one.feedback, most)[0])]
+            little = one.feedback.find(".") in range(16)  # no more than "One is left."
+            said = [re.sub(":$", ".", words.sentences(one.feedback, most + little)[0])]
             if left and not is_text and one.given and one.answer:
                 where = f"Ask `{one.case}`" + f" ({one.given})" * (one.case not in told)
                 said += [f"{where}: {one.answer}", one.apart]

@@ -193,9 +193,11 @@ def test_it_says_what_to_ask_where_there_are_40_minutes(
     parts = [question.spec.parts[0].model_copy(update={"minutes": each}) for each in minutes]
     spec = question.spec.model_copy(update={"parts": parts})
     page = render_markdown(guide(replace(question, spec=spec), [], "b/maxpool-routing --bank x"))
-    file = '`submission.py`, "the file" below; `drill start b/maxpool-routing --bank x` makes it.'
+    file = (
+        '`submission.py` ("the file", "starter"), made by `drill start b/maxpool-routing --bank x`.'
+    )
     shown = "What they read is `drill show b/maxpool-routing --bank x --all`."
-    assert f"\n\nThe candidate works in {file} {shown}{said}\n\n## Part 1" in page
+    assert f"\n\nThe candidate edits {file} {shown}{said}\n\n## Part 1" in page
 
 
 def test_a_check_without_ideas_of_its_own_names_what_fails_it() -> None:
