@@ -9,7 +9,7 @@ def moe(x, router, experts, k, capacity=None):
     p = (x @ router).softmax(1)
     # why 2: A stable sort leaves the lower index first among equals; topk promises nothing.
     chosen = p.sort(dim=1, descending=True, stable=True).indices[:, :k]
-    # why: The gradient of the output reaches the router through these weights, and on no other way:
+    # why: The gradient of the output reaches the router through these weights, and by no other path:
     #      a choice of indices has none.
     gates = p.gather(1, chosen)
     gates = gates / gates.sum(1, keepdim=True)

@@ -94,8 +94,7 @@ def show(
     found = choice.question
     several, drawn = len(found.spec.parts), f" --seed {seed}" * (seed is not None)
     if interviewer:
-        right = f"drill solution {choice.called}{here.option}{drawn} --give-up --full"
-        _guide(found, right, json=json)
+        _guide(found, f"{choice.called}{here.option}{drawn}", json=json)
         return
     asked = several if all_ or several == 1 else here.progress(found).asked(several)
     if output.answer(json, **_whole(found, asked)):
@@ -132,7 +131,7 @@ def pack(
     output.steps(f"drill grade {questions[0]}{here.option} --file FILE{upto}{drawn}")
 
 
-def _guide(question: Question, right: str, *, json: bool) -> None:
+def _guide(question: Question, called: str, *, json: bool) -> None:
     """What a live interviewer has in hand, and what shows what is right; in a pipe as Markdown."""
     from dataclasses import asdict
 
@@ -146,7 +145,8 @@ def _guide(question: Question, right: str, *, json: bool) -> None:
         ideas = [asdict(one) for one in found]
         output.document(**_whole(question, len(parts)), interviewer={"parts": told, "ideas": ideas})
         return
-    page = [*guide(question, found), Gap(), Commands((right,))]
+    right = f"drill solution {called} --give-up --full"
+    page = [*guide(question, found, called), Gap(), Commands((right,))]
     output.show(page, paged=True, markdown=True)
 
 

@@ -27,9 +27,18 @@ _FENCE = re.compile(r"^\s*```(\w*)")
 _END = re.compile(r"\s*(?:$|```|(?:[-*]|\d+[.)])\s)")  # of a paragraph or an item
 _CODE = re.compile(r"`([^`\n]+)`")
 _MINUS = re.compile(r"(?<![\w.)\]])-(?=[\d.])")
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~$&!^])")
-_BEGINS = re.compile(r"^(\s*)([-+=:]|\d+(?=[.)]))")
-_LINKS = re.compile(r"(?i)(?<=www)\.|:(?=//)|@")
+# What Markdown would read as markup where it stands: what can open emphasis, and no `a * b`, a_b,
+# x[0] or a < b. 2**30 and *= are written as code, which needs no backslash.
+_MARKUP = re.compile(
+    r"[\\`$]|(?<!\*)\*+(?![*\s])|(?<!~)~+(?![~\s])|(?<!\w)_+|\](?=\()|<(?=[A-Za-z/!?])"
+    r"|&(?=#?\w+;)|\{[{%]+|(?<=\s)#+$"
+)
+_BEGINS = re.compile(r"^(?:[-+=:*~]+(?=\s|$)|#+(?=\s|$)|>|\[(?=[^]]*\]:)|\d+(?=[.)](?:\s|$)))")
+_STARS = re.compile(
+    r"(?:(?:\b\w+|\([^()`]*\))\*\*-?\w+|(?<!\S)\*(?:=(?!\S)|(?=[,.;])))(?=[^`]*(?:`[^`]*`[^`]*)*$)"
+)
+BAR = r"\|"  # in a cell
+_LINKS = re.compile(r"(?i)(?<=www)\.|:(?=//)|@(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,19 +415,18 @@ def _marked(block: Block, *, written: bool) -> str:
             language = block.language if isinstance(block, Code) else "text"
             return "\n".join([f"{fence}{language}", *lines, fence])
         case Table():
-            head, *rows = (
-                f"| {' | '.join(map(_markdown, r))} |" for r in (block.head, *block.rows)
-            )
+            every = (map(_markdown, row) for row in (block.head, *block.rows))
+            head, *rows = (f"| {' | '.join(c.replace('|', BAR) for c in row)} |" for row in every)
             return "\n".join([head, f"|{' --- |' * len(block.head)}", *rows])
     return ""
 
 
 def _markdown(text: str) -> str:
-    pieces = enumerate(_CODE.split(_clean(text)))
-    return "".join(f"`{piece}`" if at % 2 else _escaped(piece) for at, piece in pieces).strip()
+    pieces = enumerate(_CODE.split(_STARS.sub(r"`\g<0>`", _clean(text))))
+    said = "".join(f"`{piece}`" if at % 2 else _escaped(piece) for at, piece in pieces).strip()
+    return _BEGINS.sub(lambda m: f"{m[0]}\\" if m[0].isdigit() else f"\\{m[0]}", said)
 
 
 def _escaped(text: str) -> str:
-    text = _MARKUP.sub(r"\\\1", text)
-    text = _LINKS.sub(lambda m: f"&#{ord(m[0])};", text)
-    return _BEGINS.sub(lambda m: f"{m[0]}\\" if m[2].isdigit() else f"{m[1]}\\{m[2]}", text)
+    text = _MARKUP.sub(lambda m: "".join(f"\\{sign}" for sign in m[0]), text)
+    return _LINKS.sub(lambda m: f"&#{ord(m[0])};", text)

@@ -144,6 +144,7 @@ def test_the_guide_is_markdown_in_a_pipe_and_a_page_at_a_terminal(
     markdown = drill("show", "double-trouble", "--interviewer").out
     assert markdown.startswith("# ")
     assert "\n\n## Part 1 of 1, 25 minutes, 100 points\n\nRead out: A colleague doubles" in markdown
+    assert "made by `drill start double-trouble`." in markdown
     spoken = drill("--plain", "show", "double-trouble", "--interviewer").out
     assert "#" not in spoken
     assert "**" not in spoken

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from markdown_it import MarkdownIt
 
 from grader.reports import sheet
 from grader.reports.blocks import (
@@ -104,7 +105,40 @@ def test_a_page_as_markdown() -> None:
     )
     assert "\n\n**Idea:** It gives `a b` in (2, 3). word" in found
     assert "\n\n1. the first of two\n2. the second\n\n```text\nx = 1\n    y = -2\n```" in found
-    assert "| name | yours | none |\n| --- | --- | --- |\n| y | \\-3 |  |" in found
+    assert "| name | yours | none |\n| --- | --- | --- |\n| y | -3 |  |" in found
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lr * decay at w_out[0]: 0 < p & p < 1, {a} = |g| x^2!", None),
+        ("x @ w, [[1, 2]], -=, `a` - b, -3 and h_(k-1)", None),
+        ("2.5e9 bytes > 1", None),
+        ("-= writes", "\\-= writes"),
+        ("2**30 and (y - t)**2, m *= b; for + and *, `2**3`",
+         "`2**30` and `(y - t)**2`, m `*=` b; for + and `*`, `2**3`"),
+        ("1. one", "1\\. one"),
+        ("- one", "\\- one"),
+        ("# one #", "\\# one \\#"),
+        ("> one", "\\> one"),
+        ("[a]: b", "\\[a]: b"),
+        ("[a](b) ![a](b)", "[a\\](b) ![a\\](b)"),
+        ("*a* _b_ __c ~~d~~ $e$ \\", "\\*a* \\_b_ \\_\\_c \\~\\~d~~ \\$e\\$ \\\\"),
+        ("<b> </b> <!-- &lt; {{ a {% b", "\\<b> \\</b> \\<!-- \\&lt; \\{\\{ a \\{\\% b"),
+        ("http://a.b www.c d@e", "http&#58;//a.b www&#46;c d&#64;e"),
+    ],
+)  # fmt: skip
+def test_only_what_would_be_markup_is_escaped(text: str, said: str | None) -> None:
+    found = render_markdown([Paragraph(text)])
+    assert found == f"{said or text}\n"
+    (paragraph, inline, _) = MarkdownIt("commonmark").enable("strikethrough").parse(found)
+    assert paragraph.type == "paragraph_open"
+    kinds = {child.type for child in inline.children or ()}
+    assert kinds <= {"text", "text_special", "code_inline"}
+
+
+def test_a_bar_divides_no_cell() -> None:
+    assert "| a \\| b |" in render_markdown([Table(("x",), (("a | b",),))])
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,8 @@ def pages(markdown: str) -> list[str]:
 
 
 def listed(page: str) -> list[str]:
-    """The ideas of a page, or of a part of it: those with a sentence, and those named after."""
-    also = re.findall(r"^  - `also` (.*)$", page, re.M)
-    said = re.findall(r"^  - `(?!also`)([^`]+)`", page, re.M)
-    return [*said, *re.findall(r"`([^`]+)`", " ".join(also))]
+    """The ideas of a page, or of a part of it."""
+    return re.findall(r"^  - `([^`]+)` \S", page, re.M)
 
 
 def bare(words: str) -> str:
@@ -94,6 +92,8 @@ def test_an_idea_stands_once_in_each_part_that_stops_it_and_in_no_other(name: st
         for check, below in re.findall(r"^- `([^`]+)`[^\n]*\n((?:  - [^\n]*\n)*)", page, re.M):
             for idea in listed(below):
                 assert check in question.ideas[idea].killed_by
+                words = bare(question.ideas[idea].said_of()).split()[:2]
+                assert f"{idea} {' '.join(words).rstrip('.:')}" in bare(below)
     for one in found:
         assert one.answer, one
         assert one.case in {"", *question.spec.cases}, one
@@ -164,8 +164,57 @@ def test_a_part_has_its_clauses_and_what_is_right(name: str) -> None:
 def test_a_part_is_a_page_or_as_short_as_it_gets(name: str) -> None:
     for page in pages(guided(name)[2]):
         rows = sum(-(-len(line) // WIDTH) or 1 for line in page.strip().splitlines())
-        said = re.findall(r"^- `[^\n]*\n((?:  - (?!`also`)[^\n]*\n)*)", page, re.M)
-        assert rows <= ROWS or all(ideas.count("\n") <= 1 for ideas in said)
+        ideas = re.findall(r"^- `[^\n]*\n((?:  - [^\n]*\n)*)", page, re.M)
+        assert rows <= ROWS or all(below.count("Ask `") <= 1 for below in ideas)
+
+
+@every_question
+def test_no_reader_meets_a_backslash(name: str) -> None:
+    markdown = re.sub(r"^```.*?^```", "", guided(name)[2], flags=re.M | re.S)
+    assert "\\" not in re.sub("`[^`\n]*`", "", markdown)
+    assert "&#" not in markdown
+
+
+@pytest.mark.parametrize(
+    ("minutes", "said"),
+    [
+        ((20, 20), ""),
+        ((45,), ""),
+        ((25, 12, 12), " In 40 minutes: parts 1 and 2."),
+        ((20, 30, 15), " In 40 minutes: part 1, then the first 20 minutes of part 2."),
+        ((15, 15, 20), " In 40 minutes: parts 1 and 2, then the first 10 minutes of part 3."),
+        ((50, 10), " In 40 minutes: the first 40 minutes of part 1."),
+    ],
+)
+def test_it_says_what_to_ask_where_there_are_40_minutes(
+    minutes: tuple[int, ...], said: str
+) -> None:
+    question = guided("maxpool-routing")[0]
+    parts = [question.spec.parts[0].model_copy(update={"minutes": each}) for each in minutes]
+    spec = question.spec.model_copy(update={"parts": parts})
+    page = render_markdown(guide(replace(question, spec=spec), [], "b/maxpool-routing --bank x"))
+    file = (
+        '`submission.py` ("the file", "starter"), made by `drill start b/maxpool-routing --bank x`.'
+    )
+    shown = "What they read is `drill show b/maxpool-routing --bank x --all`."
+    assert f"\n\nThe candidate edits {file} {shown}{said}\n\n## Part 1" in page
+
+
+def test_a_check_without_ideas_of_its_own_names_what_fails_it() -> None:
+    page = pages(guided("adamw")[2])[1]
+    named = "`updates-in-place` and `state-in-module`, above, fail it too"
+    assert f"(clause 10); {named}\n" in page
+    page = pages(guided("adamw")[2])[2]
+    assert "at a time (clause 13); no wrong idea is listed\n" in page
+
+
+def test_what_changes_stands_beside_what_was_there() -> None:
+    page = pages(guided("adamw")[2])[0]
+    assert "\n- `g = g + decay * p` becomes nothing. What is added to the gradient" in page
+    assert "\n- `moved = p - lr * m_hat / (np.sqrt(v_hat) + eps)` becomes `moved = p * (1" in page
+    several = pages(guided("every-knob")[2])[0]
+    assert "\n- `hidden = np.maximum(x @ params" in several  # two lines in place of one
+    assert "\n- `grad[0] = (0.1 - 0) / 2` The gradient" in guided("three-rows")[2]
 
 
 def test_a_case_to_ask_is_one_that_can_be_said() -> None:
@@ -204,6 +253,14 @@ CHECK = CheckResult("value", "outputs", Verdict.FAIL, "", cases=("one",), failin
             replace(CHECK, exhibit=Breakdown(tuple(Row(n, "1", "2") for n in "abc"))),
             "a is 1, expected 2; b is 1, expected 2; 1 more.",
         ),
+        (
+            replace(CHECK, exhibit=Breakdown(tuple(Row(n * 40, "1", "2") for n in "abc"))),
+            f"{'a' * 40} is 1, expected 2; 2 more.",
+        ),
+        (
+            replace(CHECK, exhibit=Breakdown((Row("a", "the text 'x'", 'the text "y"'),))),
+            "a is 'x', expected \"y\".",
+        ),
         (replace(CHECK, message="x" * 300, exhibit=Bars((Bar("a", 1, "1"),))), f"{'x' * 107}..."),
     ],
 )
@@ -215,6 +272,8 @@ def test_a_case_that_is_not_of_the_question_has_no_words() -> None:
     question = guided("maxpool-routing")[0]
     assert given(question, replace(CHECK, inputs={"n": "3", "m": "None"})) == "n 3"
     assert given(question, replace(CHECK, inputs={"x": "(1, 2)", "n": "3"})) == ""
+    long = {"n": "1.0986122886681098", "m": "10.0", "eps": "1e-05"}
+    assert given(question, replace(CHECK, inputs=long)) == "n 1.09861, m 10, eps 1e-05"
 
 
 def test_hostile_words_are_shown_and_do_nothing() -> None:
