@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.harness import Array, Program, by_autograd, each, load_text, normal, variants
+from tests.harness import (
+    Array,
+    Program,
+    by_autograd,
+    each,
+    load_text,
+    normal,
+    question_of,
+    variants,
+)
 
 variant = variants(__file__)
 STARTER = Path(__file__).with_name("starter.py").read_text()
@@ -239,6 +248,26 @@ def test_the_odd_layer_is_found(program: Program, seed: int) -> None:
     layer, found, others = program.odd_layer(drawn(seed, widths, [0.2] * 6))
     assert layer is None
     assert (found, others) == (1, pytest.approx(0.2, rel=0.1))
+
+
+def inputs(cases: dict[str, Any], name: str) -> dict[str, Any]:
+    """What a case gives, with what it takes from the case that it extends."""
+    case = cases[name]
+    return {**(inputs(cases, case["extends"]) if "extends" in case else {}), **case}
+
+
+def test_layers_are_as_large_as_the_contract_says() -> None:
+    cases = question_of(__file__).spec.cases
+    chains = [one for name in cases if "widths" in (one := inputs(cases, name))]
+    assert len(chains) == 12
+    for one in chains:
+        widths = one["widths"]["array"]
+        sizes = [a * b for a, b in itertools.pairwise(widths)]
+        assert min(widths[:-1]) >= 20
+        assert min(sizes[:-1]) >= 1000
+        assert sizes[-1] >= 1000 or one["odd"] == -1
+    drawn_sizes = np.sqrt(np.mean(normal(6, (500, 1000))[0] ** 2, axis=1))
+    assert np.abs(drawn_sizes - 1).max() < 0.15  # which k may be off by
 
 
 def gradients(weights: list[Array]) -> tuple[list[Array], float]:

@@ -167,7 +167,7 @@ def _scores(log_std, eps):
 
 # %% score-not-divided
 # killed_by: score
-"""Your derivative of log p(z) by mu is eps. It is (z - mu) over the variance, which is eps over the
+"""Your derivative of log p(z) in mu is eps. It is (z - mu) over the variance, which is eps over the
 standard deviation."""
 
 def _scores(log_std, eps):
@@ -175,7 +175,7 @@ def _scores(log_std, eps):
 
 # %% score-by-the-variance
 # killed_by: score
-"""Your derivative of log p(z) by mu is eps over the variance. z - mu is exp(log_std) times eps, and one
+"""Your derivative of log p(z) in mu is eps over the variance. z - mu is exp(log_std) times eps, and one
 of the two factors cancels."""
 
 def _scores(log_std, eps):
@@ -183,7 +183,7 @@ def _scores(log_std, eps):
 
 # %% normalizer-forgotten
 # killed_by: score-single
-"""Your derivative of log p(z) by log_std is eps^2, without the -1 that comes of the density's own
+"""Your derivative of log p(z) in log_std is eps^2, without the -1 that comes of the density's own
 factor 1 / std. Where a mean of others is taken off that constant cancels; with a single draw it does not.
 """
 
@@ -200,7 +200,7 @@ def _paths(log_std, eps):
 
 # %% path-without-noise
 # killed_by: path
-"""Your derivative by log_std has no eps. z moves with log_std by exp(log_std) * eps: draws above mu go
+"""Your derivative in log_std has no eps. z moves with log_std by exp(log_std) * eps: draws above mu go
 up, and those below it down."""
 
 def _paths(log_std, eps):

@@ -69,8 +69,9 @@ def wide(_, array):
 
 
 def in_kernels(_, t, *arrays):
-    """Return whether each array is what the last launch left in a memory that kernels store to."""
-    return all(any(_equal(left, array) for left in t.left) for array in arrays)
+    """Return whether each row is what the last launch left in a memory that kernels store to."""
+    rows = [row for array in arrays for row in np.atleast_2d(array)]
+    return all(any(_holds(left, row) for left in t.left) for row in rows)
 
 
 def _counts(t, found, times, x):
@@ -83,7 +84,12 @@ def _counts(t, found, times, x):
     return usual if 2 * x.size <= moved <= usual else moved, t.races, in_kernels(None, t, y)
 
 
-def _equal(left, array):
-    """Return whether an array is a memory from its beginning on, but for a cast."""
-    begun = left[: array.size].astype(array.dtype)
-    return np.array_equal(begun, array.reshape(-1), equal_nan=True)
+def _holds(left, row):
+    """Return whether a row is somewhere in a memory, but for a cast."""
+    made = left.astype(row.dtype)
+    last = made.size - row.size
+    begins = (made == row[0]) | (np.isnan(made) & np.isnan(row[0]))
+    return any(
+        np.array_equal(made[i : i + row.size], row, equal_nan=True)
+        for i in np.flatnonzero(begins[: last + 1] if last >= 0 else ())
+    )

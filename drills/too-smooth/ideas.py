@@ -295,3 +295,20 @@ changes. Draw a permutation for each epoch."""
 
 def order(count, epoch, seed):
     return np.roll(np.random.default_rng(seed).permutation(count), epoch)
+
+# %% sorted-by-length
+# killed_by: sequence
+"""Your batches sort documents by length before they pack them. Every epoch then goes from the short ones
+to the long ones, whatever order has shuffled. Pack documents as they are read."""
+
+right_batches = batches
+
+class Sorted:
+    def __init__(self, reader, count):
+        self.left = iter(sorted((reader.next() for _ in range(count)), key=len))
+
+    def next(self):
+        return next(self.left)
+
+def batches(reader, count, seed, epoch, begin):
+    return right_batches(Sorted(reader, count), count, seed, epoch, begin)

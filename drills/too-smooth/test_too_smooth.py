@@ -132,10 +132,11 @@ def test_the_starter_prints_the_log_and_rises_once(starter: Program) -> None:
     assert rises.tolist() == [7]  # from the seventh epoch, counted from 1, to the eighth
 
 
-def test_before_the_run_ended_where_the_prompt_says(reference: Program) -> None:
-    train, _, rises = ends(reference, range(12))
+def test_before_the_run_ended_where_the_prompt_says(reference: Program, starter: Program) -> None:
+    train, held, rises = ends(reference, range(12))
     assert train == pytest.approx(2.35, abs=0.02)
     assert rises / 11 == pytest.approx(1 / 3, abs=0.06)
+    assert ends(starter, range(12))[1] > held  # which has not gained
 
 
 def test_the_same_order_alone_does_not_show(reference: Program) -> None:
