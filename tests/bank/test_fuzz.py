@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from grader.bank import load
@@ -164,8 +164,10 @@ CELLS = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:.*invalid escape sequence")  # Python says so of "\\+"
 @fuzz
 @given(st.lists(CELLS | st.text(max_size=8), max_size=9), st.sampled_from(["ideas", "accepted"]))
+@example(["# %% adds-it\n", '"""You add.', "\\+", '"""\n'], "ideas")
 def test_any_text_in_a_file_of_several_programs(
     tmp_path: Path, pieces: list[str], file: str
 ) -> None:
