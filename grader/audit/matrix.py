@@ -113,8 +113,10 @@ def result_of(evaluation: Evaluation, check: Check, *, timed: bool = False) -> C
         return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
     question = evaluation.question
     evaluation.parts_asked = question.spec.part_of(check.id)
-    called = question.functions_of_runs({check.run})
-    if (lacking := lacks(evaluation.submission.loaded, called, question)) is not None:
+    submission = evaluation.submission
+    called = {name: name for name in question.functions_of_runs({check.run})}
+    lacking = lacks(submission.loaded, called, question, submission.filename)
+    if lacking is not None:
         return CheckResult(
             check.id, check.kind, lacking.verdict, lacking.sentence, stretch=check.stretch
         )

@@ -137,12 +137,6 @@ class Evaluation:
         other.reference_first = False
         return other
 
-    def against(self, program: RemoteProgram) -> Evaluation:
-        """The same with a program of the bank for the truth: what remains where an idea is one."""
-        other = copy.copy(self)
-        other.reference = program
-        return other
-
     # -- what is remembered -----------------------------------------------------------------
 
     def remember(

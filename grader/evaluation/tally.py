@@ -134,9 +134,16 @@ def _result(
 
 
 def inputs_in_words(evaluation: Evaluation, case: CaseRecipe, run: str) -> dict[str, str]:
-    """The inputs of a run by name, as a value or a shape: `3`, `(1, 1, 3, 3) float32`."""
-    drawn, found = evaluation.drawn(case), {}
+    """The inputs of a run by name, as a value or a shape: `3`, `(1, 1, 3, 3) float32`.
+
+    What is None and read by a driver alone is left out: it is no argument that a candidate knows.
+    """
+    drawn, found = evaluation.drawn(case), dict[str, str]()
+    own = [step for step in evaluation.steps(run) if step.owner != "driver"]
+    known = {name for step in own for name in step.reads}
     for name in evaluation.inputs(case, run):
+        if drawn[name] is None and name not in known:
+            continue
         words = _in_words(drawn[name])
         if isinstance(drawn[name], np.ndarray):
             recipe = case.inputs[name]
@@ -180,6 +187,8 @@ def stopped(sentence: str, failure: WorkerError) -> Finding:
 
 
 _LACKS = re.compile(r"module 'submission' has no attribute '(\w+)'")
+_REFUSED = re.compile(r"(\w+)[\w.]*\(\) (?:takes|missing|got) ")  # arguments that a call was given
+_PLAIN_CALL = re.compile(r"[\w.]+\(\)")  # a line of a driver that says enough by itself
 
 
 def _raised(evaluation: Evaluation, run: str, case: CaseRecipe, error: ProgramError) -> Finding:
@@ -191,18 +200,34 @@ def _raised(evaluation: Evaluation, run: str, case: CaseRecipe, error: ProgramEr
         drawn = evaluation.drawn(case)
         given = {name: _in_words(drawn[name]) if name in drawn else "" for name in step.reads}
         record = replace(record, step=step.text, called_with=together(given))
+        if step.owner == "driver":  # which calls it with values of its own
+            record = replace(record, called_with=error.given if record.frames else "")
         if step.owner == "submission":
             who = f"your {step.function}"
         elif record.frames and record.frames[0].function.isidentifier():
             who = f"your {record.frames[0].function}"  # which a driver called
         alike = [s for s in evaluation.steps(run) if s.function == step.function]
-        if step.owner == "driver" or len(alike) > 1:
+        if step.owner == "submission" and len(alike) > 1:
             asked = f", asked for {step.targets[0]}"
     if step is not None and step.owner == "driver" and not record.frames:
         if lacking := _LACKS.fullmatch(record.message):  # which the driver alone calls
             return Finding(f"your file defines no {lacking[1]}", Verdict.ERROR)
-        sentence = f"what your code returned cannot be used: {record.type} in case {case.name}"
+        sentence = f"{_raised_by_driver(error, record)} in case {case.name}"
         return Finding(sentence, Verdict.ERROR, raised=record)
     verdict = Verdict.LIMIT if error.out_of_memory else Verdict.ERROR
     sentence = f"{who} raised {record.type}{asked} in case {case.name}"
     return Finding(sentence, verdict, raised=record)
+
+
+def _raised_by_driver(error: ProgramError, record: Raised) -> str:
+    """Say that a driver raised, at which line if it is plain, and after which call of its program.
+
+    That the program's result cannot be used would be too much: it may have done something else.
+    """
+    refused = _REFUSED.match(record.message)
+    if record.type == "TypeError" and refused and refused[1] == error.after:
+        return f"your {error.after} does not take the arguments of its interface"
+    line = error.where.rpartition(": ")[2]
+    who = line if _PLAIN_CALL.fullmatch(line) else "the check"
+    after = f" after the call of your {error.after}" if error.after else ""
+    return f"{who} raised {record.type}{after}"

@@ -81,11 +81,6 @@ def explain(evaluation: Evaluation, report: Report) -> Report:
     if not note and (not _is_whole(named) or diagnosis.coarse) and evaluation.question.variants:
         with _until_it_ends():
             both = None if diagnosis.coarse else pair(failure)
-        if both is None and diagnosis.program is not None:
-            with _until_it_ends():
-                remains = list(_remains(evaluation, failed, diagnosis))
-                known = {one.text.partition(": ")[2] for one in remains}
-                found = [*remains, *(one for one in found if one.text not in known)]
     if both is not None:
         # One that was named by itself keeps what was found then.
         before = {idea.id: idea for idea in named}
@@ -104,26 +99,6 @@ def explain(evaluation: Evaluation, report: Report) -> Report:
         note=note,
         outputs=outputs,
     )
-
-
-def _remains(
-    evaluation: Evaluation, failed: Sequence[CheckResult], diagnosis: Diagnosis
-) -> Iterator[Explanation]:
-    """What is wrong still where the one idea that is named is taken for right."""
-    assert diagnosis.program is not None, "no idea is named"
-    values = _Values(evaluation.against(diagnosis.program), failed)
-    values.observe()
-    lead = f"With {diagnosis.named[0].id} repaired"
-    said = list(values.explanations(()))
-    yield from (Explanation("remains", f"{lead}: {one.text}", one.cases) for one in said)
-    failing = [seen for seen in values.own if not seen.ok]
-    if failing and not said:
-        names = joined(dict.fromkeys(seen.result for seen in failing), NAMES_AT_MOST)
-        cases = tuple(dict.fromkeys(seen.case for seen in failing))
-        every = f"in {quantity(len(cases), 'case')}, the first of which is {cases[0]}"
-        where = every if cases[1:] else f"in case {cases[0]}"
-        text = f"{lead}, {names} would still be wrong {where}."
-        yield Explanation("remains", text, cases)
 
 
 def _until_it_ends() -> contextlib.AbstractContextManager[None]:
@@ -185,8 +160,13 @@ def _before_it_raised(
 def _which_results(
     evaluation: Evaluation, checks: Sequence[CheckResult], values: _Values
 ) -> Iterator[Explanation]:
-    """Which results are wrong, where others of the same run are right wherever they were tried."""
+    """Which results are wrong, where others of the same run are right wherever they were tried.
+
+    Nothing is said where a run raised: what it would have computed next was not tried.
+    """
     failing = [seen for seen in values.own if not seen.ok]
+    if any(seen.raised for seen in failing):
+        return
     wrong = list(dict.fromkeys(seen.result for seen in failing))
     passed = {check.id for check in checks if check.verdict is Verdict.PASS}
     tried = [seen.result for seen in values.own]
@@ -196,7 +176,7 @@ def _which_results(
     if wrong and right:
         are = "is" if len(right) == 1 else "are"
         bad, good = (joined(names, NAMES_AT_MOST) for names in (wrong, right))
-        text = f"Of the results, {bad} alone {'is' if len(wrong) == 1 else 'are'} wrong; "
+        text = f"Only {bad} {'is' if len(wrong) == 1 else 'are'} wrong; "
         text += f"{good} {are} right in every case that was tried."
         yield Explanation("results", text, tuple(dict.fromkeys(seen.case for seen in failing)))
 

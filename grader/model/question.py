@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from grader.model.interface import names_asked
 
 if TYPE_CHECKING:
     from grader.model.spec import Misconception, Spec
@@ -153,6 +156,20 @@ class Question:
             return self.functions
         return self.functions_of_runs({c.run for one in parts[:part] for c in one.checks})
 
+    def names_of(self, part: int | None = None) -> dict[str, str]:
+        """Map the names that a file must define for a part, from 1, to signatures; None: for all.
+
+        These are the functions that steps call, and what the interfaces up to that part ask for if
+        the reference defines it.
+        """
+        reference = self.reference.decode("utf-8", "replace")
+        called, found = self.functions_of(part), dict[str, str]()
+        for one in self.spec.parts[:part]:
+            for name, signature in names_asked(one.interface).items():
+                if name in called or _is_defined(name, reference):
+                    found[name] = signature
+        return found | {name: name for name in called if name not in found}
+
     @property
     def driven(self) -> tuple[str, ...]:
         """Names that the driver must define, in order of first use."""
@@ -164,3 +181,12 @@ class Question:
         """Those of an owner that the steps of some runs call, in order of first use."""
         steps = (step for name, run in self.runs.items() if name in runs for step in run)
         return tuple(dict.fromkeys(step.function for step in steps if step.owner == owner))
+
+
+def _is_defined(name: str, source: str) -> bool:
+    """Return True if a program defines a name; of CLASS.METHOD, if a class has such a method."""
+    owner, _, method = name.rpartition(".")
+    pattern = rf"^(?:def|class)\s+{name}\b|^{name}\s*[:=]"
+    if owner:
+        pattern = rf"^\s+def\s+{method}\b"
+    return re.search(pattern, source, re.MULTILINE) is not None

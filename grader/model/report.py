@@ -230,7 +230,7 @@ STATE: Literal["state"] = "state"  # something is remembered between calls: no v
 class Explanation:
     """What else is known of a fault, whether or not a misconception is named."""
 
-    kind: Literal["state", "pair", "remains", "rule", "class", "results", "before"]
+    kind: Literal["state", "pair", "rule", "class", "results", "before"]
     text: str  # one sentence that is true of every failing case it speaks of
     cases: tuple[str, ...]  # of the question; the failing ones that it was seen on
 
@@ -249,7 +249,7 @@ class Report:
     checks: tuple[CheckResult, ...] = ()
     misconceptions: tuple[Named, ...] = ()
     explanations: tuple[Explanation, ...] = ()  # the surest first
-    message: str = ""  # where the submission never got as far as a check: why
+    message: str = ""  # why no check was tried; or what the submission does not define yet
     raised: Raised | None = None  # likewise
     printed: str = ""  # the end of what the submission printed, as text
     sha256: str = ""  # of the submission's bytes

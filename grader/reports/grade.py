@@ -224,6 +224,8 @@ def _fault(report: Report, around: Around, *, printed: int = EVERYTHING) -> Iter
         about.append(_trace(report.raised, name))
     yield about
     failing = words.deciding(report)
+    if report.message and failing:
+        return  # of what is not written yet nothing else is said
     if words.keeps_back(report, explain=around.explain or around.full):
         yield [Paragraph(words.symptom(c), f"{c.id}:", "", hang=INDENT) for c in failing[:1]]
         return

@@ -103,7 +103,7 @@ def withheld(report: Report) -> Report:
     told = report.explanations
     if any(c.id in wrong and not c.stretch for c in report.checks):
         # These say how far off a number is.
-        told = tuple(e for e in told if e.kind not in {"rule", "before", "remains"})
+        told = tuple(e for e in told if e.kind not in {"rule", "before"})
     return replace(report, checks=checks, explanations=told)
 
 

@@ -291,6 +291,11 @@ def _not_shown(cases: Sequence[str], report: Report) -> str:
 def others(report: Report, most: int = 6) -> Iterator[tuple[str, str]]:
     """What else fails, what passes, what was not tried: a lead, and its line of `most` names."""
     failing = deciding(report)
+    passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
+    right = [("Right:", f"{_some(passed, most)}.")] if passed and failing else []
+    if report.message:
+        yield from right
+        return
     said = [c for c in failing[1:] if get(c.kind).always_said]
     names = [c.id for c in failing[1:] if c not in said]
     if len(names) == 1 == len(failing[1:]) and get(failing[1].kind).shows_measurement:
@@ -298,9 +303,7 @@ def others(report: Report, most: int = 6) -> Iterator[tuple[str, str]]:
     if names:
         yield "Also fails:", f"{_some(names, most)}."
     yield from ((f"{check.id}:", f"{check.message}.") for check in said)
-    passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
-    if passed and failing:
-        yield "Right:", f"{_some(passed, most)}."
+    yield from right
     skipped = (c for c in report.checks if c.verdict is Verdict.SKIPPED and c.blocked_by)
     waiting = [c for c in skipped if c.part <= _reached(report)]
     if waiting and failing:

@@ -89,9 +89,12 @@ class ProgramError(Exception):
         raised: Raised | None = None,  # with the program's own frames
         step: Step | None = None,
         where: str = "",  # FILE:LINE: SOURCE in it, the driver or a module beside it
+        after: str = "",  # the name that the driver took last from the program
+        given: str = "",  # arguments of the program's first call, in words
     ) -> None:
         super().__init__(message)
         self.message, self.raised, self.step, self.where = message, raised, step, where
+        self.after, self.given = after, given
 
     @property
     def of_support(self) -> bool:
@@ -180,7 +183,10 @@ def fault(said: protocol.Fault, steps: Steps) -> Exception:
         frames=tuple(Frame(*frame) for frame in raised.frames),
         column=raised.column,
     )
-    return ProgramError(f"raised {record.type}", record, step, " ".join(raised.where.split())[:400])
+    where, after, given = (
+        " ".join(text.split())[:400] for text in (raised.where, raised.after, raised.given)
+    )
+    return ProgramError(f"raised {record.type}", record, step, where, after, given)
 
 
 def plain(text: str) -> str:

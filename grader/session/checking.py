@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from grader import forms
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.evaluation.tally import Stopped
+from grader.evaluation.tally import Finding, Stopped
 from grader.kinds import registry
 from grader.model.report import FINE, CheckResult, Clause, Verdict
 from grader.model.spec import Check, Spec
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerClient
-from grader.session.order import CheckSchedule, blocked
+from grader.session.order import CheckSchedule, blocked, stopping
 from grader.session.submission import lacks
 
 
@@ -33,22 +33,19 @@ def run_checks(
     Raises:
         BankFault: the reference or the spec fails, or takes too long.
     """
-    question, spec = evaluation.question, evaluation.question.spec
+    spec = evaluation.question.spec
     counting = range(1, len(spec.parts) + 1) if counting is None else counting
     schedule = CheckSchedule(spec, counting)
     gone: str | None = None
-    lacked: dict[str, str] = {}  # by sentence on a function that is not there, the check with it
+    unwritten: dict[str, str] = {}  # by sentence on what is not written, the first check with it
     for part, check in schedule.order:
         result = schedule.skipped(part, check)
         evaluation.parts_asked = schedule.asked
         if gone is not None and (result is None or result.message == f"needs {gone}"):
             result = blocked(part, check, gone, f"the process was stopped in {gone}")
-        called = question.functions_of_runs({check.run})
-        if result is None and (lacking := lacks(evaluation.submission.loaded, called, question)):
-            first = lacked.setdefault(lacking.sentence, check.id)
-            result = blocked(part, check, first, f"needs {first}")
-            if first == check.id:
-                result = _stopping(check, lacking.verdict, lacking.sentence)
+        lacking = _lacking(evaluation, part, check)
+        if result is None and lacking and _calls_what_is_missing(evaluation, check):
+            result = _stopping(check, lacking.verdict, lacking.sentence)
         kind, left_out = registry.get(check.kind), check.stretch and not evaluation.stretched
         if result is None and left_out and not kind.timed:  # a race tries inputs that nobody knows
             result = _stopping(check, Verdict.SKIPPED, "not measured")
@@ -63,12 +60,49 @@ def run_checks(
                 decided = any(c.verdict not in FINE and not c.stretch for c in done)
                 late = out_of_time(evaluation.submission.worker, decided=decided)
                 result, gone = _stopping(check, Verdict.LIMIT, late), check.id
+        if lacking is not None and result.verdict not in FINE:
+            # What is not written yet is all that is said of it, though it may be wrong in more.
+            first = unwritten.setdefault(lacking.sentence, check.id)
+            result = blocked(part, check, first, f"needs {first}")
+            if first == check.id:
+                result = _stopping(check, lacking.verdict, lacking.sentence)
         worked = any(c.verdict is Verdict.PASS for c in schedule.done.values())
         clauses, estimate = _broken(spec, check, result, worked=worked), _of_estimate(spec, check)
         schedule.done[check.id] = replace(result, part=part, clauses=clauses, estimate=estimate)
         if result.verdict not in FINE:
             failing()
     return tuple(schedule.done[check.id] for check in spec.checks)
+
+
+def about_unwritten(
+    evaluation: Evaluation, checks: Collection[CheckResult], counting: Collection[int]
+) -> str:
+    """Return the sentence on what the program does not define yet, if that is why it fails."""
+    root = stopping({check.id: check for check in checks}, counting)
+    if root is None or forms.of(evaluation.question.spec).is_text:
+        return ""
+    check = next(one for one in evaluation.question.spec.checks if one.id == root.id)
+    lacking = _lacking(evaluation, root.part, check)
+    return lacking.sentence if lacking and lacking.sentence == root.message else ""
+
+
+def _lacking(evaluation: Evaluation, part: int, check: Check) -> Finding | None:
+    """Return what a program lacks of what the part of a check asks for; of answers, its own."""
+    question, submission = evaluation.question, evaluation.submission
+    loaded = submission.loaded
+    if loaded is None or not (loaded.missing or loaded.stubs or loaded.uncallable):
+        return None
+    names = question.names_of(part)
+    if forms.of(question.spec).is_text:
+        names = {name: name for name in question.functions_of_runs({check.run})}
+    return lacks(loaded, names, question, submission.filename)
+
+
+def _calls_what_is_missing(evaluation: Evaluation, check: Check) -> bool:
+    """Return True if a step of a check's run calls what the file does not define."""
+    loaded, question = evaluation.submission.loaded, evaluation.question
+    called = question.functions_of_runs({check.run})
+    return loaded is not None and not {*loaded.missing, *dict(loaded.uncallable)}.isdisjoint(called)
 
 
 def _of_estimate(spec: Spec, check: Check) -> bool:

@@ -33,7 +33,7 @@ from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram, TesterProgram
 from grader.sandbox.spawn import Workers
 from grader.session.bank_programs import BankPrograms
-from grader.session.checking import out_of_time, run_checks
+from grader.session.checking import about_unwritten, out_of_time, run_checks
 from grader.session.order import counting, credited, overall, part_results, unreached
 from grader.session.submission import as_written, load_submission, program_of, unreadable
 
@@ -197,7 +197,9 @@ class GradingSession(Closing):
                     # What was found out once is remembered; a process that is gone says no more.
                     more = worker.failure is None and any(c.stretch for c in question.spec.checks)
                     report = judged(stretched=stretched) if more or not early else early
-                    if report.verdict is not Verdict.PASS and is_explained:
+                    # Of what is not written yet there is nothing to explain.
+                    is_wrong = report.verdict is not Verdict.PASS and not report.message
+                    if is_wrong and is_explained:
                         with keeping_output(worker):
                             report = explain(evaluation, report)
                             readable = made_readable(evaluation, report.checks)
@@ -238,7 +240,7 @@ class GradingSession(Closing):
         # What a part asks for that does not count decides nothing.
         # What is not answered yet leaves the rest of a file of answers as it is.
         whole = 1 in self._counting and not self._form.is_text
-        required = self.question.functions_of(1) if whole else ()
+        required = self.question.names_of(1) if whole else {}
         try:
             wrong = load_submission(program, self.question, required, self.bank.restore)
             if wrong is None:
@@ -263,7 +265,8 @@ class GradingSession(Closing):
         parts = part_results(spec, checks, self._counting)
         checks = credited(spec, checks, self._counting)
         verdict = overall(checks, self._counting)
-        report = replace(report, verdict=verdict, parts=parts, checks=checks)
+        message = about_unwritten(evaluation, checks, self._counting)
+        report = replace(report, verdict=verdict, parts=parts, checks=checks, message=message)
         if verdict is Verdict.PASS:
             asks = [one.ask for one in spec.follow_ups]
             return replace(report, follow_up=asks[report.seed % len(asks)] if asks else "")

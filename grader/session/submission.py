@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader import forms
@@ -33,7 +33,7 @@ def unreadable(submission: bytes, question: Question) -> Finding | None:
         size = f"{len(submission):,} bytes, at most {MAX_SUBMISSION:,} are read"
         return Finding(f"the file has {size}", Verdict.LIMIT)
     if not forms.of(question.spec).is_text and not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
-        wanted = question.functions_of(1)  # none of a test, which the driver calls
+        wanted = question.names_of(1).values()
         return _error("the file is empty" + (f"; expected {joined(wanted)}" if wanted else ""))
     return None
 
@@ -85,22 +85,19 @@ def as_written(report: Report, submission: bytes, unread: Sequence[Unreadable]) 
 def load_submission(
     program: RemoteProgram,
     question: Question,
-    required: Collection[str],
+    required: Mapping[str, str],
     restore: Callable[[], None] = lambda: None,
-    *,
-    functions: Collection[str] = (),
 ) -> Finding | None:
     """Execute the file; None when it can be graded, else what is wrong.
 
-    Of the functions that the question calls, and of further `functions`, it need only define those
-    `required`.  `restore` is called where the driver could not be loaded with it: it loads the
-    reference.
+    It must define at least one of the `required` names, which have their signatures.  `restore` is
+    called where the driver could not be loaded with it: it loads the reference.
 
     Raises:
         BankFault: neither could it be with the reference.
     """
     try:
-        loaded = program.load((*question.functions, *functions))
+        loaded = program.load(tuple({**question.names_of(), **required}))
     except WorkerError as failure:
         return stopped(f"your file {failure} while it was being loaded", failure)
     except ProgramError as error:
@@ -109,25 +106,40 @@ def load_submission(
         own = program.support.modules.keys() - question.support.modules.keys()
         is_own = error.where.partition(".py")[0] in own
         return _unloadable(error, question, f", in {error.where}" if is_own else "")
-    return lacks(loaded, required, question)
+    unwritten = {*loaded.missing, *loaded.stubs}
+    if forms.of(question.spec).is_text or required.keys() <= unwritten:
+        return lacks(loaded, required, question, program.filename)
+    return _not_a_function(loaded, [name for name in required if name in question.functions])
 
 
-def lacks(loaded: Loaded | None, required: Collection[str], question: Question) -> Finding | None:
-    """Which of some functions a file does not define, if any."""
+def lacks(
+    loaded: Loaded | None, names: Mapping[str, str], question: Question, file: str
+) -> Finding | None:
+    """Return what a file does not define yet of some names, which have their signatures."""
     if loaded is None:
         return None
-    if missing := [name for name in loaded.missing if name in required]:
-        if (form := forms.of(question.spec)).is_text:
-            open_ = [one for name in missing for one in form.asked_by(name, question)]
-            return Finding(unanswered(open_), Verdict.FAIL)
-        listed = joined(loaded.defined) if loaded.defined else "no functions"
-        text = f"expected {joined(missing)}, found {listed}"
-        spare = [name for name in loaded.defined if name not in question.functions]
-        near = ((closest(name, spare), name) for name in missing)
-        text += next((f"; is {found} meant to be {name}?" for found, name in near if found), "")
-        return _error(text)
+    missing = [name for name in names if name in loaded.missing]
+    if (form := forms.of(question.spec)).is_text:
+        open_ = [one for name in missing for one in form.asked_by(name, question)]
+        return Finding(unanswered(open_), Verdict.FAIL) if open_ else None
+    # The methods of a class that is missing are not named as well.
+    missing = [name for name in missing if name.rpartition(".")[0] not in missing]
+    stubs = [names[name] for name in names if name in loaded.stubs]
+    said = []
+    if missing:
+        said.append(f"{file} does not define {joined([names[name] for name in missing])} yet")
+    if stubs:
+        said.append(f"{joined(stubs)} {'is' if len(stubs) == 1 else 'are'} not implemented yet")
+    spare = [name for name in loaded.defined if name not in question.names_of()]
+    near = ((closest(name, spare), name) for name in missing)
+    said += [f"is {found} meant to be {name}?" for found, name in near if found][:1]
+    return _error("; ".join(said)) if said else _not_a_function(loaded, names)
+
+
+def _not_a_function(loaded: Loaded, names: Collection[str]) -> Finding | None:
+    """Return which of some names is no function."""
     for name, kind in loaded.uncallable:
-        if name in required:
+        if name in names:
             article = "an" if kind[:1] in "aeio" else "a"
             return _error(f"expected a function called {name}, found {article} {kind}")
     return None
@@ -191,7 +203,7 @@ def experiment(
     if (wrong := unreadable(submission, question)) is not None:
         return Ran(started=False, fault=wrong.sentence)
     step = parse(f"result = {asked.function}(seed)")
-    own = (step.function,) if step.owner == "submission" else ()
+    own = {step.function: f"{step.function}(seed)"} if step.owner == "submission" else {}
     cpu = max(CPU_SECONDS, math.ceil(2 * asked.seconds))
     with WorkerClient(torch=spec.needs_torch, cpu_seconds=cpu) as worker:
         program = RemoteProgram(
@@ -199,11 +211,11 @@ def experiment(
         )
         text = b"compile(%a, %a, 'exec', dont_inherit=True)" % (submission, filename)
         read = RemoteProgram(worker, "text", [text], filename=filename)
-        lacking = load_submission(read, question, ())
+        lacking = load_submission(read, question, {})
         if lacking is not None:
             return Ran(started=False, fault=lacking.sentence, raised=lacking.raised)
         begin()
-        lacking = load_submission(program, question, own, functions=own)
+        lacking = load_submission(program, question, own)
         if lacking is not None:
             return Ran(started=True, fault=lacking.sentence, raised=lacking.raised)
         program.limits = Limits(asked.seconds, None, SET_BY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from grader.model.question import Support
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.worker.values import arguments_in_words
 from grader.sandbox.worker.wire import Opaque
 from tests.sandbox.running import given, load, run, started, steps
 
@@ -287,3 +289,18 @@ def test_a_list_among_the_arguments_is_a_new_one_for_each_call(worker: WorkerCli
     assert found.values["a"] == ["[array([1.]), 3, 'k', None, 9]", "[]"]
     assert found.values["b"] == ["[array([2.]), 3, 9]", "[3]"]
     assert found.changed == ((0, "x"),)
+
+
+def test_the_arguments_of_a_call_are_described_unless_they_are_assigned_anew() -> None:
+    def called(x: Any, parts: Any, n: int, *, mixed: Any, other: Any) -> str:
+        other = other + 1
+        return arguments_in_words(sys._getframe())
+
+    x = np.zeros((2, 3), np.float32)
+    assert called(x, [x, x], 3, mixed=(x, None), other=1) == (
+        "x (2, 3) float32, parts: list of 2 (2, 3) float32, n 3, mixed: tuple of 2"
+    )
+
+
+def test_an_array_of_nones_is_none(worker: WorkerClient) -> None:
+    assert returned(worker, DEF + "return np.array([None, None])") is None

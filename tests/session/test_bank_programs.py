@@ -83,10 +83,9 @@ def test_a_function_that_it_lacks_is_named_with_the_nearest(tmp_path: Path) -> N
 
 def test_what_the_driver_alone_calls_and_the_file_lacks_is_said(tmp_path: Path) -> None:
     asked = question(tmp_path, driver=TWICE, run=["y = driver.twice(x)"])
-    with GradingSession(asked) as session:
-        (check,) = session.grade(b"def rellu(x): return x", seed=1).checks
-    assert check.message.startswith("your file defines no relu")
-    assert check.verdict is Verdict.ERROR
+    report = grade(asked, b"def rellu(x): return x", seed=1)
+    assert report.message == "submission.py does not define relu(x) yet; is rellu meant to be relu?"
+    assert report.verdict is Verdict.ERROR
 
 
 @pytest.mark.parametrize(
@@ -108,13 +107,26 @@ def test_a_submission_that_breaks_the_driver_is_to_blame_itself(
     assert FILE not in report.message
 
 
-def test_a_result_that_the_driver_cannot_use_is_the_submissions_fault(tmp_path: Path) -> None:
-    driver = "def twice(program, x):\n    return program.relu(x) + 1 - 1\n"
+@pytest.mark.parametrize(
+    ("submission", "line", "sentence"),
+    [
+        ("(x): return [x]", "y + 1", "the check raised TypeError after the call of your relu"),
+        ("(x): return [x]", "y.sum()", "y.sum() raised AttributeError after the call of your relu"),
+        ("(): return 1", "y + 1", "your relu does not take the arguments of its interface"),
+        ("(x): x.no()", "y + 1", "your relu raised AttributeError"),
+    ],
+)  # fmt: skip
+def test_what_is_raised_in_a_step_of_a_driver_is_said_with_the_call_before_it(
+    tmp_path: Path, submission: str, line: str, sentence: str
+) -> None:
+    driver = f"def twice(program, x):\n    y = program.relu(x)\n    {line}\n    return y\n"
     asked = question(tmp_path, driver=driver, run=DRIVEN)
-    report = grade(asked, b"def relu(x): return None", seed=1)
+    report = grade(asked, f"def relu{submission}".encode(), seed=1)
     assert report.verdict is Verdict.ERROR
-    sentence = "what your code returned cannot be used: TypeError in case signs"
-    assert report.checks[0].message == sentence
+    assert report.checks[0].message == f"{sentence} in case signs"
+    assert report.checks[0].raised
+    given = report.checks[0].raised.called_with
+    assert given.startswith("x (") if "your relu raised" in sentence else given == ""
 
 
 BLOCKS = "def sizes(x):\n    return len(x)\n\ncalls = []\n"

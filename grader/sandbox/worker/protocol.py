@@ -208,6 +208,8 @@ class Raised(NamedTuple):
     column: Count | None = None  # of a syntax error
     memory: bool = False  # whether the memory limit was met
     where: str = ""  # FILE:LINE: TEXT in a driver or a module beside it, where it was raised there
+    after: str = ""  # the name that a driver took last from the program
+    given: str = ""  # arguments of the program's first call, in words
 
 
 class Fault(NamedTuple):
@@ -225,6 +227,7 @@ class Loaded(NamedTuple):
     missing: Names
     uncallable: tuple[tuple[str, str], ...]  # name and type
     defined: Names
+    stubs: Names = ()  # functions without a body: `pass`, `...`, or NotImplementedError alone
     undriven: Names = ()  # missing in the driver
     driver: Names = ()  # what it defines
 

@@ -97,6 +97,7 @@ class Server:
                 if value is not None and not callable(value)
             ),
             defined=stepping.defined(program.module),
+            stubs=tuple(name for name, value in found.items() if stepping.is_stub(value)),
             undriven=tuple(
                 name for name in asked.driven if not callable(getattr(program.driver, name, None))
             ),
@@ -135,7 +136,8 @@ class Server:
             if isinstance(error.error, StepFault):
                 return protocol.Fault(error.step, fault=str(error.error))
             program = self.programs[asked.program]
-            raised = describe(error.error, program.filename, program.support_files)
+            files, after = program.support_files, program.taken
+            raised = describe(error.error, program.filename, files, after)
             return protocol.Fault(error.step, raised=raised)
         if isinstance(asked, protocol.Load):
             files = stepping.support_files(asked)

@@ -7,6 +7,7 @@ text, and the frames that belong to it.
 
 from __future__ import annotations
 
+import dis
 import functools
 import itertools
 import linecache
@@ -51,19 +52,29 @@ class LoadedModule:
     driver: types.ModuleType | None
     filename: str
     support_files: tuple[str, ...] = ()  # of the driver and of modules beside it
+    taken: str = ""  # the name that the driver took last from the program
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 a driver may take any name of the program
+        self.taken = name
         return getattr(self.module, name)
 
     def function(self, owner: str, name: str) -> Callable[..., Any]:
         """The callable behind a step's function name."""
+        self.taken = ""
         if owner == "driver":
             return functools.partial(getattr(self.driver, name), self)
         function: Callable[..., Any] = self.found(name)
         return function
 
     def found(self, name: str) -> Any:  # noqa: ANN401 whatever the program calls so
-        """What the program's module has by a name; None where it has nothing."""
+        """What the program's module has by a name; None where it has nothing.
+
+        Of CLASS.METHOD it is the method; the class itself if that is no class.
+        """
+        owner, _, method = name.rpartition(".")
+        if owner:
+            value = self.found(owner)
+            return getattr(value, method, None) if isinstance(value, type) else value
         if name in vars(self.module):
             return vars(self.module)[name]
         return getattr(self.module, name, None)  # a module may make it up
@@ -139,6 +150,27 @@ def defined(module: types.ModuleType) -> tuple[str, ...]:
     """The public callables that the file defines, for 'found instead'."""
     public = ((n, v) for n, v in vars(module).items() if callable(v) and not n.startswith("_"))
     return tuple(n for n, v in public if getattr(v, "__module__", None) == module.__name__)[:20]
+
+
+_OF_A_STUB = {
+    "RESUME", "NOP", "COPY_FREE_VARS", "PUSH_NULL", "PRECALL", "CALL",
+    "LOAD_CONST", "LOAD_GLOBAL", "RETURN_CONST", "RETURN_VALUE", "RAISE_VARARGS",
+}  # fmt: skip
+
+
+def is_stub(value: object) -> bool:
+    """Return True for a function that only returns None or raises NotImplementedError."""
+    code = getattr(value, "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return False
+    found = list(dis.get_instructions(code))
+    if any(one.opname not in _OF_A_STUB for one in found):
+        return False
+    loaded = {one.argval for one in found if one.opname == "LOAD_GLOBAL"}
+    constants = [one.argval for one in found if one.opname in {"LOAD_CONST", "RETURN_CONST"}]
+    if loaded:
+        return loaded == {"NotImplementedError"} and found[-1].opname == "RAISE_VARARGS"
+    return constants == [None]
 
 
 # -- steps ------------------------------------------------------------------------------------
@@ -270,8 +302,13 @@ class Progress:
         )
 
 
-def describe(error: BaseException, filename: str, others: Collection[str] = ()) -> Raised:
-    """Return an exception of a program as data; `others` are the files that it was loaded with."""
+def describe(
+    error: BaseException, filename: str, others: Collection[str] = (), after: str = ""
+) -> Raised:
+    """Return an exception of a program as data; `others` are the files that it was loaded with.
+
+    It was raised `after` the driver took this name of the program.
+    """
     frames, where = _frames(error, filename, others)
     column: int | None = None
     if isinstance(error, SyntaxError) and error.filename in others:
@@ -288,7 +325,11 @@ def describe(error: BaseException, filename: str, others: Collection[str] = ()) 
     else:
         message = text_of(error)
     memory = isinstance(error, MemoryError)
-    return Raised(type_name(error), message, frames, column, memory, where[:MAX_MESSAGE])
+    own = (frame for frame, _ in walked(error) if frame.f_code.co_filename == filename)
+    first = next(own, None)
+    given = "" if first is None else values.arguments_in_words(first)[:MAX_MESSAGE]
+    where = where[:MAX_MESSAGE]
+    return Raised(type_name(error), message, frames, column, memory, where, after, given)
 
 
 def text_of(error: BaseException) -> str:

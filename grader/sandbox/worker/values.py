@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dis
 import sys
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 from .wire import Array, Opaque, Tensor, type_name
 
 MAX_DEPTH = 12
+MAX_ARGUMENTS = 8  # of a call, that are described
 
 
 def is_tensor(value: object) -> bool:
@@ -28,7 +31,10 @@ def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
         if issubclass(type(value), np.matrix):
             return Opaque("numpy.matrix")  # what its caller multiplies becomes another product
         # `view` on the class itself: a subclass cannot have its say.
-        return np.array(np.ndarray.view(value, np.ndarray), copy=True, subok=False)
+        array: Array = np.ndarray.view(value, np.ndarray)
+        if array.dtype == object and array.size and all(entry is None for entry in array.flat):
+            return None  # what becomes of None in an array
+        return np.array(array, copy=True, subok=False)
     if is_tensor(value):
         return _tensor(value)
     if value is None or type(value) in {bool, int, float, str} or isinstance(value, np.generic):
@@ -44,6 +50,37 @@ def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
         if issubclass(type(value), kind):
             return plain(value)
     return Opaque(type_name(value))
+
+
+def arguments_in_words(frame: types.FrameType) -> str:
+    """Describe the arguments of a call, as "x (2, 3) float64, targets: list of 2 arrays (1,)".
+
+    An argument that the function assigns anew is left out: it may be another value by then.
+    """
+    code = frame.f_code
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    assigned = {one.argval for one in dis.get_instructions(code) if one.opname == "STORE_FAST"}
+    shown = [name for name in names if name not in assigned and name in frame.f_locals]
+    return ", ".join(_in_words(name, frame.f_locals[name]) for name in shown[:MAX_ARGUMENTS])
+
+
+def _in_words(name: str, value: object) -> str:
+    if type(value) in {bool, int, float} or value is None:
+        return f"{name} {value}"
+    if type(value) in {list, tuple}:
+        items = list(value)  # type: ignore[call-overload]
+        kinds = dict.fromkeys(_kind(item) for item in items)
+        of = f" of {len(items)} {next(iter(kinds))}" if len(kinds) == 1 else f" of {len(items)}"
+        return f"{name}: {type(value).__name__}{of}"
+    return f"{name} {_kind(value)}"
+
+
+def _kind(value: object) -> str:
+    """Return the shape and dtype of an array or tensor, else the type."""
+    if type(value) is np.ndarray or type(value) is getattr(sys.modules.get("torch"), "Tensor", 0):
+        dtype = str(value.dtype).removeprefix("torch.")  # type: ignore[attr-defined]
+        return f"{tuple(value.shape)} {dtype}"  # type: ignore[attr-defined]
+    return type_name(value)
 
 
 def _tensor(value: Any) -> Tensor | Opaque:  # noqa: ANN401 a torch.Tensor
