@@ -162,10 +162,11 @@ def _which_results(
 ) -> Iterator[Explanation]:
     """Which results are wrong, where others of the same run are right wherever they were tried.
 
-    Nothing is said where a run raised: what it would have computed next was not tried.
+    Nothing is said where a run raised, because what it would have computed next was not tried, nor
+    of what follows from an input that the submission has changed.
     """
     failing = [seen for seen in values.own if not seen.ok]
-    if any(seen.raised for seen in failing):
+    if any(seen.raised or seen.result in values.spoiled(seen.run, seen.case) for seen in failing):
         return
     wrong = list(dict.fromkeys(seen.result for seen in failing))
     passed = {check.id for check in checks if check.verdict is Verdict.PASS}
@@ -210,7 +211,7 @@ class _Values:
         failing = [seen for seen in self.own if not seen.ok]
         # What an exact name explains, or follows from a changed input, is not explained again.
         explained = {result for idea in named if idea.exact for result in idea.results}
-        explained |= {name for seen in failing for name in self._spoiled(seen.run, seen.case)}
+        explained |= {name for seen in failing for name in self.spoiled(seen.run, seen.case)}
         results: dict[str, ResultObservations] = {}
         for part in (part for seen in self.own for part in seen.parts()):
             if part.result.split("[")[0] not in explained:
@@ -255,7 +256,7 @@ class _Values:
                 found.append((one, {"any": rules, "values": rules}))
         return found
 
-    def _spoiled(self, run: str, case: str) -> set[str]:
+    def spoiled(self, run: str, case: str) -> set[str]:
         """Results of a case that follow from an input after the submission has changed it."""
         try:
             changed = self.evaluation.observed(run, self.evaluation.cases[case]).changed

@@ -203,18 +203,18 @@ def _contract(question: Question, number: int) -> Iterator[Item]:
             found = asked or tolerance.of or check.compared
             told = [x for x in found if asked or re.search(rf"\b{re.escape(x)}\b", part.interface)]
             names |= dict.fromkeys(f"`{x}`" for x in told)
-            checks.append(f"`{check.id}`")
+            checks.append(check.about or check.id)
     usual = max((checks for _, checks in alike.values()), key=len, default=[])
     texts: dict[str, None] = {}
     for (words, because), (names, checks) in alike.items():
         others = {name for other, _ in alike.values() if other is not names for name in other}
         where = (
-            f" in the check {', '.join(checks)}"
+            f" (Where this is checked: {'; '.join(checks)}.)"
             if names.keys() & others and checks != usual
             else ""
         )
         if names:  # of what the candidate knows
-            texts[f"{', '.join(names)} may be {words}{where}: {because}"] = None
+            texts[f"{', '.join(names)} may be {words}: {because}{where}"] = None
         elif not any(text.startswith("Results") for text in texts):
             texts[f"Results may be {words}: {because}"] = None
     if not before and (seconds := spec.limits.cpu_seconds) is not None:

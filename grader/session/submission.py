@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader import forms
@@ -109,7 +109,7 @@ def load_submission(
     unwritten = {*loaded.missing, *loaded.stubs}
     if forms.of(question.spec).is_text or required.keys() <= unwritten:
         return lacks(loaded, required, question, program.filename)
-    return _not_a_function(loaded, [name for name in required if name in question.functions])
+    return _not_a_function(loaded, required, question)
 
 
 def lacks(
@@ -133,13 +133,14 @@ def lacks(
     spare = [name for name in loaded.defined if name not in question.names_of()]
     near = ((closest(name, spare), name) for name in missing)
     said += [f"is {found} meant to be {name}?" for found, name in near if found][:1]
-    return _error("; ".join(said)) if said else _not_a_function(loaded, names)
+    return _error("; ".join(said)) if said else _not_a_function(loaded, names, question)
 
 
-def _not_a_function(loaded: Loaded, names: Collection[str]) -> Finding | None:
-    """Return which of some names is no function."""
+def _not_a_function(loaded: Loaded, names: Mapping[str, str], question: Question) -> Finding | None:
+    """Return which of some names should be a function or class and is none."""
     for name, kind in loaded.uncallable:
-        if name in names:
+        is_constant = names.get(name) == name and name not in question.functions
+        if name in names and not is_constant:
             article = "an" if kind[:1] in "aeio" else "a"
             return _error(f"expected a function called {name}, found {article} {kind}")
     return None

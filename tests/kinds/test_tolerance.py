@@ -154,7 +154,7 @@ def test_where_one_result_has_two_tolerances_the_rarer_one_says_where_it_holds(
     question = load([bank], "one")
     page = " ".join(question_markdown(question).split())
     assert "- `y` may be off by at most 0.1: So." in page
-    assert "- `y` may be off by at most 0.001 in the check `far`: So." in page
+    assert "- `y` may be off by at most 0.001: So. (Where this is checked: far.)" in page
 
 
 @pytest.mark.parametrize(

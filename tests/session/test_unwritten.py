@@ -121,3 +121,12 @@ def test_a_class_without_any_of_its_methods_is_named_alone() -> None:
     question = asked("paged-kv-cache")
     report = grade(question, b"def helper(): return 1\n", seed=3)
     assert report.message == "submission.py does not define class PagedCache yet"
+
+
+def test_a_constant_need_not_be_a_function() -> None:
+    question = asked("layernorm-backward")
+    source = question.reference.replace(b"np.sqrt(_mean(x * x) + eps)", b"np.sqrt(_mean(x * x))")
+    report = grade(question, source, seed=3)
+    assert (report.verdict, report.message) == ("fail", "")
+    number = grade(question, question.reference + b"\nrmsnorm = 3\n", seed=3)
+    assert number.message == "expected a function called rmsnorm, found an int"
