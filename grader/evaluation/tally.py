@@ -200,8 +200,11 @@ def _raised(evaluation: Evaluation, run: str, case: CaseRecipe, error: ProgramEr
         drawn = evaluation.drawn(case)
         given = {name: _in_words(drawn[name]) if name in drawn else "" for name in step.reads}
         record = replace(record, step=step.text, called_with=together(given))
+        is_told = drawn.keys() >= set(step.reads)
         if step.owner == "driver":  # which calls it with values of its own
             record = replace(record, called_with=error.given if record.frames else "")
+        elif error.given and record.frames and not is_told:
+            record = replace(record, called_with=error.given)
         if step.owner == "submission":
             who = f"your {step.function}"
         elif record.frames and record.frames[0].function.isidentifier():

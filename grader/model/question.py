@@ -188,5 +188,5 @@ def _is_defined(name: str, source: str) -> bool:
     owner, _, method = name.rpartition(".")
     pattern = rf"^(?:def|class)\s+{name}\b|^{name}\s*[:=]"
     if owner:
-        pattern = rf"^\s+def\s+{method}\b"
+        pattern = rf"^[ \t]+def\s+{method}\b"
     return re.search(pattern, source, re.MULTILINE) is not None

@@ -298,7 +298,7 @@ def test_the_arguments_of_a_call_are_described_unless_they_are_assigned_anew() -
 
     x = np.zeros((2, 3), np.float32)
     assert called(x, [x, x], 3, mixed=(x, None), other=1) == (
-        "x (2, 3) float32, parts: list of 2 (2, 3) float32, n 3, mixed: tuple of 2"
+        "x (2, 3) float32, parts: list of 2 arrays (2, 3) float32, n 3, mixed: tuple of 2"
     )
 
 

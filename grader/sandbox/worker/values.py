@@ -69,18 +69,19 @@ def _in_words(name: str, value: object) -> str:
         return f"{name} {value}"
     if type(value) in {list, tuple}:
         items = list(value)  # type: ignore[call-overload]
-        kinds = dict.fromkeys(_kind(item) for item in items)
-        of = f" of {len(items)} {next(iter(kinds))}" if len(kinds) == 1 else f" of {len(items)}"
-        return f"{name}: {type(value).__name__}{of}"
+        kind, *others = dict.fromkeys(map(_kind, items)) or [""]
+        if kind.startswith("("):
+            kind = f"arrays {kind}"
+        return f"{name}: {type(value).__name__} of {len(items)} {'' if others else kind}".rstrip()
     return f"{name} {_kind(value)}"
 
 
 def _kind(value: object) -> str:
-    """Return the shape and dtype of an array or tensor, else the type."""
+    """Return the shape and dtype of an array or tensor, else the type without its module."""
     if type(value) is np.ndarray or type(value) is getattr(sys.modules.get("torch"), "Tensor", 0):
         dtype = str(value.dtype).removeprefix("torch.")  # type: ignore[attr-defined]
         return f"{tuple(value.shape)} {dtype}"  # type: ignore[attr-defined]
-    return type_name(value)
+    return "callable" if callable(value) else type_name(value).rpartition(".")[2]
 
 
 def _tensor(value: Any) -> Tensor | Opaque:  # noqa: ANN401 a torch.Tensor
