@@ -241,7 +241,11 @@ NOTHING, RUN = "no run, nothing is used", "run 1 of 3, seed 0"
         ("", f"{NOTHING} the file is empty", 3),
         ("x = 1 / 0", f"{RUN} loading the file raised ZeroDivisionError: division by zero", 2),
         ("raise SyntaxError('3.1')", f"{RUN} loading the file raised SyntaxError: 3.1", 2),
-        ("def trian(seed): pass", f"{RUN} expected train, found trian; is trian meant", 2),
+        (
+            "def trian(seed): pass",
+            f"{RUN} submission.py does not define train(seed) yet; is trian meant",
+            2,
+        ),
     ],
 )
 def test_what_is_not_begun_costs_nothing_and_loading_a_file_costs_a_run(
