@@ -139,7 +139,6 @@ def test_a_right_test_passes(session: GradingSession) -> None:
         ("return 1", "0 of 2 right doubles accepted, 0 of 2 wrong ones rejected; "
          "no verdict: a right one / one that uses its memory again / one that triples / "
          "one that changes its argument", 0),
-        ("pass\ndel doubles", "expected a function called doubles, found none", 0),
     ],
 )  # fmt: skip
 def test_what_it_says_is_counted_and_worth_points(
@@ -284,4 +283,11 @@ def gradients() -> Iterator[GradingSession]:
 
 def test_an_empty_test_is_said_to_be_one(gradients: GradingSession) -> None:
     report = gradients.grade(b"\n", seed=3)
-    assert (report.verdict, report.message) == ("error", "the file is empty")
+    expected = "the file is empty; expected gradient_is_right(forward, backward, x, rng)"
+    assert (report.verdict, report.message) == ("error", expected)
+
+
+def test_a_test_that_is_not_there_is_said_to_be_missing(session: GradingSession) -> None:
+    report = graded(session, "def double(f, rng):\n    return True")
+    assert report.verdict is Verdict.ERROR
+    assert report.message.startswith("submission.py does not define doubles(f, rng) yet")
