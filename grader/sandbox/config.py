@@ -24,20 +24,21 @@ BOOT = WORKER / "boot.py"
 MEMORY = {False: 1 << 30, True: 8 << 30}
 CPU_SECONDS = 120  # of a worker for one submission
 SPARE_THREADS = 64  # beyond those that run already
+# Nothing here says how much memory other processes have: through that two submissions could talk.
 _SYSTEM = (
     "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom", "/dev/random",
-    "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory",
-    "/sys/devices/system/cpu", "/sys/devices/system/node",
+    "/proc/cpuinfo", "/sys/devices/system/cpu",  # the C library and torch count processors
+    "/proc/sys/vm/overcommit_memory",  # a setting, by which the C library gives memory back
     "/usr/local/nvidia/lib64",  # CUDA's driver in a container of Kubernetes
     # Of /proc/self not all: its `net` shows every connection of the machine.
     *(f"/proc/self/{name}" for name in ("maps", "status", "stat", "statm", "limits")),
 )  # fmt: skip
 _LISTED = ("/proc/self/task", "/proc/self/fd")
 _DEVICES = ("/dev/null", "/dev/zero")
-# The driver names the threads that it starts, through files.
+# The driver names the threads that it starts, through files, and asks for the machine's memory.
 _CUDA = (
     "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/proc/driver/nvidia",
-    "/proc/self/task",
+    "/proc/self/task", "/proc/meminfo", "/proc/stat", "/sys/devices/system/node",
 )  # fmt: skip
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 

@@ -26,4 +26,25 @@ ATTACKS = (
         """,
         verdict=ERROR, says="nothing is given",
     ),
+    Attack(
+        "what-the-machine-has-free",
+        "reads how much memory and disk other submissions take, which may be a message of theirs",
+        acts="""
+        import shutil
+        for path in ("/proc/meminfo", "/proc/stat", "/proc/vmstat", "/proc/loadavg",
+                     "/proc/zoneinfo", "/proc/buddyinfo", "/proc/pressure/memory",
+                     "/proc/sys/fs/file-nr"):
+            attempt(path, lambda: open(path).read(), also=(errno.ENOENT,))
+        for name in ("meminfo", "numastat", "vmstat"):
+            path = f"/sys/devices/system/node/node0/{name}"
+            attempt(path, lambda: open(path).read(), also=(errno.ENOENT,))
+        room = ctypes.create_string_buffer(1024)
+        attempt("sysinfo", call, 99, 179, room)
+        attempt("ustat", call, 136, None, 0, room)
+        for path in (".", "/", "/dev/shm"):
+            attempt(f"statfs {path}", os.statvfs, path)
+            attempt(f"disk_usage {path}", shutil.disk_usage, path)
+        attempt("fstatfs", os.fstatvfs, os.open(".", os.O_RDONLY))
+        """,
+    ),
 )

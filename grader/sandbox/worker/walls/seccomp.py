@@ -134,8 +134,11 @@ def _by_argument(*, devices: bool) -> dict[str, list[bytes]]:
     core = _refuse_if([_RLIMIT_CORE])
     # CUDA's driver listens on a socket of its own, to which nobody here may connect.
     listening = {"socket": _only_unix(_SOCK_SEQPACKET), "bind": [], "listen": []}
+    # Free memory and disk space: what one submission takes, another would see.
+    # A driver may ask what memory and disk are free. Else it is a message from other submissions.
+    asking: dict[str, list[bytes]] = {"sysinfo": [], "statfs": [], "fstatfs": []}
     return {
-        **(listening if devices else {}),
+        **(listening | asking if devices else {}),
         "clone": [_argument(0), *_unless(_ANY_BIT, [_CLONE_THREAD])],
         # Stream pairs alone: a datagram socket, even one of a pair, can send to any address.
         "socketpair": _only_unix(_SOCK_STREAM),

@@ -44,6 +44,7 @@ X86_64 = _EVERYWHERE | dict(
     fadvise64=221, getpgid=121, getpriority=140, getsid=124, ioprio_get=252, mincore=27,
     preadv2=327, readahead=187, sched_getaffinity=204, sched_getattr=315, sched_getparam=143,
     sched_getscheduler=145, sched_rr_get_interval=148,
+    fstatfs=138, statfs=137, sysinfo=99, ustat=136,
 )  # fmt: skip
 
 AARCH64 = _EVERYWHERE | dict(
@@ -73,4 +74,5 @@ AARCH64 = _EVERYWHERE | dict(
     fadvise64=223, getpgid=155, getpriority=141, getsid=156, ioprio_get=31, mincore=232,
     preadv2=286, readahead=213, sched_getaffinity=123, sched_getattr=275, sched_getparam=121,
     sched_getscheduler=120, sched_rr_get_interval=127,
+    fstatfs=44, statfs=43, sysinfo=179,
 )  # fmt: skip
