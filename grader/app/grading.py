@@ -71,7 +71,8 @@ def grade(
         ctx: Where the person is.
         target: ID, BANK/ID, or a path: of a drill's folder, or of a file in one, to be graded for
             that drill; None: the drill of `ctx`.
-        file: Any file; it is not counted as an attempt.
+        file: Any file; it is not counted as an attempt. UsageError for a prediction before the
+            person's own first try, unless they gave up: its grade shows what is right.
         seed: From which the inputs are drawn, below 2**63, and the numbers of a question where a
             `file` lies in no folder of it; a fresh one when None.
         parts: The numbers of the parts that count, "1,2"; all when None.
@@ -126,6 +127,13 @@ def grade(
         is_own = why_not is None
         starter = question.is_starter(submission)
         once = forms.of(question.spec).one_try and not yours.tries
+        if once and why_not is not None and not yours.given_up:
+            raise UsageError(
+                f"{path.name}: expected your own first prediction of {question.id}, found a file "
+                "that would not count, and its grade shows what is right",
+                hint=f"Next: drill start {choice.called}{choice.option} to predict, or "
+                f"drill solution {choice.called}{choice.option} --give-up to grade other files",
+            )
         readable = isinstance(program_of(submission, question, path.name), bytes)
         shown = as_read(submission, question) if once and readable else []
         if shown and not agreed("".join(f"{line}\n" for line in shown).encode()):

@@ -65,6 +65,8 @@ def test_a_start_without_records_of_a_folder_is_graded_on_its_numbers(
     shutil.copytree(FOLDER, other / NAME)
     monkeypatch.setenv("DRILL_HOME", str(tmp_path / "another"))
     monkeypatch.chdir(other)
+    ours("grade", NAME, "--yes").refused("expected your own first prediction of three-rows")
+    ours("solution", NAME, "--give-up")
     assert ours("grade", NAME, "--yes").out.startswith("PASS")
     # A file in a folder has that folder's numbers, wherever one is.
     monkeypatch.chdir(tmp_path)
@@ -76,6 +78,7 @@ def test_a_start_without_records_of_a_folder_is_graded_on_its_numbers(
 
 
 def test_a_file_alone_has_the_numbers_of_the_seed(ours: Drill) -> None:
+    ours("solution", NAME, "--give-up")
     for number, right in enumerate(RIGHT):
         Path("mine.txt").write_bytes(right)
         for seed, status in ((number, 0), (number + 50, 0), (number + 1, 1)):

@@ -462,12 +462,21 @@ def test_the_first_prediction_counts(real: Drill, monkeypatch: pytest.MonkeyPatc
         assert (status, said in page) == (1, True)
         assert "try" not in page.splitlines()[0]  # it costs none
     (folder / "answers.txt").write_text(RIGHT_ANSWERS.replace("8", "5"))
-    for file in ((), ("--file", str(folder / "answers.txt"))):
+    Path("wrong.txt").write_text(RIGHT_ANSWERS.replace("8", "5"))
+    for file, said in (
+        ((), "is the one that counts, and shows what is right"),
+        (("--file", str(folder / "answers.txt"), "--yes"), "expected your own first prediction"),
+        (("--file", "wrong.txt", "--yes"), "drill solution seven-windows"),
+        (("--file", "wrong.txt", "--yes", "--json"), ""),
+    ):
         ended = real(*here, "grade", "seven-windows", *file)
-        ended.refused("is the one that counts, and shows what is right", "--yes\n")
+        assert ended.status == 2
+        assert said in ended.err
         assert "8.000" not in ended.out + ended.err
+    assert real(*here, "grade", "wrong.txt", "--yes").status == 2  # in no folder of a drill
     status, page = graded("", "--yes")
     assert (status, "try 1" in page.splitlines()[0]) == (1, True)
+    assert real(*here, "grade", "seven-windows", "--file", "wrong.txt").status == 1
     assert "Idea: overwrite. It gives your numbers in the failing case." in page
     assert "8.000" in page  # after a prediction what is right is shown
     assert page.endswith(f"\nNext: drill start maxpool-routing --bank {ROOT}\n")

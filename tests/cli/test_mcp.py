@@ -369,6 +369,9 @@ def test_a_prediction_is_graded_when_the_person_agrees(home: Path) -> None:
         file = Path(assistant.data("start", question="three-rows")["submission"])
         file.write_text(file.read_text().replace("= ?", "= 1"))
         assistant.refused("grade", "the first grade of a prediction is the one that counts")
+        file.with_name("other.txt").write_text(file.read_text())
+        other: dict[str, object] = {"file": "other.txt", "yes": True}
+        assistant.refused("grade", "expected your own first prediction", **other)
         assert assistant.data("grade", yes=True)["verdict"] == "fail"
 
 
