@@ -20,7 +20,7 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import data_folder, now
-from grader.model.errors import DrillError, GraderError, UsageError
+from grader.model.errors import DrillError, GraderError, UsageError, machine_error
 from grader.reports.sheet import harmless
 
 if TYPE_CHECKING:
@@ -140,10 +140,14 @@ def _error(fault: Exception) -> DrillError:
         contexts = [frame.f_locals.get("ctx") for frame, _ in walk_tb(fault.__traceback__)]
         path = ["drill", *filter(None, (getattr(ctx, "command_path", "") for ctx in contexts))][-1]
         return UsageError(message[:1].lower() + message[1:], f"{path} --help shows what it takes")
+    debug = os.environ.get("DRILL_DEBUG", "") not in {"", "0"}
+    limit = machine_error(fault)
+    if limit is not None and not debug:
+        return limit
     text = "".join(format_exception(fault))
     message = f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
     message = f"the grader is at fault ({message})"
-    if os.environ.get("DRILL_DEBUG", "") not in {"", "0"}:
+    if debug:
         sys.stderr.write(harmless(text))
         return GraderError(message)
     where = "DRILL_DEBUG=1 shows the traceback"

@@ -2,6 +2,7 @@
 
 DrillError
     UsageError      the person typing: an unknown id, a missing file, a folder that is in the way
+      MachineError  the machine: a full disk, too little memory, a limit of the shell
     BankError       the question bank: broken YAML, a missing file, a reference that fails
     GraderError     us
 
@@ -10,6 +11,7 @@ Every message is one sentence or two: where, what was expected, what was found, 
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Sequence
 
 
@@ -29,6 +31,10 @@ class UsageError(DrillError):
     """The command cannot be carried out as typed."""
 
     exit_status = 2
+
+
+class MachineError(UsageError):
+    """This machine has too little of something, or a limit is too low."""
 
 
 class BankError(DrillError):
@@ -51,6 +57,44 @@ class BankError(DrillError):
 
 class GraderError(DrillError):
     """The grader is at fault."""
+
+
+_DISK = (
+    "make room there, or name a folder on another disk: TMPDIR for what is temporary, DRILL_HOME"
+)
+_TEMP = "make room on the disk, name a folder with TMPDIR, or lift the limit: ulimit -f unlimited"
+_MEMORY = "free some memory, or raise the limit of the shell: ulimit -v unlimited"
+_FILES = "raise the limit of the shell: ulimit -n 256"
+_PROCESSES = "end some programs, or raise the limit of the shell: ulimit -u"
+_LIMITS = {  # of the machine, by the number of the error: what is wrong, what to do
+    errno.ENOSPC: ("the disk is full, or takes no more files", _DISK),
+    errno.EDQUOT: ("your quota on this disk is used up", _DISK),
+    errno.EFBIG: ("a file may not be as large as it must", "ulimit -f unlimited lifts the limit"),
+    errno.ENOMEM: ("there is not enough memory", _MEMORY),
+    errno.EMFILE: ("this program may not open more files", _FILES),
+    errno.ENFILE: ("this machine may not open more files", "end some programs"),
+    errno.EAGAIN: ("no more processes or threads can be started", _PROCESSES),
+}
+
+
+def machine_error(fault: BaseException | None) -> MachineError | None:
+    """Return what to say of an exception if the machine is to blame for it or for its cause."""
+    while fault is not None:
+        number = fault.errno if isinstance(fault, OSError) else None
+        if isinstance(fault, MemoryError) or "failed to map segment" in str(fault):
+            number = errno.ENOMEM
+        elif isinstance(fault, RuntimeError) and "start new thread" in str(fault):
+            number = errno.EAGAIN
+        elif number == errno.ENOENT and "usable temporary directory" in str(fault):
+            return MachineError(
+                "no temporary file can be written, in any of the usual folders", _TEMP
+            )
+        if number in _LIMITS:
+            text, hint = _LIMITS[number]
+            place = getattr(fault, "filename", None)
+            return MachineError(f"{place}: {text}" if place else text, hint)
+        fault = fault.__cause__ or fault.__context__
+    return None
 
 
 # Over the names of kinds, keys and generators: with one typo 99.7 % of them are found, with two

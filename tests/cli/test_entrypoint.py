@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 from functools import partial
@@ -120,6 +121,43 @@ def test_a_broken_pipe_of_the_graders_own_is_no_verdict_and_ctrl_c_is_said_once(
     Path("file.py").write_text("# interrupt")
     ended = drill("grade", "double-trouble", "--file", "file.py")
     assert (ended.status, ended.out, ended.err) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "said"),
+    [
+        (resource.RLIMIT_FSIZE, 0, "no temporary file can be written"),
+        (resource.RLIMIT_NOFILE, 8, "this program may not open more files"),
+    ],
+)
+def test_a_limit_of_the_machine_is_no_fault_of_ours(
+    home: Path, limit: int, most: int, said: str
+) -> None:
+    command = [sys.executable, "-P", "-m", "grader", "--bank", str(ROOT)]
+    file = ROOT / "drills" / "maxpool-routing" / "starter.py"
+    ended = subprocess.run(
+        [*command, "grade", "maxpool-routing", "--file", str(file)],
+        capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        preexec_fn=lambda: resource.setrlimit(limit, (most, most)),
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert said in " ".join(ended.stderr.split())
+    assert "at fault" not in ended.stderr
+    assert "ulimit" in ended.stderr
+    assert not (home / "tracebacks").exists()
+
+
+def test_a_disk_without_room_is_no_fault_of_ours(
+    real: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_: object) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/drill-x")
+
+    monkeypatch.setattr("tempfile.mkdtemp", full)
+    file = str(ROOT / "drills" / "maxpool-routing" / "starter.py")
+    ended = real("--bank", str(ROOT), "grade", "maxpool-routing", "--file", file)
+    ended.refused("/tmp/drill-x: the disk is full, or takes no more files", "TMPDIR")
 
 
 @pytest.mark.parametrize("command", ["list", "--help", "--version", "show double-trouble"])

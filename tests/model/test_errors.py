@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from grader.cases import recipe
 from grader.kinds import registry
-from grader.model.errors import BankError, DrillError, GraderError, UsageError, closest
+from grader.model.errors import (
+    BankError,
+    DrillError,
+    GraderError,
+    UsageError,
+    closest,
+    machine_error,
+)
 
 NAMES = ([*registry.KINDS], [*recipe.GENERATORS, *recipe.MODIFIERS])
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space", "/tmp/x"), "/tmp/x: the disk is full"),
+        (OSError(errno.EDQUOT, "Quota"), "your quota"),
+        (OSError(errno.EFBIG, "Too large"), "a file may not be as large"),
+        (OSError(errno.EMFILE, "Too many"), "may not open more files"),
+        (MemoryError(), "not enough memory"),
+        (ImportError("x.so: failed to map segment from shared object"), "not enough memory"),
+        (RuntimeError("can't start new thread"), "no more processes or threads"),
+        (OSError(errno.EACCES, "Permission denied"), ""),
+        (ValueError("a bug"), ""),
+    ],
+)
+def test_what_the_machine_lacks_is_no_bug(fault: Exception, said: str) -> None:
+    outer = RuntimeError("because of that")
+    outer.__cause__ = fault
+    for one in (fault, outer):
+        found = machine_error(one)
+        assert (found.message if found else "").startswith(said) or said in str(found)
+        assert (found is None) is (said == "")
+        assert found is None or (found.exit_status == 2 and found.hint)
 
 
 def test_errors_carry_whose_fault_they_are() -> None:
