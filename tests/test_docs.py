@@ -87,7 +87,7 @@ def test_every_command_that_is_shown_can_be_typed(page: str, command: Command) -
                 assert (ROOT / script).is_file()
             case ["python3", "-m", "venv", ".venv"] | [".", ".venv/bin/activate"]:
                 pass
-            case [".venv/bin/pip", "install", "-q", "-e", "."]:
+            case [".venv/bin/pip", "install", "-q", "-c", "constraints.txt", "-e", "."]:
                 assert (ROOT / "pyproject.toml").is_file()
             case ["pip", "install", requirement]:
                 assert requirement in (ROOT / "constraints.txt").read_text("utf-8").split()

@@ -8,16 +8,21 @@ from __future__ import annotations
 import email
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
 import tarfile
 import zipfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from grader import __version__
 
@@ -28,6 +33,8 @@ BANK = {
     for path in sorted((ROOT / folder).rglob("*"))
     if path.suffix in {".py", ".txt", ".yaml"} and not path.name.startswith((".", "test_"))
 }
+
+OF_CUDA = ("cuda", "nvidia", "triton")  # what only some builds of torch require
 
 # What a package that builds on this one may write.  Extend it with what is promised to others; the
 # comment marks a mistake that types must find, and mypy says so where it no longer does.
@@ -51,6 +58,58 @@ def failed(report: Report) -> dict[str, str]:
 def mistaken(question: Question) -> Report:
     return grade(question, "def f(): ...", seed=1)  # type: ignore[arg-type]
 """
+
+
+def locked() -> dict[str, dict[str, str]]:
+    """Return what .ci/lock.txt has, by name: hashes by version."""
+    found: dict[str, dict[str, str]] = {}
+    text = (ROOT / ".ci" / "lock.txt").read_text()
+    for entry in re.split(r"^(?=\w)", text, flags=re.MULTILINE)[1:]:
+        match = re.match(r"([\w.-]+)==([\w.]+)", entry)
+        assert match, entry
+        found.setdefault(canonicalize_name(match[1]), {})[match[2]] = entry
+    return found
+
+
+def required(name: str, extras: Iterable[str] = ()) -> Iterator[str]:
+    """Give what an installed package requires here, by name."""
+    for text in metadata.requires(name) or ():
+        asked = Requirement(text)
+        marker = asked.marker
+        if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+            yield canonicalize_name(asked.name)
+
+
+def test_every_package_of_continuous_integration_has_a_hash() -> None:
+    """Those that others require, too; torch alone has a version and no hash."""
+    known, waiting = locked(), ["drill-dl"]
+    for name in waiting:  # which grows
+        for one in required(name, ("torch", "dev") if name == "drill-dl" else ()):
+            if one not in waiting and not one.startswith(OF_CUDA):
+                waiting.append(one)
+    assert len(waiting) > 50
+    assert {*waiting} - {"drill-dl", "torch"} <= known.keys()
+    for name, versions in known.items():
+        for version, entry in versions.items():
+            assert "--hash=sha256:" in entry, (name, version)
+
+
+def test_what_is_locked_are_the_tested_versions() -> None:
+    known = locked()
+    for line in (ROOT / "constraints.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            pinned = Requirement(line)
+            name, version = canonicalize_name(pinned.name), str(pinned.specifier)[2:]
+            assert name == "torch" or version in known[name], line
+
+
+def test_actions_are_named_by_commit_and_keep_no_credentials() -> None:
+    for workflow in (ROOT / ".github" / "workflows").glob("*.yml"):
+        text = workflow.read_text()
+        uses = re.findall(r"uses: *(\S+)", text)
+        assert uses
+        assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", one) for one in uses), uses
+        assert text.count("actions/checkout@") == text.count("persist-credentials: false")
 
 
 @dataclass(frozen=True, slots=True)
