@@ -31,7 +31,7 @@ from pathlib import Path
 from grader import bank
 from grader.classroom.results import Results
 from grader.classroom.run import Job, LocalPool, grade_all
-from grader.model.classroom import AssignedQuestion, Graded, HandIn, Terms
+from grader.model.classroom import AssignedQuestion, Graded, HandIn, Program, Terms
 from grader.model.question import Question
 from grader.model.report import Report
 
@@ -170,10 +170,13 @@ def pretend(folder: Path, count: int) -> str:
     question = AssignedQuestion("maxpool-routing", "", "d" * 64, str(ROOT), (1,), 100)
     terms = Terms(7, "strong", "0", (question,))
 
-    def handed() -> Iterator[tuple[HandIn, bytes]]:
+    def handed() -> Iterator[tuple[HandIn, Program]]:
         for number in range(count):
             name = f"student{number:07}"
-            yield HandIn(name, question.id, f"{name}.py", f"{number:064x}"), b"x" * 3000
+            yield (
+                HandIn(name, question.id, f"{name}.py", f"{number:064x}"),
+                Program(b"%d" % number + b"x" * 3000),
+            )
 
     def clocked(since: float) -> str:
         return f"{1000 * (time.process_time() - since) / count:.2f}"

@@ -68,7 +68,7 @@ fi
 "$python" -m venv "$home/venv"
 "$home/venv/bin/pip" install --requirement "$home/requirements.txt"
 # What a submission is refused here, for whoever reads this log.
-PYTHONPATH=$home/program "$home/venv/bin/python" -m grader doctor --walls || true
+PYTHONPATH=$home/program "$home/venv/bin/python" -P -m grader doctor --walls || true
 """
 RUN = """\
 #!/bin/sh

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import codecs
 import errno
-import hashlib
-import json
 import os
 import re
 import stat
@@ -44,7 +42,7 @@ from grader.classroom.layout import (
     suffix,
 )
 from grader.classroom.notebook import MOST_BYTES, code_of
-from grader.model.classroom import HandIn
+from grader.model.classroom import HandIn, Program
 from grader.model.errors import UsageError
 from grader.model.numerals import joined, quantity
 from grader.reports.sheet import inert
@@ -76,11 +74,17 @@ class FoundFile:
     at: str = ""  # UTC, ISO 8601: when it was changed last, as the instructor's side says
     fault: str = ""  # why there is nothing to be read, one sentence
     stray: bool = False  # whether it is nobody's, whatever its path: the fault is not a student's
+    unread: bool = False  # whether the fault is the grader's
     bytes_at: Path | None = None  # where they are
 
     def unreadable(self, fault: OSError) -> FoundFile:
         """Return it as one that this machine cannot read."""
         return replace(self, fault=f"cannot be read: {fault.strerror or fault}", stray=True)
+
+    def failed(self, error: Exception) -> FoundFile:
+        """Return it as one that the grader failed to read, which is a bug and costs no points."""
+        said = inert(f"{type(error).__name__}: {error}", 200)
+        return replace(self, fault=f"the grader failed to read it ({said})", unread=True)
 
 
 class HandIns(Closing):
@@ -139,10 +143,11 @@ class HandIns(Closing):
                 found = replace(found, people=submitters(_content(file)))
         return found
 
-    def __iter__(self) -> Iterator[tuple[HandIn, bytes]]:
+    def __iter__(self) -> Iterator[tuple[HandIn, Program]]:
         """Give every file that is somebody's answer, with its program, the last one last.
 
-        Where there is no program in it, there is a `fault` in the one and nothing in the other.
+        If there is no program in it, the hand-in has a `fault` (the student's) or is `unread` (the
+        grader's fault), and the program is empty.
         """
         claimed: dict[tuple[str, str], list[tuple[Claim, FoundFile]]] = {}
         beside: dict[tuple[str, str], dict[bytes, FoundFile]] = {}  # by student and folder
@@ -165,8 +170,8 @@ class HandIns(Closing):
             best = min(claim.rank for claim, _ in found)
             likely = sorted((one for one in found if one[0].rank == best), key=_in_time)
             if best[0] < UNFIT:
-                likely = [one for one in likely if not one[1].fault] or likely
-                given: list[tuple[HandIn, bytes]] = []
+                likely = [f for f in likely if f[1].unread or not f[1].fault] or likely
+                given: list[tuple[HandIn, Program]] = []
                 taken = set[str]()
                 for claim, file in likely[-MOST_FILES:]:
                     folder = file.path.rpartition("/")[0]
@@ -174,15 +179,15 @@ class HandIns(Closing):
                     try:
                         given.append(_handed(file, claim, modules, skip=self._skip))
                         why[file.path] = ""
-                        taken |= {modules[n.encode()].path for n in unbundled(given[-1][1])[1]}
+                        taken |= {modules[name.encode()].path for name in given[-1][1].modules}
                     except OSError as error:  # of this machine, and not the student's
                         why[file.path] = file.unreadable(error).fault
                 why |= dict.fromkeys(taken, "")
                 # What another program imports is no answer by itself.
-                for handed, content in [one for one in given if one[0].path not in taken] or given:
-                    if names := unbundled(content)[1]:
-                        self.joined[handed.path] = [f"{name}.py" for name in names]
-                    yield handed, content
+                for handed, program in [one for one in given if one[0].path not in taken] or given:
+                    if program.modules:
+                        self.joined[handed.path] = [f"{name}.py" for name in program.modules]
+                    yield handed, program
             elif best[0] == UNFIT or student not in answering:  # the likeliest file says why
                 claim, file = max(likely, key=lambda one: self._why(one[1]))
                 name, ends = file.path.rpartition("/")[2], self._names.ends_of(claim.question)
@@ -190,7 +195,8 @@ class HandIns(Closing):
                 fault = file.fault or fault if best[0] == UNFIT else self._why(file) or fault
                 why[file.path] = fault if best[0] == UNFIT else why[file.path]
                 to = f" to {claim.question}" if student in answering else ""
-                self.lacking.append(student + to)
+                if not file.unread:
+                    self.lacking.append(student + to)
                 yield _handed(replace(file, fault=fault), claim, {})
         self.unused[:] = [(path, said) for path, said in why.items() if said]
 
@@ -248,6 +254,8 @@ class HandIns(Closing):
             return [file.unreadable(fault)]
         except UsageError as fault:
             return [replace(file, fault=fault.message)]
+        except Exception as error:  # noqa: BLE001 - one file must not stop a class
+            return [file.failed(error)]
         return [file]
 
     def _unpacked(
@@ -317,6 +325,8 @@ class HandIns(Closing):
             return [replace(file, fault=fault.message)]
         except OSError as fault:  # of this machine
             return [file.unreadable(fault)]
+        except Exception as error:  # noqa: BLE001 - one file must not stop a class
+            return [file.failed(error)]
         return [replace(file, bytes_at=place)]
 
 
@@ -382,46 +392,38 @@ def _in_time(one: tuple[Claim, FoundFile]) -> tuple[object, ...]:
 
 def _handed(
     file: FoundFile, claim: Claim, beside: Mapping[bytes, FoundFile], *, skip: bool = False
-) -> tuple[HandIn, bytes]:
-    """Return what a student handed in, and its program with what it imports of that beside it."""
-    program, fault, sha256 = b"", file.fault, ""
-    if not fault:
-        try:
-            program = _content(file)
-            if suffix(file.path) == ".ipynb":
-                program = code_of(program, skip=skip)
-            program = bundled(program, _imported(program, beside, {}))
-            sha256 = hashlib.sha256(program).hexdigest()
-        except UsageError as error:
-            program, fault = b"", error.message
+) -> tuple[HandIn, Program]:
+    """Return what a student handed in, and its program with the files beside it that it imports.
+
+    OSError if this machine cannot read a file.
+    """
+    program = Program()
+    try:
+        if not file.fault:
+            program = _program(file, beside, skip=skip)
+    except UsageError as error:
+        file = replace(file, fault=error.message)
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - one file must not stop a class
+        file = file.failed(error)
+    fault, unread = ("", file.fault) if file.unread else (file.fault, "")
     found = HandIn(
-        claim.student, claim.question, file.path, sha256, claim.at or "", fault, claim.name,
-        claim.email, claim.late,
+        claim.student, claim.question, file.path, "" if file.fault else program.sha256,
+        claim.at or "", fault, claim.name, claim.email, claim.late, unread,
     )  # fmt: skip
     return found, program
 
 
-# A program of several files is kept as one, which begins as no program of Python's does.
-_BUNDLE = b"\0{"
 _IMPORT = re.compile(rb"(?:^|[;:\n\r])[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([^#\r\n;]+))")
 _KNOWN = sys.stdlib_module_names | {"numpy", "torch"}  # of which a file takes no place
 
 
-def bundled(program: bytes, modules: Mapping[str, bytes]) -> bytes:
-    """Return a program and the modules beside it as one content."""
-    files = {name: text.decode("latin-1") for name, text in (("", program), *modules.items())}
-    return b"\0" + json.dumps(files).encode() if modules else program
-
-
-def unbundled(content: bytes) -> tuple[bytes, dict[str, bytes]]:
-    """Return a program, and the modules beside it by name: what `bundled` was given."""
-    if not content.startswith(_BUNDLE):
-        return content, {}
-    try:
-        files = {str(n): str(t).encode("latin-1") for n, t in json.loads(content[1:]).items()}
-        return files.pop(""), files
-    except (ValueError, RecursionError, KeyError):  # a student's own, which no worker can load
-        return content, {}
+def _program(file: FoundFile, beside: Mapping[bytes, FoundFile], *, skip: bool) -> Program:
+    main = _content(file)
+    if suffix(file.path) == ".ipynb":
+        main = code_of(main, skip=skip)
+    return Program(main, _imported(main, beside, {}))
 
 
 def _imported(

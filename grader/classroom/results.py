@@ -28,9 +28,16 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from grader.bank.storage import read_regular, write_whole
-from grader.classroom.hand_in import unbundled
 from grader.classroom.overrides import read_overrides
-from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, Graded, HandIn, Terms
+from grader.model.classroom import (
+    RESULTS_FORMAT,
+    AssignedQuestion,
+    Entry,
+    Graded,
+    HandIn,
+    Program,
+    Terms,
+)
 from grader.model.errors import UsageError
 from grader.model.report import Report
 from grader.reports.json import to_json
@@ -46,6 +53,7 @@ CREATE TABLE IF NOT EXISTS grade (
     sha256 TEXT NOT NULL, at TEXT NOT NULL, fault TEXT NOT NULL, name TEXT NOT NULL,
     email TEXT NOT NULL, late INTEGER NOT NULL,
     program BLOB,
+    modules TEXT NOT NULL,   -- JSON: the files that it imports, as Latin-1, by name
     state TEXT NOT NULL,     -- waiting, graded, fault (of the grader), none (there is no program)
     said TEXT NOT NULL,      -- by the grader, of its own fault
     report TEXT, graded_at TEXT NOT NULL,
@@ -59,13 +67,17 @@ CREATE INDEX IF NOT EXISTS grade_by_key ON grade (key, state);
 """
 _HAND_IN = "student, question, path, sha256, at, fault, name, email, late"
 _NO_FILE: dict[str, Any] = {"path": "", "sha256": "", "at": "", "fault": "", "late": False}
+_REPAIR = (
+    "put back a copy of it if you have one; else move the whole folder away, and "
+    "drill class grade grades everybody again"
+)
 _adapter = functools.cache(TypeAdapter[Any])
 
 
-def key_of(terms: Terms, question: AssignedQuestion, sha256: str, student: str) -> str:
+def key_of(terms: Terms, question: AssignedQuestion, program: Program, student: str) -> str:
     """Return what a grade is found by: equal where nothing that decides its outcome differs."""
     decides = [
-        sha256, question.digest, question.parts, sorted(question.libraries.items()),
+        program.hashes, question.digest, question.parts, sorted(question.libraries.items()),
         terms.seed_of(student), terms.level, terms.stretch, terms.program, question.shared,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32]
@@ -87,6 +99,7 @@ class Results(Closing):
                     write = replace(write, seed=read_terms(folder).seed)
                 write_whole(folder / TERMS, [json.dumps(asdict(write), indent=2), "\n"])
             self.terms = read_terms(folder)
+            self._root = _storable(self.terms.submissions)
             path = folder / TABLE
             if path.is_symlink() or (path.exists() and not stat.S_ISREG(path.stat().st_mode)):
                 raise UsageError(f"{path}: expected a file, found something else in its place")
@@ -110,12 +123,12 @@ class Results(Closing):
 
     # Writing.
 
-    def take(self, handed: Iterable[tuple[HandIn, bytes]], unused: Iterable[Any] = ()) -> int:
+    def take(self, handed: Iterable[tuple[HandIn, Program]], unused: Iterable[Any] = ()) -> int:
         """Keep what is handed in now, all of it or nothing; return how many files that are.
 
         What others handed in elsewhere stays; `unused`, read last, are files that are no answers.
         """
-        count, root = 0, self.terms.submissions
+        count, root = 0, self._root
         questions = {one.id: one for one in self.terms.questions}
         with _explained(self.folder / TABLE), self._db as db:
             gone = "UPDATE grade SET place = -1 WHERE"
@@ -123,36 +136,52 @@ class Results(Closing):
             for one, program in handed:
                 elsewhere = f"{gone} student = ? AND question = ? AND root != ?"
                 db.execute(elsewhere, [one.student, one.question, root])
-                key, state, kept = "", "none", None
+                key, state, kept = "", "fault" if one.unread else "none", None
                 report: tuple[str | None, str] = (None, "")
                 if one.sha256:
-                    state, kept = "waiting", program  # b"" where the file is empty
-                    key = key_of(self.terms, questions[one.question], one.sha256, one.student)
+                    state, kept = "waiting", program.main  # b"" where the file is empty
+                    key = key_of(self.terms, questions[one.question], program, one.student)
                     found = "SELECT report, graded_at FROM grade WHERE key = ? AND state = 'graded'"
                     if known := db.execute(found, [key]).fetchone():  # for whomever
                         state, report = "graded", known
                 db.execute(
-                    f"INSERT OR REPLACE INTO grade ({_HAND_IN}, key, place, program, state, said, "
-                    f"report, graded_at, root) VALUES ({', '.join('?' * 17)})",
-                    [*asdict(one).values(), key, count, kept, state, "", *report, root],
+                    f"INSERT OR REPLACE INTO grade ({_HAND_IN}, said, key, place, program, "
+                    f"modules, state, report, graded_at, root) VALUES ({', '.join('?' * 18)})",
+                    [
+                        *map(_storable, asdict(one).values()),
+                        key,
+                        count,
+                        kept,
+                        _modules_to_json(program),
+                        state,
+                        *report,
+                        root,
+                    ],
                 )
                 count += 1
             db.execute("DELETE FROM aside WHERE root = ?", [root])
-            db.executemany("INSERT INTO aside VALUES (?, ?, ?)", ((root, *one) for one in unused))
+            db.executemany(
+                "INSERT INTO aside VALUES (?, ?, ?)",
+                ((root, *map(_storable, one)) for one in unused),
+            )
         return count
 
     def keep(self, graded: Graded, at: str) -> None:
         """Keep what came of a grade, for everybody who handed in that program: one commit."""
-        report = None
-        if graded.report is not None:
-            whole = to_json(graded.report, whole=True)
-            report = json.dumps(whole, allow_nan=False, separators=(",", ":"))
-        state = "graded" if graded.settled else "fault"
+        report, fault = None, graded.fault
+        try:
+            if graded.report is not None:
+                whole = to_json(graded.report, whole=True)
+                report = json.dumps(whole, allow_nan=False, separators=(",", ":"))
+                _adapter(Report).validate_json(report)  # it can be read again
+        except Exception as error:  # noqa: BLE001 - one report must not stop a class
+            report, fault = None, f"its report cannot be kept ({type(error).__name__}: {error})"
+        state = "fault" if fault or report is None else "graded"
         with _explained(self.folder / TABLE), self._db as db:
             db.execute(
                 "UPDATE grade SET state = ?, said = ?, report = ?, graded_at = ? "
                 "WHERE key = ? AND state != 'graded'",
-                [state, graded.fault, report, at, graded.key],
+                [state, _storable(fault), report, at, graded.key],
             )
 
     # Reading.
@@ -164,23 +193,26 @@ class Results(Closing):
     def from_elsewhere(self) -> int:
         """Return how many students there are whose files are in other submissions."""
         sql = "SELECT count(DISTINCT student) FROM grade WHERE place >= 0 AND root != ?"
-        return int(next(self._rows(sql, self.terms.submissions))[0])
+        return int(next(self._rows(sql, self._root))[0])
 
-    def waiting(self, question: AssignedQuestion) -> Iterator[tuple[str, bytes, str]]:
+    def waiting(self, question: AssignedQuestion) -> Iterator[tuple[str, Program, str]]:
         """Give every different program that is to be graded for a question: key, program, whose."""
         sql = (
-            "SELECT key, program, student FROM grade WHERE question = ? AND place >= 0 "
-            "AND root = ? AND state IN ('waiting', 'fault') GROUP BY key ORDER BY min(place)"
+            "SELECT key, student, program, modules FROM grade WHERE question = ? AND place >= 0 "
+            "AND root = ? AND state IN ('waiting', 'fault') AND program IS NOT NULL "
+            "GROUP BY key ORDER BY min(place)"
         )
-        return self._rows(sql, question.id, self.terms.submissions)
+        for key, student, *program in self._rows(sql, question.id, self._root):
+            yield key, _program_of(*program), student
 
     def with_key(self, key: str) -> list[Entry]:
         """Return the files with one program, as far as they are handed in now."""
-        return list(self._entries("root = ? AND key = ?", self.terms.submissions, key))
+        return list(self._entries("root = ? AND key = ?", self._root, key))
 
     def settled(self) -> Iterator[Entry]:
         """Give every file that is handed in now and needs no grade."""
-        return self._entries("root = ? AND state IN ('graded', 'none')", self.terms.submissions)
+        settled = "root = ? AND (state IN ('graded', 'none') OR program IS NULL)"
+        return self._entries(settled, self._root)
 
     def everything(self) -> Iterator[Entry]:
         """Give every file that is handed in, by student, the last of each question last."""
@@ -266,7 +298,7 @@ class Results(Closing):
                 ((program,),) = self._rows(
                     f"{sql} AND place >= 0", one.student, one.question, one.path
                 )
-                found.setdefault(outputs, []).append((one, unbundled(program)[0]))
+                found.setdefault(outputs, []).append((one, program))
         if len(found) != 1:
             listed = ", ".join(sorted(found)) or "none"
             raise UsageError(
@@ -299,6 +331,22 @@ def read_terms(folder: Path) -> Terms:
     return terms
 
 
+def _storable(value: Any) -> Any:  # noqa: ANN401 - of a column
+    """Return a value as the table takes it: the name of a file may hold bytes that are no text."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    return value
+
+
+def _modules_to_json(program: Program) -> str:
+    return json.dumps({name: text.decode("latin-1") for name, text in program.modules.items()})
+
+
+def _program_of(main: bytes, modules: str) -> Program:
+    files = json.loads(modules)
+    return Program(main, {name: text.encode("latin-1") for name, text in files.items()})
+
+
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Make a folder, and keep other processes from writing results to it."""
@@ -326,7 +374,11 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as fault:
-        raise UsageError(
-            f"{path}: the verdicts cannot be read or written: {fault}",
-            hint="make room on the disk and start again: what was graded is kept",
-        ) from fault
+        text = f"{path}: the verdicts cannot be read or written: {fault}"
+        name = getattr(fault, "sqlite_errorname", "")
+        hint = _REPAIR
+        if not path.exists():
+            text = f"{path}: expected the verdicts of the class, found no such file"
+        elif name == "SQLITE_FULL" or name.startswith("SQLITE_IOERR"):
+            hint = "make room on the disk and start again: what was graded is kept"
+        raise UsageError(text, hint=hint) from fault

@@ -6,10 +6,11 @@ three times and is then a `fault`, never a verdict.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import platform
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Generator, Iterable, Mapping
@@ -18,17 +19,15 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from itertools import islice
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
+from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from grader import __version__, forms
 from grader.bank import load
-from grader.classroom.hand_in import unbundled
-from grader.model.classroom import AssignedQuestion, Graded
-from grader.model.errors import DrillError, GraderError, UsageError
+from grader.model.classroom import AssignedQuestion, Graded, Program
+from grader.model.errors import DrillError, GraderError, UsageError, machine_error
 from grader.model.question import Question
 from grader.model.report import Verdict
 from grader.session import GradingSession
@@ -41,6 +40,7 @@ _LOOK = 5.0  # seconds after which a pool is looked at again: it may have grown
 _CONNECTING = 10.0  # seconds for a Dask scheduler to answer
 _MOST_AT_ONCE = 1000
 _ENDED = "the process that graded it ended, each time"
+_STARTING = 300.0  # seconds for a process to import the program
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Job:
 
     key: str
     question: AssignedQuestion
-    program: bytes
+    program: Program
     seed: int
     level: str
     stretch: bool = False  # whether what is only reported is measured
@@ -80,11 +80,10 @@ def grade_one(job: Job) -> Graded:
             session = GradingSession(asked_for, parts=question.parts)
         form = forms.of(session.question.spec)
         file = "your answers" if form.is_text else form.file  # which may have any name
-        program, modules = unbundled(job.program)
         try:
             report = session.grade(
-                program, modules=modules, seed=job.seed, filename=file, stretched=job.stretch,
-                lenient=True,
+                job.program.main, modules=job.program.modules, seed=job.seed, filename=file,
+                stretched=job.stretch, lenient=True,
             )  # fmt: skip
         except BaseException:
             session.close()  # its state is unknown
@@ -157,14 +156,13 @@ def versions(names: Iterable[str]) -> dict[str, str]:
 def grade_all(jobs: Iterable[Job], pool: LocalPool | DaskPool) -> Generator[Graded, None, None]:
     """Grade jobs, and give each outcome as it comes.
 
-    Few jobs are taken at a time, so that it needs no more memory for many. GraderError where every
-    process ends before it has graded anything.
+    Few jobs are taken at a time, so that it needs no more memory for many. GraderError if no
+    process can be started.
     """
     todo, running = iter(jobs), set[Future[Graded]]()
     # The threads, and so the processes that they start, do not hear an interrupt.
     mask = (signal.SIG_BLOCK, {signal.SIGINT})
     threads = ThreadPoolExecutor(_MOST_AT_ONCE, "", signal.pthread_sigmask, mask)
-    lost: int | None = 0  # grades whose process ended, each time; None: one has come to its end
     try:
         while True:
             room = max(0, AHEAD * max(1, pool.size) - len(running))
@@ -173,23 +171,22 @@ def grade_all(jobs: Iterable[Job], pool: LocalPool | DaskPool) -> Generator[Grad
                 break
             done, running = wait(running, timeout=_LOOK, return_when=FIRST_COMPLETED)
             for future in done:
-                graded = future.result()
-                if lost is not None:
-                    lost = lost + 1 if graded.fault == _ENDED else None
-                    if lost == TRIES:
-                        text = "every process that was to grade ended before it graded anything"
-                        hint = "drill doctor shows what this machine lacks"
-                        raise GraderError(text, hint=hint)
-                yield graded
+                yield future.result()
     finally:
         pool.close()
         threads.shutdown(wait=True, cancel_futures=True)
 
 
 def _tried(job: Job, pool: LocalPool | DaskPool) -> Graded:
-    for _ in range(TRIES):
+    for tried in range(1, TRIES + 1):
         try:
             graded = pool.grade(job)
+        except NotStartedError as error:
+            graded = Graded(job.key, fault=_ENDED)
+            if tried == TRIES:
+                text = "no process that grades can be started"
+                hint = "drill doctor shows what this machine lacks"
+                raise GraderError(text, hint=hint) from error
         except EOFError:
             graded = Graded(job.key, fault=_ENDED)
         except DrillError:
@@ -201,6 +198,10 @@ def _tried(job: Job, pool: LocalPool | DaskPool) -> Graded:
     return graded
 
 
+class NotStartedError(EOFError):
+    """A process that grades ended before it took a job."""
+
+
 class LocalPool:
     """Processes of this machine, started afresh, each with sessions of its own.
 
@@ -210,8 +211,8 @@ class LocalPool:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._free: SimpleQueue[tuple[Connection, BaseProcess] | None] = SimpleQueue()
-        self._started: list[BaseProcess] = []
+        self._free: SimpleQueue[tuple[Connection, subprocess.Popen[bytes]] | None] = SimpleQueue()
+        self._started: list[subprocess.Popen[bytes]] = []
         for _ in range(size):
             self._free.put(None)
 
@@ -229,18 +230,32 @@ class LocalPool:
             if one is not None:
                 _end(one[1])
                 one = None
-            raise EOFError from error
+            raise (error if isinstance(error, EOFError) else EOFError()) from error
         finally:
             self._free.put(one)
         return found
 
-    def _start(self) -> tuple[Connection, BaseProcess]:
-        spawn = multiprocessing.get_context("spawn")
-        pipe, theirs = spawn.Pipe()
-        process = spawn.Process(target=_serve, args=(theirs,))
-        process.start()
+    def _start(self) -> tuple[Connection, subprocess.Popen[bytes]]:
+        """Start a process that grades.
+
+        It is isolated: the current folder, which may be that of the submissions, is not on its
+        path. `multiprocessing` would put it there. Its standard input ends when this process does.
+        """
+        pipe, theirs = Pipe()
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-c", _SERVE, str(theirs.fileno()), *filter(None, sys.path)],
+                stdin=subprocess.PIPE,
+                pass_fds=[theirs.fileno()],
+            )
         self._started.append(process)
-        theirs.close()
+        try:
+            if not pipe.poll(_STARTING):
+                raise EOFError
+            pipe.recv()
+        except (EOFError, OSError) as error:
+            _end(process)
+            raise NotStartedError from error
         return pipe, process
 
     def close(self) -> None:
@@ -249,17 +264,28 @@ class LocalPool:
             _end(process)
 
 
-def _end(process: BaseProcess) -> None:
+# The path of the process that starts it, so that the same program and libraries are found.
+_SERVE = (
+    "import sys; sys.path[:] = sys.argv[2:]; "
+    "from grader.classroom.run import serve; serve(int(sys.argv[1]))"
+)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
-    process.join()
+    process.wait()
+    assert process.stdin is not None
+    process.stdin.close()
 
 
-def _serve(pipe: Connection) -> None:
-    """Grade what comes through a pipe, until the other end is gone."""
+def serve(descriptor: int) -> None:
+    """Grade each job that comes through a pipe, until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's, for the one that started it
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    pipe = Connection(descriptor)
     with suppress(EOFError, OSError):
+        pipe.send("started")
         while True:
             pipe.send(grade_one(pipe.recv()))
     for _, session in _idle:
@@ -267,9 +293,7 @@ def _serve(pipe: Connection) -> None:
 
 
 def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
+    os.read(0, 1)  # the parent writes nothing: this returns when it is gone
     os._exit(1)
 
 
@@ -327,6 +351,7 @@ class DaskPool:
 
 
 def _words(error: Exception) -> str:
+    error = machine_error(error) or error
     if isinstance(error, DrillError):
         return error.message
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"

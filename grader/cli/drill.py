@@ -117,9 +117,12 @@ def case(
         return
     if debug and made.path is not None:
         output.flush()
-        # Become pdb, which stops where the first function is entered.
-        words = ["-m", "pdb", "-c", f"until {made.script.first_call}", "-c", "step", "-c", "step"]
-        os.execv(sys.executable, [sys.executable, *words, str(made.path)])
+        # Become pdb, which stops where the first function is entered. Neither the path nor the
+        # .pdbrc of the current folder, which may be a stranger's, has a say.
+        words = ["-c", f"until {made.script.first_call}", "-c", "step", "-c", "step"]
+        path = made.path.resolve()
+        os.chdir(path.parent)
+        os.execv(sys.executable, [sys.executable, "-P", "-m", "pdb", *words, str(path)])
     about = f": {made.about}" if made.about else ""
     drawn = f" Seed {made.seed}." if made.drawn else ""
     other = f" Other calls: --run {' or '.join(made.other_runs)}." if made.other_runs else ""

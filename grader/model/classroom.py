@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from grader.model.numerals import quantity
 from grader.model.question import PERIOD
 from grader.model.report import Report
 
-RESULTS_FORMAT = 3
+RESULTS_FORMAT = 4
 
 
 def whole(points: float) -> float:
@@ -34,6 +35,28 @@ class HandIn:
     name: str = ""  # the student's, as the layout says
     email: str = ""
     late: bool = False  # whether a learning platform says so
+    unread: str = ""  # a fault of the grader while it read the file, which costs no points
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The program of a submission, and the files beside it that it imports."""
+
+    main: bytes = b""
+    modules: Mapping[str, bytes] = field(default_factory=dict)  # by name, imported ones first
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the program alone, or of the list of all hashes; see `key_of`."""
+        if not self.modules:
+            return hashlib.sha256(self.main).hexdigest()
+        return hashlib.sha256(json.dumps(self.hashes).encode()).hexdigest()
+
+    @property
+    def hashes(self) -> list[tuple[str, str]]:
+        """Name and hash of each file; the program's name is empty."""
+        files = [("", self.main), *self.modules.items()]
+        return [(name, hashlib.sha256(content).hexdigest()) for name, content in files]
 
 
 @dataclass(frozen=True, slots=True)

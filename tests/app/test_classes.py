@@ -29,7 +29,7 @@ from grader.classroom.export import export
 from grader.classroom.report import find
 from grader.classroom.results import Results, key_of
 from grader.classroom.run import with_shares
-from grader.model.classroom import Entry, Terms
+from grader.model.classroom import Entry, Program, Terms
 from grader.model.errors import UsageError
 from tests.bank.test_faults import PARTS
 from tests.classroom.builders import NOW, PROGRAMS, REFERENCE, ROOT, graded, notebook, tree
@@ -238,7 +238,8 @@ def test_a_class_is_what_its_file_says(folder: Path) -> None:
     assert (now.title, now.questions[0].weight, now.questions[0].hidden, now.counts) == (
         "Sums, autumn", 0.5, ("few",), "last",
     )  # fmt: skip
-    assert key_of(before, posed, "s", "") == key_of(now, now.questions[0], "s", "")
+    same = Program(b"same")
+    assert key_of(before, posed, same, "") == key_of(now, now.questions[0], same, "")
     assert not the_entries(folder)["ada"].late
     assert [p.known for p in by_file(folder, WHOLE, "[1, spread]", "[1]")] == [False]
     assert [p.known for p in by_file(folder, WHOLE, "seed: 5", "seed: 6")] == [False]

@@ -17,7 +17,7 @@ from grader.app.classes import ClassPlan, ClassProgress, grade_class
 from grader.app.context import Context
 from grader.classroom.hand_in import HandIns
 from grader.classroom.results import Results, key_of
-from grader.model.classroom import AssignedQuestion, Entry, Graded, HandIn, Terms
+from grader.model.classroom import AssignedQuestion, Entry, Graded, HandIn, Program, Terms
 from grader.model.report import (
     CheckResult,
     Explanation,
@@ -67,7 +67,7 @@ def notebook(*cells: str, **changes: Any) -> bytes:
 def programs(root: Path, *asked: str, **how: Any) -> list[tuple[HandIn, bytes]]:
     """What is handed in, with the programs."""
     with HandIns(root, asked or ("mean",), **how) as handed:
-        return list(handed)
+        return [(one, program.main) for one, program in handed]
 
 
 def found(root: Path, *asked: str, **how: str) -> list[HandIn]:
@@ -156,10 +156,11 @@ def write_results(folder: Path, terms: Terms, entries: Iterable[Entry]) -> Path:
     """Keep a class as `drill class grade` does."""
     entries = list(entries)
     with Results(folder, write=terms) as results:
-        results.take((one.handed, f"{n}".encode()) for n, one in enumerate(entries))
+        results.take((one.handed, Program(one.handed.sha256.encode())) for one in entries)
         for one in entries:
             if one.report is not None or one.fault:
-                key = key_of(terms, one.question, one.handed.sha256, one.handed.student)
+                program = Program(one.handed.sha256.encode())
+                key = key_of(terms, one.question, program, one.handed.student)
                 results.keep(Graded(key, one.report, one.fault), "2026-11-22T13:00:00.000+00:00")
     return folder
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import tempfile
@@ -16,11 +17,24 @@ from hypothesis import strategies as st
 
 from grader.bank.storage import read_regular
 from grader.classroom import hand_in
-from grader.classroom.hand_in import HandIns, bundled, unbundled
+from grader.classroom.hand_in import HandIns
 from grader.classroom.layout import LAYOUTS, student_id
 from grader.classroom.notebook import MOST_BYTES
+from grader.classroom.results import Results, key_of
+from grader.model.classroom import Program
 from grader.model.errors import UsageError
-from tests.classroom.builders import Files, faults, found, notebook, programs, tree, whose, zipped
+from tests.classroom.builders import (
+    MEAN,
+    TERMS,
+    Files,
+    faults,
+    found,
+    notebook,
+    programs,
+    tree,
+    whose,
+    zipped,
+)
 from tests.classroom.test_layout import ASKED, PATHS
 
 DAMAGED = "expected a zip file, found a damaged one"
@@ -359,17 +373,17 @@ def test_any_zip_file_is_read_or_refused(
             assert one.student == student_id(one.student) != ""
             assert bool(one.sha256) != bool(one.fault)
             assert one.question in ASKED
-            assert not (one.fault and program)
+            assert not (one.fault and program.main)
         assert "\n" not in handed_in.nobodys() or any("\n" in path for path, _ in names)
 
 
 # Notebooks.
 
 
-def modules(root: Path, *asked: str, **how: str) -> dict[str, dict[str, bytes]]:
+def modules(root: Path, *asked: str, **how: Any) -> dict[str, dict[str, bytes]]:
     """What is graded with each program, by path."""
-    handed = programs(root, *asked, **how)
-    return {one.path: unbundled(content)[1] for one, content in handed if one.sha256}
+    with HandIns(root, asked or ("mean",), **how) as handed:
+        return {one.path: dict(program.modules) for one, program in handed if one.sha256}
 
 
 def test_what_a_program_imports_of_its_folder_comes_with_it(tmp_path: Path) -> None:
@@ -419,7 +433,7 @@ def test_what_another_file_imports_is_no_answer_by_itself(tmp_path: Path) -> Non
         },
     )
     with HandIns(tmp_path, ["mean"]) as handed:
-        found = {one.path: list(unbundled(content)[1]) for one, content in handed}
+        found = {one.path: list(program.modules) for one, program in handed}
         joined, unused = handed.joined, handed.unused
     assert found == {
         "ann/main.py": ["zoo", "utils"], "bo/work.ipynb": ["one", "utils"],
@@ -446,7 +460,48 @@ def test_no_program_imports_another_students(tmp_path: Path) -> None:
     assert modules(tmp_path, layout="files") == {"ann.py": {}, "bo.py": {}}
 
 
-@pytest.mark.parametrize("forged", [b"\0{", b'\0{"x": "y"}', b"\0[1]", b"\0{" + b"[" * 100_000])
-def test_a_file_like_several_is_one(forged: bytes) -> None:
-    assert unbundled(forged) == (forged, {})
-    assert unbundled(bundled(forged, {"a": forged})) == (forged, {"a": forged})
+@pytest.mark.parametrize("forged", [b"\0{", b'\0{"x": "y"}', b'\0{"": "x", "a": "y"}', b"\0[1]"])
+def test_a_file_is_one_program_whatever_it_begins_with(tmp_path: Path, forged: bytes) -> None:
+    tree(tmp_path, {"ann/mean.py": forged})
+    with HandIns(tmp_path, ["mean"]) as handed:
+        assert [program for _, program in handed] == [Program(forged)]
+
+
+def test_no_file_has_the_key_of_another_with_its_modules() -> None:
+    several = Program(b"import a", {"a": b"x = 1"})
+    alone = Program(json.dumps(several.hashes).encode())
+    keys = {key_of(TERMS, MEAN, one, "ann") for one in (several, alone, Program(b"import a"))}
+    assert len(keys) == 3
+
+
+def test_a_bug_of_the_readers_is_one_students_and_costs_no_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a notebook, in a zip file, of a student and of a class."""
+
+    def buggy(content: bytes, *, skip: bool) -> bytes:
+        raise KeyError("a bug")
+
+    def broken(*_: object) -> str:
+        raise AssertionError("a bug")
+
+    monkeypatch.setattr("grader.classroom.hand_in.code_of", buggy)
+    files: Files = {"ann/mean.py": "x", "bo/mean.ipynb": notebook("x"), "cy/mean.py": "y"}
+    tree(tmp_path / "in", files)
+    with HandIns(tmp_path / "in", ["mean"]) as handed:
+        found = {one.student: one for one, _ in handed}
+    assert [name for name, one in found.items() if one.sha256] == ["ann", "cy"]
+    assert (found["bo"].fault, "KeyError" in found["bo"].unread) == ("", True)
+    monkeypatch.setattr("grader.classroom.hand_in._path", broken)
+    tree(tmp_path / "in", {"dee/mean.zip": zipped({"mean.py": "x"})})
+    with HandIns(tmp_path / "in", ["mean"]) as handed:
+        found = {one.student: one for one, _ in handed}
+        assert not handed.lacking
+    assert "a bug" in found["dee"].unread
+    results = tmp_path / "out"
+    with HandIns(tmp_path / "in", ["mean"]) as handed, Results(results, write=TERMS) as kept:
+        assert kept.take(handed, handed.unused) == 4
+        assert len(list(kept.waiting(MEAN))) == 2
+        entries = {one.handed.student: one for one in kept.settled()}
+    assert {name: one.points for name, one in entries.items()} == {"bo": None, "dee": None}
+    assert all("failed to read it" in one.note for one in entries.values())

@@ -15,7 +15,7 @@ import pytest
 
 from grader.bank.storage import write_whole
 from grader.classroom.results import TABLE, TERMS, Results, key_of
-from grader.model.classroom import Entry, Graded, HandIn, Terms
+from grader.model.classroom import Entry, Graded, HandIn, Program, Terms
 from grader.model.errors import UsageError
 from grader.model.report import (
     Bar,
@@ -34,15 +34,14 @@ from tests.classroom.builders import TERMS as CLASS
 from tests.classroom.builders import entry, named, report, write_results
 
 MEAN = CLASS.questions[0]
+SAME = Program(b"same")
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
-def hand_ins(*students: str, sha: str = "") -> list[tuple[HandIn, bytes]]:
-    """Files of some students, each with a program of its own where `sha` is not given."""
-    return [
-        (HandIn(one, "mean", f"{one}.py", sha or f"{ord(one[0]):064x}"), one.encode())
-        for one in students
-    ]
+def hand_ins(*students: str, program: str = "") -> list[tuple[HandIn, Program]]:
+    """Files of some students, each with a program of its own unless one is given."""
+    programs = {one: Program((program or one).encode()) for one in students}
+    return [(HandIn(one, "mean", f"{one}.py", p.sha256), p) for one, p in programs.items()]
 
 
 def entries(folder: Path) -> list[Entry]:
@@ -53,8 +52,8 @@ def entries(folder: Path) -> list[Entry]:
 
 def test_an_empty_file_waits_to_be_graded_as_one(tmp_path: Path) -> None:
     with Results(tmp_path, write=CLASS) as results:
-        results.take([(HandIn("Ada", "mean", "Ada.py", "e" * 64), b"")])
-        assert [program for _, program, _ in results.waiting(MEAN)] == [b""]
+        results.take([(HandIn("Ada", "mean", "Ada.py", "e" * 64), Program())])
+        assert [program for _, program, _ in results.waiting(MEAN)] == [Program()]
 
 
 def test_a_report_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -74,17 +73,17 @@ def test_a_report_comes_back_as_it_was(tmp_path: Path) -> None:
 
 def test_copies_are_graded_once_and_known_ones_not_at_all(tmp_path: Path) -> None:
     with Results(tmp_path, write=CLASS) as results:
-        assert results.take([*hand_ins("a", "b", "c", sha="1" * 64), *hand_ins("d")]) == 4
+        assert results.take([*hand_ins("a", "b", "c", program="same"), *hand_ins("d")]) == 4
         waiting = list(results.waiting(MEAN))
-        assert [program for _, program, _ in waiting] == [b"a", b"d"]
+        assert [program for _, program, _ in waiting] == [Program(b"same"), Program(b"d")]
         results.keep(Graded(waiting[0][0], report()), "now")
         assert [one.handed.student for one in results.with_key(waiting[0][0])] == ["a", "b", "c"]
         results.keep(Graded(waiting[1][0], fault="the disk is full"), "now")
         assert [one.handed.student for one in results.settled()] == ["a", "b", "c"]
     # Another day: who has a known program needs no grade, what is no verdict is tried again.
     with Results(tmp_path, write=CLASS) as results:
-        results.take([*hand_ins("e", sha="1" * 64), *hand_ins("d")])
-        assert [program for _, program, _ in results.waiting(MEAN)] == [b"d"]
+        results.take([*hand_ins("e", program="same"), *hand_ins("d")])
+        assert [program for _, program, _ in results.waiting(MEAN)] == [Program(b"d")]
         assert [one.verdict for one in results.everything()] == ["not graded", "pass"]
         results.take(hand_ins("d"))
         assert results.students() == ["d"]
@@ -100,7 +99,7 @@ def test_groups_in_one_folder_of_results_stay(tmp_path: Path) -> None:
         assert results.from_elsewhere() == 1  # Ben handed in anew
         assert [whose for *_, whose in results.waiting(MEAN)] == ["Cem", "Ben"]
         assert [path for path, _ in results.aside()] == ["Ada/x.md", "Cem/x.md"]
-        key = key_of(second, MEAN, f"{ord('A'):064x}", "Ada")
+        key = key_of(second, MEAN, Program(b"Ada"), "Ada")
         results.keep(Graded(key, report()), "")
         assert results.with_key(key) == list(results.settled()) == []
     found = {one.handed.student: one.points for one in entries(tmp_path)}
@@ -126,7 +125,7 @@ def test_a_verdict_stays_whatever_comes_after_it(tmp_path: Path) -> None:
 def test_what_is_read_halfway_is_not_kept(tmp_path: Path) -> None:
     write_results(tmp_path, CLASS, [entry("ada")])
 
-    def broken() -> Iterator[tuple[HandIn, bytes]]:
+    def broken() -> Iterator[tuple[HandIn, Program]]:
         yield from hand_ins("b")
         raise UsageError("the disk is gone")
 
@@ -195,6 +194,31 @@ def test_a_link_a_pipe_or_other_content_is_refused(tmp_path: Path, name: str) ->
     assert precious.read_text() == "mine"
 
 
+@pytest.mark.parametrize("content", [None, b"no database" * 1000])
+def test_verdicts_that_are_gone_are_not_said_to_be_kept(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    path = write_results(tmp_path, CLASS, [entry("ada", report())]) / TABLE
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UsageError, match=TABLE) as caught:
+        entries(tmp_path)
+    assert "is kept" not in caught.value.hint
+    assert "grades everybody again" in caught.value.hint
+
+
+def test_a_report_that_cannot_be_kept_stops_no_class(tmp_path: Path) -> None:
+    odd = replace(report(), printed=object())  # type: ignore[arg-type]
+    with Results(tmp_path, write=CLASS) as results:
+        results.take(hand_ins("a", "b"))
+        (first, _, _), (second, _, _) = results.waiting(MEAN)
+        results.keep(Graded(first, odd), "now")
+        results.keep(Graded(second, report()), "now")
+    assert [one.verdict for one in entries(tmp_path)] == ["not graded", "pass"]
+    assert "its report cannot be kept" in entries(tmp_path)[0].note
+
+
 def test_a_report_that_is_none_is_said(tmp_path: Path) -> None:
     write_results(tmp_path, CLASS, [entry("ada", report())])
     with sqlite3.connect(tmp_path / TABLE) as db:
@@ -245,7 +269,7 @@ def test_a_seed_that_was_drawn_stays(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_decides_a_grade_is_in_its_key(terms: Terms, other: bool) -> None:
     assert (
-        key_of(terms, terms.questions[0], "s", "ann") != key_of(CLASS, MEAN, "s", "ann")
+        key_of(terms, terms.questions[0], SAME, "ann") != key_of(CLASS, MEAN, SAME, "ann")
     ) is other
 
 
@@ -282,8 +306,8 @@ def test_a_group_of_equal_answers_has_its_programs(tmp_path: Path) -> None:
         outputs, answers = results.equal_answers("mean", "a3f9")
         assert outputs == wrong.outputs
         assert [(one.student, program) for one, program in answers] == [
-            ("ada", b"0"), ("cem", b"2"),
-        ]  # fmt: skip
+            (one.student, one.sha256.encode()) for one in (given[0].handed, given[2].handed)
+        ]
         for digits in ("a3", "ffff"):
             with pytest.raises(UsageError, match="expected one group of answers to mean"):
                 results.equal_answers("mean", digits)

@@ -32,14 +32,14 @@ from grader.classroom.run import (
     grade_one,
     versions,
 )
-from grader.model.classroom import AssignedQuestion, Graded
+from grader.model.classroom import AssignedQuestion, Graded, Program
 from grader.model.errors import GraderError, UsageError
 from tests.classroom.builders import BANK, MEAN, REFERENCE, ROOT, grading, report
 
 
 def job(number: int, does: str = "pass") -> Job:
     """A job with a key of its own; `does` is what becomes of it."""
-    return Job(f"{number:032x}", MEAN, does.encode(), 7, "strong")
+    return Job(f"{number:032x}", MEAN, Program(does.encode()), 7, "strong")
 
 
 class Pretending(LocalPool):
@@ -51,7 +51,7 @@ class Pretending(LocalPool):
 
     def grade(self, job: Job) -> Graded:
         self.begun[job.key] += 1
-        match job.program.decode().removesuffix("-once" if self.begun[job.key] == 1 else ""):
+        match job.program.main.decode().removesuffix("-once" if self.begun[job.key] == 1 else ""):
             case "die":
                 raise EOFError
             case "raise":
@@ -93,11 +93,18 @@ def test_a_fault_is_tried_again_and_is_no_verdict() -> None:
     assert [pool.begun[job(n).key] for n in range(5)] == [TRIES, 2, TRIES, 2, 1]
 
 
-def test_where_no_process_ever_grades_anything_it_ends() -> None:
-    pool = Pretending()
-    with pytest.raises(GraderError, match="ended before it graded anything"):
-        run([job(n, "die") for n in range(1000)], pool)
-    assert sum(pool.begun.values()) < 100
+def test_programs_that_end_their_process_stop_nobody_elses_grade() -> None:
+    """Whoever comes first: a student may hand in many of them."""
+    found = run([job(n, "die" if n < 20 else "pass") for n in range(24)], Pretending())
+    assert [found[job(n).key].settled for n in range(24)] == [False] * 20 + [True] * 4
+
+
+def test_where_no_process_can_be_started_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.classroom.run._SERVE", "raise SystemExit(1)")
+    pool = LocalPool(1)
+    with pytest.raises(GraderError, match="no process that grades can be started"):
+        list(grade_all(iter([job(n) for n in range(1000)]), pool))
+    assert len(pool._started) < 10
 
 
 def test_who_stops_looking_ends_it() -> None:
@@ -114,7 +121,7 @@ def test_a_job_can_be_sent_with_its_question() -> None:
         "deviations", "", question.digest, "/nowhere", (1,), 100,
         libraries=versions(["python", "numpy", "drill"]),
     )  # fmt: skip
-    sent = Job("0" * 32, posed, REFERENCE.encode(), 7, "process", files=files_of(question))
+    sent = Job("0" * 32, posed, Program(REFERENCE.encode()), 7, "process", files=files_of(question))
     graded = pickle.loads(pickle.dumps(grade_one(pickle.loads(pickle.dumps(sent)))))
     assert graded.report is not None
     assert (graded.report.digest, graded.report.verdict) == (question.digest, "pass")
