@@ -22,6 +22,8 @@ from grader.bank import load
 from tests.attacks.attack import MINI
 from tests.classroom.builders import REFERENCE, notebook
 
+pytestmark = pytest.mark.same_for_every_user
+
 ROOT = Path(__file__).parents[2]
 # As pip writes it: the folder of the script is on its path, and not the current one.
 ENTRY = "import sys\nfrom grader.cli.app import main\nsys.exit(main())\n"
