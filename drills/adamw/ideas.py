@@ -604,3 +604,60 @@ right_move = _move
 def _move(own, lr, beta1, beta2, eps):
     own["move"] = right_move(own, lr, beta1, beta2, eps)
     return own["move"]
+
+# %% count-never-moves
+# killed_by: no-decay
+"""Your step count stays at 1, so that every step is corrected like the first one. The moments are
+corrected too much from the second step on: with the usual betas by a factor of 10 for the mean and
+of 31.6 for the root. Usually the new count is not put back into the state."""
+
+right_advance = _advance
+
+def _advance(own, g, beta1, beta2):
+    return {**right_advance(own, g, beta1, beta2), "steps": 1}
+
+# %% short-form-then-decay
+# killed_by: [eps, order]
+"""Two things differ from torch. eps is added to the root of v before the correction (the shorter form
+of the Adam paper), so that in early steps it weighs up to 31.6 times as much; and the decay comes
+after the step, so that it shrinks the step too. Lecture notes have both. torch corrects the root
+before it adds eps, and decays the weight at which the gradient was taken."""
+
+def _move(own, lr, beta1, beta2, eps):
+    root = math.sqrt(_correction(beta2, own["steps"]))
+    return lr * root / _correction(beta1, own["steps"]) * own["m"] / (np.sqrt(own["v"]) + eps)
+
+def step(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01):
+    new, after = [], []
+    for p, g, own in zip(params, grads, state, strict=True):
+        if g is None:
+            new.append(p.copy())
+            after.append(own)
+            continue
+        own = _advance(own, g, beta1, beta2)
+        new.append(_decayed(p - _move(own, lr, beta1, beta2, eps), lr, decay))
+        after.append(own)
+    return new, after
+
+def step_in_place(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01):
+    new, state = step(params, grads, state, lr, beta1, beta2, eps, decay)
+    for p, w in zip(params, new, strict=True):
+        p[...] = w
+    return state
+
+# %% short-form-then-decay / not-in-place
+def _move(own, lr, beta1, beta2, eps):
+    root = math.sqrt(_correction(beta2, own["steps"]))
+    return lr * root / _correction(beta1, own["steps"]) * own["m"] / (np.sqrt(own["v"]) + eps)
+
+def step(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01):
+    new, after = [], []
+    for p, g, own in zip(params, grads, state, strict=True):
+        if g is None:
+            new.append(p.copy())
+            after.append(own)
+            continue
+        own = _advance(own, g, beta1, beta2)
+        new.append(_decayed(p - _move(own, lr, beta1, beta2, eps), lr, decay))
+        after.append(own)
+    return new, after

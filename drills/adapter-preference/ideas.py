@@ -288,3 +288,19 @@ def merged(weight, a, b, alpha):
 follows. Give it the dtype of weight."""
 def merged(weight, a, b, alpha):
     return weight + _scale(alpha, a) * b @ a
+
+# %% smoothed-in-one-place
+# killed_by: smoothing
+"""Of your loss and your gradient one is smoothed and the other is not, so that the gradient is not
+that of the loss. The derivative of the smoothed loss with respect to a margin is
+-(1 - smoothing) sigmoid(-margin) + smoothing sigmoid(margin)."""
+_of_smoothing = _loss
+
+def _loss(margin, smoothing):
+    return _of_smoothing(margin, smoothing)[0], _of_smoothing(margin, 0.0)[1]
+
+# %% smoothed-in-one-place / in-the-gradient
+_of_smoothing = _loss
+
+def _loss(margin, smoothing):
+    return _of_smoothing(margin, 0.0)[0], _of_smoothing(margin, smoothing)[1]

@@ -582,3 +582,72 @@ def total(self):
     return _record(array.sum(), (self, lambda g: g * np.ones_like(array)))
 
 Tensor.sum = total
+
+# %% matmul-assigns
+# killed_by: leaves
+"""What comes back through a matrix product takes the place of what arrived before, and other operations
+add. So a matrix that is used twice loses a part of its gradient. Usually the closure of __matmul__ has
+= where those of + and * have +=. Contributions add up, whatever operation they come from."""
+
+class Assigned(tuple):
+    """A way back whose contribution replaces what has arrived."""
+
+def __matmul__(self, other):
+    a, b = self.data, other.data
+    result = _record(a @ b, (self, lambda g: g @ b.T), (other, lambda g: a.T @ g))
+    if result.node:
+        result.node.ways = [Assigned(way) for way in result.node.ways]
+    return result
+
+def backward(self, grad=None):
+    root = self.node or self
+    grads = {root: np.ones_like(self.data) if grad is None else np.asarray(grad, float)}
+    for node in _users_first(root):
+        g = grads.pop(node)
+        if not node.ways:
+            node.grad = np.array(g if node.grad is None else node.grad + g)
+        for edge in node.ways:
+            operand, shape, way = edge
+            share = _unbroadcast(way(g), shape)
+            adds = operand in grads and not isinstance(edge, Assigned)
+            grads[operand] = grads[operand] + share if adds else share
+
+Tensor.__matmul__, Tensor.backward = __matmul__, backward
+
+# %% matmul-assigns / last-operand-first
+class Assigned(tuple):
+    """A way back whose contribution replaces what has arrived."""
+
+def __matmul__(self, other):
+    a, b = self.data, other.data
+    result = _record(a @ b, (self, lambda g: g @ b.T), (other, lambda g: a.T @ g))
+    if result.node:
+        result.node.ways = [Assigned(way) for way in result.node.ways]
+    return result
+
+def backward(self, grad=None):
+    root = self.node or self
+    grads = {root: np.ones_like(self.data) if grad is None else np.asarray(grad, float)}
+    for node in _users_first(root):
+        g = grads.pop(node)
+        if not node.ways:
+            node.grad = np.array(g if node.grad is None else node.grad + g)
+        for edge in node.ways:
+            operand, shape, way = edge
+            share = _unbroadcast(way(g), shape)
+            adds = operand in grads and not isinstance(edge, Assigned)
+            grads[operand] = grads[operand] + share if adds else share
+
+def _users_first(root):
+    order, seen, stack = [], set(), [(root, False)]
+    while stack:
+        node, finished = stack.pop()
+        if finished:
+            order.append(node)
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            stack.extend((operand, False) for operand, _, _ in reversed(node.ways))
+    return order[::-1]
+
+Tensor.__matmul__, Tensor.backward = __matmul__, backward

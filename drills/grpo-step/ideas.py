@@ -292,3 +292,128 @@ def policy_loss(
         each = mask / max(mask.sum(), 1)
         loss, grad = loss + beta * float((each * penalty).sum()), grad + beta * each * pull
     return loss, grad
+
+# %% ratio-of-one
+# killed_by: objective
+"""Your result does not depend on `old`: every ratio is 1, as on the first step. Usually the present
+policy is compared with itself (logp - logp.detach()), or A multiplies logp directly. From the
+second step on the policy that sampled is another one: the ratio is exp(logp - old)."""
+def _objective(ratio, a, low, high):
+    ones = np.ones_like(ratio)
+    return ones * a, ones * a
+
+# %% ratio-of-one / by-logp
+def policy_loss(
+    logp, old, advantages, mask, low, high, mean="answer", total=None, ref=None, beta=0.0
+):
+    a, share = advantages[:, None], _shares(mask, mean, total)
+    objective, slope = np.where(mask, logp, 0) * a, np.ones(mask.shape) * a
+    if ref is not None:
+        penalty, pull = _penalty(_selected(ref, logp, mask))
+        objective, slope = objective - beta * penalty, slope - beta * pull
+    return float(-(share * objective).sum()), -share * slope
+
+# %% clipped-ratio-as-a-weight
+# killed_by: objective
+"""Your objective is the clipped ratio, held constant, times A logp. That is CISPO, a method of its own:
+every token keeps a gradient, also one whose ratio has gained as much as the band allows. Asked for is
+the smaller of r A and clip(r) A, with the gradient of the one that is taken."""
+def _weights(ratio, low, high):
+    return np.clip(ratio, 1 - low, 1 + high)
+
+def policy_loss(
+    logp, old, advantages, mask, low, high, mean="answer", total=None, ref=None, beta=0.0
+):
+    slope = _weights(_ratio(logp, old, mask), low, high) * advantages[:, None]
+    objective = slope * np.where(mask, logp, 0)
+    if ref is not None:
+        penalty, pull = _penalty(_selected(ref, logp, mask))
+        objective, slope = objective - beta * penalty, slope - beta * pull
+    share = _shares(mask, mean, total)
+    return float(-(share * objective).sum()), -share * slope
+
+# %% clipped-ratio-as-a-weight / above-alone
+def policy_loss(
+    logp, old, advantages, mask, low, high, mean="answer", total=None, ref=None, beta=0.0
+):
+    slope = np.minimum(_ratio(logp, old, mask), 1 + high) * advantages[:, None]
+    objective = slope * np.where(mask, logp, 0)
+    if ref is not None:
+        penalty, pull = _penalty(_selected(ref, logp, mask))
+        objective, slope = objective - beta * penalty, slope - beta * pull
+    share = _shares(mask, mean, total)
+    return float(-(share * objective).sum()), -share * slope
+
+# %% clipped-ratio-as-a-weight / in-the-gradient
+def _objective(ratio, a, low, high):
+    clipped = np.clip(ratio, 1 - low, 1 + high) * a
+    return clipped, clipped
+
+# %% dual-clip
+# killed_by: objective
+# parameters: {LIMIT: [2.0, 3.0, 5.0, 10.0]}
+"""For a negative A your objective is never below {LIMIT} A: a bad token that has become more than
+{LIMIT} times as likely gets no gradient. That is the dual clip of other recipes. This contract has
+no such bound, and r A goes on falling."""
+LIMIT = 3.0
+
+def _objective(ratio, a, low, high):
+    plain, clipped = ratio * a, np.clip(ratio, 1 - low, 1 + high) * a
+    stopped = (a < 0) & (ratio > LIMIT)
+    objective = np.where(stopped, LIMIT * a, np.minimum(plain, clipped))
+    return objective, np.where((plain <= clipped) & ~stopped, plain, 0)
+
+# %% all-places-counted
+# killed_by: tokens
+"""With mean "token" you divide by N T, the padding included, so that a batch with much padding takes
+small steps. Divide by the number of tokens. (A constant such as N times the longest length is what
+Dr. GRPO divides by; here it is the tokens of the batch.)"""
+def _shares(mask, mean, total):
+    if mean == "token":
+        return mask / _counted(mask.size, total)
+    lengths = mask.sum(axis=1, keepdims=True)
+    return mask / np.maximum(lengths, 1) / _counted(len(mask), total)
+
+# %% pull-times-the-ratio
+# killed_by: pull
+"""Your pull is multiplied by the ratio. That corrects for tokens that another policy sampled, as
+some recipes do; the contract adds beta (exp(d) - d - 1) as it is, and on the first step the two
+agree."""
+def policy_loss(
+    logp, old, advantages, mask, low, high, mean="answer", total=None, ref=None, beta=0.0
+):
+    ratio = _ratio(logp, old, mask)
+    objective, slope = _objective(ratio, advantages[:, None], low, high)
+    if ref is not None:
+        d = _selected(ref, logp, mask)
+        objective = objective - beta * ratio * _penalty(d)[0]
+        slope = slope - beta * _slope_of_pull(ratio, d)
+    share = _shares(mask, mean, total)
+    return float(-(share * objective).sum()), -share * slope
+
+def _slope_of_pull(ratio, d):
+    return -ratio * d
+
+# %% pull-times-the-ratio / held-constant
+def policy_loss(
+    logp, old, advantages, mask, low, high, mean="answer", total=None, ref=None, beta=0.0
+):
+    ratio = _ratio(logp, old, mask)
+    objective, slope = _objective(ratio, advantages[:, None], low, high)
+    if ref is not None:
+        penalty, pull = _penalty(_selected(ref, logp, mask))
+        objective, slope = objective - beta * ratio * penalty, slope - beta * ratio * pull
+    share = _shares(mask, mean, total)
+    return float(-(share * objective).sum()), -share * slope
+
+# %% pull-times-the-ratio / in-the-loss
+def policy_loss(
+    logp, old, advantages, mask, low, high, mean="answer", total=None, ref=None, beta=0.0
+):
+    ratio = _ratio(logp, old, mask)
+    objective, slope = _objective(ratio, advantages[:, None], low, high)
+    if ref is not None:
+        penalty, pull = _penalty(_selected(ref, logp, mask))
+        objective, slope = objective - beta * ratio * penalty, slope - beta * pull
+    share = _shares(mask, mean, total)
+    return float(-(share * objective).sum()), -share * slope

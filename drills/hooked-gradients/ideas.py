@@ -232,6 +232,19 @@ class Reducer(Reducer):
                     p.grad = torch.zeros_like(p)
         super()._send(bucket)
 
+# %% zeros-for-none / cleared-to-zeros
+def step(replicas, optimizers, reducer, batches, loss_fn):
+    for optimizer in optimizers:
+        optimizer.zero_grad(set_to_none=False)
+    micros = len(batches[0])
+    with reducer.no_sync():
+        for i in range(micros - 1):
+            _backward(replicas, batches, i, loss_fn)
+    _backward(replicas, batches, micros - 1, loss_fn)
+    reducer.finish()
+    for optimizer in optimizers:
+        optimizer.step()
+
 # %% mean-of-users
 # killed_by: unused
 """You divide by the number of ranks that used a parameter. Then the rows of one rank weigh as much

@@ -269,3 +269,42 @@ inside: compare with <=."""
 
 def _inside(x, clip):
     return np.abs(x) < clip
+
+# %% threshold-of-signed
+# killed_by: outliers
+"""You compare entries with the threshold and not their magnitudes. A column whose outlier is
+negative stays among the whole numbers, and its scale costs the others their steps. Compare
+np.abs(x)."""
+
+def _outliers(x, threshold):
+    return (x >= threshold).any(axis=0)
+
+# %% scale-to-more-than-127
+# killed_by: weights
+# parameters: {LARGEST: [127.5, 128.0]}
+"""Your scale is the largest magnitude divided by {LARGEST}, and what lies beyond the range is cut
+off. The largest weight of a row then loses half a step or more, and all others lie on another grid.
+The smallest scale with which nothing is cut off is that magnitude / 127."""
+LARGEST = 128.0
+
+def quantize_weight(w):
+    peak = np.abs(w).max(axis=1)
+    scale = np.where(peak > 0, peak / LARGEST, 1).astype(w.dtype)
+    return np.clip(np.rint(w / scale[:, None]), -TOP - 1, TOP).astype(np.int8), scale
+
+# %% scale-to-more-than-127 / same-on-both-sides
+LARGEST = 128.0
+
+def quantize_weight(w):
+    peak = np.abs(w).max(axis=1)
+    scale = np.where(peak > 0, peak / LARGEST, 1).astype(w.dtype)
+    return np.clip(np.rint(w / scale[:, None]), -TOP, TOP).astype(np.int8), scale
+
+# %% limited-by-whole-numbers
+# killed_by: gradients
+"""Whether x is within the range you ask of the whole number that it was rounded to. Entries that
+round to 127 without having been limited lose their gradient, and an entry that equals clip does,
+too. Compare |x| with clip."""
+
+def _inside(x, clip):
+    return np.abs(np.rint(np.clip(x, -clip, clip) / clip * TOP)) < TOP

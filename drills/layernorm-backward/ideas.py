@@ -552,3 +552,13 @@ def layernorm(x, gamma, beta, eps=1e-5):
 
 def layernorm_backward(grad_y, ctx):
     return right_backward(grad_y, ctx[1:])
+
+# %% mean-term-twice
+# killed_by: [dx, row-sums]
+"""In your grad_x the mean of grad_y * gamma is subtracted twice. Usually the path through the mean is
+counted once on its own and once more inside the path through the variance; that second part is 0,
+because deviations from a mean add up to 0. Each row of grad_x sums to 0, and yours does not."""
+
+def _layernorm_grad_x(grad_y, gamma, xhat, rstd):
+    g = grad_y * gamma
+    return rstd * (g - 2 * _mean(g) - xhat * _mean(g * xhat))

@@ -184,6 +184,16 @@ def step(E, U, pieces, lr, pad=0):
     loss, dE, dU = (sum(parts) / len(some) for parts in zip(*results, strict=True))
     return E - lr * dE, U - lr * dU, loss
 
+# %% mean-of-means / nan-where-none-counts
+def _mean(loss, dE, dU, count):
+    with np.errstate(invalid="ignore"):
+        return np.float64(loss) / count, dE / count, dU / count
+
+def step(E, U, pieces, lr, pad=0):
+    results = [loss_and_grad(E, U, tokens, pad) for tokens in pieces]
+    loss, dE, dU = (sum(parts) / len(pieces) for parts in zip(*results, strict=True))
+    return E - lr * dE, U - lr * dU, loss
+
 # %% weights-of-pieces
 # killed_by: accumulate
 """Your step weights the means of the pieces by their numbers of rows or of positions, so padding

@@ -26,6 +26,14 @@ out once per place however often the place occurs: use np.add.at(a, index, g) or
 def _scatter(frame, place, grad):
     frame[place] = grad
 
+# %% assign-overlap / columns-outside
+def maxpool2d_backward(grad_y, ctx):
+    place = _index_in_frame(ctx.winner, ctx.kernel, ctx.stride, ctx.padding, ctx.shape)
+    frame = _zero_frame(ctx)
+    for n, c, j, i in np.ndindex(*grad_y.shape[:2], *grad_y.shape[:1:-1]):
+        frame[n, c].reshape(-1)[place[n, c, i, j]] = grad_y[n, c, i, j]
+    return _crop(frame, ctx)
+
 # %% window-overwritten
 # killed_by: overlap
 """Every window overwrites what the windows before it left in its place, with zeros where it has no
@@ -37,6 +45,17 @@ def maxpool2d_backward(grad_y, ctx):
     place = _index_in_frame(ctx.winner, kernel, stride, ctx.padding, ctx.shape)
     frame = _zero_frame(ctx)
     for n, c, i, j in np.ndindex(grad_y.shape):
+        top, left = i * stride, j * stride
+        frame[n, c, top : top + kernel, left : left + kernel] = 0.0
+        frame[n, c].reshape(-1)[place[n, c, i, j]] = grad_y[n, c, i, j]
+    return _crop(frame, ctx)
+
+# %% window-overwritten / columns-outside
+def maxpool2d_backward(grad_y, ctx):
+    kernel, stride = ctx.kernel, ctx.stride
+    place = _index_in_frame(ctx.winner, kernel, stride, ctx.padding, ctx.shape)
+    frame = _zero_frame(ctx)
+    for n, c, j, i in np.ndindex(*grad_y.shape[:2], *grad_y.shape[:1:-1]):
         top, left = i * stride, j * stride
         frame[n, c, top : top + kernel, left : left + kernel] = 0.0
         frame[n, c].reshape(-1)[place[n, c, i, j]] = grad_y[n, c, i, j]

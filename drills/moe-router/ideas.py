@@ -342,3 +342,34 @@ def _rows_reserved(experts, devices, slots):
 that has any of its experts."""
 def _rows_by_device(home, target, devices):
     return int((target != home[:, None]).any(1).sum())
+
+# %% ties-left-to-topk
+# killed_by: ties
+"""Among experts of equal probability you do not take the ones with the lower index. Usually this is
+p.topk(k), which promises no order among equals: another device, or another version, may take other
+experts. A descending sort with stable=True keeps the lower index first."""
+def _chosen(p, k):
+    return p.topk(k).indices
+
+# %% constant-balance
+# killed_by: balance
+"""Your balancing loss is the same number wherever the router sends its tokens, and its gradient is
+0. Usually the probabilities are averaged over experts, and that mean is 1 / E for every token. P is
+the mean over tokens, one number for each expert."""
+def _mean(p):
+    return p.mean().expand(p.shape[1])
+
+# %% constant-balance / times-k
+def _mean(p):
+    return p.mean().expand(p.shape[1])
+
+def _load(p, chosen, kept):
+    return torch.bincount(chosen.reshape(-1), minlength=p.shape[1]).to(p.dtype) / len(chosen)
+
+# %% asked-at-all
+# killed_by: balance
+"""Your balancing loss sees whether an expert is asked at all, and not how often: an expert with one
+request counts as much as one with a thousand. Usually this is a maximum over one-hot rows. Count
+the requests, which is a sum over them."""
+def _load(p, chosen, kept):
+    return (torch.bincount(chosen.reshape(-1), minlength=p.shape[1]) > 0).to(p.dtype)

@@ -320,7 +320,7 @@ def attend(q, k, v, block, mask=None):
 
 # %% finite-fill
 # killed_by: dead
-# parameters: {FILL: [-1000000000.0, -1e+30, -1.7976931348623157e+308]}
+# parameters: {FILL: [-10000.0, -1000000.0, -1000000000.0, -1e+30, -1.7976931348623157e+308]}
 """A query that may look at no key attends to hidden ones: they have a large negative score, and
 where there is no other key a softmax still gives them weights that sum to 1. The score of a hidden
 key is minus infinity, with a guard for queries that have no other."""

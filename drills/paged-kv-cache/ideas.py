@@ -319,3 +319,30 @@ class PagedCache(PagedCache):
         for other in self.filled.get(key, [])[:]:
             self._forget(other)
         super()._remember(block, key)
+
+# %% copies-a-reference
+# killed_by: rows
+"""Before a write to a shared block you take a new block, and it has the very rows of the old one: a
+sequence goes on writing into rows that another one reads. Usually a list entry is assigned, which
+copies a reference. Copy the numbers: pool[new] = pool[old] of one array, or rows.copy()."""
+
+class PagedCache(PagedCache):
+    def __init__(self, blocks, size, width):
+        super().__init__(blocks, size, width)
+        self.pool = [np.zeros((size, width)) for _ in range(blocks)]
+
+    def read(self, seq):
+        blocks = [self.pool[block] for block in self.tables[seq]]
+        rows = np.concatenate([np.zeros((0, self.pool[0].shape[1])), *blocks])
+        return rows[: len(self.tokens[seq])]
+
+    def _write(self, seq, tokens, rows):
+        table, line = self.tables[seq], self.tokens[seq]
+        for token, row in zip(tokens, rows, strict=True):
+            at = len(line) % self.size
+            if at == 0:
+                table.append(self._take())
+            self.pool[table[-1]][at] = row
+            line.append(int(token))
+            if len(line) % self.size == 0:
+                self._remember(table[-1], self._key(line, len(line)))

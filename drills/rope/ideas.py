@@ -516,3 +516,20 @@ _new = convert
 def convert(w, heads):
     w[...] = _new(w, heads)
     return w
+
+# %% read-by-one-rule-written-by-another
+# killed_by: [start, values]
+"""You take the pairs by one convention and put them back by the other: halves are turned and written
+as neighbors, or neighbors are turned and written as halves. The features of a head change places,
+even at position 0, where nothing turns. Write a pair where it was read: elements i and i + d/2."""
+
+def _turned(x, cos, sin):
+    a, b, rest = _parts(x, cos.shape[-1])
+    pairs = np.stack([a * cos - b * sin, b * cos + a * sin], axis=-1)
+    return np.concatenate([pairs.reshape(*a.shape[:-1], -1), rest], axis=-1)
+
+# %% read-by-one-rule-written-by-another / neighbors-read
+def _turned(x, cos, sin):
+    turning = 2 * cos.shape[-1]
+    a, b = x[..., :turning:2], x[..., 1:turning:2]
+    return np.concatenate([a * cos - b * sin, b * cos + a * sin, x[..., turning:]], axis=-1)

@@ -362,3 +362,21 @@ def noise(grads, batch, replacement=False):
 
 def batch_for(grads, relative, replacement=False):
     return right_batch_for(grads, relative, replacement)
+
+# %% median-taken-off
+# killed_by: mean
+"""You take off the median of the rewards. Which reward that is depends on every draw, that of the draw
+itself among them, so that in the mean this is no gradient of the expected reward. The mean of the
+other rewards does not depend on the draw that it is taken off from."""
+
+def _advantages(values):
+    return values - np.median(values) if len(values) > 1 else values
+
+# %% best-taken-off
+# killed_by: mean
+"""You take off the largest of the rewards. It depends on every draw, that of the draw itself among
+them, and the best draw of a batch teaches nothing. The mean of the other rewards does not depend on
+the draw that it is taken off from."""
+
+def _advantages(values):
+    return values - values.max() if len(values) > 1 else values

@@ -392,3 +392,41 @@ def _tokens(alpha, k):
 # %% geometric-at-one / raises
 def _tokens(alpha, k):
     return (1 - alpha ** (k + 1)) / (1 - alpha)
+
+# %% residual-turned-round
+# killed_by: law
+"""After a rejection you draw from what q has beyond p. Those are the tokens that the draft overrates,
+and they have come out often enough as kept proposals. It is the other way round: max(p - q, 0), what
+the target still lacks."""
+
+def _rest(p, q):
+    rest = np.maximum(q - p, 0.0)
+    total = rest.sum()
+    return rest / total if total > 0 else p
+
+# %% last-token-unfiltered
+# killed_by: nucleus
+"""After k kept proposals the last token is drawn from the target's distribution without top_p, so that
+it may be one that the user excluded. Proposals and replacements are filtered. Take probs with top_p
+for the last row, too."""
+
+def step(target, draft, text, k, u, top_p=1.0):
+    proposals, qs = _proposals(draft, text, k, u, top_p)
+    rows = _rows(target, text, proposals)
+    p = probs(rows, top_p)
+    p[k] = probs(rows[k])
+    new = _new(p, qs, proposals, k, u)
+    _cut(target, draft, len(text) + len(new) - 1)
+    return new
+
+# %% break-even-at-alpha
+# killed_by: plan
+"""Your break-even is alpha, the share of proposals that is kept. That is the limit for k = 1 only. With
+more proposals, later ones are reached less and less often: 1 + k * cost is tokens at
+cost = (tokens - 1) / k."""
+
+def plan(p, q, k, cost):
+    alpha = _alpha(p, q)
+    tokens = _tokens(alpha, k)
+    speedup = tokens / (1 + k * cost)
+    return {"alpha": alpha, "tokens": tokens, "speedup": speedup, "break_even": alpha}

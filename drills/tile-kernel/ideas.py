@@ -7,6 +7,16 @@ scores are large that is nothing, and where all are far below 0 it is everything
 def _scores(t, x, at, inside):
     return t.load(x, at, mask=inside).astype(WIDE)
 
+# %% tail-in-the-sum / of-the-next-power-of-two
+def _tiles(n, block):
+    width = min(block, 1 << (n - 1).bit_length())
+    for start in range(0, n, width):
+        cols = start + np.arange(width)
+        yield cols, cols < n
+
+def _scores(t, x, at, inside):
+    return t.load(x, at, mask=inside).astype(WIDE)
+
 # %% zero-in-the-maximum
 # killed_by: far-below
 """Your maximum is never below 0, since it runs over the masked end of the tile. Measured from there
@@ -42,6 +52,11 @@ def _loaded(t, x, at, inside):
 
 def _count(n, block):
     return -(-n // block) * block
+
+# %% mean-over-the-tile / of-the-next-power-of-two
+def _count(n, block):
+    width = min(block, 1 << (n - 1).bit_length())
+    return -(-n // width) * width
 
 # %% store-beyond-the-row
 # killed_by: tail

@@ -460,3 +460,12 @@ right_idle_units = idle_units
 def idle_units(net, batches):
     net.eval()
     return right_idle_units(net, batches)
+
+# %% graph-used-up
+# killed_by: left
+"""Your report frees the graph of the loss, so that the loss.backward() of the training step raises a
+RuntimeError. autograd.grad and backward free what they have passed, unless they are called with
+retain_graph=True."""
+
+def _gradients(loss, parameters):
+    return torch.autograd.grad(loss, parameters, allow_unused=True)

@@ -1,4 +1,5 @@
 """Wrong: for a negative advantage the objective is bounded from below as well, at three times it."""
+# named: dual-clip
 
 import numpy as np
 

@@ -1,4 +1,5 @@
 """Wrong: the penalty is weighted by the ratio."""
+# named: pull-times-the-ratio
 
 import numpy as np
 

@@ -1,4 +1,5 @@
 """Wrong: the mean by token divides by all places, padding included."""
+# named: all-places-counted
 
 import numpy as np
 

@@ -1,4 +1,5 @@
 """Gradients begin at zeros, so that none is ever None."""
+# named: zeros-for-none
 
 from contextlib import contextmanager, nullcontext
 

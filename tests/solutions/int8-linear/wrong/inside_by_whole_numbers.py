@@ -1,4 +1,5 @@
 """Wrong: an entry is within the range if its whole number is below 127."""
+# named: limited-by-whole-numbers
 
 import numpy as np
 

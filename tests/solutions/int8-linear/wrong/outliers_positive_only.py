@@ -1,4 +1,5 @@
 """Wrong: only positive entries are looked at."""
+# named: threshold-of-signed
 
 import numpy as np
 
