@@ -1,12 +1,14 @@
 """Every right solution passes and every wrong one is rejected, however it is written.
 
 `tests/solutions/ID/right` holds solutions in many styles, `wrong` holds faults, each named in its
-first line.  Each file goes through all the checks that decide.  So do the solutions that a question
+first line.  A line `# named: IDEA` in a wrong solution names the idea that its grade must name, and
+no other.  Each file goes through all the checks that decide.  So do the solutions that a question
 itself comes with, in its audit, which is a part of `.ci/run`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from grader.evaluation.tally import Stopped
 from grader.model.question import Question
 from grader.model.report import CheckResult, Verdict
 from grader.session import GradingSession, grade
+from tests.harness import named
 from tests.kinds.grading import run_check
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -28,6 +31,7 @@ SOLUTIONS = ROOT / "tests" / "solutions"
 QUESTIONS = sorted(p.name for p in SOLUTIONS.iterdir() if p.is_dir())
 SEED = 20
 SLOW = {"memory", "gradcheck"}
+NAMED = re.compile(r"^# named: (\S+)$", re.MULTILINE)
 
 Files = list[tuple[str, Path]]
 
@@ -123,6 +127,23 @@ def test_a_wrong_solution_is_rejected(
 ) -> None:
     question, path = wrong
     assert is_rejected(session_of(sessions, question), path)
+
+
+WITH_NAMES = [
+    (question, path, found[1])
+    for question, path in WRONG
+    if (found := NAMED.search(path.read_text("utf-8-sig")))
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "idea"), WITH_NAMES, ids=names([(q, path) for q, path, _ in WITH_NAMES])
+)
+def test_a_wrong_solution_gets_the_name_that_it_claims(
+    question: str, path: Path, idea: str, sessions: dict[str, GradingSession]
+) -> None:
+    report = session_of(sessions, question).grade(path.read_bytes(), seed=SEED)
+    assert named(report) == {idea}
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
