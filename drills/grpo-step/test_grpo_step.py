@@ -193,6 +193,24 @@ def test_two_estimates_of_one_divergence_have_other_gradients() -> None:
     assert np.abs(proper - gradient(backward)).max() > 0.05
 
 
+def test_of_tokens_of_an_earlier_policy_the_estimate_needs_the_ratio() -> None:
+    rng = np.random.default_rng(10)
+    z = torch.tensor(rng.standard_normal(5), requires_grad=True)
+    log_old, log_q = (torch.tensor(rng.standard_normal(5)).log_softmax(0) for _ in range(2))
+    log_p = z.log_softmax(0)
+    old, d = log_old.exp(), log_q - log_p
+    estimate = d.exp() - d - 1
+    divergence = (log_p.exp() * -d).sum()  # KL(p || q)
+    assert abs(((old * estimate).sum() - divergence).item()) > 0.05
+    ratio = (log_p - log_old).exp()
+    weighted = (old * ratio * estimate).sum()
+    assert weighted.item() == pytest.approx(divergence.item(), rel=1e-12)
+    slopes = [torch.autograd.grad(one, z, retain_graph=True)[0] for one in (weighted, divergence)]
+    np.testing.assert_allclose(*slopes, atol=1e-14)
+    by_token = torch.autograd.grad((ratio * estimate).sum(), log_p, retain_graph=True)[0]
+    np.testing.assert_allclose(by_token, (-ratio * d).detach(), atol=1e-12)
+
+
 def test_figures_of_feedback() -> None:
     rewards = np.full(7, 0.1)
     assert rewards.mean() != 0.1
