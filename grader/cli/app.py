@@ -128,7 +128,7 @@ for _kind in (TyperArgument, TyperOption):
 
 
 @cache
-def _command(name: str) -> Any:  # noqa: ANN401 - of a class that typer keeps to itself
+def command_named(name: str) -> Any:  # noqa: ANN401 - of a class that typer keeps to itself
     """Build one command or group, which takes a third of the time; all without a name."""
     chosen = copy.copy(app)
     if name:
@@ -142,7 +142,7 @@ def run(arguments: list[str]) -> int:
 
     def carried_out(words: list[str]) -> object:  # building the commands may be interrupted, too
         known = {str(one.name) for one in (app.registered_commands + app.registered_groups)}
-        command = _command(words[0] if known - {"help"} & {*words[:1]} else "")
+        command = command_named(words[0] if known - {"help"} & {*words[:1]} else "")
         return command.main(words, prog_name="drill", standalone_mode=False)
 
     return entrypoint.run(carried_out, arguments)

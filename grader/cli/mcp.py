@@ -42,4 +42,4 @@ def mcp(
         raise UsageError(f"--dir: {dir_}: {fault.strerror}") from fault
     if sys.stdin.isatty():
         output.info("drill mcp waits for an assistant to speak on standard input; Ctrl-C ends it")
-    serve(ctx, files)
+    serve(ctx.obj, files)

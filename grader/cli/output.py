@@ -74,10 +74,10 @@ def configure(*, plain: bool, paging: bool, color: str) -> None:
 
 
 @contextmanager
-def recorded(doing: Callable[[str], None]) -> Iterator[Recording]:
+def recorded(doing: Callable[[str], None], *, plain: bool) -> Iterator[Recording]:
     """Keep what is said meanwhile, both the document and the page."""
     global style
-    before, style = style, Recording(style.plain, color="never", doing=doing)
+    before, style = style, Recording(plain, color="never", doing=doing)
     try:
         yield style
     finally:

@@ -1,5 +1,9 @@
 """What an assistant is asked to be; the program keeps the rules, whatever is read here."""
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 RULES = """\
 Interview drills in deep-learning internals. The person edits a file and wants to find the fault
 alone; tools grade what the file computes. Do not write the fix, nor look for solutions in other
@@ -36,8 +40,17 @@ Review the file below as a colleague who is to merge it. Its author has passed t
 - Then names, dead code, needless copies, numerical care, what a reader has to guess.
 - Say it by line, the most important first, seven points at most. Do not rewrite it.
 """
-ROLES = (
-    ("tutor", "Help me find the fault, without telling me.", TUTOR),
-    ("interviewer", "Interview me with this question.", INTERVIEWER),
-    ("reviewer", "Review my file, which passed.", REVIEWER),
-)
+
+
+class Role(NamedTuple):
+    """A prompt that the client offers."""
+
+    about: str
+    text: str
+
+
+ROLES = {
+    "tutor": Role("Help me find the fault, without telling me.", TUTOR),
+    "interviewer": Role("Interview me with this question.", INTERVIEWER),
+    "reviewer": Role("Review my file, which passed.", REVIEWER),
+}

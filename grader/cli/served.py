@@ -1,8 +1,7 @@
-"""Drills as tools and prompts of an assistant, over the Model Context Protocol.
+"""The server of `drill mcp`: drills as tools and prompts of an assistant.
 
-A tool is its command, recorded: what comes back is the document of `--json` and the page. The
-program keeps the rules, whatever a prompt says: nothing of a right solution comes before a pass or
-before somebody gives up, and nothing of a part before it is asked.
+A call is carried out by a process of its own (`grader/cli/tools.py`), one after another. Canceling
+a call kills its process, and so does the end of the server, however that comes about.
 """
 
 from __future__ import annotations
@@ -10,14 +9,16 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from inspect import Parameter, Signature, signature
 from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-import typer
+import anyio
 from mcp.server.mcpserver import Context as Talk
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.prompts import Prompt
@@ -25,179 +26,147 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
-# What a grade needs, numpy among it, which an interrupted import breaks for good.
-import grader.session  # noqa: F401
 from grader import __version__
-from grader.app import files, grading
-from grader.app.context import Context
-from grader.app.resolve import Choice, resolve
-from grader.cli import drill, entrypoint, output, prompts, questions
-from grader.cli.context import SomeId, context, flag, now, option
-from grader.cli.desk import Desk
-from grader.cli.discuss import discuss
-from grader.cli.grade import around_of
-from grader.model.errors import DrillError, UsageError
-from grader.reports.grade import document, page
-from grader.reports.question import question_markdown
+from grader.cli import entrypoint, output, prompts
+from grader.cli.tools import TOOLS, Request, Tool
 
 _LONGEST = 1000  # characters of an argument
-_WHERE = {"bank", "digest"}  # keys of documents that lead to the answers
-_LOOKS, _ADDS, _ENDS = (
-    ToolAnnotations(read_only_hint=looks, destructive_hint=ends, open_world_hint=False)
-    for looks, ends in ((True, False), (False, False), (False, True))
-)
-# A command, its parameters, what it changes, what it does; None: to grade, as only the server may.
-_TOOLS: tuple[tuple[Callable[..., object] | None, str, ToolAnnotations, str], ...] = (
-    (questions.list_, "track level role new due under", _LOOKS, "List questions, how far one is."),
-    (questions.next_, "", _LOOKS, "Say what to do next, and why."),
-    (questions.show, "question", _LOOKS, "Show a question, as far as it is asked."),
-    (drill.start, "question again", _ADDS, "Make its folder. `again`: of a question that is due."),
-    (None, "question file yes", _ADDS, "Grade the person's file: a try."),
-    (drill.run, "question seed", _ADDS, "Run the script of a diagnosis, once of a few times."),
-    (drill.case, "name question run seed", _ADDS, "Write a case as a script to run."),
-    (drill.hint, "question", _ADDS, "Show one more hint, which is recorded: ask before."),
-    (drill.solution, "question give_up", _ENDS, "Show the solution, which ends the drill."),
-    (discuss, "question part answer ticked", _ADDS, "List what else is asked about what is passed,"
-     " or give their own `answer` to the next one, which shows ours and its key points."),
-)  # fmt: skip
+_COMMAND = (sys.executable, "-P", "-m", "grader.cli.tools")
 
 
-def serve(ctx: typer.Context, named: Sequence[Path]) -> None:
+def serve(bank: Path | None, named: Sequence[Path]) -> None:
     """Serve until standard input ends; the files `named` may be graded wherever they are."""
-    desk = Desk()
     try:
-        desk.serve(_Server(ctx, desk, named).run_stdio_async)
+        asyncio.run(_talk(Server(bank, named)))
     except BaseExceptionGroup as faults:
         if faults.subgroup(BrokenPipeError) is None:
             raise
         raise output.PipeClosedError from None
 
 
-class _Server(MCPServer[Any]):
-    def __init__(self, ctx: typer.Context, desk: Desk, named: Sequence[Path]) -> None:
+async def _talk(server: Server) -> None:
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, _interrupted)
+    await server.run_stdio_async()
+
+
+def _interrupted() -> None:
+    """Exit at once: the thread that waits for input cannot be ended, and Python waits for it."""
+    output.info("interrupted")
+    os._exit(entrypoint.EXIT_INTERRUPTED)
+
+
+class Caller:
+    """Carries requests out, each in a process of its own, one after another.
+
+    A grade has the machine to itself, and records see one command after another.
+    """
+
+    def __init__(self, command: Sequence[str] = _COMMAND) -> None:
+        """Take the command that starts such a process."""
+        self._command = command
+        self._turn = anyio.Lock()
+
+    async def call(
+        self, request: Request, doing: Callable[[str], Awaitable[None]]
+    ) -> dict[str, Any]:
+        """Return the document and the page of a request; kill its process if this is canceled."""
+        async with self._turn:
+            process = await anyio.open_process(
+                self._command,
+                stderr=None,
+                start_new_session=True,  # Ctrl-C is for the server alone
+                # The modules of this process, whatever the current folder is.
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            )
+            # Leaving this block closes the pipes and, if it is canceled, kills the process.
+            async with process:
+                assert process.stdin is not None
+                assert process.stdout is not None
+                with suppress(anyio.BrokenResourceError):  # it has ended, and sends no result
+                    await process.stdin.send(json.dumps(request._asdict()).encode() + b"\n")
+                received = b""
+                async for chunk in process.stdout:
+                    *lines, received = (received + chunk).split(b"\n")
+                    for line in lines:
+                        message = json.loads(line)
+                        if "result" in message:
+                            return dict(message["result"])
+                        await doing(message["step"])
+        status = process.returncode
+        text = f"the process of this call ended with status {status} and without a result"
+        error = {"kind": "internal", "status": status, "message": text, "hint": "please report it"}
+        return {"document": {"error": error}, "page": f"drill: {text}\n"}
+
+
+class Server(MCPServer[Any]):
+    """Offers the tools and prompts, and has a caller carry them out."""
+
+    def __init__(
+        self, bank: Path | None = None, named: Sequence[Path] = (), caller: Caller | None = None
+    ) -> None:
+        """Take the value of --bank, and the files that may be graded wherever they are."""
         super().__init__(
             "drill", instructions=prompts.RULES, version=__version__, log_level="CRITICAL"
         )
-        self._ctx, self._desk, self._named = ctx, desk, named
-        for command, takes, hints, about in _TOOLS:
-            self._add_command(command or self._grade, takes.split(), hints, about)
-        for name, about, text in prompts.ROLES:
-            self._add_role(name, about, text)
+        self._bank = None if bank is None else str(bank)
+        self._named = [str(path) for path in named]
+        self._caller = caller or Caller()
+        for tool in TOOLS:
+            self._add_tool(tool)
+        for name, role in prompts.ROLES.items():
+            self._add_role(name, role.about)
 
-    def _add_command(
-        self, command: Callable[..., object], takes: list[str], hints: ToolAnnotations, about: str
-    ) -> None:
-        """Make a tool of a command, with some of its parameters."""
-        name = command.__name__.strip("_")
+    def _request(self, name: str, arguments: dict[str, Any]) -> Request:
+        return Request(name, arguments, self._bank, output.style.plain, self._named)
 
-        async def tool(talk: Talk[Any, Any], **given: object) -> CallToolResult:
-            loop, steps = asyncio.get_running_loop(), count(1)
+    def _add_tool(self, tool: Tool) -> None:
+        """Offer a command, with some of its parameters."""
 
-            def doing(step: str) -> None:
-                said = talk.report_progress(next(steps), message=step)
-                asyncio.run_coroutine_threadsafe(said, loop)
+        async def call(talk: Talk[Any, Any], **given: object) -> CallToolResult:
+            steps = count(1)
 
-            def carry_out() -> output.Recording:
-                with output.recorded(doing) as said:
-                    try:
-                        command(self._called(name), **given)
-                    except Exception as fault:  # noqa: BLE001 - whoever is at fault, it is said
-                        entrypoint.explain(fault)
-                return said
+            async def report(step: str) -> None:
+                await talk.report_progress(next(steps), message=step)
 
-            return _told(await self._desk.do(carry_out))
+            result = await self._caller.call(self._request(tool.name, given), report)
+            return CallToolResult(
+                content=[TextContent(text=result["page"])],
+                structured_content=result["document"],
+                is_error="error" in result["document"],
+            )
 
-        known = signature(command, eval_str=True).parameters
-        tool.__signature__ = Signature([_described(known[one]) for one in takes])  # type: ignore[attr-defined]
-        self.add_tool(tool, name, description=about, annotations=hints)
+        known = signature(tool.command, eval_str=True).parameters
+        taken = [_described(known[name]) for name in tool.parameters.split()]
+        call.__signature__ = Signature(taken)  # type: ignore[attr-defined]
+        annotations = ToolAnnotations(
+            read_only_hint=tool.is_read_only,
+            destructive_hint=tool.is_destructive,
+            open_world_hint=False,
+        )
+        self.add_tool(call, tool.name, description=tool.about, annotations=annotations)
 
-    def _add_role(self, name: str, about: str, text: str) -> None:
-        """Make a prompt of what an assistant is to be."""
+    def _add_role(self, name: str, about: str) -> None:
+        """Offer a prompt."""
 
         async def role(question: str | None = None) -> str:
-            def said() -> str:
-                here = context(self._called("show"))
-                choice = resolve(here, question)
-                more = _passed_file(here, choice) if text is prompts.REVIEWER else ""
-                asked = here.progress(choice.question).asked(len(choice.question.spec.parts))
-                return f"{text}\n{question_markdown(choice.question, parts=asked)}{more}"
+            async def report(_step: str) -> None:
+                """Nobody waits for the steps of a prompt."""
 
-            try:
-                return await self._desk.do(said)
-            except DrillError as fault:
-                why = ". ".join(filter(None, (fault.message, fault.hint)))
-                raise MCPError(INVALID_PARAMS, why) from fault
+            result = await self._caller.call(self._request(name, {"question": question}), report)
+            document = result["document"]
+            if "error" not in document:
+                return str(document["text"])
+            error = document["error"]
+            why = ". ".join(filter(None, (error["message"], error["hint"])))
+            raise MCPError(INVALID_PARAMS, why)
 
         self.add_prompt(Prompt.from_function(role, name, description=about))
 
-    def _called(self, name: str) -> typer.Context:
-        """The context of another command of the same line."""
-        return typer.Context(self._ctx.command, self._ctx.parent, name)
-
-    def _grade(
-        self,
-        ctx: typer.Context,
-        question: SomeId = None,
-        file: Annotated[str | None, option("PATH", "Another file there; no try.")] = None,
-        yes: Annotated[bool, flag("", "They know that a prediction is graded once.")] = False,
-    ) -> None:
-        here = context(ctx)
-        choice = resolve(here, question)
-        parts = len(choice.question.spec.parts)
-        asked = here.progress(choice.question).asked(parts)
-        path = None if file is None else self._allowed(here, choice, file)
-        with output.waiting() as doing:
-            graded = grading.grade(
-                here, question, file=path, explain=False, doing=doing, agreed=lambda _: yes
-            )
-        passed = graded.report.parts_passed
-        if asked <= passed < parts:  # also where it is no try: what comes next was not asked
-            graded = replace(graded, next_part=passed + 1)
-        seen = around_of(graded, here.now())
-        output.answer(json=True, **document(graded.report, seen))
-        output.show(page(graded.report, seen), rows=seen.rows)
-
-    def _allowed(self, here: Context, choice: Choice, file: str) -> Path:
-        """Return a file that may be graded: in the drill's folder, or one that was named."""
-        own = choice.workspace and os.path.realpath(choice.workspace.folder)
-        path = Path(os.path.realpath(Path(own or here.here(), file.replace("\0", "?"))))
-        if path in self._named or (own and path.is_relative_to(own)):
-            return path
-        raise UsageError(
-            f"{file}: expected a file in the folder of the drill that was started",
-            hint="drill mcp --file PATH lets another one be graded",
-        )
-
 
 def _described(known: Parameter) -> Parameter:
-    """A parameter of a command as one of a tool."""
-    kind, said = get_args(known.annotation)[:2]
+    """Return a parameter of a command as one of a tool."""
+    kind, declared = get_args(known.annotation)[:2]
     is_text = str in (kind, *get_args(kind))
-    bounds = {"max_length": _LONGEST} if is_text else {"ge": said.min, "le": said.max}
-    words = ": ".join(filter(None, (said.metavar, said.help)))
+    bounds = {"max_length": _LONGEST} if is_text else {"ge": declared.min, "le": declared.max}
+    words = ": ".join(filter(None, (declared.metavar, declared.help)))
     return known.replace(annotation=Annotated[kind, Field(description=words, **bounds)])
-
-
-def _told(said: output.Recording) -> CallToolResult:
-    """What a command said, and the time, which an assistant does not know."""
-    failed = "error" in said.document
-    content = said.document | {"at": now()}
-    if said.remarks and not failed:
-        content["remarks"] = said.remarks.splitlines()
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=os.fspath)
-    plain = json.loads(
-        text.encode("utf-8", "replace"),  # half a character, as a file's name may have, is not sent
-        object_hook=lambda found: {key: found[key] for key in found if key not in _WHERE},
-    )
-    shown = TextContent(text=said.page)
-    return CallToolResult(content=[shown], structured_content=plain, is_error=failed)
-
-
-def _passed_file(here: Context, choice: Choice) -> str:
-    """The person's file, after a pass."""
-    if not here.progress(choice.question).passed:
-        text = f"{choice.called} is not passed yet, and a review tells what is wrong"
-        raise UsageError(text, hint=f"Next: drill grade{choice.argument}")
-    path = choice.need_workspace().submission
-    code = files.read_submission(path).decode("utf-8", "replace")
-    return f"\n## {path.name}\n\n```python\n{code}```\n"

@@ -1,20 +1,20 @@
 """What an assistant can do with drills, and what it cannot, whatever it asks for.
 
-Most tests talk to `python -m grader mcp` with the client of the SDK, and keep every byte that it
-sends; those about how it ends write lines themselves.
+Tests of the rules talk to a server in this process, which carries calls out here. Tests of the
+processes talk to `python -m grader mcp` with the client of the SDK; those about how it ends write
+lines themselves.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +26,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 
 from grader import bank
+from grader.cli.served import Caller, Server
+from grader.cli.tools import Request, carry_out, to_line
 from grader.model.question import Question
 from tests.cli.conftest import Drill
 from tests.leftovers import all_end
@@ -54,15 +56,17 @@ sys.exit(server.wait())
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """A client of a server in another process, to be used like any object."""
+    """A client of a server, to be used like any object."""
 
     portal: BlockingPortal
     client: Client
-    log: Path  # of every byte that the server sent
+    received: list[str] = field(default_factory=list)  # every result, as JSON
 
     def call(self, tool: str, **given: Any) -> CallToolResult:
         """Call a tool."""
-        return cast("CallToolResult", self.portal.call(self.client.call_tool, tool, given))
+        result = self.portal.call(self.client.call_tool, tool, given)
+        self.received.append(result.model_dump_json())
+        return cast("CallToolResult", result)
 
     def data(self, tool: str, **given: Any) -> dict[str, Any]:
         """Call a tool that has to work, and return its document."""
@@ -84,13 +88,14 @@ class Assistant:
 
     def role(self, name: str, **given: str) -> str:
         """Return what a prompt says."""
-        (message,) = self.portal.call(self.client.get_prompt, name, given).messages
-        return cast("TextContent", message.content).text
+        result = self.portal.call(self.client.get_prompt, name, given)
+        self.received.append(result.model_dump_json())
+        return cast("TextContent", result.messages[0].content).text
 
     @property
     def sent(self) -> str:
         """Everything that the server has sent, on one line."""
-        return flat(self.log.read_text("utf-8"))
+        return flat(" ".join(self.received))
 
 
 def said(result: CallToolResult) -> str:
@@ -104,12 +109,40 @@ def flat(text: str) -> str:
     return " ".join(text.replace("\\n", " ").replace('\\"', '"').split())
 
 
+class CallerInThisProcess(Caller):
+    """Carries requests out in this process: the rules do not depend on where."""
+
+    async def call(
+        self, request: Request, doing: Callable[[str], Awaitable[None]]
+    ) -> dict[str, Any]:
+        """Return the document and the page, as they come out of a line of JSON."""
+        content = json.loads(json.dumps(request._asdict()))
+        steps = list[str]()
+        result = carry_out(Request(**content), steps.append)
+        for step in steps:
+            await doing(step)
+        return dict(json.loads(to_line(result)))
+
+
 @pytest.fixture
 def assistant(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Assistant]:
-    """Start a server in the current folder, with a small bank beside the program's; talk to it."""
+    """Talk to a server in this process, with a small bank beside the program's."""
+    assert home.name
     monkeypatch.setenv("DRILL_BANK", str(PARTS))
-    with talking(home.parent / "sent") as one:
+    with talking_here() as one:
         yield one
+
+
+@contextmanager
+def talking_here(*named: Path) -> Iterator[Assistant]:
+    """Talk to a server in this process; `named` are files that it may grade."""
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(
+            Client(Server(None, named, CallerInThisProcess()))
+        ) as client,
+    ):
+        yield Assistant(portal, client)
 
 
 @contextmanager
@@ -124,7 +157,7 @@ def talking(log: Path, *arguments: str) -> Iterator[Assistant]:
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(Client(stdio_client(server))) as client,
     ):
-        yield Assistant(portal, client, log)
+        yield Assistant(portal, client)
     messages = map(json.loads, log.read_text("utf-8").splitlines())
     assert {message["jsonrpc"] for message in messages} == {"2.0"}  # and nothing else was printed
 
@@ -305,20 +338,26 @@ def test_a_blind_interview_is_blind_for_an_assistant_too(
     assert seen[0] == seen[1]
 
 
-def test_two_calls_at_once_are_answered_one_after_the_other(assistant: Assistant) -> None:
-    folder = Path(assistant.data("start", question="mean-and-spread")["folder"])
-    (folder / "submission.py").write_text(RIGHT)
-    calls = [
-        assistant.portal.start_task_soon(assistant.client.call_tool, "grade", {}) for _ in range(3)
-    ]
-    shown = [cast("dict[str, Any]", call.result().structured_content) for call in calls]
-    assert [one["verdict"] for one in shown] == ["pass"] * 3
-    assert sorted(one["tries"] for one in shown) == [0, 0, 1]  # one version is one try
+def test_two_calls_at_once_are_answered_one_after_the_other(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRILL_BANK", str(PARTS))
+    with talking(home.parent / "sent") as assistant:
+        folder = Path(assistant.data("start", question="mean-and-spread")["folder"])
+        (folder / "submission.py").write_text(RIGHT)
+        calls = [
+            assistant.portal.start_task_soon(assistant.client.call_tool, "grade", {})
+            for _ in range(2)
+        ]
+        shown = [cast("dict[str, Any]", call.result().structured_content) for call in calls]
+        assert [one["verdict"] for one in shown] == ["pass"] * 2
+        assert sorted(one["tries"] for one in shown) == [0, 1]  # one version is one try
+        assert RIGHT in assistant.role("reviewer")
 
 
 def test_a_real_question_gives_nothing_away(home: Path) -> None:
     question = bank.load([ROOT], "maxpool-routing")
-    with talking(home.parent / "sent") as assistant:
+    with talking_here() as assistant:
         for tool in ("show", "start", "grade", "case", "hint"):
             assert leaked(assistant, question, 1) == []
             assistant.data(tool, question=question.id)
@@ -334,7 +373,7 @@ def test_a_real_question_gives_nothing_away(home: Path) -> None:
 def test_what_else_is_asked_is_answered_before_ours_is_sent(home: Path) -> None:
     question = bank.load([ROOT], "data-parallel-review")
     ours = [flat(one.answer)[:40] for one in question.spec.parts[0].follow_ups]
-    with talking(home.parent / "sent") as assistant:
+    with talking_here() as assistant:
         file = Path(assistant.data("start", question=question.id)["submission"])
         assistant.refused("discuss", "is not passed yet")
         file.write_bytes(next(iter(question.accepted.values())))
@@ -355,7 +394,7 @@ def test_what_else_is_asked_is_answered_before_ours_is_sent(home: Path) -> None:
 
 
 def test_the_script_of_a_diagnosis_runs_out_of_its_budget(home: Path) -> None:
-    with talking(home.parent / "sent") as assistant:
+    with talking_here() as assistant:
         file = Path(assistant.data("start", question="every-knob")["submission"])
         file.write_text("def run(seed):\n    return {'loss': [seed, 1.0]}\n")
         told = assistant.call("run", seed=2)
@@ -365,7 +404,7 @@ def test_the_script_of_a_diagnosis_runs_out_of_its_budget(home: Path) -> None:
 
 
 def test_a_prediction_is_graded_when_the_person_agrees(home: Path) -> None:
-    with talking(home.parent / "sent") as assistant:
+    with talking_here() as assistant:
         file = Path(assistant.data("start", question="three-rows")["submission"])
         file.write_text(file.read_text().replace("= ?", "= 1"))
         assistant.refused("grade", "the first grade of a prediction is the one that counts")
@@ -395,7 +434,7 @@ def test_where_nothing_can_be_recorded_the_next_part_stays_back_too(
 ) -> None:
     monkeypatch.setenv("DRILL_BANK", str(PARTS))
     home.write_text("not a folder")
-    with talking(home.parent / "sent") as assistant:
+    with talking_here() as assistant:
         started = assistant.data("start", question="mean-and-spread")
         assert "is not saved" in " ".join(started["remarks"])
         Path(started["submission"]).write_text(MEAN)
@@ -442,12 +481,11 @@ class Raw:
     def heard(self) -> dict[str, Any]:
         """Return the next message."""
         assert self.process.stdout is not None
-        assert select.select([self.process.stdout], [], [], 60)[0]
         return cast("dict[str, Any]", json.loads(self.process.stdout.readline()))
 
     def ended(self) -> tuple[int, str]:
         """Return the status with which it ends, and what it said of that."""
-        _, said = self.process.communicate(timeout=60)
+        _, said = self.process.communicate()
         return self.process.returncode, said.decode()
 
 
@@ -486,9 +524,14 @@ def test_the_server_ends_with_its_input_in_the_middle_of_a_grade(endless: Raw) -
     assert endless.ended() == (0, "")
 
 
+def test_nothing_goes_on_when_the_server_is_killed_in_the_middle_of_a_grade(endless: Raw) -> None:
+    endless.process.kill()
+    assert endless.process.wait() == -signal.SIGKILL
+
+
 def test_the_server_ends_on_ctrl_c_in_the_middle_of_a_grade(endless: Raw) -> None:
     endless.process.send_signal(signal.SIGINT)
-    assert endless.process.wait(60) == 130
+    assert endless.process.wait() == 130
     assert endless.ended() == (130, "interrupted\n")
 
 
