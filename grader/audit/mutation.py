@@ -425,11 +425,11 @@ class Search:
             if (fault := self._fault(given, result, found)) is not None:
                 return result, fault
         # What it does to its caller's arrays that the reference does not.
-        for _, name in set(found.changed) - set(truth.changed):
+        for _, name in sorted(set(found.changed) - set(truth.changed)):
             return None, f"the mutant changes its caller's {name}"
-        for result, name in set(found.shared) - set(truth.shared):
+        for result, name in sorted(set(found.shared) - set(truth.shared)):
             return result, f"{result} shares its memory with {name}"
-        for result, _ in set(found.stale) - set(truth.stale):
+        for result, _ in sorted(set(found.stale) - set(truth.stale)):
             return result, f"{result} is changed by a later step"
         return None
 

@@ -143,7 +143,7 @@ class Review:
                     text = "expected driver.py next to reference.py, or code.driver, found neither"
                     yield spec.step_keys(run, i), text
         like = {other for written in spec.defaults.values() for other in shaped_like(written)}
-        for name in spec.defaults.keys() - RESERVED.keys() - like:
+        for name in sorted(spec.defaults.keys() - RESERVED.keys() - like):
             yield from _one_of(("defaults", name), "an input that a step reads", name, self._read)
         for name, shown in spec.display or ():  # the fields of a model, with their values
             for i, word in enumerate(shown or ()):
@@ -173,7 +173,8 @@ class Review:
         columns = self._spec.columns
         for case, recipe in self._cases.items():
             alike = {r.like for r in recipe.inputs.values()}
-            for name in recipe.inputs.keys() & self._spec.cases[case].keys() - read - alike:
+            unread = recipe.inputs.keys() & self._spec.cases[case].keys() - read - alike
+            for name in sorted(unread):
                 near = did_you_mean(name, sorted(read - recipe.inputs.keys()))
                 text = f"expected an input that a step reads, found {name!r}{near}"
                 at = ("columns", columns.index(name)) if name in columns else ("cases", case, name)

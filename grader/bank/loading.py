@@ -283,7 +283,7 @@ class _Programs:
             programs, wrong = _with_settings(idea, sources[name])
             self.variants[name] = tuple(programs)
             faults += [((name, "parameters", *at), text) for at, text in wrong]
-            for word in set(_PLACE.findall(idea.feedback)) - idea.parameters.keys():
+            for word in sorted(set(_PLACE.findall(idea.feedback)) - idea.parameters.keys()):
                 faults.append(((name,), f"expected a parameter {word} for {{{word}}}, found none"))
         if faults or unlike:
             self.problems += doc.complaint([*faults, *unlike]).problems

@@ -182,7 +182,7 @@ class HandIns(Closing):
                         taken |= {modules[name.encode()].path for name in given[-1][1].modules}
                     except OSError as error:  # of this machine, and not the student's
                         why[file.path] = file.unreadable(error).fault
-                why |= dict.fromkeys(taken, "")
+                why |= dict.fromkeys(sorted(taken), "")
                 # What another program imports is no answer by itself.
                 for handed, program in [one for one in given if one[0].path not in taken] or given:
                     if program.modules:

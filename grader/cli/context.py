@@ -123,7 +123,7 @@ def _cases(ctx: typer.Context, _banks: list[Path]) -> Iterable[str]:
 def _tracks(_ctx: typer.Context, banks: list[Path]) -> Iterable[str]:
     from grader import bank
 
-    return {head.track for head in bank.headers(banks)}
+    return dict.fromkeys(head.track for head in bank.headers(banks))
 
 
 ids, cases, tracks = _offering(_ids), _offering(_cases), _offering(_tracks)

@@ -65,7 +65,8 @@ class Domain:
         self._laws = _laws(evaluation.cases.values())
         self._always: dict[str, set[tuple[str, str]]] = {}  # by run, on what a check uses it with
         checks = evaluation.checks
-        for run, name in {(c.run, case.name) for c in checks for case in evaluation.cases_of(c)}:
+        uses = dict.fromkeys((c.run, case.name) for c in checks for case in evaluation.cases_of(c))
+        for run, name in uses:
             with contextlib.suppress(BankFault):
                 pairs = _alike(evaluation, run, evaluation.cases[name])
                 self._always[run] = self._always.get(run, pairs) & pairs

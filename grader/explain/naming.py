@@ -158,11 +158,14 @@ def _ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None
 def _to_named(failure: Failure, match: Match) -> Named:
     """What a report says of an idea."""
     idea = failure.mine.question.ideas[match.idea.name]
-    seen, every = _cases(match.explained), failure.evidence
+    every = failure.evidence
     if match.is_of_values:  # an idea about results need not explain what is measured
         every = [cell for cell in every if cell[0].measured_by is None]
-    if match.exact:  # a case in which another result is wrong as well is not explained
-        seen -= _cases(set(every) - set(match.explained))
+    # A case in which another result is wrong as well is not explained exactly.
+    others = _cases(set(every) - set(match.explained)) if match.exact else set()
+    seen = [
+        case for case in dict.fromkeys(case for _, case in match.explained) if case not in others
+    ]
     return Named(
         id=match.idea.name,
         feedback=_feedback(match.idea),

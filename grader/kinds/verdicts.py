@@ -54,7 +54,7 @@ class VerdictsCheck(Check):
     def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         if self.cases != [*self.accept, *self.reject]:
             yield ("cases",), "expected accept and reject in place of cases"
-        for name in set(self.accept) & set(self.reject):
+        for name in sorted(set(self.accept) & set(self.reject)):
             yield ("reject",), f"expected each case once, found {name} in accept as well"
 
 
