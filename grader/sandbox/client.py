@@ -91,6 +91,43 @@ class Limits:
         return f"was idle for more than {allowed:.3g} seconds" if idle > allowed else ""
 
 
+class _Stopwatch:
+    """Measures what a request takes, without the time in which others are asked."""
+
+    def __init__(
+        self, limits: Limits = Limits(), cpu_before: int | None = None, grace: float = 0.0
+    ) -> None:
+        """Begin; a process that starts has seconds of grace."""
+        self.limits = limits
+        self.cpu_before = cpu_before  # CPU time of the process, in nanoseconds
+        self._began = time.monotonic() + grace
+        self._queued_before = probes.own_queued_seconds()
+        self._stopped: tuple[float, float | None] | None = None
+
+    def stop(self) -> None:
+        """Stop when the process has replied."""
+        self._stopped = time.monotonic(), probes.own_queued_seconds()
+
+    def go_on(self) -> None:
+        """Go on when the process is asked again for the same request."""
+        if self._stopped is None:
+            return
+        (stopped, queued), self._stopped = self._stopped, None
+        self._began += time.monotonic() - stopped
+        if self._queued_before is not None and queued is not None:
+            self._queued_before += (probes.own_queued_seconds() or queued) - queued
+
+    def elapsed(self) -> float:
+        """Return the seconds by the clock."""
+        return time.monotonic() - self._began
+
+    def judge_queued(self) -> float:
+        """Return the seconds in which the judge waited for a core: no idleness of the process."""
+        if self._queued_before is None:
+            return 0.0
+        return (probes.own_queued_seconds() or self._queued_before) - self._queued_before
+
+
 @dataclass(frozen=True, slots=True)
 class Isolation:
     """What one worker was refused, tried in it before it ran anything of a submission's."""
@@ -191,8 +228,7 @@ class WorkerClient(Closing):
         self._looked = 0.0  # when it was last watched
         self.took = 0.0  # seconds of CPU time for the last reply
         self.slowest = 0.0  # the same of a call, at most
-        # Of what it is asked now: limits, CPU time at the beginning, and when that was.
-        self._may_take: tuple[Limits, int | None, float] = Limits(), None, 0.0
+        self._stopwatch = _Stopwatch()  # of what it is asked now
         self._owner, self._thread = os.getpid(), threading.get_ident()
         self._start()
 
@@ -325,18 +361,21 @@ class WorkerClient(Closing):
         reply = _Reply(reply_bytes)
         channel, pending = self._channel, [memoryview(piece) for piece in wire.encode(request)]
         if limits is not None:
-            self._may_take = limits, self.cpu_nanoseconds(), time.monotonic() + grace
-        limits, before, began = self._may_take
+            self._stopwatch = _Stopwatch(limits, self.cpu_nanoseconds(), grace)
+        watch = self._stopwatch
+        watch.go_on()
         output_open = True
         with contextlib.suppress(BlockingIOError, ConnectionError):  # met again below
             _send(channel, pending)
         while not reply.done:
-            elapsed = time.monotonic() - began
-            spent = self._spent_since(before)
+            elapsed = watch.elapsed()
+            spent = self._spent_since(watch.cpu_before)
             # Only what takes long is looked at for how long it waited for a core.
             known = spent is not None and elapsed > IDLE_SECONDS
             queued = probes.queued_seconds(self.pid) if known else None
-            if late := limits.overrun(elapsed, spent, queued):
+            if queued is not None:
+                queued += watch.judge_queued()
+            if late := watch.limits.overrun(elapsed, spent, queued):
                 raise TooSlow(late + self._placed())
             if self.deadline is not None and self._isolation is not None:
                 try:
@@ -365,7 +404,8 @@ class WorkerClient(Closing):
                 raise self._death() from None
         if pending:
             raise Garbled("broke the protocol: answered before it was asked")
-        self.took = self._spent_since(before) or 0.0
+        watch.stop()
+        self.took = self._spent_since(watch.cpu_before) or 0.0
         return reply.decoded()
 
     def _spent_since(self, before: int | None) -> float | None:

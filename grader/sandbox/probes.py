@@ -47,6 +47,13 @@ def queued_seconds(pid: int) -> float | None:
     return None
 
 
+def own_queued_seconds() -> float | None:
+    """Return how long the thread that asks was ready to run and did not, because others did."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/thread-self/schedstat").read_bytes().split()[1]) / 1e9
+    return None
+
+
 def written_bytes(pid: int) -> int | None:
     """Bytes that a process wrote to files so far, also to those that have no name any more."""
     if not PROC:  # bytes and, on Linux, characters; macOS has no such counters

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from grader.model.mutation import Mutant, normalized
+from grader.model.numerals import quantity
 from grader.model.question import Support
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import (
@@ -19,6 +20,7 @@ from grader.sandbox.client import (
     Garbled,
     Limits,
     Overran,
+    TooSlow,
     WorkerClient,
     WorkerError,
 )
@@ -293,8 +295,15 @@ class TesterProgram(RemoteProgram):
         """Have the submission called; what it returns."""
         request = {"op": "call", **fields(protocol.Call(self.name, asked))}
         limits: Limits | None = self._limits()
-        for _ in range(MOST_CALLS):
-            reply = self.worker.ask(request, limits, reply_bytes=2 * ROOM)
+        for calls in range(MOST_CALLS):
+            try:
+                reply = self.worker.ask(request, limits, reply_bytes=2 * ROOM)
+            except TooSlow as failure:
+                if not calls:
+                    raise
+                text = f"called what it tests {quantity(calls, 'time')} and {failure}"
+                self.worker.failure = TooSlow(text)
+                raise self.worker.failure from None
             with self.worker.waiting():  # for the submission, whoever is asked meanwhile
                 if "said" not in reply:
                     said = answer(Said, reply, "call", ())

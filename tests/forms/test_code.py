@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from grader import bank
 from grader.model.report import Report, Verdict
-from grader.sandbox import remote
+from grader.sandbox import client, remote
 from grader.session import GradingSession
 from tests.asking import asked
 from tests.kinds.grading import run_check
@@ -221,6 +223,56 @@ def test_what_ends_a_grade_is_said_and_the_next_one_passes(
     assert report.verdict is verdict
     assert said in first(report)
     assert graded(session, REFERENCE).verdict is Verdict.PASS
+
+
+class Clock:
+    """A clock that a test puts forward, in place of the module `time`."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.ahead
+
+
+@pytest.mark.parametrize("slow", ["what is tested", "the judge"])
+def test_time_that_others_take_for_a_call_is_no_idleness_of_a_test(
+    slow: str, gradients: GradingSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine many calls, each within the contract, are still right."""
+    clock, queued = Clock(), [0.0]
+    monkeypatch.setattr(client, "time", clock)
+    monkeypatch.setattr(client.probes, "own_queued_seconds", lambda: queued[0], raising=False)
+    ask, watch = client.WorkerClient.ask, client.WorkerClient._watch_all
+
+    def slowly_asked(self: client.WorkerClient, request: Any, *more: Any, **named: Any) -> Any:
+        said = request.get("said")
+        if slow == "what is tested" and said is not None and said.about == "call":
+            clock.ahead += 1.0
+        return ask(self, request, *more, **named)
+
+    def slowly_watched(self: client.WorkerClient) -> None:
+        if slow == "the judge":
+            clock.ahead += 1.0
+            queued[0] += 1.0
+        watch(self)
+
+    monkeypatch.setattr(client.WorkerClient, "ask", slowly_asked)
+    monkeypatch.setattr(client.WorkerClient, "_watch_all", slowly_watched)
+    report = gradients.grade(gradients.question.reference, seed=3)
+    assert report.verdict is Verdict.PASS, first(report)
+    assert clock.ahead > 2 * client.IDLE_SECONDS
+
+
+def test_a_flood_of_calls_that_takes_too_long_is_called_one(
+    session: GradingSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "MOST_CALLS", 10**9)
+    source = "import numpy as np\ndef doubles(f, rng):\n    while True: f(1.0)"
+    report = graded(session, source)
+    assert report.verdict is Verdict.LIMIT
+    said = r"called what it tests [\d,]+ times? and did not finish within (0.4|6) seconds"
+    assert re.search(said, first(report))
 
 
 def test_the_first_check_tries_what_every_check_does(
