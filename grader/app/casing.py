@@ -55,12 +55,12 @@ def _known(
 
     UsageError where no script can call what is handed in.
     """
-    if interviews.is_blind(ctx):
-        raise UsageError("a case says what is right, and the interview that is open is blind")
     from grader import forms
     from grader.session import bank_programs
 
     choice = resolve(ctx, question_id)
+    if interviews.is_blind(ctx, choice.question):
+        raise UsageError("a case says what is right, and the interview that is open is blind")
     question, form = choice.question, forms.of(choice.question.spec)
     if form.is_text or form.apart:  # nor may its cases be known
         what = "runs your test on hidden implementations" if form.apart else "asks for text"

@@ -61,21 +61,9 @@ def start(
         folder = around.folder if same else around.folder.with_name(question.id)
     drawn = _fresh(ctx, question) if seed is None else seed
     wanted = Workspace(question.id, str(question.bank), folder, ctx.now(), own, drawn)
-    elsewhere = f"drill start {question_id}{ctx.option} --dir DIR makes it elsewhere"
-    files.refuse_link(folder)
-    found = open_folder(folder)
+    found = check_start(ctx, question_id, question, folder)
     if found is None:
-        _begin(wanted, elsewhere, f"drill grade {question_id}{ctx.option} --file PATH")
-    else:
-        other = found.was_started(ctx.starts) and not progress.counts(
-            found.bank, wanted.bank, question.id
-        )
-        if other or found.question != question.id:
-            raise UsageError(
-                f"{folder}: expected a folder for {question.id} of {wanted.bank}, found that of"
-                f" {found.question} of {found.bank}",
-                hint=elsewhere,
-            )
+        _begin(wanted)
     if question.spec.given:
         question = ctx.load(question_id, (found or wanted).seed)
         seed_of(question, seed)
@@ -91,6 +79,39 @@ def start(
         event = ctx.event("started", question, path=str(folder))
         ctx.add(replace(event, at=made.workspace.started_at))
     return question, made
+
+
+def check_start(
+    ctx: Context, question_id: str, question: Question, folder: Path
+) -> Workspace | None:
+    """Return the workspace of a question that a folder is, None if the folder is free.
+
+    UsageError if something else is there; nothing is written.
+    """
+    from grader import forms
+
+    elsewhere = f"drill start {question_id}{ctx.option} --dir DIR makes it elsewhere"
+    files.refuse_link(folder)
+    found = open_folder(folder)
+    if found is None:
+        for name in (forms.of(question.spec).file, QUESTION, MARKER):
+            if os.path.lexists(folder / name):
+                raise UsageError(
+                    f"{folder / name} is there already and was not made by drill start;"
+                    " it is left as it is",
+                    hint=f"drill grade {question_id}{ctx.option} --file PATH grades any file;"
+                    f" {elsewhere}",
+                )
+        return None
+    bank = str(question.bank)
+    other = found.was_started(ctx.starts) and not progress.counts(found.bank, bank, question.id)
+    if other or found.question != question.id:
+        raise UsageError(
+            f"{folder}: expected a folder for {question.id} of {bank}, found that of"
+            f" {found.question} of {found.bank}",
+            hint=elsewhere,
+        )
+    return found
 
 
 def _fresh(ctx: Context, question: Question, *known: int) -> int:
@@ -133,21 +154,14 @@ def start_again(
     return question, replace(made, kept=copy)
 
 
-def _begin(wanted: Workspace, elsewhere: str, grade: str) -> None:
-    """Make a folder with a marker in it, where nothing of that kind is in the way."""
+def _begin(wanted: Workspace) -> None:
+    """Make a folder with a marker in it."""
     folder = wanted.folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         message = f"{folder}: the folder cannot be made: {fault.strerror}"
         raise UsageError(message, hint="choose another place with --dir DIR") from fault
-    for name in (wanted.file, QUESTION, MARKER):
-        if os.path.lexists(folder / name):
-            raise UsageError(
-                f"{folder / name} is there already and was not made by drill start;"
-                " it is left as it is",
-                hint=f"{grade} grades any file; {elsewhere}",
-            )
     _mark(wanted)
 
 

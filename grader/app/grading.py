@@ -169,8 +169,9 @@ def grade(
             "graded", question, attempt=begun, report=dumps(report), parts=verdicts,
             verdict=report.verdict, isolation=report.isolation, seconds=report.seconds,
         ))  # fmt: skip
-    left = interviews.left(ctx)
-    if interviews.is_blind(ctx):
+    held = interviews.asking(ctx, question, path)
+    left = "" if held is None else held.left(ctx.now())
+    if held is not None and held.blind:
         from grader.reports.words import about_the_file
 
         loads = "It can be read." if forms.of(question.spec).is_text else "It loads."
@@ -198,7 +199,7 @@ def grade(
         known=now.asked(every),
         next_part=asked if asked > before and report.parts_passed < asked else None,
         clock=left,
-        interviewed=not left and interviews.latest(ctx) is not None,
+        interviewed=not interviews.left(ctx) and interviews.latest(ctx) is not None,
     )
 
 
@@ -236,7 +237,7 @@ def meant(
 
 def _is_path(ctx: Context, target: str) -> bool:
     """Tell a path from ID and BANK/ID, which no folder of that name takes the place of."""
-    if target.startswith((".", "/", "~")) or target.endswith(("/", ".py")):
+    if target.startswith((".", "/", "~")) or target.endswith(("/", ".py", ".ipynb", ".txt")):
         return True
     if not os.path.lexists(ctx.here() / target):
         return False

@@ -6,6 +6,7 @@ It is nothing but events (ADR 33), so that whatever ends the program, the next c
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -18,7 +19,7 @@ from grader.app.catalog import Standing, listed
 from grader.app.context import Context, need_torch, torch_installed
 from grader.app.resolve import Choice, enclosing, resolve
 from grader.model.errors import UsageError
-from grader.model.question import Header
+from grader.model.question import Header, Question
 from grader.records import events, interviews
 from grader.records.events import Event, What
 from grader.records.interviews import Chosen, Interview, Said
@@ -39,28 +40,48 @@ def left(ctx: Context) -> str:
     return held.left(ctx.now()) if held is not None else ""
 
 
-def is_blind(ctx: Context) -> bool:
-    """Return whether a blind interview is open."""
+def asking(ctx: Context, question: Question, file: Path | None = None) -> Interview | None:
+    """Return the open interview that a question belongs to, if one is open.
+
+    A `file` belongs to it too only if it lies in the interview's folder.
+    """
     held = latest(ctx)
-    return held is not None and held.blind and bool(held.left(ctx.now()))
+    if held is None or not held.left(ctx.now()):
+        return None
+    if (question.id, str(question.bank)) not in {(one.id, one.bank) for one in held.questions}:
+        return None
+    folder = Path(os.path.realpath(held.folder))
+    if file is not None and not Path(os.path.realpath(file)).is_relative_to(folder):
+        return None
+    return held
+
+
+def is_blind(ctx: Context, question: Question) -> bool:
+    """Return True if a question belongs to an open interview that is blind."""
+    held = asking(ctx, question)
+    return held is not None and held.blind
 
 
 def begin(
     ctx: Context, ids: Sequence[str], fit: Sequence[str | None] = (), *,
     minutes: int, blind: bool = False, candidate: str = "",
 ) -> None:  # fmt: skip
-    """Begin an interview of the questions named, else of some that `fit`; nothing is asked yet."""
+    """Begin an interview of the questions named, else of some that `fit`; nothing is asked yet.
+
+    UsageError, and no interview is open, if a question cannot be started in its folder.
+    """
     named = [bank.header(ctx.banks(), one) for one in dict.fromkeys(ids)]
+    around = enclosing(ctx.here())
+    folder = (around.folder.parent if around else ctx.here()) / candidate
     chosen = []
     for head in named or _fitting(ctx, minutes, *fit):
         question = ctx.load(head.called)
         need_torch(question)
+        drills.check_start(ctx, head.called, question, folder / question.id)
         planned = tuple(part.minutes for part in question.spec.parts)
         chosen.append(Chosen(head.called, head.id, str(head.bank), head.title, planned))
-    around = enclosing(ctx.here())
-    folder = around.folder.parent if around else ctx.here()
     detail = {"minutes": minutes, "questions": chosen, "blind": blind, "candidate": candidate}
-    _add(ctx, "interview", detail=json.dumps(detail | {"folder": str(folder / candidate)}))
+    _add(ctx, "interview", detail=json.dumps(detail | {"folder": str(folder)}))
 
 
 def _add(ctx: Context, what: What, question: str = "", bank: str = "", **more: Any) -> str:  # noqa: ANN401

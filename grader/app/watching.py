@@ -90,7 +90,7 @@ class Watching(Closing):
         if self._session is None:
             self._session = GradingSession(question)
         asked = self._ctx.progress(question).asked(len(question.spec.parts))
-        blind = interviews.is_blind(self._ctx)
+        blind = interviews.is_blind(self._ctx, question)
 
         def decided(report: Report) -> None:
             # What fails in a part that is not asked yet is not told.

@@ -6,6 +6,7 @@ A completion never fails and imports next to nothing.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,7 +50,17 @@ def data_folder() -> Path:
     Those of DRILL_CANDIDATE, whom a host interviews, live in a folder of their own there.
     """
     name = os.environ.get("DRILL_CANDIDATE", "")
-    return Path(_home(), "candidates", name) if name else _home()
+    if not name:
+        return _home()
+    check_candidate("DRILL_CANDIDATE", name)
+    return Path(_home(), "candidates", name)
+
+
+def check_candidate(option: str, name: str) -> None:
+    """Raise UsageError if a text is no name of a candidate, and so of a folder."""
+    if not re.fullmatch(r"\w([\w .,'@-]{0,58}\w)?", name):
+        text = f"{option}: expected a name, found {name!r:.80}"
+        raise UsageError(text, hint="letters, digits, spaces and . , ' @ - inside, 60 at most")
 
 
 def _home() -> Path:

@@ -151,7 +151,7 @@ def _error(fault: Exception) -> DrillError:
         sys.stderr.write(harmless(text))
         return GraderError(message)
     where = "DRILL_DEBUG=1 shows the traceback"
-    with suppress(OSError):
+    with suppress(OSError, DrillError):
         folder = data_folder() / "tracebacks"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         kept = folder / f"drill-{now().replace(':', '')}-{os.getpid()}.txt"

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, argument, context, flag, ids, option, tracks
+from grader.cli.context import Json, argument, check_candidate, context, flag, ids, option, tracks
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
 
@@ -23,6 +24,24 @@ if TYPE_CHECKING:
     from grader.app.resolve import Choice
     from grader.records.interviews import Interview
     from grader.reports.blocks import Block
+
+_CHOSEN = {"--minutes", "--track", "--role", "--level", "--blind"}
+_NAMED = {"ID", "--minutes", "--blind"}
+# Options that may be given together: two in pairs, in one of these groups; --candidate with any.
+_TOGETHER = (
+    _CHOSEN | {"--host"},
+    _CHOSEN | {"--json"},
+    _NAMED | {"--host"},
+    _NAMED | {"--json"},
+    {"--next", "--json"},
+    {"--note", "--json"},
+    {"--note", "--end", "--json"},
+    {"--note", "--end", "--out"},
+    {"--end", "--debrief", "--json"},
+    {"--end", "--debrief", "--out"},
+    {"--debrief", "--number", "--json"},
+    {"--debrief", "--number", "--out"},
+)
 
 
 def interview(
@@ -50,11 +69,18 @@ def interview(
     from grader.cli.screen import Live
     from grader.cli.watch import can_redraw, follow
 
+    _check_together(
+        {
+            "ID": bool(questions), "--minutes": minutes, "--track": track, "--role": role,
+            "--level": level, "--blind": blind, "--host": host, "--next": next_,
+            "--note": note is not None, "--end": end, "--debrief": debrief, "--number": number,
+            "--out": out, "--json": json,
+        }
+    )  # fmt: skip
     if host and not (candidate and can_redraw()):
         raise UsageError("--host: expected --candidate NAME, and a terminal that can be redrawn")
-    if candidate and not re.fullmatch(r"\w([\w .,'@-]{0,58}\w)?", candidate):
-        raise UsageError(f"--candidate: expected a name, found {candidate!r}")
     if candidate:  # a history of its own, for whatever is called from here
+        check_candidate("--candidate", candidate)
         os.environ["DRILL_CANDIDATE"] = candidate
     here = context(ctx)
     again = f"drill interview{here.option}"
@@ -62,13 +88,17 @@ def interview(
     held, fit = interviews.latest(here), (track, level, role)
     if note is not None:
         interviews.note(here, note)
-        output.write(f"noted, {quantity(len(note), 'character')}")
-        return
+        if not end:
+            if not output.answer(json, noted=len(note)):
+                output.write(f"noted, {quantity(len(note), 'character')}")
+            return
     if end:
         interviews.end(here)
     if end or debrief or number or out or (held is not None and not interviews.left(here)):
         _debrief(here, number, out, again, json=json)
         return
+    if held is None and next_:
+        raise UsageError("no interview is open, so nothing comes next", hint=f"Next: {again}")
     if held is None:
         interviews.begin(
             here, questions or (), fit, minutes=minutes or 45, blind=blind, candidate=candidate
@@ -117,6 +147,16 @@ def interview(
         folder = choice.need_workspace().folder
         there = "" if folder == here.folder else f"cd {here.typed(folder)} && "
         output.steps(f"{there}drill grade", "drill hint", f"{again} --next")
+
+
+def _check_together(given: Mapping[str, object]) -> None:
+    """Raise UsageError if two of the options that were given exclude each other."""
+    named = [name for name, value in given.items() if value]
+    for pair in combinations(named, 2):
+        if not any(group.issuperset(pair) for group in _TOGETHER):
+            first, second = pair
+            text = f"expected {first} or {second}, found both"
+            raise UsageError(text, hint="drill interview --help shows what each does")
 
 
 def _asked(here: Context, held: Interview, choice: Choice) -> tuple[Block, ...]:

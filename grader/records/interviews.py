@@ -96,9 +96,12 @@ def during(db: sqlite3.Connection, held: Interview, question: str) -> list[Event
 
 
 def seal(db: sqlite3.Connection, now: str) -> None:
-    """Hide from a connection what is kept until the end: reports, in a blind one verdicts too."""
+    """Hide from a connection what is kept until the end: reports, in a blind one verdicts too.
+
+    Grades of other questions stay as they are.
+    """
     held = next(reversed(every(db)), None)
-    if held is None or not held.left(now):
+    if held is None or not held.questions or not held.left(now):
         return
     instead = {"report": "NULL"}
     if held.blind:
@@ -107,8 +110,15 @@ def seal(db: sqlite3.Connection, now: str) -> None:
             "verdict": "'sealed'",
             "parts": f"CASE parts WHEN '{NO_TRY}' THEN parts END",
         }
-    sealed = f"CASE WHEN what = 'graded' AND id > {held.id} THEN {{}} ELSE {{}} END AS {{}}"
+    asked = ", ".join(f"({_quoted(one.id)}, {_quoted(one.bank)})" for one in held.questions)
+    during = f"what = 'graded' AND id > {held.id} AND (question, bank) IN (VALUES {asked})"
+    sealed = f"CASE WHEN {during} THEN {{}} ELSE {{}} END AS {{}}"
     shown = (sealed.format(instead[n], n, n) if n in instead else n for n in ("id", *_NAMES))
     db.execute("PRAGMA temp_store = MEMORY")
     db.execute(f"CREATE TEMP VIEW events AS SELECT {', '.join(shown)} FROM main.events")
     db.execute(f"CREATE TEMP {events.ATTEMPTS}")
+
+
+def _quoted(text: str) -> str:
+    """Return a text as SQL has it: a view takes no parameters."""
+    return "'" + text.replace("'", "''") + "'"

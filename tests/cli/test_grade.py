@@ -145,6 +145,11 @@ def test_a_file_that_is_none_is_refused_in_a_sentence(drill: Drill) -> None:
     assert attempts(drill) == []
 
 
+@pytest.mark.parametrize("name", ["notes.py", "notes.ipynb", "answers.txt", "./notes"])
+def test_a_path_that_is_not_there_is_no_question(drill: Drill, name: str) -> None:
+    drill("grade", name).refused(f"{name}: there is no such file or folder")
+
+
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"def (", b"# fail\r\n", b"\0"])
 def test_any_small_file_reaches_the_judge(drill: Drill, content: bytes) -> None:
     Path("any.py").write_bytes(content)

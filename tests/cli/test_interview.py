@@ -283,7 +283,83 @@ def test_which_questions_are_chosen(drill: Drill, clock: Clock, bank: Path) -> N
     for option in ("track", "role", "level"):
         drill("interview", f"--{option}", "nothing").refused("there is no such")
     drill("interview", "no-such").refused("no question no-such")
-    drill("interview", "--next", "--debrief", "--number", "99").refused("no such interview")
+    drill("interview", "--debrief", "--number", "99").refused("no such interview")
+
+
+@pytest.mark.parametrize("blind", [(), ("--blind",)])
+def test_grades_of_other_questions_are_as_without_an_interview(
+    drill: Drill, clock: Clock, tmp_path: Path, blind: tuple[str, ...]
+) -> None:
+    drill("start", TWO)
+    write(SUM, TWO)
+    student = tmp_path / "student.py"
+    student.write_text(SUM)
+    commands = [("grade", TWO), ("grade", ONE, "--file", str(student), "--seed", "4")]
+    for words in commands:
+        assert "You give the sum" in drill(*words).out
+    assert drill("interview", ONE, *blind).status == 0
+    for words in commands:
+        page = drill(*words)
+        assert "You give the sum" in page.out, words
+        assert "minutes left" not in flat(page), words
+    assert drill("case", "few", TWO).status == 0
+    first, second = drill("history", TWO, "--json").data["attempts"]
+    assert first["verdict"] == second["verdict"] == "fail"
+    assert drill("history", TWO).out.count("sums") == 2
+    write(SUM)
+    assert "You give the sum" not in drill("grade", ONE).out
+    (*_, mine) = drill("history", ONE, "--json").data["attempts"]
+    assert mine["verdict"] == ("sealed" if blind else "fail")
+
+
+@pytest.mark.parametrize("questions", [(ONE, TWO), (TWO, ONE)])
+def test_an_interview_that_is_refused_is_not_open(
+    drill: Drill, clock: Clock, questions: tuple[str, ...]
+) -> None:
+    Path(ONE).mkdir()
+    Path(ONE, "submission.py").write_text("mine\n")
+    drill("interview", *questions).refused("was not made by drill start")
+    assert not Path(TWO).exists()
+    drill("interview", "--note", "x").refused("no interview is open")
+    Path(ONE, "submission.py").unlink()
+    assert "45 of 45 minutes left" in flat(drill("interview", *questions))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"{ONE} --end", f"{ONE} --next", f"{ONE} --note x", f"{ONE} --debrief", f"{ONE} --track t",
+        "--minutes 30 --next", "--blind --end", "--next --end", "--next --note x",
+        "--note x --debrief", "--end --number 1", "--out x.md --json", "--host --json",
+        "--host --next", "--level core --out x.md",
+    ],
+)  # fmt: skip
+def test_options_that_exclude_each_other_are_refused(drill: Drill, words: str) -> None:
+    drill("interview", ONE)
+    ended = drill("interview", *words.split())
+    assert ended.status == 2
+    assert "found both" in flat(ended)
+    assert "45 of 45 minutes left" in flat(drill("interview"))
+
+
+def test_a_note_may_be_the_last_word(drill: Drill, clock: Clock) -> None:
+    drill("interview", "--next").refused("no interview is open")
+    drill("interview", ONE)
+    assert drill("interview", "--note", "quick", "--json").data["noted"] == 5
+    found = drill("interview", "--note", "and careful", "--end", "--json").data
+    assert "and careful" in str(found)
+    drill("interview", "--note", "x").refused("no interview is open")
+
+
+@pytest.mark.parametrize("name", ["../../evil", "..", "a/b", "/tmp/evil", " ", "x" * 61, "a\n"])
+def test_a_candidates_name_never_leads_out_of_the_data_folder(
+    drill: Drill, home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    drill("interview", ONE, "--candidate", name).refused("--candidate: expected a name")
+    monkeypatch.setenv("DRILL_CANDIDATE", name)
+    drill("start", ONE).refused("DRILL_CANDIDATE: expected a name")
+    assert not home.exists()
+    assert not Path(ONE).exists()
 
 
 def test_one_interview_is_open_at_a_time(drill: Drill, clock: Clock) -> None:
