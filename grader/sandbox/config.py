@@ -54,7 +54,7 @@ def shared(*, torch: bool) -> SharedConfig:
         site=sites,
         memory=0 if on_gpu else MEMORY[torch],  # CUDA reserves far more than it uses
         judge=os.getpid(),
-        grants=grants(torch=torch) if sys.platform == "linux" else (),
+        grants=grants(torch=torch, cards=cuda()) if sys.platform == "linux" else (),
         devices=on_gpu,
         readable=[
             os.__file__,
@@ -105,14 +105,14 @@ def _threads_here() -> int:
 
 
 @functools.cache
-def grants(*, torch: bool) -> tuple[Grant, ...]:
-    """Rights and paths for `landlock`, without the scratch folder."""
+def grants(*, torch: bool, cards: tuple[str, ...] = ()) -> tuple[Grant, ...]:
+    """Rights and paths for `landlock`, without the scratch folder; `cards` are for torch alone."""
     sites = site_folders()
     packages = [str(Path(site, name)) for site in sites for name in PACKAGES[torch]]
     return (
         *((READ, path) for path in dict.fromkeys([str(WORKER), *_SYSTEM, *packages, *_python()])),
         *((LIST, path) for path in (*sites, *_LISTED)),  # the import system looks modules up there
-        *((USE, path) for path in (*_DEVICES, *(cuda() if torch else ()))),
+        *((USE, path) for path in (*_DEVICES, *(cards if torch else ()))),
     )
 
 
@@ -167,10 +167,12 @@ def use(device: str) -> None:
         )
 
 
-@functools.cache
 def cuda() -> tuple[str, ...]:
-    """The files of CUDA's devices; none where there is no device that torch may use."""
-    if _device == "cpu":
-        return ()
+    """Return the files of CUDA's devices; none if torch may not use one."""
+    return () if _device == "cpu" else _cuda_files()
+
+
+@functools.cache
+def _cuda_files() -> tuple[str, ...]:
     cards = [str(p) for p in Path("/dev").glob("nvidia[0-9]*")]
     return (*_CUDA, *cards) if cards else ()

@@ -31,9 +31,9 @@ def cards(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
     found: list[Path] = []
     monkeypatch.setattr(config, "_device", "auto")
     monkeypatch.setattr(Path, "glob", lambda _, __: found)
-    config.cuda.cache_clear()
+    config._cuda_files.cache_clear()
     yield found
-    config.cuda.cache_clear()
+    config._cuda_files.cache_clear()
 
 
 def test_a_card_is_used_where_there_is_one(cards: list[Path]) -> None:
@@ -42,15 +42,19 @@ def test_a_card_is_used_where_there_is_one(cards: list[Path]) -> None:
     with pytest.raises(UsageError, match="expected auto, cpu or cuda, found gpu"):
         config.use("gpu")
     cards.append(Path("/dev/nvidia0"))
-    config.cuda.cache_clear()
+    config._cuda_files.cache_clear()
     config.use("cuda")
     assert "/dev/nvidia0" in config.cuda()
 
 
 def test_a_card_may_be_left_alone(cards: list[Path]) -> None:
     cards.append(Path("/dev/nvidia0"))
+    assert "/dev/nvidia0" in config.cuda()
     config.use("cpu")
     assert config.cuda() == ()
+    assert not config.shared(torch=True).devices
+    config.use("auto")
+    assert "/dev/nvidia0" in config.cuda()
 
 
 def answered(*, zygote: Zygote | None) -> Isolation:
