@@ -34,6 +34,7 @@ from grader.evaluation.values import (
     Value,
     array_of,
     floats,
+    is_incoming_gradient,
     largest,
     real_parts,
 )
@@ -169,8 +170,8 @@ def entered(
         for name in names
         if isinstance(drawn[name], np.ndarray) and drawn[name].dtype.kind == "f"
     }
-    coming = [size for name, size in sizes.items() if name.startswith("grad") and size]
-    other = [size for name, size in sizes.items() if not name.startswith("grad") and size]
+    coming = [n for name, n in sizes.items() if is_incoming_gradient(name) and n]
+    other = [n for name, n in sizes.items() if not is_incoming_gradient(name) and n]
     if not sizes:
         other = [abs(drawn[n]) for n in names if isinstance(drawn[n], float) and drawn[n]]
     return min(coming, default=1.0) * min([1.0, *other]) if coming or other else 0.0

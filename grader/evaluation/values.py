@@ -164,9 +164,14 @@ def encoded(
         "layout": recipe.layout or case.layout if changed or mode == NATIVE else mode,
     }
     if question.spec.needs_torch:
-        frozen = name in case.frozen or name.startswith("grad_")
+        frozen = name in case.frozen or is_incoming_gradient(name)
         spec |= {"tensor": True, "grad": floating and not frozen}
     return spec
+
+
+def is_incoming_gradient(name: str) -> bool:
+    """Return True if an input is the gradient of a result: its name begins with grad_."""
+    return name.startswith("grad_")
 
 
 def nudged(value: Array, dtype: str, which: int) -> Array:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from grader.evaluation.bands import Expected, least
+from grader.evaluation.bands import Expected, entered, least
 from grader.evaluation.compare import Fault, compare
 from grader.model.report import Verdict
 from grader.session import GradingSession
@@ -152,6 +153,25 @@ def test_the_floor_is_far_below_any_result_that_can_be_judged(
     floor = least(dtype, scale, 1.0)
     assert 0 < floor <= 1e-5
     assert floor <= 0.02 * scale or scale < judged
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("grad_y", 1000.0), ("grading", 1.0), ("gradual", 1.0), ("x", 1.0)]
+)
+def test_only_an_input_called_grad_something_scales_a_band(
+    tmp_path: Path, name: str, size: float
+) -> None:
+    rest = f"""\
+run: ["y = f({name})"]
+cases:
+  large: {{{name}: [1000.0]}}
+checks:
+  - {{id: values, kind: outputs, of: y}}
+"""
+    reference = "def f(x):\n    return 2 * x\n"
+    with opened(tmp_path, rest, reference) as session:
+        evaluation = session.examine("reference", [reference.encode()], 3)
+        assert entered(evaluation, "main", evaluation.cases["large"], "y") == size
 
 
 def test_float32_leaves_as_much_of_what_entered() -> None:
