@@ -1,1 +1,1 @@
-"""F6: the command line: parse, call one function, render, end with a status."""
+"""The command line: parse, call one function, render, end with a status."""

@@ -1,1 +1,1 @@
-"""F0: the words and the frozen data every other floor speaks in."""
+"""Words and frozen data that every other package uses."""

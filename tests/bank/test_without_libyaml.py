@@ -35,9 +35,7 @@ def pure() -> ModuleType:
 
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
-def test_a_spec_is_the_same_document_with_libyaml_and_without(
-    path: Path, pure: ModuleType
-) -> None:
+def test_a_spec_is_the_same_document_with_libyaml_and_without(path: Path, pure: ModuleType) -> None:
     raw = path.read_bytes()
     ours, theirs = document.parse(raw, path), pure.parse(raw, path)
     assert repr(theirs.data) == repr(ours.data)  # some have NaN, which equals nothing

@@ -12,7 +12,7 @@ import pytest
 
 from grader import bank
 from grader.model.report import Report, Verdict
-from grader.sandbox import client, remote
+from grader.sandbox import client, probes, remote
 from grader.session import GradingSession
 from tests.asking import asked
 from tests.kinds.grading import run_check
@@ -242,7 +242,7 @@ def test_time_that_others_take_for_a_call_is_no_idleness_of_a_test(
     """On a busy machine many calls, each within the contract, are still right."""
     clock, queued = Clock(), [0.0]
     monkeypatch.setattr(client, "time", clock)
-    monkeypatch.setattr(client.probes, "own_queued_seconds", lambda: queued[0], raising=False)
+    monkeypatch.setattr(probes, "own_queued_seconds", lambda: queued[0], raising=False)
     ask, watch = client.WorkerClient.ask, client.WorkerClient._watch_all
 
     def slowly_asked(self: client.WorkerClient, request: Any, *more: Any, **named: Any) -> Any:
