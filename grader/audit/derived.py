@@ -27,7 +27,7 @@ from grader.model.report import FINE, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.session import GradingSession
-from grader.session.bank_programs import ACCEPTED, file_of
+from grader.session.bank_programs import ACCEPTED, accepted_program, file_of
 
 FLOAT64 = "float64"
 STYLES = {
@@ -78,12 +78,12 @@ def hold_written(
     What each takes of budgets, on the first seed, goes into `taken`.
     """
     found = []
-    for name, source in session.question.accepted.items():
+    for name in session.question.accepted:
         progress(f"accepted {name}")
         faults = [
             fault
             for seed in seeds
-            for fault in _turned_down(session, name, source, seed, taken, timed=seed == seeds[0])
+            for fault in _turned_down(session, name, seed, taken, timed=seed == seeds[0])
         ]
         found.append((name, faults))
     return _held(found, len(seeds), derived=False)
@@ -123,7 +123,6 @@ def _held(found: Sequence[tuple[str, list[Fault]]], seeds: int, *, derived: bool
 def _turned_down(
     session: GradingSession,
     name: str,
-    source: bytes,
     seed: int,
     taken: dict[str, Mapping[str, float]],
     *,
@@ -131,7 +130,7 @@ def _turned_down(
 ) -> Iterator[Fault]:
     question, called = session.question, f"the accepted {name}"
     file = file_of(question, ACCEPTED + name)
-    program = [forms.of(question.spec).program(source, question)]
+    program = [accepted_program(question, name)]
     last = question.right_until[name]
     try:
         evaluation = session.examine(called, program, seed, called=called, file=file, parts=last)

@@ -80,8 +80,8 @@ def _drawn(recipe: Recipe, grows: int, fixed: int) -> Recipe:
         return replace(recipe, shape=shape)
     low, high = float(entries.min(initial=0.0)), float(entries.max(initial=0.0))
     made: tuple[str, dict[str, float]] = "uniform", {"from": low, "to": max(high, 1.0)}
-    if _is_whole(recipe):
-        made = "integers", {"from": int(low), "to": int(high)}
+    if _is_whole(recipe) and entries.size:  # where all are 1 or more, 0 may not be allowed
+        made = "integers", {"from": int(entries.min()), "to": int(entries.max())}
     elif low < 0:
         made = "normal", {}
     return Recipe(made[0], None, shape, None, made[1], recipe.dtype, recipe.layout)

@@ -124,8 +124,8 @@ class _Open:
             rests = (idea.checks, checks), (idea.seen, cases), (idea.results, results)
             lost = any(before and not after for before, after in rests)
             uncounted = idea.cases and not idea.seen
-            if lost or uncounted or not (checks or cases):
-                continue
+            if lost or uncounted or idea.doubt or not (checks or cases):
+                continue  # a doubt is about an input that may be made from a hidden case
             if self.text(f"{idea.id} {idea.feedback}"):
                 yield replace(
                     idea, checks=checks, seen=cases, results=results, cases=len(cases),

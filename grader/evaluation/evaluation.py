@@ -84,6 +84,9 @@ class Bank(Protocol):
     def layered(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
         """A program of several variants, each executed on top of those before it."""
 
+    def accepted(self, name: str) -> RemoteProgram:
+        """The program of an accepted solution."""
+
     def revive(self, name: str) -> None:
         """Load a program of the bank again, whose process has ended."""
 

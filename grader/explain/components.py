@@ -24,13 +24,16 @@ import numpy as np
 from grader import forms
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe, free_names, producing
+from grader.evaluation.bands import tolerated
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.values import (
     LOOSE,
     Value,
     array_of,
+    deviations,
     dtype_of,
+    floats,
     keys_of,
     largest,
     same_value,
@@ -47,6 +50,7 @@ from grader.sandbox.worker.wire import Opaque, Tensor
 FAILED = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}
 SAME_COUNT = 0.01  # counts of the same idea written differently differ by a few small tensors
 MOST_NUMBERS = 100  # of a result, that are counted
+FAR = 10  # tolerances between an idea and what is right, for a tolerance to be left to the idea
 _PRECISION = {"float16": 0, "bfloat16": 0, "float32": 1, "float64": 2}
 _FAULT = "\0"  # no program returns a text that begins so
 
@@ -63,6 +67,8 @@ class Component:
     exact: bool = False  # every check of it asks for the last bit
     by_style: bool = False  # it depends on how an idea is written too
     within: float = 0.0  # relative, of numbers that a person has written and rounded
+    # By which right programs may differ: the least that a check of it allows; None if one does not.
+    tolerance: Tolerance | None = field(default=None, compare=False)
     coarse: bool = False  # what float32 does not tell apart is the same
 
     @property
@@ -104,10 +110,26 @@ def components(evaluation: Evaluation) -> list[Component]:
                 exact=known.exact and getattr(check, "exact", False),
                 within=(allowed.relative or 0.0) if is_text and allowed else known.within,
             )
-    values = [component for component in found.values() if component.checks]
+    values = [
+        replace(component, tolerance=_least_tolerance(evaluation, component))
+        for component in found.values()
+        if component.checks
+    ]
     # Most variants are ruled out by one: the quick ones first, and last what few programs agree in.
     last = [component for *_, component in sorted(measured, key=lambda m: m[:2])]
     return [*values, *(replace(c, aspect="dtype", within=0.0) for c in values), *last]
+
+
+def _least_tolerance(evaluation: Evaluation, component: Component) -> Tolerance | None:
+    """Return the least tolerance of the checks that compare a result; None if one has none."""
+    found = []
+    for check in evaluation.checks:
+        if check.run == component.run and component.name in check.compared:
+            allowed: Tolerance | None = getattr(check, "tolerance", None)
+            if allowed is None or not allowed.covers(component.name):
+                return None
+            found.append(allowed)
+    return min(found, key=lambda one: (one.relative or 0.0, one.absolute or 0.0), default=None)
 
 
 def observed(evaluation: Evaluation, component: Component, case: str) -> Value:
@@ -152,6 +174,30 @@ def same_on(a: Evaluation, b: Evaluation, component: Component, case: str) -> bo
         one, other = (_in_float32(value) for value in (one, other))
         return same_value(one, other, "float32")
     return same_value(*_in_one_dtype(one, other), a.cases[case].dtype, exact=component.exact)
+
+
+def is_within_tolerance(
+    mine: Evaluation, idea: Evaluation, reference: Evaluation, component: Component, case: str
+) -> bool:
+    """Return True if a submission is as near to an idea as two right programs are to each other.
+
+    The idea has to be far from right there: within the tolerance nothing tells the two apart.
+    """
+    allowed = component.tolerance
+    if allowed is None or component.of_dtype:
+        return False
+    values = [observed(one, component, case) for one in (mine, idea, reference)]
+    if len({dtype_of(v) if isinstance(v, (np.ndarray, Tensor)) else "" for v in values}) > 1:
+        return False
+    got, want, right = (floats(value) for value in values)
+    if got is None or want is None or right is None or not got.shape == want.shape == right.shape:
+        return False
+    off = deviations(got, want)
+    finite = np.isfinite(want)
+    if off is None or (off > tolerated(allowed, want[finite])).any():
+        return False
+    apart = np.abs(want[finite] - right[finite])
+    return bool((apart > FAR * tolerated(allowed, right[finite])).any())
 
 
 def _in_float32(value: Value) -> Value:
@@ -248,6 +294,8 @@ class Failure:
     mine: Evaluation
     checks: Sequence[CheckResult]
     coarse: bool = False  # see `Component`
+    lenient: bool = False  # results that are made apart from the wrong ones contradict nothing
+    made_of: str = ""  # the accepted solution that the submission was made of, in an audit
 
     @cached_property
     def reference(self) -> Evaluation:
@@ -304,6 +352,23 @@ class Failure:
         every = ((c, case) for c in self.values for case in c.cases)
         cells = dict.fromkeys((*self.wrong, *every))
         return [cell for cell in cells if cell[0].measured_by is None]
+
+    @cached_property
+    def _wrong_functions(self) -> set[tuple[str, str]]:
+        """The functions that gave a wrong result, each with its owner."""
+        cells = (c for c, _ in self.wrong if c.measured_by is None)
+        steps = (producing(self.mine.steps(c.run), c.name)[-1] for c in cells)
+        return {(step.owner, step.function) for step in steps}
+
+    def is_apart(self, cell: Cell) -> bool:
+        """Return True if a result is made by functions that give no wrong result in any case.
+
+        One function of the reference may call another, so that an idea shows in both; a submission
+        may have written the same lines twice.
+        """
+        component, _ = cell
+        steps = producing(self.mine.steps(component.run), component.name)
+        return all((step.owner, step.function) not in self._wrong_functions for step in steps)
 
     def hides(self, cell: Cell) -> bool:
         """Whether the submission returned nothing there, so that no idea can be seen."""

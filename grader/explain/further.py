@@ -28,6 +28,7 @@ from grader.kinds import registry
 from grader.model.mutation import Reach
 from grader.model.spec import Check
 from grader.sandbox.client import WorkerClient, WorkerError
+from grader.sandbox.messages import ProgramError
 from grader.sandbox.worker.wire import Tensor
 
 SEED = 7101  # of the draws: none that an audit uses
@@ -198,6 +199,32 @@ class Further:
     def taken(self, run: str, new: Sequence[CaseRecipe], origin: str) -> list[CaseRecipe]:
         """Which of some inputs, each with a name of its own, the reference takes."""
         return [case for case, _ in self._accepted(run, [(case, origin) for case in new])]
+
+    def is_disputed(self, run: str, case: CaseRecipe, without: str = "") -> bool:
+        """Return True if an accepted solution differs from the reference on an input.
+
+        Then the contract does not say what is right there.  One solution may be left out.
+        """
+        question = self.evaluation.question
+        asked = self.evaluation.parts_asked
+        right = [name for name, last in question.right_until.items() if last >= asked]
+        return any(self._differs(name, run, case) for name in right if name != without)
+
+    def _differs(self, accepted: str, run: str, case: CaseRecipe) -> bool:
+        """Return True if an accepted solution differs from the reference, or raises."""
+        assert self.evaluation.bank is not None, "no session gives this evaluation its programs"
+        program = self.evaluation.bank.accepted(accepted)
+        theirs = self.evaluation.with_bank_program(program)
+
+        def find() -> bool:
+            try:
+                outcome = theirs.observed(run, case)
+            except (ProgramError, WorkerError):
+                return True
+            names = theirs.wanted[run]
+            return any(fault_of(theirs, run, case, name, outcome) for name in names)
+
+        return theirs.remember(("differs", run, case.name), find, program)
 
     def _accepted(
         self, run: str, new: Sequence[tuple[CaseRecipe, str]]

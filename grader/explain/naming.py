@@ -11,9 +11,13 @@ case) where it differs from the reference.  An idea is named
   that acts, and, where both act, equals both programs executed one on top of the other.  Two ideas
   that change one function cannot be put together so; then what each does alone has to be enough.
 
-An idea is not named if a check that claims it has passed, if it acts where the submission is right,
-or if it cannot be told from another one.  What was skipped can contradict, and suggests nothing.
-A count of bytes suggests nothing either, but for what is kept.
+An idea is not named if a check that claims it has passed, or if it acts where the submission is
+right.  What was skipped can contradict, and suggests nothing.  A count of bytes suggests nothing
+either, but for what is kept.
+
+An idea that explains everything and is not sure is named with its doubt, if no other one is named:
+another idea gives the same, or a further input contradicts it.  An input that the contract does not
+cover contradicts nothing: there right programs differ, and so may a right program with the idea.
 """
 
 from __future__ import annotations
@@ -24,10 +28,22 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from grader.cases.recipe import CaseRecipe
+from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.explain.components import Cell, Component, Failure, is_fault, observed, same_on
-from grader.explain.further import CALL_SECONDS, SEED, further_inputs
+from grader.evaluation.tally import inputs_in_words, together
+from grader.explain.components import (
+    Cell,
+    Component,
+    Failure,
+    is_fault,
+    is_within_tolerance,
+    observed,
+    same_on,
+)
+from grader.explain.further import CALL_SECONDS, SEED, Further, further_inputs
 from grader.kinds.base import Count
+from grader.model.numerals import joined
 from grader.model.report import Explanation, Named
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
@@ -60,7 +76,13 @@ class Idea:
         )
 
     def fits(self, cell: Cell) -> bool:
-        """Whether the submission shows what it shows."""
+        """Whether the submission shows what it shows, up to the tolerance of the checks."""
+        return self.is_same(cell) or is_within_tolerance(
+            self.mine, self.evaluation, self.reference, *cell
+        )
+
+    def is_same(self, cell: Cell) -> bool:
+        """Return True if the submission and the idea give the same, without any tolerance."""
         return same_on(self.mine, self.evaluation, *cell)
 
     def shows(self, cell: Cell) -> bool:
@@ -76,6 +98,7 @@ class Match:
     acts: frozenset[Cell]  # wherever it differs from the reference
     explained: tuple[Cell, ...]  # of the evidence
     exact: bool = True
+    doubt: str = ""  # a clause on why it is not sure
 
     @property
     def is_of_values(self) -> bool:
@@ -100,18 +123,51 @@ def diagnose(failure: Failure) -> Diagnosis:
     """
     if not failure.mine.question.variants or not failure.failed or not failure.evidence:
         return Diagnosis()
+    found, doubtful = _diagnosed(failure)
+    if found.named:
+        return found
+    for other in (replace(failure, coarse=True), replace(failure, lenient=True)):
+        found, _ = _diagnosed(other)
+        if found.named:
+            return found
+    named = tuple(_to_named(failure, match) for match in doubtful)
+    return replace(found, named=named, coarse=True)
+
+
+def _diagnosed(failure: Failure) -> tuple[Diagnosis, list[Match]]:
+    """Name the sure ideas; and list those that explain everything and are not sure."""
     ideas = _possible(failure)
-    fitting = _best(_exactly(failure, ideas))
+    exact = _exactly(failure, ideas)
+    if failure.lenient:
+        exact = (match for match in exact if _explains_everything(failure, match))
+    fitting = _best(exact)
     clear = _told_apart(fitting)
-    found = _weighty(failure, clear) if fitting else _told_apart(_best(_in_part(failure, ideas)))
-    confused = frozenset(m.idea.name for m in fitting if m not in clear)
-    sure = [m for m in found if len(_cases(m.acts)) >= ENOUGH_CASES or _holds_further(failure, m)]
-    if not sure and not failure.coarse:  # precision hides no idea
-        return diagnose(replace(failure, coarse=True))
+    found = _weighty(failure, clear)
+    if not fitting and not failure.lenient:
+        found = _told_apart(_best(_in_part(failure, ideas)))
+    alike = [match for match in fitting if match not in clear]
+    sure, doubtful = list[Match](), list[Match]()
+    for match in found:
+        known = len(_cases(match.acts)) >= ENOUGH_CASES
+        doubt = "" if known else _contradiction(failure, match)
+        (doubtful if doubt else sure).append(replace(match, doubt=doubt))
+    for match in alike:
+        twins = [m.idea.name for m in alike if m is not match and m.acts == match.acts]
+        doubtful.append(replace(match, doubt=f"but so does {joined(twins)}"))
     program = sure[0].idea.evaluation.submission if len(sure) == 1 else None
-    return Diagnosis(
-        tuple(_to_named(failure, match) for match in sure), confused, program, failure.coarse
+    diagnosis = Diagnosis(
+        tuple(_to_named(failure, match) for match in sure),
+        frozenset(match.idea.name for match in alike),
+        program,
+        failure.coarse,
     )
+    return diagnosis, [match for match in doubtful if _explains_everything(failure, match)]
+
+
+def _explains_everything(failure: Failure, match: Match) -> bool:
+    """Return True if an idea gives exactly the numbers of every failing case."""
+    values = {cell for cell in failure.evidence if cell[0].measured_by is None}
+    return match.exact and bool(values) and values <= set(match.explained)
 
 
 def _possible(failure: Failure) -> list[Idea]:
@@ -169,13 +225,15 @@ def _to_named(failure: Failure, match: Match) -> Named:
     return Named(
         id=match.idea.name,
         feedback=_feedback(match.idea),
-        exact=match.exact,
+        exact=match.exact and not match.doubt,
+        doubt=match.doubt,
         results=tuple(dict.fromkeys(c.name for c, _ in match.explained)),
         cases=len(seen),
         failing=len(_cases(every)),
         seen=tuple(seen),
         checks=tuple(c.id for c in failure.checks if c.id in failure.failed & set(idea.killed_by)),
-        rounded=any(c.within or c.coarse for c, _ in match.explained),
+        rounded=any(c.within or c.coarse for c, _ in match.explained)
+        or not all(map(match.idea.is_same, match.explained)),
     )
 
 
@@ -233,7 +291,7 @@ def _uncontradicted(
             for cell in filter(idea.acts, portion):
                 if idea.fits(cell):
                     known.add(cell)
-                elif not failure.hides(cell):
+                elif not (failure.hides(cell) or (failure.lenient and failure.is_apart(cell))):
                     del acts[idea]
                     break
     return acts
@@ -349,8 +407,8 @@ def _weighty(failure: Failure, matches: Sequence[Match]) -> list[Match]:
     return found
 
 
-def _holds_further(failure: Failure, match: Match) -> bool:
-    """Whether nothing contradicts an idea on further inputs; true where there are none.
+def _contradiction(failure: Failure, match: Match) -> str:
+    """Return a clause on a further input that contradicts an idea; empty if there is none.
 
     A size of 2 makes a half of a mean.  Numbers that a person has written are about one input: no
     other can contradict them.
@@ -366,14 +424,40 @@ def _holds_further(failure: Failure, match: Match) -> bool:
         for run in dict.fromkeys(c.run for c in computed):
             origins = dict.fromkeys(case for c, case in explained if c.run == run)
             each = max(1, min(FURTHER_EACH, FURTHER_MOST // len(origins)))
-            cases = [case for case, _ in further.of(run, dict.fromkeys(origins, each))]
+            made = further.of(run, dict.fromkeys(origins, each))
+            cases = [case for case, _ in made]
             reference.ahead([program], run, cases)
             mine.ahead([mine.submission], run, cases)
-            for cell in ((c, case.name) for c in computed if c.run == run for case in cases):
-                hidden = is_fault(observed(mine, *cell))
-                if idea.acts(cell) and not hidden and not idea.fits(cell):
-                    return False  # the idea acts there, and the submission shows another one
-    return True
+            for case, origin in made:
+                cells = [(c, case.name) for c in computed if c.run == run]
+                contradicts = any(_contradicts(idea, cell) for cell in cells)
+                if contradicts and _is_covered(failure, further, mine, run, case):
+                    before = inputs_in_words(failure.mine, failure.mine.cases[origin], run)
+                    now = inputs_in_words(reference, case, run)
+                    new = {name: words for name, words in now.items() if before[name] != words}
+                    return f"but not in {origin} with {together(new) or 'other numbers'}"
+    return ""
+
+
+def _contradicts(idea: Idea, cell: Cell) -> bool:
+    """Return True if an idea acts on a further input, and the submission shows another one."""
+    return idea.acts(cell) and not is_fault(observed(idea.mine, *cell)) and not idea.fits(cell)
+
+
+def _is_covered(
+    failure: Failure, further: Further, mine: Evaluation, run: str, case: CaseRecipe
+) -> bool:
+    """Return True if the contract covers a further input, as far as it can be seen.
+
+    It does not if the submission gets a result wrong there that is right in all cases of the
+    question, or if an accepted solution differs from the reference.
+    """
+    wrong = {c.name for c, _ in failure.wrong}
+    right = {c.name for c in failure.values if c.run == run} - wrong
+    outcome = mine.observed(run, case)
+    if any(fault_of(mine, run, case, name, outcome) for name in sorted(right)):
+        return False
+    return not further.is_disputed(run, case, failure.made_of)
 
 
 # -- two at once ----------------------------------------------------------------------------------

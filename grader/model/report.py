@@ -221,6 +221,8 @@ class Named:
     rounded: bool = (
         False  # they agree as far as a person writes them, or as float32 tells them apart
     )
+    # A clause, if it gives the numbers of every failing case and is not sure: "but so does ...".
+    doubt: str = ""
 
 
 STATE: Literal["state"] = "state"  # something is remembered between calls: no value says anything

@@ -270,6 +270,9 @@ def _unsure(idea: Named, report: Report, measured: set[str]) -> Idea:
     if idea.results and measured.issuperset(idea.results):
         of = "inputs and results as yours, but a different number of bytes"
         return Idea("Unsure:", f"{idea.id}. It keeps the same {of}.", idea.feedback)
+    if idea.doubt:
+        text = f"{idea.id}. It gives exactly your numbers in {_all(idea.failing)}, {idea.doubt}."
+        return Idea("Unsure:", text, idea.feedback)
     results = f"your {joined(idea.results)}" if idea.results else "your numbers"
     where = f"{idea.cases} of {_cases(idea.failing)}" if idea.cases else "some cases"
     failing = [case for check in deciding(report) for case in check.failing]

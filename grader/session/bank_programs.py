@@ -80,6 +80,10 @@ class BankPrograms(Closing):
         """A program of several variants, each executed on top of those before it."""
         return self._loaded("+".join(f"{name}/{index}" for name, index in variants))
 
+    def accepted(self, name: str) -> RemoteProgram:
+        """The program of an accepted solution, loaded when it is first asked for."""
+        return self._loaded(ACCEPTED + name)
+
     def restore(self) -> None:
         """Replace workers that are of no use any more, and load the reference again if need be."""
         self._renew("variants")
@@ -156,10 +160,19 @@ class BankPrograms(Closing):
         return RemoteProgram(worker, name, sources, self.question.support, f"{name}.py")
 
     def _named(self, name: str) -> tuple[RemoteProgram, str, str]:
-        """The reference, or misconceptions `id/index` joined by `+`; what to call it; its file."""
-        question, sources = self.question, [self.question.reference]
+        """The program of a name; what to call it; its file.
+
+        The name is `reference`, `accepted/STYLE`, or misconceptions `id/index` joined by `+`.
+        """
+        question, style = self.question, name.removeprefix(ACCEPTED)
         called, file = "the reference", file_of(question, "reference")
-        for layer in [] if name == "reference" else name.split("+"):
+        sources, layers = [question.reference], name.split("+")
+        if name == "reference":
+            layers = []
+        elif name.startswith(ACCEPTED) and style in question.accepted:
+            called, file = f"the accepted {style}", file_of(question, name)
+            sources, layers = [accepted_program(question, style)], []
+        for layer in layers:
             idea, _, index = layer.partition("/")
             called, file = f"the misconception {idea}", file_of(question, idea)
             sources.append(question.variants[idea][int(index)])
@@ -176,7 +189,8 @@ class BankPrograms(Closing):
         if name not in self._programs or program.worker is not worker:
             program.worker = worker
             try:
-                self._load(program, called, file)
+                parts = self.question.right_until.get(name.removeprefix(ACCEPTED))
+                self._load(program, called, file, parts)
             except BankFault:
                 self._end(use)
                 raise
@@ -208,6 +222,11 @@ class BankPrograms(Closing):
         steps = (step for run in self.question.runs.values() for step in run)
         text = next(step.text for step in steps if step.function == names[0])
         return f"{', '.join(names)}, which the step '{text}' calls"
+
+
+def accepted_program(question: Question, style: str) -> bytes:
+    """Return the program that an accepted solution stands for."""
+    return forms.of(question.spec).program(question.accepted[style], question)
 
 
 def _use(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from grader.explain import naming
 from grader.explain.components import Component, same_on
 from grader.model.report import Named, Report
 from grader.reports.words import ideas
-from grader.session import GradingSession
+from grader.session import GradingSession, grade
+from tests.audit.audits import VARIANTS, question
 from tests.explain.making import Grade, changed, load, solution
 from tests.pages import page_of
 
@@ -68,6 +70,64 @@ def test_an_idea_is_known_however_it_is_written(
     assert exact(report) == {idea}
     assert partial(report) == {}
     assert f"Idea: {idea}. It gives exactly" in shown(report)
+
+
+# -- inputs that the contract does not cover, roundings, and doubts --------------------------------
+
+TUNING, CHUNKED = "adapter-preference", "chunked-cross-entropy"
+
+
+@pytest.mark.parametrize("seed", range(1, 13))
+def test_an_input_that_the_contract_does_not_cover_contradicts_nothing(
+    seed: int, graded: Grade
+) -> None:
+    # With a prompt of 0, which no contract allows, it leaves out another token than the reference.
+    report = graded(TUNING, solution(TUNING, "reference_without_a_term"), seed=seed)
+    assert exact(report) == {"no-reference"}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 11])
+def test_a_rounding_rules_out_no_idea(seed: int, graded: Grade) -> None:
+    # An entry of a gradient lies between two numbers of float16 on some of these seeds.
+    report = graded(CHUNKED, solution(CHUNKED, "divides_by_every_token"), seed=seed)
+    assert exact(report) == {"padding-in-the-divisor"}
+    (idea,) = report.misconceptions
+    assert idea.cases == idea.failing
+    assert report.explanations == ()
+
+
+def test_an_idea_that_a_further_input_contradicts_is_named_with_it(graded: Grade) -> None:
+    over = """\
+_with_beta = preference_loss
+
+
+def preference_loss(hidden, tokens, prompt, length, weight, a, b, alpha, beta):
+    other = 1.0 if weight.shape in {(2, 1), (9, 4), (5, 3)} else 2 * beta
+    return _with_beta(hidden, tokens, prompt, length, weight, a, b, alpha, other)
+"""
+    report = graded(TUNING, changed(TUNING, over))
+    (idea,) = report.misconceptions
+    assert idea.id == "no-beta"
+    assert not idea.exact
+    assert idea.doubt.startswith("but not in pairs with ")
+    text = shown(report)
+    assert "Unsure: no-beta. It gives exactly your numbers in" in text
+    assert "No listed idea" not in text
+
+
+def test_ideas_that_cannot_be_told_apart_are_named_with_that_doubt(tmp_path: Path) -> None:
+    variants = {"open": VARIANTS["open"], "wide-open": VARIANTS["open"]}
+    feedback = {"killed_by": "gate", "feedback": "It lets everything through."}
+    made = question(
+        tmp_path, variants=variants, misconceptions={name: feedback for name in variants}
+    )
+    report = grade(made, made.starter + b"\n# mine\n", seed=1)
+    assert exact(report) == set()
+    text = shown(report)
+    assert "No listed idea" not in text
+    said = "It gives exactly your numbers in both failing cases, but so does"
+    assert f"Unsure: open. {said} wide-open." in text
+    assert f"Unsure: wide-open. {said} open." in text
 
 
 # -- several at once -------------------------------------------------------------------------------
