@@ -20,6 +20,7 @@ import numpy as np
 from grader.audit import derived
 from grader.audit.matrix import Matrix, Seen, Subject, always_raised, result_of, shares_of
 from grader.audit.mutation import mutate
+from grader.audit.planted import plant_ideas
 from grader.audit.unvaried import unvaried
 from grader.bank import load
 from grader.evaluation.again import require_steady
@@ -33,6 +34,7 @@ from grader.model.audit import (
     Budget,
     CheckFacts,
     MutationReport,
+    Planted,
     Remark,
     Trivial,
 )
@@ -46,6 +48,7 @@ from grader.session.submission import LOG_SEED, experiment
 SHOWN = 5  # places marked TODO
 MOST_WORDS, MOST_CLAUSES = 90, 6  # of the first part, which is read in a minute
 ROOM = 1.5  # times what right solutions take: a budget, if wrong ideas are far enough away
+ENOUGH_NAMED = 0.9  # of the ideas that are planted in accepted solutions
 CLOSE = 0.02  # relative, of numbers in a log: machines round in other ways
 
 Progress = Callable[[str], None]
@@ -130,6 +133,7 @@ def audit(
     checks, matrix = question.spec.checks, Matrix.of(question, seeds)
     trivial: list[Trivial] = []
     accepted: list[Accepted] = []
+    planted: Planted | None = None
     turned_down: list[str] = []
     taken: dict[str, Mapping[str, float]] = {}  # of budgets, by accepted solutions
     timed = [check.id for check in checks if registry.get(check.kind).timed]
@@ -150,6 +154,7 @@ def audit(
                 accepted = own + others
                 repair = derived.hold_repair(session, seeds, say)
                 turned_down = [*rejected, *odd, *repair, *_faulty_log(question)]
+                planted = plant_ideas(session, seeds[0], say)
                 say("trivial answers")
                 trivial = derived.try_answers(session, seeds[-1])
                 notes += unmade
@@ -163,6 +168,10 @@ def audit(
             "what the functions return"
         )
     remarks = list(_remarks_on_text(question))
+    if planted is not None and planted.share < ENOUGH_NAMED:
+        count = planted.named + len(planted.missed)
+        text = f"{planted.named} of {count} ideas planted in accepted solutions are named"
+        remarks.append(Remark("planted", text))
     budgets = tuple(matrix.budgets(taken))
     if not faults:
         faults = matrix.problems()
@@ -199,6 +208,7 @@ def audit(
         notes=tuple(notes),
         trivial=tuple(trivial),
         accepted=tuple(accepted),
+        planted=planted,
     )
 
 

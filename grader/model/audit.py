@@ -74,6 +74,21 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
+class Planted:
+    """How many ideas are named when they stand in accepted solutions, on one seed."""
+
+    named: int  # by exactly their own name
+    missed: tuple[str, ...]  # "even-split in loops (named: nothing)"
+    passing: int  # plants that pass: the solution does not use the functions that are replaced
+    impossible: int  # variants that fit into no accepted solution that was tried
+
+    @property
+    def share(self) -> float:
+        """The share that is named, of the plants that fail a check."""
+        return self.named / (self.named + len(self.missed))
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
     """What programs take of the budget of a check, in the case that needs most of it."""
 
@@ -109,6 +124,7 @@ class AuditReport:
     trivial: tuple[Trivial, ...] = ()
     accepted: tuple[Accepted, ...] = ()
     budgets: tuple[Budget, ...] = ()
+    planted: Planted | None = None  # None if no idea fits into an accepted solution
 
     @property
     def ok(self) -> bool:

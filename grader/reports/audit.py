@@ -55,6 +55,13 @@ def audit_page(report: AuditReport) -> Iterator[Block]:
         yield Paragraph(said, f"{one.check}: ", "", indent=2)
     if passed := ", ".join(a.name for a in report.accepted if a.passed == a.seeds):
         yield Paragraph(f"right solutions passed: {passed}", indent=2)
+    if (planted := report.planted) is not None:
+        count = planted.named + len(planted.missed)
+        yield Paragraph(
+            f"{planted.named} of {count} named ({planted.share:.0%})", "planted:", "", 2
+        )
+        for missed in planted.missed:
+            yield Paragraph(missed, "not named:", "", indent=4)
     yield Gap()
     for note in report.notes:
         yield Paragraph(note, "note   ", "", indent=2, hang=8)
