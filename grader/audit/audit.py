@@ -21,6 +21,7 @@ from grader.audit import derived
 from grader.audit.matrix import Matrix, Seen, Subject, always_raised, result_of, shares_of
 from grader.audit.mutation import mutate
 from grader.audit.planted import plant_ideas
+from grader.audit.uncombined import uncombined
 from grader.audit.unvaried import unvaried
 from grader.bank import load
 from grader.evaluation.again import require_steady
@@ -160,6 +161,8 @@ def audit(
                 notes += unmade
                 first = session.bank.evaluation(session.bank.reference, seeds[0])
                 notes += [f"never varied: {text}" for text in unvaried(question, first)]
+                say("features that are never combined")
+                notes += [f"never combined: {text}" for text in uncombined(session, first)]
     except BankFault as fault:
         faults.append(str(fault))
     if unmade := [t.name for t in trivial if not t.made]:

@@ -21,6 +21,19 @@ from grader.model.numerals import shape_text
 from grader.model.question import Question
 
 _REAL, _WHOLE = re.compile(r"\ba number\b(?! of)|\bfloats?\b"), re.compile(r"\bints?\b|\bwhole\b")
+_NUMBER = r"(?P<number>-?\d+(?:\.\d+)?(?:e-?\d+)?)(?![\d.]*\w| [-+*/])"
+_BOUND = "(?:at least|at most|above|below)"
+_LIMITS = (
+    rf"\bNAME(?:(?:,|,? and) \w+)*(?:,? an? \w+,?)?(?: is| are)? "
+    rf"(?:{_BOUND}|from|[<>]=?) {_NUMBER}",
+    rf"\bNAME(?: is)? {_BOUND} [^ ]+ and {_BOUND} {_NUMBER}",
+    rf"\bNAME(?: is)? from [^ ]+ to {_NUMBER}",
+    rf"(?m)^ *# +NAME\b[^;\n]*\b{_BOUND} {_NUMBER}",
+    rf"{_NUMBER} [<>]=? NAME\b",
+)
+_OPEN = re.compile(r"above|below|[<>](?!=)")  # the limit itself is not allowed
+NEARLY_NONE = 1e-6  # a probability
+NEARLY_ZERO = 1e-12  # a number above 0 that is hardly above it
 LEAST_CASES = 3  # of which it may be said that all their sizes are alike
 
 
@@ -38,6 +51,7 @@ def unvaried(question: Question, evaluation: Evaluation) -> Iterator[str]:
         if any(isinstance(one, (str, type(None))) for one in values.values()):
             continue
         if all(isinstance(one, (int, float)) for one in values.values()):
+            yield from _at_limits(question, name, values)
             said = _of_numbers(question, name, values)
         else:
             arrays = True
@@ -71,6 +85,33 @@ def _of_numbers(question: Question, name: str, values: Mapping[str, Any]) -> str
     return f"every case has {name} {told}; add {_further(question, case, name, other)}"
 
 
+def _at_limits(question: Question, name: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """Sentences on limits that are stated of a number and that no case comes near."""
+    first = next(iter(values))
+    for limit, words in limits_of(question, name).items():
+        if limit in values.values():
+            continue
+        if not _OPEN.search(words):
+            case = _further(question, first, name, f"{limit:g}")
+            yield f"no case has {name} at its limit {limit:g}; add {case}"
+        elif limit == 0 and any(isinstance(one, float) for one in values.values()):
+            nearest = min(map(abs, values.values()))
+            if nearest > NEARLY_ZERO:
+                case = _further(question, first, name, "1.0e-20")
+                yield f"{name} may be as small as you like and is at least {nearest:g}; add {case}"
+
+
+def limits_of(question: Question, name: str) -> dict[float, str]:
+    """Return the limits that interfaces and contracts set to a number, and in which words."""
+    found: dict[float, str] = {}
+    for part in question.spec.parts:
+        for text in (part.interface, *part.contract):
+            for pattern in _LIMITS:
+                for match in re.finditer(pattern.replace("NAME", re.escape(name)), text):
+                    found.setdefault(float(match["number"]), match[0])
+    return found
+
+
 def _further(question: Question, case: str, key: str, value: str) -> str:
     """A further case under a name that is free."""
     called = f"other-{key.lower().replace('_', '-').strip('-')}"
@@ -82,6 +123,10 @@ def _further(question: Question, case: str, key: str, value: str) -> str:
 def _of_arrays(arrays: Sequence[np.ndarray[Any, Any]]) -> str:
     """What is the same of an array in every case."""
     told = []
+    if all(map(is_distribution, arrays)):
+        smallest = min(one[one > 0].min() for one in arrays)
+        if smallest > NEARLY_NONE:
+            told.append(f"never between 0 and {smallest:.2g}")
     if all(one.dtype.kind == "f" for one in arrays):
         if all((one == np.floor(one)).all() for one in arrays):
             told.append("always whole")
@@ -104,6 +149,13 @@ def _of_arrays(arrays: Sequence[np.ndarray[Any, Any]]) -> str:
             if not {one, other} <= {*same} and all(s[one] == s[other] for s in shapes)
         ]
     return " and ".join(told)
+
+
+def is_distribution(array: np.ndarray[Any, Any]) -> bool:
+    """Return True if each row holds probabilities that add up to 1."""
+    if array.dtype.kind != "f" or not array.size or not array.ndim or (array < 0).any():
+        return False
+    return bool(np.allclose(array.sum(axis=-1), 1))
 
 
 def _arguments(question: Question) -> Iterator[str]:

@@ -151,3 +151,40 @@ def test_an_argument_with_a_default(tmp_path: Path, steps: list[str], told: list
     )
     assert [note.removeprefix("never varied: ") for note in report.notes] == told
     assert report.ok, report.problems
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers", "told"),
+    [
+        ("k is at least 1", (2.5, 3.0), ["no case has k at its limit 1; add "
+         "`other-k: {extends: case0, k: 1}`"]),
+        ("k is at least 1", (2.5, 1.0), []),
+        ("x, k and eps are at least 1", (2.5, 3.0), ["no case has k at its limit 1; add "
+         "`other-k: {extends: case0, k: 1}`"]),
+        ("0 <= k", (2.5, 3.0), ["no case has k at its limit 0; add "
+         "`other-k: {extends: case0, k: 0}`"]),
+        ("k from 2.5 to 4", (2.5, 3.0), ["no case has k at its limit 4; add "
+         "`other-k: {extends: case0, k: 4}`"]),
+        ("k is above 0", (2.5, 1e-9), ["k may be as small as you like and is at least 1e-09; add "
+         "`other-k: {extends: case0, k: 1.0e-20}`"]),
+        ("k is above 0", (2.5, 1e-16), []),
+        ("k is above 2", (2.5, 3.0), []),  # what is near 2 depends on the question
+        ("k is below 1 - x, where eps is at least 1", (2.5, 3.0), []),
+        ("blocks of k, at least 1", (2.5, 3.0), []),
+    ],
+)  # fmt: skip
+def test_a_number_that_is_never_at_a_limit_that_is_stated(
+    tmp_path: Path, words: str, numbers: tuple[float, float], told: list[str]
+) -> None:
+    cases: list[dict[str, Any]] = [
+        {"x": {"normal": shape}, "k": k} for shape, k in zip(([1, 2], [3, 4]), numbers, strict=True)
+    ]
+    assert said(tmp_path, *cases, contract=[words]) == told
+
+
+def test_probabilities_that_are_never_nearly_0(tmp_path: Path) -> None:
+    cases: list[dict[str, Any]] = [{"x": [[0.25, 0.75, 0.0]], "k": 0.5}, {"x": [[1.0]], "k": 1.5}]
+    told = ["x is never between 0 and 0.25 and never negative"]
+    assert said(tmp_path / "a", *cases) == told
+    cases[1]["x"] = [[1.0 - 1e-7, 1e-7]]
+    assert said(tmp_path / "b", *cases) == ["x is never negative"]
