@@ -49,6 +49,33 @@ def forward(blocks, x, rng, segments):
     x, contexts = _run(blocks[begins[-1] :], x, rng, True)
     return x, (starts, contexts)
 
+# %% statistics-move-in-backward
+# killed_by: halfway
+"""Your first run of a block is called the repetition, and the repetition moves the running means. After
+one step they are right; but whoever looks between forward and backward finds them where they were,
+and if a later batch goes backward first, they move in the wrong order. The first run moves them."""
+
+def forward(blocks, x, rng, segments):
+    begins = _begins(len(blocks), segments)
+    starts = []
+    for begin, end in itertools.pairwise(begins):
+        starts.append((begin, end, x, _saved(rng)))
+        for block in blocks[begin:end]:
+            x, _ = block.forward(x, rng, again=True)
+    x, contexts = _run(blocks[begins[-1] :], x, rng, False)
+    return x, (starts, contexts)
+
+def backward(blocks, state, grad_y, rng):
+    starts, contexts = state
+    found = _saved(rng)
+    grad = _unwound(blocks[-len(contexts) :], contexts, grad_y)
+    for begin, end, x, there in reversed(starts):
+        _restore(rng, there)
+        _, contexts = _run(blocks[begin:end], x, rng, False)
+        grad = _unwound(blocks[begin:end], contexts, grad)
+    _restore(rng, found)
+    return grad
+
 # %% segments-in-forward-order
 # killed_by: gradient
 """The segments are gone through backward from the first to the last. What arrives is the gradient

@@ -197,6 +197,31 @@ def _scale(by_problem, eps):
 def _scale(by_problem, eps):
     return by_problem.std(axis=1, keepdims=True)
 
+# %% nearly-equal-is-equal
+# killed_by: nearly-equal
+"""You give a group no advantages if its rewards are nearly equal: if their standard deviation is below
+some number, or if np.allclose says so. Only equal rewards have none, and there 0 divided by eps is
+0 without a special case. What is a small difference depends on the scale of the rewards."""
+_right_scale = _scale
+
+def _scale(by_problem, eps):
+    spread = by_problem.std(axis=1, keepdims=True)
+    return np.where(spread < 4e-3, np.inf, _right_scale(by_problem, eps))
+
+# %% nearly-equal-is-equal / by-allclose
+_right_scale = _scale
+
+def _scale(by_problem, eps):
+    alike = np.isclose(by_problem, by_problem[:, :1], atol=1e-3).all(axis=1, keepdims=True)
+    return np.where(alike, np.inf, _right_scale(by_problem, eps))
+
+# %% nearly-equal-is-equal / by-1e-6
+_right_scale = _scale
+
+def _scale(by_problem, eps):
+    spread = by_problem.std(axis=1, keepdims=True)
+    return np.where(spread < 1e-6, np.inf, _right_scale(by_problem, eps))
+
 # %% variance-in-one-pass
 # killed_by: equal-rewards
 """Your variance is the mean of squares less the square of the mean. Of equal rewards rounding can

@@ -90,11 +90,20 @@ def worker_rng(seed, epoch, worker, begin):
 
 # %% seeds-added-up
 # killed_by: noise
-"""You add up what the generator belongs to. Different sums of small numbers are often equal: worker 1
-of epoch 0 draws what worker 0 draws in epoch 1. Give numpy the numbers as a list, which it mixes."""
+"""You make one number of what the generator belongs to, by a sum, by shifts or by an exclusive or. For
+other arguments it is often the same: in a plain sum worker 1 of epoch 0 draws what worker 0 draws in
+epoch 1. Give numpy the numbers as a list, which it mixes."""
 
 def worker_rng(seed, epoch, worker, begin):
     return np.random.default_rng(seed + epoch + worker + begin)
+
+# %% seeds-added-up / by-powers-of-two
+def worker_rng(seed, epoch, worker, begin):
+    return np.random.default_rng((seed << 20) + (epoch << 10) + (worker << 6) + begin)
+
+# %% seeds-added-up / by-exclusive-or
+def worker_rng(seed, epoch, worker, begin):
+    return np.random.default_rng(seed ^ (epoch << 8) ^ (worker << 4) ^ begin)
 
 # %% other-documents-seen
 # killed_by: documents

@@ -321,6 +321,17 @@ _right = _ranked
 def _ranked(row, top_k):
     return _right(row, min(top_k, len(row) - 1))
 
+# %% summed-from-below
+# killed_by: limits
+"""You add up from the least probable token and keep what exceeds 1 - top_p. With a top_p of 1e-20
+that is 1 after rounding, nothing exceeds it, and 0 divided by 0 is NaN. Add up from the most
+probable token: the first one always stays."""
+
+def _nucleus(shares, top_p):
+    if top_p == 1:
+        return shares
+    return shares[np.cumsum(shares[::-1])[::-1] > 1 - top_p]
+
 # %% temperature-zero-divides
 # killed_by: greedy
 """At temperature 0 you divide by it: infinity minus infinity and 0 / 0 are NaN, and so is your row.

@@ -401,6 +401,28 @@ def idle_units(net, batches):
         hook.remove()
     return {name: sum(found) / len(found) for name, found in seen.items()}
 
+# %% other-activations-listed
+# killed_by: rows
+"""You list other activations as well. A GELU or a leaky ReLU lets a gradient through where its input is
+negative, so its units are not idle because an output is 0. The contract asks for each nn.ReLU."""
+
+def idle_units(net, batches):
+    busy, hooks = {}, []
+
+    def watch(name):
+        def hook(module, inputs, output):
+            busy[name] = busy.get(name, False) | _busy(output)
+        return hook
+
+    listed = (nn.ReLU, nn.GELU, nn.LeakyReLU)
+    hooks = [m.register_forward_hook(watch(n)) for n, m in net.named_modules() if isinstance(m, listed)]
+    with torch.no_grad():
+        for batch in batches:
+            net(*batch)
+    for hook in hooks:
+        hook.remove()
+    return {name: _share(found) for name, found in busy.items()}
+
 # %% uncalled-is-idle
 # killed_by: rows
 """You list a ReLU that no batch reaches. Nothing is known about its units, and the contract leaves it

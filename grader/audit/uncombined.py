@@ -26,7 +26,7 @@ from grader.kinds import registry
 from grader.model.question import Question
 from grader.session import GradingSession
 
-MOST_LINES = 15  # of a question
+MOST_LINES = 12  # of a question
 MOST_PARTNERS = 3  # features that a line names beside its first one
 MOST_WRITTEN = 64  # entries of a mask that is written out
 MOST_TRIED = 400  # cases of a question that are made, not all of which combine what they should
