@@ -8,7 +8,7 @@ import numpy as np
 import task
 
 CHANGED = 0.15 * 15 / 16  # of tokens that any of 16 replaces with probability 0.15
-# Multiples of ten and powers of two, for seeds that are added up with weights or put together by bits.
+# Multiples of ten and powers of two: for seeds that are sums with weights, or made of bits.
 STARTS = (0, 1, 10, 16, 64, 69, 100)
 
 

@@ -32,6 +32,7 @@ MOST_WRITTEN = 64  # entries of a mask that is written out
 MOST_TRIED = 400  # cases of a question that are made, not all of which combine what they should
 READABLE = 12  # entries of another array
 
+LEAST_WEIGHT = 2.5  # of a pair that is listed: the product of its kinds' weights
 # Kinds of features; those that are likeliest to be wrong in combination weigh most.
 WEIGHTS = {
     "magnitude": 3.0,
@@ -42,8 +43,8 @@ WEIGHTS = {
     "pieces": 2.5,
     "number": 2.0,
     "word": 2.0,
-    "equal": 2.0,
-    "zero": 2.0,
+    "equal": 1.5,
+    "zero": 1.0,
     "given": 1.5,
     "dtype": 1.5,
     "sign": 1.0,
@@ -128,11 +129,14 @@ def _missing(cases: Sequence[FeaturedCase]) -> dict[Pair, float]:
         same = one.name == other.name
         if frozenset((one, other)) in together or (same and one.kind == other.kind):
             continue
+        weight = WEIGHTS[one.kind] * WEIGHTS[other.kind]
+        if weight < LEAST_WEIGHT:
+            continue
         names = {one.name, other.name} - {"dtype"}
         if len(names) > 1 and frozenset(names) not in readable:
             continue
         expected = counts[one] * counts[other] / len(cases)
-        score = WEIGHTS[one.kind] * WEIGHTS[other.kind] * (1 + min(expected, 3.0))
+        score = weight * (1 + min(expected, 3.0))
         missing[frozenset((one, other))] = score / 2 if same else score
     return missing
 
