@@ -23,6 +23,7 @@ from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.values import array_of
 from grader.explain.further import Domain
 from grader.kinds import registry
+from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.session import GradingSession
 
@@ -97,7 +98,7 @@ def uncombined(session: GradingSession, evaluation: Evaluation) -> Iterator[str]
     yield from (line for _, line in lines[:MOST_LINES])
     more += max(0, len(lines) - MOST_LINES)
     if more:
-        yield f"{more} more pairs"
+        yield quantity(more, "more pair")
 
 
 def _cases_by_function(question: Question, evaluation: Evaluation) -> dict[str, list[FeaturedCase]]:
