@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grader.audit import derived
+from grader.audit.foreseen import forged_checks, is_forgeable
 from grader.audit.matrix import Matrix, Seen, Subject, always_raised, result_of, shares_of
 from grader.audit.mutation import mutate
 from grader.audit.planted import plant_ideas
@@ -50,6 +51,7 @@ SHOWN = 5  # places marked TODO
 MOST_WORDS, MOST_CLAUSES = 90, 6  # of the first part, which is read in a minute
 ROOM = 1.5  # times what right solutions take: a budget, if wrong ideas are far enough away
 ENOUGH_NAMED = 0.9  # of the ideas that are planted in accepted solutions
+OTHER_SEED = 1_000_003  # is added to a seed, for values that are known from another grade
 CLOSE = 0.02  # relative, of numbers in a log: machines round in other ways
 
 Progress = Callable[[str], None]
@@ -257,7 +259,11 @@ def _examined(session: GradingSession, subject: Subject, seed: int) -> Seen:
     found = diagnose(Failure(evaluation, tuple(graded.values())))
     raised = None if is_reference else always_raised(evaluation, results)
     named = found.confused.union(n.id for n in found.named)
-    return Seen(seed, results, graded, named, raised, shares_of(evaluation, results))
+    shares, forged = shares_of(evaluation, results), None
+    if is_forgeable(question) and not is_reference:
+        recorded = session.bank.evaluation(session.bank.reference, seed + OTHER_SEED)
+        forged = forged_checks(evaluation, recorded)
+    return Seen(seed, results, graded, named, raised, shares, forged)
 
 
 def _tight(budgets: Iterable[Budget]) -> Iterator[str]:

@@ -139,7 +139,10 @@ class Review:
             yield ("run",), "expected a step that calls driver.NAME, or no driver, found none"
         for run, steps in self._runs.items():
             for i, step in enumerate(steps):
-                if step.owner == "driver" and question.driver is None:
+                if step.owner != "judge" and any(before.owner == "judge" for before in steps[:i]):
+                    text = f"expected the steps of judge last, found {step.text!r} after one"
+                    yield spec.step_keys(run, i), text
+                if step.owner in {"driver", "judge"} and question.driver is None:
                     text = "expected driver.py next to reference.py, or code.driver, found neither"
                     yield spec.step_keys(run, i), text
         like = {other for written in spec.defaults.values() for other in shaped_like(written)}

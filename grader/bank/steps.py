@@ -58,10 +58,11 @@ def parse(text: str, *, torch: bool = False) -> Step:
         case ast.Name(id=name):
             owner: Owner = "torch" if torch and name == BUILT_IN else "submission"
             return Step(text.strip(), targets, unpack, owner, name, tuple(arguments))
-        case ast.Attribute(value=ast.Name(id="driver"), attr=name):
-            return Step(text.strip(), targets, unpack, "driver", name, tuple(arguments))
+        case ast.Attribute(value=ast.Name(id="driver" | "judge" as place), attr=name):
+            by: Owner = "driver" if place == "driver" else "judge"
+            return Step(text.strip(), targets, unpack, by, name, tuple(arguments))
     found = ast.unparse(call.func)
-    raise StepError(f"expected a function or driver.FUNCTION, found {found!r}")
+    raise StepError(f"expected FUNCTION, driver.FUNCTION or judge.FUNCTION, found {found!r}")
 
 
 def _argument(node: ast.expr, keyword: str | None) -> Argument:

@@ -112,7 +112,9 @@ def require_steady(
                 again = fresh.observed(run, case)
             for name in evaluation.wanted[run]:
                 if not same_value(first.values[name], again.values.get(name), case.dtype):
-                    driven = any(step.owner == "driver" for step in evaluation.steps(run))
+                    driven = any(
+                        step.owner in {"driver", "judge"} for step in evaluation.steps(run)
+                    )
                     who = "the reference, or the driver," if driven else "the reference"
                     raise BankFault(
                         f"{who} is not deterministic: computed twice from the same inputs, {name} "

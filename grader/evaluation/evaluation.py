@@ -374,6 +374,11 @@ class Evaluation:
             raise found
         return found
 
+    def plant(self, run: str, case: CaseRecipe, outcome: Outcome) -> None:
+        """Put results in the place of what the submission would compute."""
+        memory, key = self._slot(self.submission, self._of(run, case, NATIVE), 0)
+        memory[key] = outcome
+
     def observed(self, run: str, case: CaseRecipe) -> Outcome:
         """What the submission computes; on the small cases of all checks at once."""
         if self._own is not self._shared and not self._knows(self.submission, run, case):

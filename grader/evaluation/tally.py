@@ -212,7 +212,7 @@ def _raised(evaluation: Evaluation, run: str, case: CaseRecipe, error: ProgramEr
         alike = [s for s in evaluation.steps(run) if s.function == step.function]
         if step.owner == "submission" and len(alike) > 1:
             asked = f", asked for {step.targets[0]}"
-    if step is not None and step.owner == "driver" and not record.frames:
+    if step is not None and step.owner in {"driver", "judge"} and not record.frames:
         if lacking := _LACKS.fullmatch(record.message):  # which the driver alone calls
             return Finding(f"your file defines no {lacking[1]}", Verdict.ERROR)
         sentence = f"{_raised_by_driver(error, record)} in case {case.name}"

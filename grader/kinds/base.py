@@ -87,7 +87,8 @@ class Trial(Generic[K]):
     def who(self, index: int) -> str:
         """The function that a step calls; the last one's where there is no such step."""
         step = self.steps[index if 0 <= index < len(self.steps) else -1]
-        return {"torch": "your backward", "driver": "your code"}.get(step.owner, step.function)
+        named = {"torch": "your backward", "driver": "your code", "judge": "your code"}
+        return named.get(step.owner, step.function)
 
     def wrong(self, sentence: str, **more: Any) -> api.Finding:  # noqa: ANN401 fields of a Finding
         """A finding whose sentence ends with the name of the case."""

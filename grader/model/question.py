@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_SETS = 12  # of numbers to draw
 PERIOD = math.lcm(*range(1, MOST_SETS + 1))  # seeds so far apart draw the same ones
 Scalar = None | bool | int | float | str
-Owner = Literal["submission", "torch", "driver"]
+Owner = Literal["submission", "torch", "driver", "judge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,8 @@ class Question:
     @property
     def driven(self) -> tuple[str, ...]:
         """Names that the driver must define, in order of first use."""
-        return self.functions_of_runs(self.runs, "driver")
+        called = (self.functions_of_runs(self.runs, owner) for owner in ("driver", "judge"))
+        return tuple(dict.fromkeys(name for names in called for name in names))
 
     def functions_of_runs(
         self, runs: Collection[str], owner: Owner = "submission"

@@ -117,7 +117,7 @@ def script(
     others of which are printed only.
     """
     steps = question.runs[run]
-    driven = any(step.owner == "driver" for step in steps)
+    driven = any(step.owner in {"driver", "judge"} for step in steps)
     driver = question.handed_out(question.driver or b"") if driven else b""
     large: dict[str, np.ndarray[Any, Any]] = {}
     made = [line for name, given in inputs.items() for line in _input(name, given, large)]
@@ -173,6 +173,8 @@ def _call(step: Step) -> str:
     elif step.owner == "driver":
         name, _, rest = call.partition("(")
         call = f"{name}(submission{'' if rest.startswith(')') else ', '}{rest}"
+    elif step.owner == "judge":
+        call = f"driver.{call.removeprefix('judge.')}"
     else:
         call = f"submission.{call}"
     return f"{targets} = {call}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ import numpy as np
 
 from grader.model.mutation import Mutant, normalized
 from grader.model.numerals import quantity
-from grader.model.question import Support
+from grader.model.question import Step, Support
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import (
     CALL_SECONDS,
@@ -67,6 +68,8 @@ class RemoteProgram:
     slowest: Callable[[], float] | None = None  # CPU seconds that a call of the reference took
     untrusted: bool = False  # whether it may say where in its file it was when its time was over
     alone: bool = False  # whether it has to be asked for one thing at a time
+    # Gives the reference, which carries out the steps of judge; by default the own worker does.
+    judging: Callable[[], RemoteProgram] | None = None
     loads: protocol.Load | None = None  # as it was loaded
     loaded: Loaded | None = field(default=None, init=False)
 
@@ -109,12 +112,16 @@ class RemoteProgram:
 
     def interleave(self, steps: Steps, inputs: Sequence[Inputs], want: Names) -> protocol.Outcomes:
         """Run the steps on several inputs in lockstep."""
+        own, judged, asked = self.shared_out(steps, want)
         sent = tuple(map(sent_inputs, inputs))
-        request = protocol.Run(self.name, encoded_steps(tuple(steps)), sent, tuple(want))
-        found = self._ask(request, protocol.Outcomes, steps, inputs)
+        request = protocol.Run(self.name, encoded_steps(own), sent, asked)
+        found = self._ask(request, protocol.Outcomes, own, inputs)
         if len(found.runs) != len(inputs):
             raise Garbled("broke the protocol: not a reply to run (runs)")
-        return found
+        if not judged:
+            return found
+        runs = (self.judge(judged, i, o, want) for i, o in zip(inputs, found.runs, strict=True))
+        return found._replace(runs=tuple(runs))
 
     def several(
         self,
@@ -131,22 +138,64 @@ class RemoteProgram:
         the last answers are missing.  The seconds of CPU time, or those that one call may take,
         are for all of them together.
         """
+        own, judged, asked = self.shared_out(steps, want)
         programs = (self.name, *(program.name for program in also))
         sent = tuple(map(sent_inputs, inputs))
-        request = protocol.Several(programs, encoded_steps(tuple(steps)), sent, tuple(want))
+        request = protocol.Several(programs, encoded_steps(own), sent, asked)
         count = len(inputs) * len(programs)
         # Each may be as large as if it were alone.
         room = (count - 1) * ROOM // 8 + len(also) * sum(map(array_bytes, inputs))
-        found = self._ask(request, protocol.Answers, steps, inputs, room=room, seconds=seconds)
+        found = self._ask(request, protocol.Answers, own, inputs, room=room, seconds=seconds)
         if not 0 < len(found.runs) <= count:
             raise Garbled("broke the protocol: not a reply to several (runs)")
         answers: list[Outcome | ProgramError] = []
-        for one in found.runs:
-            answer_ = fault(one, steps) if isinstance(one, protocol.Fault) else one
+        for given, one in zip(itertools.cycle(inputs), found.runs, strict=False):
+            answer_ = fault(one, own) if isinstance(one, protocol.Fault) else one
             if not isinstance(answer_, (Outcome, ProgramError)):
                 raise answer_
+            if judged and isinstance(answer_, Outcome):
+                try:
+                    answer_ = self.judge(judged, given, answer_, want)
+                except ProgramError as error:
+                    answer_ = error
             answers.append(answer_)
         return answers
+
+    def shared_out(
+        self, steps: Steps, want: Names
+    ) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[str, ...]]:
+        """Split steps: its own, those for another process to judge, and results to ask it for.
+
+        The last are results that are wanted, and those that the judge reads.
+        """
+        judged = tuple(s for s in steps if s.owner == "judge" and self.judging is not None)
+        if not judged:
+            return tuple(steps), (), tuple(want)
+        own = tuple(step for step in steps if step.owner != "judge")
+        made = {name for step in own for name in step.targets}
+        read_ = (name for step in judged for name in step.reads)
+        return own, judged, tuple(n for n in dict.fromkeys([*want, *read_]) if n in made)
+
+    def judge(
+        self, steps: Sequence[Step], inputs: Inputs, outcome: Outcome, want: Names
+    ) -> Outcome:
+        """Carry out steps on plain results, where the program cannot reach them.
+
+        Raises:
+            ProgramError: the results are not what the steps can read.
+            Overran: the process that carries them out did not survive the results.
+        """
+        names = {name for step in steps for name in step.reads}
+        made = {name: {"value": value} for name, value in outcome.values.items()}
+        given = {name: value for name, value in {**inputs, **made}.items() if name in names}
+        targets = {name for step in steps for name in step.targets}
+        assert self.judging is not None
+        try:
+            found = self.judging().run(steps, given, [name for name in want if name in targets])
+        except WorkerError as failure:
+            raise Overran(f"returned results on which the driver {failure}") from None
+        values = {**outcome.values, **found.values}
+        return outcome._replace(values={name: values[name] for name in want})
 
     def timed(self, steps: Steps, inputs: Inputs, want: Names) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
@@ -176,6 +225,7 @@ class RemoteProgram:
         self, quantity: str, steps: Steps, inputs: Inputs, *, without: Names = (), of: str = ""
     ) -> Measured:
         """Measure an autograd graph, see `worker.measure.autograd`, or memory, see `kept` there."""
+        steps = [step for step in steps if step.owner != "judge"]
         about = {"quantity": quantity, "of": of, "without": tuple(without)}
         request = self._about(protocol.Measure, steps, inputs, **about)
         found = self._ask(request, Measured, steps, [inputs], seconds=60)

@@ -224,8 +224,9 @@ class GradingSession(Closing):
             # What torch imports when it is used takes long in the submission, not in the reference.
             slowest = None if worker.torch else self.bank.slowest
             return RemoteProgram(
-                worker, "submission", [source], support, filename, slowest=slowest, untrusted=True
-            )
+                worker, "submission", [source], support, filename,
+                slowest=slowest, untrusted=True, judging=self.bank.living_reference,
+            )  # fmt: skip
         return TesterProgram(
             worker, "submission", [source], replace(support, driver=None), filename,
             untrusted=True, keeper=self.bank.living_reference,

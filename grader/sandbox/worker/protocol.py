@@ -49,7 +49,7 @@ class Step(NamedTuple):
 
     targets: Names
     unpack: bool  # whether the result is a tuple to be spread over the targets
-    owner: str  # submission, driver, or torch, which differentiates
+    owner: str  # submission, driver, judge, or torch, which differentiates
     function: str
     arguments: tuple[Argument, ...]
 

@@ -61,6 +61,9 @@ class LoadedModule:
     def function(self, owner: str, name: str) -> Callable[..., Any]:
         """The callable behind a step's function name."""
         self.taken = ""
+        if owner == "judge":
+            judge: Callable[..., Any] = getattr(self.driver, name)
+            return judge
         if owner == "driver":
             return functools.partial(getattr(self.driver, name), self)
         function: Callable[..., Any] = self.found(name)
@@ -186,6 +189,8 @@ def build(inputs: Inputs) -> Names:
 def perform(program: LoadedModule, step: Step, names: Names) -> Names:
     """Carry out one step and return what it assigned; `names` is updated."""
     given = [(a.keyword, _given(a, names)) for a in step.arguments]
+    if step.owner == "judge":
+        given = [(keyword, values.plain(values.snapshot(value))) for keyword, value in given]
     args = [value for keyword, value in given if keyword is None]
     kwargs = {keyword: value for keyword, value in given if keyword is not None}
     if step.owner == "torch":

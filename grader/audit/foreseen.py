@@ -1,0 +1,137 @@
+"""Checks that a wrong program passes once it knows what can be known in advance.
+
+A driver runs in the process of the submission, which can replace it by what it returned in another
+grade.  The audit plays that submission: wherever the results of another seed are right on this
+one, a wrong program is given the right ones, and every check looks again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from grader import forms
+from grader.cases.recipe import CaseRecipe
+from grader.evaluation.compare import fault_of
+from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.tally import Stopped
+from grader.kinds import registry
+from grader.model.question import Question
+from grader.model.report import FINE, CheckResult
+from grader.model.spec import Check
+from grader.sandbox.client import WorkerError
+from grader.sandbox.messages import Outcome, ProgramError
+from grader.sandbox.worker import values
+from grader.session.submission import lacks
+
+Results = Mapping[str, Any]  # by name
+
+
+def is_forgeable(question: Question) -> bool:
+    """Return True if a submission shares its process with the driver."""
+    form = forms.of(question.spec)
+    return not (form.is_text or form.apart)
+
+
+def comparing(question: Question, part: int) -> list[Check]:
+    """Return the required checks of a part that compare values."""
+    checks = (check for check in question.spec.parts[part - 1].checks if not check.stretch)
+    return [check for check in checks if registry.get(check.kind).judges_values]
+
+
+def forged_checks(evaluation: Evaluation, recorded: Evaluation) -> frozenset[str]:
+    """Return the checks that the evaluation's program passes with what can be known in advance.
+
+    Args:
+        evaluation: of a wrong program.
+        recorded: of the reference, on another seed.
+    """
+    asked = evaluation.parts_asked
+    found = set()
+    for part in range(1, len(evaluation.question.spec.parts) + 1):
+        evaluation.parts_asked = recorded.parts_asked = part
+        found |= {
+            check.id
+            for check in comparing(evaluation.question, part)
+            if _is_forged(evaluation, recorded, check)
+        }
+    evaluation.parts_asked = asked
+    return frozenset(found)
+
+
+def _is_forged(evaluation: Evaluation, recorded: Evaluation, check: Check) -> bool:
+    """Return True if a check passes each case with recorded results, or with corrected ones."""
+    cases = evaluation.cases_of(check)
+    replayed = {case.name: _replayed(evaluation, recorded, check.run, case) for case in cases}
+    corrected = {
+        case.name: _corrected(evaluation, check.run, case, replayed[case.name]) for case in cases
+    }
+    results = [_carried_out(evaluation, check, planted) for planted in (replayed, corrected)]
+    if any(result.verdict in FINE for result in results):
+        return True
+    first, second = ({*result.failing} for result in results)
+    return bool(first and second) and first.isdisjoint(second)
+
+
+def _carried_out(
+    evaluation: Evaluation, check: Check, planted: Mapping[str, Results]
+) -> CheckResult:
+    """Return what a check makes of results that are given by case."""
+    forged = evaluation.with_submission(evaluation.submission)
+    for case in forged.cases_of(check):
+        forged.plant(check.run, case, Outcome(dict(planted[case.name])))
+    try:
+        return registry.get(check.kind).carry_out(forged, check)
+    except Stopped as stop:
+        return stop.result
+
+
+def _replayed(evaluation: Evaluation, recorded: Evaluation, run: str, case: CaseRecipe) -> Results:
+    """Return the results of the other seed, judged with this seed's inputs."""
+    reference = evaluation.reference
+    apart = replace(reference, judging=lambda: reference)
+    own, judged, asked = apart.shared_out(evaluation.steps(run), evaluation.wanted[run])
+    if not judged:
+        return recorded.truth(run, case).values
+    outcome = recorded.remember(
+        ("recorded", run, case.name),
+        lambda: apart.run(own, recorded.inputs(case, run), asked),
+        reference,
+    )
+    try:
+        given = evaluation.inputs(case, run)
+        return apart.judge(judged, given, outcome, evaluation.wanted[run]).values
+    except ProgramError:
+        return {}
+
+
+def _corrected(
+    evaluation: Evaluation, run: str, case: CaseRecipe, replayed: Results
+) -> dict[str, Any]:
+    """Return the program's results, corrected wherever the replayed ones are right."""
+    question, mine = evaluation.question, dict[str, Any]()
+    called = question.functions_of_runs({run})
+    if lacks(evaluation.submission.loaded, called, question) is None:
+        with contextlib.suppress(ProgramError, WorkerError):
+            mine = dict(evaluation.observed(run, case).values)
+    for name, right in evaluation.truth(run, case).values.items():
+        known = name in replayed
+        if known and fault_of(evaluation, run, case, name, Outcome(dict(replayed))) is None:
+            mine[name] = right
+        else:
+            mine[name] = _mixed(mine.get(name), right, replayed.get(name))
+    return mine
+
+
+def _mixed(mine: Any, right: Any, replayed: Any) -> Any:  # noqa: ANN401 any results
+    """Return a result with the right value in each entry that is the same on both seeds."""
+    if values.same(right, replayed):
+        return right
+    every = (mine, right, replayed)
+    if all(isinstance(one, (list, tuple)) for one in every) and len({*map(len, every)}) == 1:
+        return type(right)([_mixed(*entries) for entries in zip(*every, strict=True)])
+    if all(isinstance(one, dict) for one in every) and len({*map(frozenset, every)}) == 1:
+        return {key: _mixed(mine[key], right[key], replayed[key]) for key in right}
+    return mine
