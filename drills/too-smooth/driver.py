@@ -21,64 +21,70 @@ def _read(reader, count):
     return [int(reader.next()[0]) for _ in range(count)]
 
 
-def _first(rng):
-    """Return what a generator begins with."""
-    return tuple(rng.random(4).tolist())
+def order_lists(program, count, seeds):
+    """Return the orders of twelve epochs, the third once more, and those of another seed."""
+    count, seed = int(count), int(seeds[0])
+
+    def order(epoch, seed):
+        return [int(k) for k in program.order(count, epoch, seed)]
+
+    found = [order(epoch, seed) for epoch in range(12)]
+    return found, order(2, seed), [order(epoch, seed + 1) for epoch in range(12)]
 
 
-def orders(program, count, seeds):
-    """The orders of twelve epochs.
+def orders(found, again, others):
+    """Judge the orders of twelve epochs.
 
     Returns the numbers of each in rising order, how many of the orders differ, how many wherever
     each is taken to begin, whether one that is asked for again is the same, and whether another
     seed gives other ones.
     """
-    seed = int(seeds[0])
-    found = [[int(k) for k in program.order(count, epoch, seed)] for epoch in range(12)]
-    again = [int(k) for k in program.order(count, 2, seed)] == found[2]
-    others = {tuple(map(int, program.order(count, epoch, seed + 1))) for epoch in range(12)}
-    other = not others & {tuple(one) for one in found}
     from_least = [np.roll(one, -int(np.argmin(one))).tolist() for one in found]
     different, turned = (len({tuple(one) for one in some}) for some in (found, from_least))
-    return [sorted(one) for one in found], different, turned, again, other
+    other = not {tuple(one) for one in others} & {tuple(one) for one in found}
+    return [sorted(one) for one in found], different, turned, again == found[2], other
 
 
-def reads(program, sizes, seeds):
-    """Whether a reader goes through three epochs in the orders that `order` gives."""
-    seed, shards = int(seeds[0]), _numbered(sizes)
-    reader = program.Reader(shards, seed)
+def read_epochs(program, sizes, seeds):
+    """Return what a reader gives in three epochs, and the orders of their shards."""
+    seed = int(seeds[0])
+    reader = program.Reader(_numbered(sizes), seed)
     found = [_read(reader, sum(sizes)) for _ in range(3)]
-    wanted = [
-        [int(d[0]) for s in program.order(len(sizes), epoch, seed) for d in shards[int(s)]]
-        for epoch in range(3)
-    ]
+    return found, [[int(s) for s in program.order(len(sizes), e, seed)] for e in range(3)]
+
+
+def reads(found, turns, sizes):
+    """Return whether three epochs of documents come in the orders of their shards."""
+    wanted = [[100 * s + d for s in one for d in range(int(sizes[s]))] for one in turns]
     return [one == other for one, other in zip(found, wanted, strict=True)]
 
 
-def noise(program, seeds):
-    """The generators of workers: how many of them begin differently, by what they are for.
-
-    Returns that for 4 workers, for 12 epochs, for 7 starts within an epoch, for 3 seeds, and for
-    all 1,008 together; and whether one that is asked for again begins the same.
-    """
+def draws(program, workers, epochs, seeds):
+    """Return what generators begin with: by seed, epoch, worker and start; and one once more."""
     seed = int(seeds[0])
-    seeds_tried = (seed, seed + 1, seed ^ 256)
 
     def begins(seed, epoch, worker, start):
-        return _first(program.worker_rng(seed, epoch, worker, start))
+        return program.worker_rng(seed, epoch, worker, start).random(4)
 
-    every = {
-        (s, e, w, b): begins(s, e, w, b)
-        for s in seeds_tried for e in range(12) for w in range(4) for b in STARTS
-    }  # fmt: skip
-    alike = [
-        {every[seed, 1, w, 0] for w in range(4)},
-        {every[seed, e, 1, 0] for e in range(12)},
-        {every[seed, 1, 1, b] for b in STARTS},
-        {every[s, 1, 1, 0] for s in seeds_tried},
-        set(every.values()),
+    every = [
+        [
+            [[begins(s, e, w, b) for b in STARTS] for w in range(int(workers))]
+            for e in range(int(epochs))
+        ]
+        for s in (seed, seed + 1, seed ^ 256)
     ]
-    return [len(one) for one in alike], begins(seed, 1, 2, 69) == every[seed, 1, 2, 69]
+    return np.array(every), np.array(begins(seed, 1, 2, 69))
+
+
+def noise(every, again):
+    """Judge the generators of workers: how many of them begin differently, by what they are for.
+
+    Returns that for the workers, for the epochs, for 7 starts within an epoch, for 3 seeds, and
+    for all together; and whether one that is asked for again begins the same.
+    """
+    alike = [every[0, 1, :, 0], every[0, :, 1, 0], every[0, 1, 1], every[:, 1, 1, 0], every]
+    different = [len({tuple(one) for one in some.reshape(-1, 4).tolist()}) for some in alike]
+    return different, bool((again == every[0, 1, 2, STARTS.index(69)]).all())
 
 
 def seen(program, segments):
@@ -102,12 +108,8 @@ def packed(program, lengths, length):
     return found, counts, list(tokens.shape), list(segments.shape), int(np.abs(padding).sum())
 
 
-def restarts(program, sizes, stops, seeds):
-    """Two epochs that are read with restarts after so many documents.
-
-    Returns how many documents are read twice in an epoch, how many are missed, and whether all come
-    as they do without a restart.
-    """
+def stopped(program, sizes, stops, seeds):
+    """Return two epochs of documents as they are read without restarts, and with some."""
     seed, total = int(seeds[0]), int(np.sum(sizes))
     straight = _read(program.Reader(_numbered(sizes), seed), 2 * total)
     reader, found, before = program.Reader(_numbered(sizes), seed), [], 0
@@ -116,9 +118,20 @@ def restarts(program, sizes, stops, seeds):
         state = json.loads(json.dumps(reader.state()))
         reader, before = program.Reader(_numbered(sizes), seed), stop
         reader.load(state)
+    return straight, found
+
+
+def restarts(straight, found, sizes):
+    """Judge two epochs that are read with restarts.
+
+    Returns how many documents are read twice in an epoch, how many are missed, and whether all come
+    as they do without a restart.
+    """
+    every = {int(d[0]) for shard in _numbered(sizes) for d in shard}
+    total = len(every)
     parts = found[:total], found[total:]
     twice = sum(len(part) - len(set(part)) for part in parts)
-    missed = sum(len(set(straight[:total]) - set(part)) for part in parts)
+    missed = sum(len(every - set(part)) for part in parts)
     return twice, missed, found == straight
 
 
@@ -140,38 +153,49 @@ def batched(program, lengths, seeds):
 
 
 class _Same:
-    """A reader that gives one document again and again, tokens 7."""
+    """A reader that gives one document again and again, of one token."""
 
-    def __init__(self, length):
-        self.document = np.full(length, 7)
+    def __init__(self, length, token):
+        self.document = np.full(length, token)
 
     def next(self):
         return self.document
 
 
-def replaced(program, documents, seeds):
-    """What noise makes of documents of 32 tokens 7.
+def noisy(program, documents, token, seeds):
+    """Return what noise makes of documents of 32 equal tokens.
+
+    Returns the tokens that come out, the shapes of the batches, and three readings of 40 documents:
+    of an epoch, after a restart in it, and of the next epoch.
+    """
+
+    def read(count, epoch, begin):
+        given = _Same(32, int(token))
+        got = list(program.batches(given, int(count), int(seeds[0]), epoch, begin))
+        tokens = np.concatenate([np.asarray(t)[np.asarray(s) >= 0] for t, s in got])
+        return got, tokens.astype(np.int32)
+
+    got, tokens = read(documents, 1, 0)
+    readings = [read(40, *at)[1] for at in ((1, 0), (1, 69), (2, 0))]
+    return tokens, [list(np.shape(t)) for t, _ in got], readings
+
+
+def replaced(tokens, shapes, readings, token):
+    """Judge what noise makes of documents of 32 equal tokens.
 
     Returns the share of other tokens, or what it should be if it is as near as chance allows, how
     many tokens there are, which ones, whether the others are equally frequent, whether nearly every
     document has two that differ, the largest batch: rows and their length, and how many of three
-    readings differ: of an epoch, after a restart in it, and of the next epoch.
+    readings differ.
     """
-
-    def read(count, epoch, begin):
-        got = list(program.batches(_Same(32), count, int(seeds[0]), epoch, begin))
-        return got, np.concatenate([np.asarray(t)[np.asarray(s) >= 0] for t, s in got])
-
-    got, tokens = read(documents, 1, 0)
-    readings = {tuple(read(40, *at)[1].tolist()) for at in ((1, 0), (1, 69), (2, 0))}
-    others = [len(set(one[one != 7].tolist())) for one in tokens.reshape(-1, 32)]
-    largest = max(np.shape(t) for t, _ in got)
-    share, which = float(np.mean(tokens != 7)), np.unique(tokens)
+    others = [len(set(one[one != token].tolist())) for one in tokens.reshape(-1, 32)]
+    share, which = float(np.mean(tokens != token)), np.unique(tokens)
     share = CHANGED if abs(share - CHANGED) < 0.0047 else share
-    _, counts = np.unique(tokens[tokens != 7], return_counts=True)
+    _, counts = np.unique(tokens[tokens != token], return_counts=True)
     even = counts.size > 0 and bool(counts.max() < 1.5 * counts.min())
     each = float(np.mean(np.array(others) > 1)) > 0.8
-    return share, tokens.size, which, even, each, list(largest), len(readings)
+    different = len({tuple(one.tolist()) for one in readings})
+    return share, tokens.size, which, even, each, max(shapes), different
 
 
 def _made(program, seed):
@@ -222,19 +246,24 @@ def _watched(kind):
         kind.state, kind.load = state, load
 
 
-def trained(program, seeds):
-    """How many epochs train runs, in which its losses are those of its own pieces, if it restarts.
-
-    A mean over tokens is as good as one over batches, which is why losses of training may differ by
-    a tenth. Those held out depend on the weights alone.
-    """
+def runs(program, seeds):
+    """Return the losses of train, those of a run made of its own pieces, and if it restarts."""
     seed = int(seeds[0])
     made = _made(program, seed)
     with _watched(program.Reader) as restarts:
         run = program.train(seed)
+    return run, made, bool(restarts)
+
+
+def trained(run, made):
+    """Judge the losses of train: of how many epochs, and in which they are those of its pieces.
+
+    A mean over tokens is as good as one over batches, which is why losses of training may differ by
+    a tenth. Those held out depend on the weights alone.
+    """
     epochs = [len(run[name]) for name in ("train", "held")]
     train_matches, held_matches = (
         [abs(a - b) < near for a, b in zip(run[name], made[name], strict=False)]
         for name, near in (("train", 0.1), ("held", 1e-4))
     )
-    return epochs, train_matches, held_matches, bool(restarts)
+    return epochs, train_matches, held_matches

@@ -23,6 +23,7 @@ from grader.model.report import FINE, CheckResult
 from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
+from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.worker import values
 from grader.session.submission import lacks
 
@@ -63,11 +64,12 @@ def forged_checks(evaluation: Evaluation, recorded: Evaluation) -> frozenset[str
 
 def _is_forged(evaluation: Evaluation, recorded: Evaluation, check: Check) -> bool:
     """Return True if a check passes each case with recorded results, or with corrected ones."""
-    cases = evaluation.cases_of(check)
-    replayed = {case.name: _replayed(evaluation, recorded, check.run, case) for case in cases}
-    corrected = {
-        case.name: _corrected(evaluation, check.run, case, replayed[case.name]) for case in cases
-    }
+    run, replayed, corrected = check.run, dict[str, Results](), dict[str, Results]()
+    for case in evaluation.cases_of(check):
+        known = _results(recorded, recorded.reference, run, case)
+        replayed[case.name] = _judged(evaluation, run, case, known)
+        mine = _corrected(evaluation, run, case, known)
+        corrected[case.name] = _judged(evaluation, run, case, mine)
     results = [_carried_out(evaluation, check, planted) for planted in (replayed, corrected)]
     if any(result.verdict in FINE for result in results):
         return True
@@ -88,41 +90,62 @@ def _carried_out(
         return stop.result
 
 
-def _replayed(evaluation: Evaluation, recorded: Evaluation, run: str, case: CaseRecipe) -> Results:
-    """Return the results of the other seed, judged with this seed's inputs."""
-    reference = evaluation.reference
-    apart = replace(reference, judging=lambda: reference)
-    own, judged, asked = apart.shared_out(evaluation.steps(run), evaluation.wanted[run])
+def _apart(evaluation: Evaluation, program: RemoteProgram) -> RemoteProgram:
+    """Return the program as a submission, of which the reference's process judges the results."""
+    return replace(program, judging=lambda: evaluation.reference)
+
+
+def _results(evaluation: Evaluation, program: RemoteProgram, run: str, case: CaseRecipe) -> Results:
+    """Return what a program gives in its own process.
+
+    Raises:
+        ProgramError, WorkerError: it does not.
+    """
+    apart, want = _apart(evaluation, program), evaluation.wanted[run]
+    own, judged, asked = apart.shared_out(evaluation.steps(run), want)
     if not judged:
-        return recorded.truth(run, case).values
-    outcome = recorded.remember(
-        ("recorded", run, case.name),
-        lambda: apart.run(own, recorded.inputs(case, run), asked),
-        reference,
-    )
+        return evaluation.outcome(program, run, case).values
+    return evaluation.remember(
+        ("own results", run, case.name, asked),
+        lambda: apart.run(own, evaluation.inputs(case, run), asked),
+        program,
+    ).values
+
+
+def _judged(evaluation: Evaluation, run: str, case: CaseRecipe, given: Results) -> Results:
+    """Return the results that a check compares, some of them judged by steps of judge."""
+    apart, want = _apart(evaluation, evaluation.reference), evaluation.wanted[run]
+    _, judged, _ = apart.shared_out(evaluation.steps(run), want)
+    if not judged:
+        return given
     try:
-        given = evaluation.inputs(case, run)
-        return apart.judge(judged, given, outcome, evaluation.wanted[run]).values
+        inputs = evaluation.inputs(case, run)
+        return apart.judge(judged, inputs, Outcome(dict(given)), want).values
     except ProgramError:
         return {}
 
 
 def _corrected(
-    evaluation: Evaluation, run: str, case: CaseRecipe, replayed: Results
+    evaluation: Evaluation, run: str, case: CaseRecipe, known: Results
 ) -> dict[str, Any]:
-    """Return the program's results, corrected wherever the replayed ones are right."""
+    """Return the program's results, corrected wherever those of the other seed are right."""
     question, mine = evaluation.question, dict[str, Any]()
     called = question.functions_of_runs({run})
     if lacks(evaluation.submission.loaded, called, question) is None:
         with contextlib.suppress(ProgramError, WorkerError):
-            mine = dict(evaluation.observed(run, case).values)
-    for name, right in evaluation.truth(run, case).values.items():
-        known = name in replayed
-        if known and fault_of(evaluation, run, case, name, Outcome(dict(replayed))) is None:
+            mine = dict(_results(evaluation, evaluation.submission, run, case))
+    for name, right in _results(evaluation, evaluation.reference, run, case).items():
+        if name in evaluation.wanted[run] and _agrees(evaluation, run, case, name, known):
             mine[name] = right
         else:
-            mine[name] = _mixed(mine.get(name), right, replayed.get(name))
+            mine[name] = _mixed(mine.get(name), right, known.get(name))
     return mine
+
+
+def _agrees(evaluation: Evaluation, run: str, case: CaseRecipe, name: str, known: Results) -> bool:
+    """Return True if a result of the other seed is right on this one."""
+    fault = fault_of(evaluation, run, case, name, Outcome(dict(known)))
+    return name in known and fault is None
 
 
 def _mixed(mine: Any, right: Any, replayed: Any) -> Any:  # noqa: ANN401 any results
