@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import tower
 
-DEPTHS = (1, 7, 32, 100)
 SHALLOW, DEEP = [1] * 1000, [7] * 60 + [32] * 20 + [100] * 6  # whose w_in is looked at
 
 
@@ -13,25 +12,37 @@ def _normal(seed, *shape):
     return np.random.default_rng(seed).standard_normal(shape)
 
 
-def start(program, seeds):
-    """What a tower begins with, on 300 rows of standard normal numbers.
+def begun(program, few, many, seeds):
+    """Return what each block of towers adds, on 300 rows of standard normal numbers.
 
-    Returns for each tower the largest and the smallest mean square of what a block adds, times the
-    depth, the worst last.
+    Returns the mean squares by tower, of depths 1, few, many and 100 for each seed.
     """
-    largest, smallest = [], []
+    found = []
     for seed in map(int, seeds):
         x = _normal([seed, 2], 300, 8)
-        for depth in DEPTHS:
+        for depth in (1, int(few), int(many), 100):
             params = program.init(depth, np.random.default_rng(seed + depth))
             h = x @ params["w_in"]
             added = []
             for block in params["blocks"]:
                 more = tower.branch(block, h)
-                added.append(depth * float(np.mean(more**2)))
+                added.append(float(np.mean(more**2)))
                 h = h + more
-            largest.append(max(added))
-            smallest.append(min(added))
+            found.append(np.array(added))
+    return found
+
+
+def start(added, few, many):
+    """Return for each tower the largest and the smallest share of a block, the worst last.
+
+    A share is a mean square times the depth that was asked for; that of a block too few is NaN.
+    """
+    depths = [1, int(few), int(many), 100] * (len(added) // 4)
+    shares = [
+        depth * one if len(one) == depth else np.array([np.nan])
+        for depth, one in zip(depths, added, strict=True)
+    ]
+    largest, smallest = ([float(of(one)) for one in shares] for of in (np.max, np.min))
     return sorted(largest), sorted(smallest, reverse=True)
 
 
@@ -51,9 +62,15 @@ def entry(program, seeds):
     return sorted(least), sorted(most, reverse=True)
 
 
-def shapes(program, depth):
-    """The shapes of a tower, and whether the generator decides about it."""
-    first, again, other = (program.init(int(depth), np.random.default_rng(s)) for s in (5, 5, 6))
+def three(program, depth, seed):
+    """Return a tower, one from the same numbers, and one from others."""
+    seeds = (int(seed), int(seed), int(seed) + 1)
+    return [program.init(int(depth), np.random.default_rng(one)) for one in seeds]
+
+
+def shapes(towers):
+    """Return the shapes of a tower, and whether the generator decides about it."""
+    first, again, other = towers
 
     def every(params):
         yield from (params["w_in"], params["w_out"])
@@ -81,10 +98,14 @@ def _trained(seed, depth=3):
     return {"w_in": draw(8, 16), "w_out": draw(16, 4), "blocks": blocks}
 
 
-def grown(program, x, more, seed):
+def deeper(program, more, seed):
+    """Return a trained tower of three blocks, made deeper."""
+    return program.grow(_trained(int(seed)), int(more), np.random.default_rng(int(seed)))
+
+
+def grown(found, x, seed):
     """The logits of a deeper tower, whether old blocks are kept, their number, if new differ."""
     params = _trained(int(seed))
-    found = program.grow(params, int(more), np.random.default_rng(int(seed)))
     old = [
         all(np.array_equal(a[name], b[name]) for name in a)
         for a, b in zip(params["blocks"], found["blocks"], strict=False)
@@ -97,12 +118,11 @@ def grown(program, x, more, seed):
     return tower.forward(found, x), old, len(found["blocks"]), apart
 
 
-def learns(program, x, y, more, seed):
+def learns(params, x, y):
     """Of each new block, which units it has, what it adds after a step, what has moved after three.
 
     The steps are made here, so that they are right ones.
     """
-    params = program.grow(_trained(int(seed)), int(more), np.random.default_rng(int(seed)))
     begun = params["blocks"][3:]
     h = x @ params["w_in"]
     units = [bool(np.any(h @ block["u"] > 0)) for block in begun]
