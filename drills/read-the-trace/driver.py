@@ -1,5 +1,7 @@
 """Runs on machines of the driver's own, whose events it keeps, and what they cost per step."""
 
+import inspect
+import json
 from collections import Counter
 from decimal import Decimal
 from numbers import Real
@@ -22,7 +24,11 @@ def _overlap(one, other):
     return _length(one) + _length(other) - _length(one + other)
 
 
-def _watched(layers, load):
+RECORDED = ("next_batch", "copy", "fwd", "criterion", "bwd", "all_reduce")
+RECORDED += ("adam", "item", "synchronize", "record", "wait")
+
+
+def _watched(layers, load, numbers):
     """Return a class of machines, and what the one that is made did, was given, and had waiting."""
     did, inputs, streams, waiting = [], [], [], []
 
@@ -51,10 +57,65 @@ def _watched(layers, load):
 
         @staticmethod
         def _number(k):
-            return 3.0 - 0.125 * (k * 7 % 11)
+            return float(numbers[k])
 
-    Watched.layers, Watched.load = layers, load
+    Watched.layers, Watched.load = int(layers), int(load)
     return Watched, did, inputs, streams, waiting
+
+
+def _noted(made):
+    """Return a class of machines that notes its calls, and the calls of the last one made.
+
+    Each is a text: the name of the method, and its arguments by name; an event is the number of
+    the call that gave it.
+    """
+    calls, events = [], []
+
+    class Noted(made):
+        def __init__(self, *args, **kwargs):
+            calls.clear()
+            events.clear()
+            self.inside = False
+            super().__init__(*args, **kwargs)
+            calls.append(json.dumps(["made", {"workers": self.workers, "pinned": self.pinned}]))
+
+    def noted(name):
+        method = getattr(made, name)
+
+        def call(self, *args, **kwargs):
+            if self.inside:
+                return method(self, *args, **kwargs)
+            given = inspect.signature(method).bind(self, *args, **kwargs).arguments
+            del given["self"]
+            number = next((n for n, event in events if event is given.get("event")), None)
+            calls.append(json.dumps([name, {**given, **({"event": number} if number else {})}]))
+            number, self.inside = len(calls) - 1, True
+            try:
+                found = method(self, *args, **kwargs)
+            finally:
+                self.inside = False
+            if name == "record":
+                events.append((number, found))
+            return found
+
+        return call
+
+    for name in RECORDED:
+        setattr(Noted, name, noted(name))
+    return Noted, calls
+
+
+def _repeated(calls, made):
+    """Make the calls that were noted, on a machine of another class."""
+    (_, how), *others = map(json.loads, calls)
+    m, events = made(**how), {}
+    for number, (name, given) in enumerate(others, 1):
+        if "event" in given:
+            given["event"] = events[given["event"]]
+        found = getattr(m, name)(**given)
+        if name == "record":
+            events[number] = found
+    return m
 
 
 WHOLE = "each once, with its batch"
@@ -73,7 +134,10 @@ def _operations(did, inputs, waiting, layers):
     count = Counter(found)
     missing = [name for name in wanted if not count[name]]
     twice = [name for name in count if count[name] > 1]
-    for what, names in (("missing", missing), ("there twice", twice)):
+    known = {*wanted, *(f"copy {STEPS + more}" for more in range(AHEAD + 1))}
+    strange = [name for name in count if name not in known and not name.startswith("adam")]
+    wrong = (("missing", missing), ("there twice", twice), ("there", strange))
+    for what, names in wrong:
         if names:  # a batch more may be fetched than is used
             more = f", and {len(names) - 1} more" if names[1:] else ""
             return f"{names[0].replace('adam0', 'adam')} is {what}{more}"
@@ -103,14 +167,24 @@ def _most(found, most, unit):
     return f"at most {most} {unit}" if found <= most else f"{found:g} {unit}"
 
 
-def measured(program, layers, load):
-    """A run of 26 steps, of which twenty count, as texts; what is allowed gives one text."""
-    made, did, inputs, streams, waiting = _watched(layers, load)
-    m, log = program.train(STEPS, made)
-    operations, log = _operations(did, inputs, waiting, layers), [float(one) for one in log]
+def trained(program, layers, load, numbers):
+    """Return the calls of a run of 26 steps, and its log."""
+    made, *_ = _watched(layers, load, numbers)
+    noted, calls = _noted(made)
+    _, log = program.train(STEPS, noted)
+    return list(calls), [float(one) for one in log]
+
+
+def measured(calls, layers, load, numbers):
+    """Repeat a run, of which twenty steps count; what is allowed gives one text."""
+    made, did, inputs, streams, waiting = _watched(layers, load, numbers)
+    if not calls:
+        return _operations(did, inputs, waiting, int(layers)), "none", *[""] * 7
+    m = _repeated(calls, made)
+    operations = _operations(did, inputs, waiting, int(layers))
     faults = m.faults[0] if m.faults else "none"
     if operations != WHOLE:  # what is not done costs nothing
-        return operations, faults, log, "", "", "", "", "", "", ""
+        return operations, faults, *[""] * 7
     when = ends([dict(zip(("lane", "name", "start", "end"), one, strict=True)) for one in did])
     first, last, steps = when[4], when[-2], STEPS - 6
 
@@ -132,7 +206,6 @@ def measured(program, layers, load):
     return (
         operations,
         faults,
-        log,
         _most(_waits(did, first, last), steps // 5, "waits in twenty steps"),
         f"{by_cpu('copy')} by the cpu, {streams.count('gpu')} in the gpu's stream",
         _most(round(exposed, 2), 1.4, "ms while nothing computes"),

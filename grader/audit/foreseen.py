@@ -8,18 +8,18 @@ one, a wrong program is given the right ones, and every check looks again.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from grader import forms
-from grader.cases.recipe import CaseRecipe
+from grader.cases.recipe import CaseRecipe, free_names
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.tally import Stopped
 from grader.kinds import registry
 from grader.model.question import Question
-from grader.model.report import FINE, CheckResult
+from grader.model.report import FINE
 from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
@@ -37,57 +37,65 @@ def is_forgeable(question: Question) -> bool:
 
 
 def comparing(question: Question, part: int) -> list[Check]:
-    """Return the required checks of a part that compare values."""
-    checks = (check for check in question.spec.parts[part - 1].checks if not check.stretch)
-    return [check for check in checks if registry.get(check.kind).judges_values]
+    """Return the required checks of a part that compare values.
+
+    An estimate without inputs is left out: its answer is what is asked for, and can be typed.
+    """
+    return [
+        check
+        for check in question.spec.parts[part - 1].checks
+        if not check.stretch and registry.get(check.kind).judges_values
+        and (free_names(question.runs[check.run]) or not registry.get(check.kind).hides_expected)
+    ]  # fmt: skip
 
 
 def forged_checks(evaluation: Evaluation, recorded: Evaluation) -> frozenset[str]:
     """Return the checks that the evaluation's program passes with what can be known in advance.
 
+    A program gives one answer to a run on a case, which all checks of the part look at.
+
     Args:
         evaluation: of a wrong program.
         recorded: of the reference, on another seed.
     """
-    asked = evaluation.parts_asked
-    found = set()
+    asked, found = evaluation.parts_asked, set[str]()
     for part in range(1, len(evaluation.question.spec.parts) + 1):
         evaluation.parts_asked = recorded.parts_asked = part
-        found |= {
-            check.id
-            for check in comparing(evaluation.question, part)
-            if _is_forged(evaluation, recorded, check)
-        }
+        checks = comparing(evaluation.question, part)
+        for run in dict.fromkeys(check.run for check in checks):
+            found |= _of_run(evaluation, recorded, [one for one in checks if one.run == run])
     evaluation.parts_asked = asked
     return frozenset(found)
 
 
-def _is_forged(evaluation: Evaluation, recorded: Evaluation, check: Check) -> bool:
-    """Return True if a check passes each case with recorded results, or with corrected ones."""
-    run, replayed, corrected = check.run, dict[str, Results](), dict[str, Results]()
-    for case in evaluation.cases_of(check):
+def _of_run(evaluation: Evaluation, recorded: Evaluation, checks: Sequence[Check]) -> set[str]:
+    """Return those checks of a run whose cases recorded results pass, or corrected ones."""
+    run, cases = checks[0].run, {check.id: evaluation.cases_of(check) for check in checks}
+    replayed, corrected = dict[str, Results](), dict[str, Results]()
+    for case in {case.name: case for some in cases.values() for case in some}.values():
         known = _results(recorded, recorded.reference, run, case)
         replayed[case.name] = _judged(evaluation, run, case, known)
         mine = _corrected(evaluation, run, case, known)
         corrected[case.name] = _judged(evaluation, run, case, mine)
-    results = [_carried_out(evaluation, check, planted) for planted in (replayed, corrected)]
-    if any(result.verdict in FINE for result in results):
-        return True
-    first, second = ({*result.failing} for result in results)
-    return bool(first and second) and first.isdisjoint(second)
+    failing = {*replayed}
+    for planted in (replayed, corrected):
+        failing &= {name for check in checks for name in _failing(evaluation, check, planted)}
+    return {name for name, some in cases.items() if not failing & {case.name for case in some}}
 
 
-def _carried_out(
+def _failing(
     evaluation: Evaluation, check: Check, planted: Mapping[str, Results]
-) -> CheckResult:
-    """Return what a check makes of results that are given by case."""
+) -> Collection[str]:
+    """Return the cases on which a check does not pass results that are given by case."""
     forged = evaluation.with_submission(evaluation.submission)
-    for case in forged.cases_of(check):
-        forged.plant(check.run, case, Outcome(dict(planted[case.name])))
+    cases = [case.name for case in forged.cases_of(check)]
+    for name in cases:
+        forged.plant(check.run, forged.cases[name], Outcome(dict(planted[name])))
     try:
-        return registry.get(check.kind).carry_out(forged, check)
-    except Stopped as stop:
-        return stop.result
+        result = registry.get(check.kind).carry_out(forged, check)
+    except Stopped:
+        return cases
+    return () if result.verdict in FINE else result.failing or cases
 
 
 def _apart(evaluation: Evaluation, program: RemoteProgram) -> RemoteProgram:
