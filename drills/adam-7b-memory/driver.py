@@ -50,6 +50,21 @@ def _whole(size: object) -> object:
     return size
 
 
-def shape(program: SimpleNamespace, model: str) -> dict[str, int]:  # noqa: ARG001
-    """Return the sizes of a model, in a dict that the caller may change."""
-    return dict(MODELS[model])
+def whole(program: SimpleNamespace, count: object) -> int:  # noqa: ARG001
+    """Return a count that may have been drawn as a whole number of Python's."""
+    return int(count)  # type: ignore[call-overload]
+
+
+def shape(program: SimpleNamespace, model: object) -> dict[str, int]:  # noqa: ARG001
+    """Return the sizes of a model, in a dict that the caller may change.
+
+    A model is a name, or nine numbers from 0 to 9 that make up a small one.
+    """
+    if isinstance(model, str):
+        return dict(MODELS[model])
+    more, unit, layers, d, heads, groups, f, vocab, _ = (int(n) for n in model)
+    kv_heads = 1 + groups % 3
+    heads = kv_heads * (1 + heads % 4)
+    sizes = {"layers": 2 + layers, "d": heads * 2 * (1 + d), "f": 20 + f, "vocab": 17 + vocab}
+    sizes |= {"heads": heads, "kv_heads": kv_heads, "largest_unit": 70 + unit}
+    return {"params": 1000 + 37 * more, **sizes}

@@ -80,10 +80,13 @@ def without_labels(program, w1, w2, x):
 
 
 def shown(program, w1, w2, x, y):
-    """Whether the loss is NaN with a NaN in a row that has a label, in w1, and in w2."""
+    """Return if the loss is NaN with a NaN in each row of x in turn, in w1, and in w2."""
     found = []
-    for spoiled in range(3):
+    for spoiled in range(len(x) + 2):
         given = [t.detach().clone() for t in (x, w1, w2)]
-        given[spoiled][-1, 0] = torch.nan
+        if spoiled < len(x):
+            given[0][spoiled, 0] = torch.nan
+        else:
+            given[spoiled - len(x) + 1][-1, 0] = torch.nan
         found.append(program.loss_fn(_params(*given[1:]), given[0], y.clone()).isnan().item())
     return found
