@@ -20,6 +20,11 @@ def stack(_, weights, drop):
     return [Block(w, rate) for w, rate in zip(weights, rates(len(weights), drop), strict=True)]
 
 
+def whole(_, number):
+    """Return a number that may have been drawn as a whole number of Python's."""
+    return int(number)
+
+
 def generator(_, seed):
     """Return a generator that begins at `seed`."""
     return np.random.default_rng(int(seed))

@@ -82,23 +82,33 @@ def _do(cache, words, width, numbers, texts, wanted):
 
 
 def _script(codes, frees):
-    """Return a script in which every number decides about one operation."""
-    operations, alive = ["new s0", "s0 + 1 2"], ["s0"]
+    """Return a script in which every number decides about one operation.
+
+    Sequences are freed if `frees` is true; if it is "starts", they are begun with known texts.
+    """
+    operations, alive, texts = ["new s0", "s0 + 1 2"], ["s0"], {"s0": ["1", "2"]}
     begun = 1
     for code in (int(c) for c in codes):
         what, rest = code % 8, code // 8
         name = alive[rest % len(alive)]
         if what < 2 and len(alive) < 5:
             operations.append(f"fork {name} s{begun}")
+            texts[f"s{begun}"] = list(texts[name])
         elif what == 2 and len(alive) < 5:
             operations.append(f"new s{begun}")
-        elif what == 3 and frees and len(alive) > 1:
+            texts[f"s{begun}"] = []
+        elif what == 3 and frees is True and len(alive) > 1:
             operations.append(f"free {name}")
             alive.remove(name)
             continue
+        elif what == 4 and frees == "starts" and len(alive) < 8:
+            known = texts[name][: 1 + rest // 5 % 9]
+            texts[f"s{begun}"] = [*known, str(rest % 9)]
+            operations += [f"start s{begun} {' '.join(texts[f's{begun}'])}", f"rest s{begun}"]
         else:
             tokens = [str((rest + i) % 9) for i in range(1 + rest // 5 % 4)]
             operations.append(f"{name} + {' '.join(tokens)}")
+            texts[name] += tokens
             continue
         alive.append(f"s{begun}")
         begun += 1

@@ -122,9 +122,16 @@ class Parts(nn.Module):
         return y
 
 
+MIXED = 1000  # seeds from which on half of the parameters are frozen
+
+
 def _parts(seed, used=("dead",)):
     torch.manual_seed(int(seed))
-    return Parts(used), torch.randn(4, 5)
+    net, x = Parts(used), torch.randn(4, 5)
+    if seed >= MIXED:
+        for p in net.parameters():
+            p.requires_grad_(bool(torch.rand(()) < 0.5))
+    return net, x
 
 
 def _words(program, net, loss):
