@@ -1,18 +1,20 @@
-"""Checks that a wrong program passes once it knows what can be known in advance.
+"""Parts that a wrong program passes once it knows what can be known in advance.
 
 A driver runs in the process of the submission, which can replace it by what it returned in another
 grade.  The audit plays that submission: wherever the results of another seed are right on this
-one, a wrong program is given the right ones, and every check looks again.
+one, a wrong program is given the right ones, and every check looks again.  A program gives one
+answer to a run on a case, which all checks look at.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from grader import forms
+from grader.bank.repair import repaired
 from grader.cases.recipe import CaseRecipe, free_names
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import Evaluation
@@ -25,9 +27,11 @@ from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.worker import values
+from grader.session import GradingSession
 from grader.session.submission import lacks
 
 Results = Mapping[str, Any]  # by name
+OTHER = 1_000_003  # is added to a seed: values are known from the grade of that one
 
 
 def is_forgeable(question: Question) -> bool:
@@ -49,23 +53,31 @@ def comparing(question: Question, part: int) -> list[Check]:
     ]  # fmt: skip
 
 
-def forged_checks(evaluation: Evaluation, recorded: Evaluation) -> frozenset[str]:
-    """Return the checks that the evaluation's program passes with what can be known in advance.
+def faults(session: GradingSession, seed: int) -> Iterator[str]:
+    """Say which parts are passed by whoever passes those before and knows what can be known.
 
-    A program gives one answer to a run on a case, which all checks of the part look at.
-
-    Args:
-        evaluation: of a wrong program.
-        recorded: of the reference, on another seed.
+    Raises:
+        BankFault: the reference fails.
     """
-    asked, found = evaluation.parts_asked, set[str]()
-    for part in range(1, len(evaluation.question.spec.parts) + 1):
-        evaluation.parts_asked = recorded.parts_asked = part
-        checks = comparing(evaluation.question, part)
+    question = session.question
+    if not is_forgeable(question):
+        return
+    for part in range(1, len(question.spec.parts) + 1):
+        checks, before = comparing(question, part), part - 1
+        source = repaired(question, before) if before and question.repair else question.starter
+        program = session.examine("known", [source], seed, parts=max(before, 1))
+        recorded = session.bank.evaluation(program.reference, seed + OTHER)
+        program.parts_asked = recorded.parts_asked = part
+        forged = set[str]()
         for run in dict.fromkeys(check.run for check in checks):
-            found |= _of_run(evaluation, recorded, [one for one in checks if one.run == run])
-    evaluation.parts_asked = asked
-    return frozenset(found)
+            forged |= _of_run(program, recorded, [one for one in checks if one.run == run])
+        if checks and forged == {check.id for check in checks}:
+            compared = ", ".join(check.id for check in checks)
+            yield (
+                f"part {part} is passed with values that are known in advance: let what one of its "
+                f"checks ({compared}) compares change with the seed; if there are many right "
+                "answers, return what was computed, and judge it in a step of judge"
+            )
 
 
 def _of_run(evaluation: Evaluation, recorded: Evaluation, checks: Sequence[Check]) -> set[str]:

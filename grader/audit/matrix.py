@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from grader import forms
-from grader.audit.foreseen import comparing
 from grader.bank.cells import defined
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.tally import Stopped
@@ -46,8 +45,6 @@ class Seen:
     named: frozenset[str]  # misconceptions that diagnosis named
     raised: Raised | None = None  # of a program that raises on every case it fails
     shares: Mapping[str, float] = field(default_factory=dict)  # of budgets, by check
-    # Checks that it passes with values that are known in advance; None if these cannot be forged.
-    forged: frozenset[str] | None = None
 
     @property
     def stopping(self) -> list[CheckResult]:
@@ -265,8 +262,6 @@ class Matrix:
                     continue  # that no check claims it rightly, and that it has no name, follow
             elif subject.misconception is None and all(r.part > 1 for r in graded):
                 yield seen.seed, f"{subject.name} passes part 1", ", in which it has to fail"
-            if subject.name == "starter":
-                yield from self._foreseeable(seen)
             for killer in subject.killers:
                 # Nobody who holds the idea comes as far as a later part than that of its first.
                 later = part_of(killer) > part_of(subject.killers[0])
@@ -278,20 +273,6 @@ class Matrix:
                 wanted = f", expected {', '.join(sorted(subject.expected))}"
                 given = ", ".join(sorted(seen.named)) or "nothing"
                 yield seen.seed, f"{subject.name} is diagnosed as {given}", wanted
-
-    def _foreseeable(self, seen: Seen) -> Iterator[Fault]:
-        """Parts that the starter passes with values that are known in advance."""
-        for part in range(1, len(self.question.spec.parts) + 1) if seen.forged is not None else ():
-            ids = [check.id for check in comparing(self.question, part)]
-            if ids and {*ids} <= (seen.forged or frozenset()):
-                stopping = [name for name in ids if seen.results[name].verdict not in FINE]
-                yield (
-                    seen.seed,
-                    f"the starter passes part {part} with values that are known in advance",
-                    f": let what {' or '.join(stopping or ids)} compares change with the seed, in "
-                    "ways that the starter gets wrong; where right answers differ, return what was "
-                    "computed, and judge it in a step of judge",
-                )
 
     def idle(self) -> Iterator[str]:
         """Checks that decide and kill nothing, and implementations that no wrong test gets wrong.
@@ -361,25 +342,6 @@ class Matrix:
                 "writes the first that stops it",
             )
         yield from (remark for remark in self._breaking() if remark.about != _CRASH)
-        if forged := [subject.name for subject in self.subjects[2:] if self._is_forged(subject)]:
-            yield Remark(
-                "foreseeable",
-                f"{', '.join(forged)}: passes with values that are known in advance; let what "
-                "stops it compare values that change with the seed",
-            )
-
-    def _is_forged(self, subject: Subject) -> bool:
-        """Return True if values known in advance are all that an idea lacks on every seed."""
-        for seen in subject.seen:
-            checks = self.question.spec.checks
-            values = [
-                seen.results[check.id] for check in checks
-                if not check.stretch and registry.get(check.kind).judges_values
-            ]  # fmt: skip
-            wrong = {result.id for result in values if result.verdict not in FINE}
-            if not wrong or not wrong <= (seen.forged or frozenset()):
-                return False
-        return bool(subject.seen)
 
     def _breaking(self) -> Iterator[Remark]:
         """Wrong programs that raise wherever they fail, on every seed, and are not said to.

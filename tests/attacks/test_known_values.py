@@ -1,0 +1,61 @@
+"""No part is passed by what solves those before it and returns what is known from other grades."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader import bank
+from grader.audit.foreseen import comparing, is_forgeable
+from grader.bank.repair import repaired
+from grader.model.report import Report, Verdict
+from grader.session import GradingSession
+from tests.attacks.forger import forgery
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+ROOT = Path(__file__).parents[2]
+QUESTIONS = sorted(path.stem for path in (ROOT / "questions").glob("*.yaml"))
+KNOWN, SEED = (1, 2), 20
+
+
+class Decided(Exception):
+    """Ends a grade before a failure is explained."""
+
+
+def graded(session: GradingSession, text: bytes) -> Report:
+    """Return the report of a grade, without explanations."""
+    found: list[Report] = []
+
+    def decided(report: Report) -> None:
+        found.append(report)
+        raise Decided
+
+    with contextlib.suppress(Decided):
+        found.append(session.grade(text, seed=SEED, decided=decided))
+    return found[0]
+
+
+@pytest.fixture(params=QUESTIONS)
+def session(request: pytest.FixtureRequest) -> Iterator[GradingSession]:
+    turn = request.config.getoption("--turn")
+    question = bank.load([ROOT], request.param)
+    if not is_forgeable(question):
+        pytest.skip("nothing of the bank runs beside what is handed in")
+    if turn is not None and (QUESTIONS.index(question.id) + turn) % 10:
+        pytest.skip("another turn")
+    with GradingSession(question) as opened:
+        yield opened
+
+
+def test_known_values_pass_no_part(session: GradingSession) -> None:
+    question = session.question
+    for part, name in enumerate(question.spec.part_ids):
+        right = repaired(question, part) if part and question.repair else question.starter
+        for whole in (False, True) if comparing(question, part + 1) else ():
+            report = graded(session, forgery(session, right, KNOWN, whole=whole))
+            passed = [one.id for one in report.parts if one.verdict is Verdict.PASS]
+            assert name not in passed, f"part {name}, whole results: {whole}"
