@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from grader import forms
+from grader.audit.matrix import result_of
 from grader.bank.repair import repaired
 from grader.cases.recipe import CaseRecipe, free_names
 from grader.evaluation.compare import fault_of
@@ -60,18 +61,15 @@ def faults(session: GradingSession, seed: int) -> Iterator[str]:
         BankFault: the reference fails.
     """
     question = session.question
-    if not is_forgeable(question):
-        return
-    for part in range(1, len(question.spec.parts) + 1):
-        checks, before = comparing(question, part), part - 1
-        source = repaired(question, before) if before and question.repair else question.starter
-        program = session.examine("known", [source], seed, parts=max(before, 1))
-        recorded = session.bank.evaluation(program.reference, seed + OTHER)
-        program.parts_asked = recorded.parts_asked = part
-        forged = set[str]()
-        for run in dict.fromkeys(check.run for check in checks):
-            forged |= _of_run(program, recorded, [one for one in checks if one.run == run])
-        if checks and forged == {check.id for check in checks}:
+    for part in range(1, len(question.spec.parts) + 1) if is_forgeable(question) else ():
+        checks = comparing(question, part)
+        if not checks:
+            continue
+        program = _failing_program(session, seed, part, checks)
+        recorded = session.bank.evaluation(session.bank.reference, seed + OTHER)
+        recorded.parts_asked = part
+        runs = dict.fromkeys(check.run for check in checks)
+        if all(_is_forged(program, recorded, [c for c in checks if c.run == run]) for run in runs):
             compared = ", ".join(check.id for check in checks)
             yield (
                 f"part {part} is passed with values that are known in advance: let what one of its "
@@ -80,19 +78,39 @@ def faults(session: GradingSession, seed: int) -> Iterator[str]:
             )
 
 
-def _of_run(evaluation: Evaluation, recorded: Evaluation, checks: Sequence[Check]) -> set[str]:
-    """Return those checks of a run whose cases recorded results pass, or corrected ones."""
-    run, cases = checks[0].run, {check.id: evaluation.cases_of(check) for check in checks}
+def _failing_program(
+    session: GradingSession, seed: int, part: int, checks: Sequence[Check]
+) -> Evaluation:
+    """Return the evaluation of a program that fails a part, and passes those before if possible."""
+    question, before = session.question, part - 1
+    if before and question.repair:
+        parted = session.examine("known", [repaired(question, before)], seed, parts=before)
+        if any(result_of(parted, check).verdict not in FINE for check in checks):
+            return parted
+    starter = session.examine("known", [question.starter], seed, parts=1)
+    starter.parts_asked = part
+    return starter
+
+
+def _is_forged(evaluation: Evaluation, recorded: Evaluation, checks: Sequence[Check]) -> bool:
+    """Return True if every case of a run passes with recorded results, or with corrected ones.
+
+    Args:
+        evaluation: of a wrong program.
+        recorded: of the reference, on another seed.
+        checks: of the run.
+    """
     replayed, corrected = dict[str, Results](), dict[str, Results]()
-    for case in {case.name: case for some in cases.values() for case in some}.values():
-        known = _results(recorded, recorded.reference, run, case)
-        replayed[case.name] = _judged(evaluation, run, case, known)
-        mine = _corrected(evaluation, run, case, known)
-        corrected[case.name] = _judged(evaluation, run, case, mine)
-    failing = {*replayed}
+    cases = {case.name: case for check in checks for case in evaluation.cases_of(check)}
+    for name, case in cases.items():
+        known = _results(recorded, recorded.reference, checks[0].run, case)
+        replayed[name] = _judged(evaluation, checks[0].run, case, known)
+        mine = _corrected(evaluation, checks[0].run, case, known)
+        corrected[name] = _judged(evaluation, checks[0].run, case, mine)
+    failing = {*cases}
     for planted in (replayed, corrected):
         failing &= {name for check in checks for name in _failing(evaluation, check, planted)}
-    return {name for name, some in cases.items() if not failing & {case.name for case in some}}
+    return not failing
 
 
 def _failing(
