@@ -67,4 +67,4 @@ def shape(program: SimpleNamespace, model: object) -> dict[str, int]:  # noqa: A
     heads = kv_heads * (1 + heads % 4)
     sizes = {"layers": 2 + layers, "d": heads * 2 * (1 + d), "f": 20 + f, "vocab": 17 + vocab}
     sizes |= {"heads": heads, "kv_heads": kv_heads, "largest_unit": 70 + unit}
-    return {"params": 1000 + 37 * more, **sizes}
+    return {"params": 1008 + 48 * more, **sizes}

@@ -35,7 +35,7 @@ def one_pass(program, rows, seeds):
     of all pieces, batch by batch with a 0 between them, and whether rows come in another order than
     before, and in another one with another generator.
     """
-    number, seed = np.arange(rows), int(seeds[0])
+    number, seed = np.arange(int(rows)), int(seeds[0])
     x, y = np.stack([number, number**2], axis=1).astype(np.float64), number.copy()
     orders = []
     for rng in (np.random.default_rng(seed), np.random.default_rng(seed + 1)):
@@ -58,19 +58,22 @@ def one_step(program, x, y, cuts, hidden):
     return new["w1"], new["b1"], new["w2"], new["b2"], float(loss)
 
 
-def one_batch(program, seeds):
-    """The loss on 64 rows after five steps at the script's own rate.
-
-    For each of some batches, each with weights of its own; the worst one last.
-    """
-    losses = []
+def fitted(program, seeds):
+    """Return weights of networks after five steps on 64 rows, at the script's own rate."""
+    found = []
     for seed in map(int, seeds):
         x, y = (rows[:64] for rows in task.rows(seed)[:2])
         params, rng = _params(x.shape[1], 64, 4, seed), np.random.default_rng(seed)
         for _ in range(5):
             params, _ = program.step(_copied(params), [(x.copy(), y.copy())], rng, drop=0.0)
-        losses.append(_loss(params, x, y))
-    return sorted(losses)
+        found.append(params)
+    return found
+
+
+def one_batch(found, seeds):
+    """Return the losses of the 64 rows that weights were fitted to, the worst one last."""
+    rows = [task.rows(int(seed))[:2] for seed in seeds]
+    return sorted(_loss(p, x[:64], y[:64]) for p, (x, y) in zip(found, rows, strict=True))
 
 
 def noise(program, rows, drop, seeds):
