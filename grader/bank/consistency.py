@@ -193,6 +193,11 @@ class Review:
         if len(spec.parts) > 1 and all(check.stretch for check in part.checks):
             text = "expected a check that decides, found none: no submission could fail this part"
             yield (*at, "checks"), text
+        for i, check in enumerate(part.checks):
+            judged = any(step.owner == "judge" for step in self._runs.get(check.run, ()))
+            if judged and registry.get(check.kind).timed:
+                text = f"expected a run without steps of judge, found {check.run}"
+                yield (*at, "checks", i, "kind"), text
         sharing = {i: c.points for i, c in enumerate(part.checks) if c.points is not None}
         for i, points in sharing.items():
             if part.checks[i].stretch:

@@ -57,6 +57,7 @@ X = "{normal: [2, 5]}"  # of the case `wide`, line 14
         ("grad_y, ctx)", "grad_y, ctx, torch_seed)", "11:5: run[1]: expected an input of a case or an earlier result, found 'torch_seed'"),
         ("= scale(x, factor)", "= scale(x, grad_x)", "10:5: run[0]: expected an input of a case or an earlier result, found 'grad_x', which only a later step gives"),
         ("y, ctx = scale(x", "y, ctx = driver.scale(x", "10:5: run[0]: expected driver.py next to reference.py, or code.driver, found neither"),
+        ("y, ctx = scale(x", "y, ctx = judge.scale(x", "hints:", "code: {driver: 'x = 1'}\nhints:", "11:5: run[1]: expected the steps of judge last, found 'grad_x = scale_backward(grad_y, ctx)' after one"),
         ("hints:", "code: {driver: 'x = 1'}\nhints:", "9:1: run: expected a step that calls driver.NAME, or no driver, found none"),
         ("interface: \"def scale(x, factor): ...\"\n", "", "1:1: the question: expected the key 'interface', found none"),
         ("hints:", "survivors:\n  - {in: scale, was: x * 2, becomes: x + x, because: they agree}\n  - {in: scale, was: x * 2, becomes: x + x, because: they agree}\nhints:", "20:5: survivors[1]: expected each mutant once, found that of survivors[0] again"),
