@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from grader import forms
 from grader.audit.matrix import result_of
 from grader.bank.repair import repaired
@@ -62,7 +64,8 @@ def faults(session: GradingSession, seed: int) -> Iterator[str]:
     """
     question = session.question
     for part in range(1, len(question.spec.parts) + 1) if is_forgeable(question) else ():
-        checks = comparing(question, part)
+        right = session.bank.evaluation(session.bank.reference, seed)
+        checks = [one for one in comparing(question, part) if not _is_empty(right, one)]
         if not checks:
             continue
         program = _failing_program(session, seed, part, checks)
@@ -76,6 +79,18 @@ def faults(session: GradingSession, seed: int) -> Iterator[str]:
                 f"checks ({compared}) compares change with the seed; if there are many right "
                 "answers, return what was computed, and judge it in a step of judge"
             )
+
+
+def _is_empty(evaluation: Evaluation, check: Check) -> bool:
+    """Return True if the inputs of a check are arrays without entries: there are no others."""
+    names = free_names(evaluation.steps(check.run))
+    values = [
+        value
+        for case in evaluation.cases_of(check)
+        for name, value in evaluation.drawn(case).items()
+        if name in names
+    ]
+    return bool(values) and not any(np.size(value) for value in values)
 
 
 def _failing_program(
