@@ -22,6 +22,7 @@ from grader.cases.recipe import CaseRecipe, free_names
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.tally import Stopped
+from grader.evaluation.values import same_value
 from grader.kinds import registry
 from grader.model.question import Question
 from grader.model.report import FINE
@@ -29,7 +30,6 @@ from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.worker import values
 from grader.session import GradingSession
 from grader.session.submission import lacks
 
@@ -203,7 +203,7 @@ def _agrees(evaluation: Evaluation, run: str, case: CaseRecipe, name: str, known
 
 def _mixed(mine: Any, right: Any, replayed: Any) -> Any:  # noqa: ANN401 any results
     """Return a result with the right value in each entry that is the same on both seeds."""
-    if values.same(right, replayed):
+    if same_value(right, replayed, exact=True):
         return right
     every = (mine, right, replayed)
     if all(isinstance(one, (list, tuple)) for one in every) and len({*map(len, every)}) == 1:
