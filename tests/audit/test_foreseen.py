@@ -122,7 +122,7 @@ def test_a_step_of_judge_is_out_of_reach(tmp_path: Path, run: list[str], passes:
 @pytest.mark.parametrize(
     ("result", "says"),
     [
-        ("'abc'", "what your code returned cannot be used"),
+        ("'abc'", "the check raised AttributeError in case many"),
         ("np.zeros((2, 2))", "facts[0] is False, expected True"),
     ],
 )
