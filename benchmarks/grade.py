@@ -19,7 +19,7 @@ from pathlib import Path
 from cold import DRILL, ROOT, Limit, Program, measure, rounds_asked, show
 from startup import QUESTIONS, TABLE
 
-NUMPY, TORCH = "maxpool-routing", "vram-bottleneck"
+NUMPY, TORCH, COMPILER = "maxpool-routing", "vram-bottleneck", "hooked-gradients"
 LIMITS = (
     Limit("numpy, pass", 0.6),
     Limit("numpy, pass", 1.5, "pytest"),
@@ -30,6 +30,10 @@ LIMITS = (
 TORCH_LIMITS = (
     Limit("torch, pass", 1.6, "import torch"),
     Limit("torch, fail", 1.9, "import torch"),
+)
+COMPILER_LIMITS = (  # of a question whose programs use an optimizer, which needs torch's compiler
+    Limit("compiler, pass", 1.6, "import torch._dynamo"),
+    Limit("compiler, fail", 1.9, "import torch._dynamo"),
 )
 
 
@@ -52,6 +56,9 @@ def main() -> int:
         if importlib.util.find_spec("torch") is not None:
             bare = Program("import torch", ("-c", "import torch"))
             found += measure((*grades("torch", TORCH), bare), TORCH_LIMITS, folder, rounds)
+            whole = Program("import torch._dynamo", ("-c", "import torch._dynamo"))
+            programs = (*grades("compiler", COMPILER), whole)
+            found += measure(programs, COMPILER_LIMITS, folder, rounds)
     return show(found, as_json=as_json)
 
 

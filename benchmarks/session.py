@@ -19,7 +19,10 @@ from grader.model.question import Question
 from grader.session import GradingSession, grade
 
 ROOT = Path(__file__).parents[1]
-QUESTIONS = ("maxpool-routing", "softmax-cross-entropy", "vram-bottleneck")
+QUESTIONS = (
+    "maxpool-routing", "softmax-cross-entropy", "vram-bottleneck", "hooked-gradients",
+    "zero-or-none",
+)  # fmt: skip
 
 
 def clocked(work: Callable[..., object], *given: object, **named: object) -> float:

@@ -29,7 +29,10 @@ from grader.model.question import Question
 from grader.session import GradingSession
 
 ROOT = Path(__file__).resolve().parents[1]
-QUESTIONS = ("maxpool-routing", "softmax-cross-entropy", "vram-bottleneck")
+QUESTIONS = (
+    "maxpool-routing", "softmax-cross-entropy", "vram-bottleneck", "hooked-gradients",
+    "zero-or-none",
+)  # fmt: skip
 
 
 def programs(question: Question) -> dict[str, bytes]:

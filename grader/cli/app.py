@@ -151,6 +151,7 @@ def run(arguments: list[str]) -> int:
 def main() -> NoReturn:
     """Run the command line and exit with its status."""
     sandbox.own_process = True
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # no other package in this process
     gc.set_threshold(100_000)  # what is imported stays: looking through it takes a tenth of a start
     status = run(sys.argv[1:])
     if "multiprocessing" in sys.modules:  # it ends what it has started when Python ends

@@ -42,8 +42,8 @@ Slot = tuple[dict[Key, Any], Key]  # a memory, and where in it something is
 SMALL = 4096  # entries of a case: what is larger takes long enough to be asked for by itself
 AT_ONCE = 32  # inputs of one request
 MOST_RUNS = 64  # runs of several programs in one request
-# CPU time that a request for much of a submission may take, without and with torch, which imports
-# a second's worth when it is first used; what then has to be found out alone is asked once more.
+# CPU time that a request for much of a submission may take, without and with torch, whose first
+# calls take longer; what then has to be found out alone is asked once more.
 AHEAD_SECONDS = {False: 1.0, True: 2.0}
 FIRST_SECRET = 2  # draws below are the same for everybody who has the seed
 

@@ -42,6 +42,10 @@ class Deadline:
         self.clock = clock
         self._end = clock() + seconds
 
+    def postpone(self, seconds: float) -> None:
+        """Move it by the seconds that something else took."""
+        self._end += seconds
+
     def check(self) -> None:
         """Raise OutOfTime once the seconds are over."""
         if self.clock() >= self._end:

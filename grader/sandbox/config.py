@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import functools
 import os
+import stat
 import sys
 import sysconfig
 from pathlib import Path
 
 from grader.model.errors import UsageError
 from grader.sandbox.scratch import Scratch
-from grader.sandbox.worker.control import PACKAGES, SharedConfig, WorkerConfig
+from grader.sandbox.worker.control import FOLDERS, PACKAGES, USER, SharedConfig, WorkerConfig
+from grader.sandbox.worker.walls import kernel
 from grader.sandbox.worker.walls.landlock import LIST, READ, USE, Grant
 
 WORKER = Path(__file__).parent / "worker"
@@ -43,8 +45,8 @@ _CUDA = (
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 
 
-def shared(*, torch: bool) -> SharedConfig:
-    """What holds for every worker that a zygote forks."""
+def shared(*, torch: bool, compiler: bool = False) -> SharedConfig:
+    """What holds for every worker that a zygote forks, or for one that starts afresh."""
     on_gpu = torch and bool(cuda())
     sites = site_folders()
     # Another package is out of sight; of torch a worker of numpy tries whether it is.
@@ -56,25 +58,56 @@ def shared(*, torch: bool) -> SharedConfig:
         judge=os.getpid(),
         grants=grants(torch=torch, cards=cuda()) if sys.platform == "linux" else (),
         devices=on_gpu,
-        readable=[
-            os.__file__,
-            str(WORKER / "serve.py"),
-            *(str(Path(p, "numpy", "__init__.py")) for p in sites[:1]),
-        ],
+        readable=_needed_files(),
         kept=[__file__, "/etc/passwd", *([] if torch else torch_files)],
+        compiler=compiler,
     )
 
 
 def worker(scratch: Scratch, cpu_seconds: int) -> WorkerConfig:
     """What holds for one worker; its scratch folder becomes its own."""
-    user = scratch.give_away()
+    stays = "" if sys.platform != "linux" or os.getuid() else _why_root_stays()
+    user = None if stays else scratch.give_away()
     return WorkerConfig(
         cpu_seconds=cpu_seconds,
         user=user,
+        stays=stays,
         threads=SPARE_THREADS + (0 if user is not None else _threads_here()),
         scratch=scratch.folder,
         private=scratch.private,
     )
+
+
+def _why_root_stays() -> str:
+    """Why workers of root stay root: no other user may read Python's files; '' if one may."""
+    if kernel.capabilities("CapEff") & kernel.READ_SEARCH:
+        return ""  # a worker keeps it if it has to
+    hidden = next(filter(None, map(_closed, _needed_files())), None)
+    if hidden is None:
+        return ""
+    return (
+        f"other users cannot read {hidden}, and this root lacks CAP_DAC_READ_SEARCH, so that "
+        "workers stay root"
+    )
+
+
+def _closed(path: str) -> Path | None:
+    """The first file or folder on a path that users other than its owner cannot read or enter."""
+    for whole in dict.fromkeys((Path(path), Path(path).resolve())):
+        for part in (*reversed(whole.parents), whole):
+            needed = stat.S_IROTH if part == whole else stat.S_IXOTH
+            if not part.stat().st_mode & needed:
+                return part
+    return None
+
+
+@functools.cache
+def _needed_files() -> tuple[str, ...]:
+    """Files without which a worker cannot run."""
+    packages = [Path(site, name) for site in site_folders() for name in ("numpy", "torch")]
+    libraries = [package / "__init__.py" for package in packages]
+    found = [str(path) for path in libraries if path.is_file()]
+    return (os.__file__, str(WORKER / "serve.py"), *found)
 
 
 def environment(folder: str) -> dict[str, str]:
@@ -88,10 +121,11 @@ def environment(folder: str) -> dict[str, str]:
     return {
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",
-        "HOME": folder,
-        "TMPDIR": folder,
         "MALLOC_ARENA_MAX": "2",
         "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        **dict.fromkeys(FOLDERS, folder),
+        **dict.fromkeys(USER, "drill"),
         **{f"{name}_NUM_THREADS": "1" for name in threads},
     }
 

@@ -221,7 +221,7 @@ class GradingSession(Closing):
         support = self.question.support
         support = replace(support, modules={**modules, **support.modules})
         if not self._form.apart:
-            # What torch imports when it is used takes long in the submission, not in the reference.
+            # The first calls of torch may load what the reference, used before, has already loaded.
             slowest = None if worker.torch else self.bank.slowest
             return RemoteProgram(
                 worker, "submission", [source], support, filename,

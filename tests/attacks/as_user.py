@@ -16,9 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-_USER = 61_234  # in no system's tables: neither people's nor services'
-_AS_USER = (  # of util-linux; everything is given up for good, but reading
-    "setpriv", f"--reuid={_USER}", f"--regid={_USER}", "--clear-groups",
+USER = 61_234  # in no system's tables: neither people's nor services'
+AS_USER = (  # of util-linux; everything is given up for good, but reading
+    "setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups",
     "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search",
     "--securebits=+no_setuid_fixup",  # else access(2), by which typer asks, forgets it
 )  # fmt: skip
@@ -30,15 +30,15 @@ def main(arguments: list[str]) -> int:
     root = os.getuid() == 0
     with tempfile.TemporaryDirectory(prefix="attacks-") as folder:
         if root:
-            os.chown(folder, _USER, _USER)
+            os.chown(folder, USER, USER)
         environment = dict(os.environ) | {"HOME": folder, "DRILL_HOME": folder, "TMPDIR": folder}
         environment |= {"PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_STORAGE_DIRECTORY": folder}
-        name = f"uid {_USER}" if root else pwd.getpwuid(os.getuid()).pw_name
+        name = f"uid {USER}" if root else pwd.getpwuid(os.getuid()).pw_name
         sys.stdout.write(f"as {name}\n")
         sys.stdout.flush()
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *names]
         return subprocess.run(
-            [*(_AS_USER if root else ()), *command], env=environment, check=False
+            [*(AS_USER if root else ()), *command], env=environment, check=False
         ).returncode
 
 

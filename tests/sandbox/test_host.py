@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -281,5 +282,35 @@ def test_root_without_its_powers_is_not_called_strong(lost: int, host: Host) -> 
     assert host(source, by).split() == ["limited", "limited", "done"]
     readme = (ROOT / "README.md").read_text().splitlines()
     (strong,) = [line for line in readme if "| `strong`" in line]
-    for name in ("CHOWN", "DAC_OVERRIDE", "KILL", "SETGID", "SETUID"):
+    for name in ("CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "KILL", "SETGID", "SETUID"):
         assert f"`CAP_{name}`" in strong
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root has what is taken from it")
+@pytest.mark.parametrize("owner", [0, 1000], ids=["of root", "of somebody else"])
+def test_a_package_that_only_its_owner_can_read_is_a_lower_level_or_a_sentence(
+    owner: int, tmp_path: Path
+) -> None:
+    closed = tmp_path / "closed"
+    shutil.copytree(ROOT / "grader", closed / "grader", ignore=lambda *_: ["__pycache__"])
+    os.chown(closed, owner, owner)
+    closed.chmod(0o700)
+    source = """
+from grader.model.errors import GraderError
+from grader.sandbox.client import WorkerClient
+with WorkerClient(torch=False) as worker:
+    try:
+        print(worker.isolation.level, *worker.isolation.missing)
+    except GraderError as error:
+        print(error)
+"""
+    by = (sys.executable, "-I", "-S", "-c", WITHOUT, "2")  # CAP_DAC_READ_SEARCH
+    environment = dict(os.environ) | {"PYTHONPATH": str(closed)}
+    printed = subprocess.check_output(
+        [*by, sys.executable, "-P", "-c", source], env=environment, text=True
+    )
+    if owner == 0:
+        assert printed.startswith("limited privileges: other users cannot read /")
+    else:
+        assert f"cannot read {closed}" in printed
+        assert "(chmod -R o+rX)" in printed

@@ -27,6 +27,14 @@ PACKAGES = {
 }  # fmt: skip
 
 
+# What names a folder to write to, or asks for one; without the last two, libraries would ask the
+# system who they run as, and a worker's user is in no table of users.
+FOLDERS = (
+    "HOME", "TMPDIR", "XDG_CACHE_HOME", "TORCH_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR",
+)  # fmt: skip
+USER = ("USER", "LOGNAME")
+
+
 def send(connection: socket.socket, message: object, descriptors: Sequence[int] = ()) -> None:
     """Send a message, with descriptors that the other side gets copies of; raises OSError."""
     body = json.dumps(message).encode()
@@ -79,6 +87,7 @@ class SharedConfig(NamedTuple):
     # Files that it must not be able to read, torch's in a numpy question among them; the first
     # one exists.
     kept: Sequence[str]
+    compiler: bool = False  # whether a worker that starts afresh imports torch's compiler
 
 
 class WorkerConfig(NamedTuple):
@@ -86,6 +95,7 @@ class WorkerConfig(NamedTuple):
 
     cpu_seconds: int
     user: int | None  # the id that it takes; None to stay who it is
+    stays: str  # why it stays who it is, if it should take an id
     threads: int  # of all processes of its user
     scratch: str  # the folder in which it may write
     private: str  # a file of the judge's that it must not touch

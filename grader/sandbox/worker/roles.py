@@ -24,7 +24,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import boot, control
+from . import boot, compiler, control
 from .control import SharedConfig, WorkerConfig
 from .walls import kernel
 
@@ -77,12 +77,15 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> NoR
     message = _received(connection)
     own, fresh = WorkerConfig(**message["own"]), shared is None
     shared = shared or SharedConfig(**message["shared"])
-    for name in ("HOME", "TMPDIR"):
-        os.environ[name] = own.scratch
+    os.environ.update(dict.fromkeys(control.FOLDERS, own.scratch))
+    if "tempfile" in sys.modules:  # it remembers the folder of the process that it was imported in
+        sys.modules["tempfile"].tempdir = None
     os.chdir(own.scratch)
     missing = confine(own, shared, parent)
     if fresh:
         _import_libraries(torch=shared.torch, site=shared.site)
+        if shared.compiler:
+            compiler.load()
     elif "numpy.random" in sys.modules:
         # Forks must not draw the same numbers; `random` and `secrets` see to themselves.
         sys.modules["numpy.random"].seed(int.from_bytes(os.urandom(4), "little"))
@@ -118,7 +121,7 @@ def confine(own: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:
         return [f"there are no walls on {sys.platform}, only limits"]
     with suppress(OSError):  # where memory runs out, this process goes, and not the judge
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
-    missing = {"privileges": kernel.become(own.user, shared.readable)}
+    missing = {"privileges": kernel.become(own.user, shared.readable) or own.stays}
     die_with(parent)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # so that the judge can ask what memory this takes
     missing["Landlock"] = landlock.apply([*shared.grants, (landlock.WRITE, own.scratch)])
@@ -158,6 +161,7 @@ def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:
 
         library.set_num_threads(1)
         library.compile = _no_compiler  # type: ignore[assignment, unused-ignore]
+        compiler.refuse()
     else:
         sys.path[:] = stdlib  # it finds its own submodules; nothing else of the site is offered
     gc.freeze()
@@ -213,6 +217,10 @@ def _serve_children(connection: socket.socket, parent: int, roles: Mapping[str, 
                 answer: object = _start(connection, descriptors, roles[request["role"]])
                 if isinstance(answer, int):
                     live.add(answer)
+            elif request["op"] == "import compiler":
+                compiler.load()
+                answer = True
+                assert alone(), "torch's compiler started a thread: forking is not safe"
             else:
                 answer = _end(request["pid"], request["grace"], live)
             control.send(connection, answer)

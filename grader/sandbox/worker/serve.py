@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from . import calls, control, protocol, wire
+from . import calls, compiler, control, protocol, wire
 from . import steps as stepping
 from .measure import differences, kept
 from .steps import LoadedModule, StepFault, describe
@@ -75,9 +75,10 @@ class Server:
         try:
             kind, handle = self.handlers[request.pop("op")]
             asked = protocol.build(kind, request)
-            return {"ok": True, "reply": handle(asked)}
+            reply = {"ok": True, "reply": handle(asked)}
         except BaseException as error:  # noqa: BLE001 whatever it is, the judge must hear of it
-            return {"ok": False, "fault": self._fault(asked, error)}
+            reply = {"ok": False, "fault": self._fault(asked, error)}
+        return {"ok": False, "compiler": True} if compiler.is_needed() else reply
 
     def _on_program(self, handle: Callable[[LoadedModule, Any], NamedTuple], asked: Any) -> Any:  # noqa: ANN401 a request about a program, and its reply
         return handle(self.programs[asked.program], asked)

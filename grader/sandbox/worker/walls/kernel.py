@@ -27,7 +27,7 @@ PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_CAP_AMBIENT = 47
 _AMBIENT_CLEAR_ALL = 4
-_READ_SEARCH = 1 << 2  # CAP_DAC_READ_SEARCH, <linux/capability.h>
+READ_SEARCH = 1 << 2  # CAP_DAC_READ_SEARCH, <linux/capability.h>
 _CAPABILITIES = 64
 _VERSION = struct.pack("<Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
 
@@ -96,6 +96,9 @@ def become(user: int | None, readable: Sequence[str]) -> str | None:
 
     Where that user could not read Python's own files (an interpreter in `/root`, say), the one
     capability to read stays; Landlock still names what may be read.
+
+    Raises:
+        PermissionError: a file cannot be read then, and there is no such capability.
     """
     try:
         if user is not None:
@@ -108,12 +111,20 @@ def become(user: int | None, readable: Sequence[str]) -> str | None:
         with suppress(OSError):  # only who has CAP_SETPCAP may; else, or beyond the last, it ends
             for capability in range(_CAPABILITIES):
                 prctl(PR_CAPBSET_DROP, capability)
-        keep = capabilities("CapPrm") & _READ_SEARCH
+        keep = capabilities("CapPrm") & READ_SEARCH
         _hold(0, keep)
-        enough = all(os.access(path, os.R_OK, effective_ids=True) for path in readable)
-        _hold(*((0, 0) if enough else (keep, keep)))
+        hidden = [path for path in readable if not os.access(path, os.R_OK, effective_ids=True)]
+        if hidden:
+            _hold(keep, keep)
+        else:
+            _hold(0, 0)
     except OSError as error:
         return str(error.strerror)
+    if hidden and not keep:
+        raise PermissionError(
+            f"a worker runs as user {os.getuid()}, who cannot read {hidden[0]}; make it and its "
+            "folders readable for everyone (chmod -R o+rX), or run drill as their owner"
+        )
     return None
 
 
