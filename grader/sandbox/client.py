@@ -248,6 +248,8 @@ class WorkerClient(Closing):
         self.failure: WorkerError | None = None
         self.stopped_at = ""  # the place in the file when its time was over, if it said
         self._loads = {}
+        if self._zygote is not None:
+            self._has_compiler = self._zygote.has_compiler
         self._isolation: Isolation | None = None
         self._written_before = 0
         with contextlib.ExitStack() as stack:
@@ -346,13 +348,12 @@ class WorkerClient(Closing):
             raise self.failure
         try:
             reply = self.exchange(request, limits, reply_bytes, grace)
-            if limits is not None:
-                self._said = []
-            self._said.append(request)
-            if reply.get("compiler") is True and self.torch and not self._has_compiler:
-                reply = self._repeat_with_compiler(reply_bytes)
-            if request.get("op") == "load":
-                self._loads[request["program"]] = request, self._stopwatch.limits
+            if self.torch and not self._has_compiler:
+                self._said = [request] if limits is not None else [*self._said, request]
+                if reply.get("compiler") is True:
+                    reply = self._repeat_with_compiler(reply_bytes)
+                elif request.get("op") == "load":
+                    self._loads[request["program"]] = request, self._stopwatch.limits
             self._drain()
         except (WorkerError, OutOfTime) as failure:
             if isinstance(failure, OutOfTime):
@@ -369,6 +370,7 @@ class WorkerClient(Closing):
         The import is work of ours: no call and no deadline of a grade pays for it.
         """
         loads, said, limits = self._loads, self._said, self._stopwatch.limits
+        self._said = []
         clock = time.monotonic if self.deadline is None else self.deadline.clock
         began = clock()
         self._has_compiler = True
@@ -380,7 +382,6 @@ class WorkerClient(Closing):
             self.deadline.postpone(clock() - began)
         for request, usual in loads.values():
             self.exchange(request, usual, 1 << 20)
-        self._loads = loads
         reply = self.exchange(said[0], limits, reply_bytes)
         for request in said[1:]:
             reply = self.exchange(request, None, reply_bytes)

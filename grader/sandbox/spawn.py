@@ -191,7 +191,7 @@ class Zygote(Closing):
         self._owner = os.getpid()
         self._scratch = Scratch()
         self._log = self._scratch.whole / "log"
-        self._has_compiler = False  # of torch
+        self.has_compiler = False  # of torch
         near, far = socket.socketpair()
         self.starter = Starter(near, START_SECONDS[torch], self._last_words)
         with contextlib.ExitStack() as stack:
@@ -209,10 +209,12 @@ class Zygote(Closing):
 
     def import_compiler(self) -> None:
         """Have it import torch's compiler, if it has not done so: later forks have it then."""
-        if not self._has_compiler:
+        if self.has_compiler:
+            return
+        self.has_compiler = True
+        with contextlib.suppress(ChildProcessError, TimeoutError):  # who waits for a fork learns it
             number = self.starter.ask({"op": "import compiler"})
             self.starter.answer(number, START_SECONDS[True])
-            self._has_compiler = True
 
     def _last_words(self) -> str:
         with contextlib.suppress(OSError, IndexError):
