@@ -81,6 +81,7 @@ class Lent(Zygote):
     def __init__(self, owner: Zygote) -> None:
         """Take what starts workers from the one that owns it."""
         self.starter = owner.starter
+        self.has_compiler = owner.has_compiler
 
     def close(self) -> None:
         """Leave it running."""

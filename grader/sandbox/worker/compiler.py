@@ -1,9 +1,9 @@
 """Torch's compiler: imported before a program runs, or not at all.
 
-Optimizers, checkpointing and dispatch modes import it when they are first used, which takes longer
-than a call may take.  A worker without it refuses that import and says so in its reply; the judge
-then has the zygote import it, and repeats the request in a new worker.  So a program that needs the
-compiler never pays for it, and one that does not need it never waits for it.
+Optimizers, `torch.utils.checkpoint` and dispatch modes import it when they are first used, which
+may take longer than a call may take.  A worker without it refuses that import and says so in its
+reply; the judge then has the zygote import it, and repeats the request in a new worker.  So a
+program that needs the compiler never pays for it, and one that does not never waits for it.
 """
 
 from __future__ import annotations
