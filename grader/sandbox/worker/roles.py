@@ -79,7 +79,7 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> NoR
     shared = shared or SharedConfig(**message["shared"])
     os.environ.update(dict.fromkeys(control.FOLDERS, own.scratch))
     if "tempfile" in sys.modules:  # it remembers the folder of the process that it was imported in
-        sys.modules["tempfile"].tempdir = None
+        vars(sys.modules["tempfile"])["tempdir"] = None
     os.chdir(own.scratch)
     missing = confine(own, shared, parent)
     if fresh:
@@ -121,7 +121,8 @@ def confine(own: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:
         return [f"there are no walls on {sys.platform}, only limits"]
     with suppress(OSError):  # where memory runs out, this process goes, and not the judge
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
-    missing = {"privileges": kernel.become(own.user, shared.readable) or own.stays}
+    unprivileged = kernel.become(own.user, shared.readable)
+    missing: dict[str, str | None] = {"privileges": unprivileged or own.stays}
     die_with(parent)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # so that the judge can ask what memory this takes
     missing["Landlock"] = landlock.apply([*shared.grants, (landlock.WRITE, own.scratch)])
