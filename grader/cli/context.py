@@ -69,7 +69,14 @@ def _home() -> Path:
         return Path(os.path.expanduser(home)).absolute()  # noqa: PTH111
     from platformdirs import user_data_path
 
-    return user_data_path("drill", appauthor=False)
+    try:
+        return user_data_path("drill", appauthor=False)
+    except RuntimeError:  # in a container, say
+        raise UsageError(
+            "no folder for the records: expected HOME or DRILL_HOME to be set, because this user "
+            "has no home in /etc/passwd; found neither",
+            hint="export DRILL_HOME=DIR",
+        ) from None
 
 
 def now() -> str:

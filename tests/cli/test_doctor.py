@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pwd
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,12 @@ def test_the_torch_that_is_advised_is_the_one_that_is_tested() -> None:
     constraints = (ROOT / "constraints.txt").read_text()
     (pinned,) = (line for line in constraints.splitlines() if line.startswith("torch="))
     assert GET_TORCH.startswith(f"pip install {pinned} ")
+
+
+def test_a_user_without_a_home_is_told_what_to_set(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DRILL_HOME", "HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", dict[int, object]().__getitem__)
+    drill("list").refused("expected HOME or DRILL_HOME to be set", "export DRILL_HOME=DIR")
