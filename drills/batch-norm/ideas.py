@@ -468,6 +468,16 @@ average of all so far: the k-th batch enters with the share 1 / k."""
 def _share(momentum, batches):
     return 1 if momentum is None else momentum
 
+# %% evaluation-counts
+# killed_by: average-in-turn
+"""With momentum=None yours counts the batches of evaluation too, so the next batch of training has
+too small a share. The average is over batches in training: count those alone."""
+
+class BatchNorm1d(BatchNorm1d):
+    def _recall(self, x):
+        self.batches += 1
+        return super()._recall(x)
+
 # %% float64-kept
 # killed_by: single-precision
 """With float32 arrays your running statistics become float64 in training, and what is then
