@@ -411,6 +411,20 @@ def _weights(scores, visible):
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(total == 0, 1, total)
 
+# %% padding-hidden-late
+# killed_by: steep-padding
+"""Your softmax runs over padding, too. Its weights are made 0 afterwards and the others are divided
+by what is left. Where a score of padding is hundreds above the others, these have rounded to 0, and
+nothing is left. Hide padding before the softmax."""
+
+def _weights(scores, visible):
+    queries, keys = scores.shape[-2:]
+    causal = np.arange(keys) <= np.arange(keys - queries, keys)[:, None]
+    scores = np.where(causal, scores, -np.inf)
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True)) * visible
+    total = e.sum(axis=-1, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
 # %% float64-returned
 # killed_by: single
 """float32 goes in and float64 comes out. Usually an array was made with np.zeros(shape), which is
