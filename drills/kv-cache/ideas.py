@@ -382,6 +382,16 @@ def new_cache(batch, heads, dh, capacity, dtype):
     shape = (batch, heads, capacity, dh)
     return Cache(np.zeros(shape), np.zeros(shape), 0)
 
+# %% reordered-in-float64
+# killed_by: single-beams
+"""Your reordered cache is float64 whatever the old one was, and so is what is computed with it.
+Usually np.zeros made its buffers, which is float64 unless a dtype is given: keys[index] keeps the
+dtype."""
+
+def reorder(cache, index):
+    keys, values = (a[index].astype(np.float64) for a in (cache.keys, cache.values))
+    return Cache(keys, values, cache.count)
+
 # %% exponentials-unshifted
 # killed_by: steep
 """You take exponentials of the scores as they are. Above about 709 they overflow (88 in float32),
