@@ -747,6 +747,18 @@ def conv1d_backward(grad_y, cache):
     grad_x, grad_w, grad_b = right_backward(grad_y, cache)
     return grad_x.astype(np.float64), grad_w, grad_b
 
+# %% step-in-float64
+# killed_by: sgd-edges
+"""With float32 arrays your train_step returns float64 weights. Usually a float64 number of numpy
+stands in it, as in 2 / np.prod(y.shape), and makes all that it multiplies float64. A Python number,
+as in 2 / y.size, does not."""
+
+def train_step(w, b, x, target, lr, stride=1, padding=0):
+    y, cache = conv1d_forward(x, w, b, stride, padding)
+    residual = y - target
+    _, grad_w, grad_b = conv1d_backward(np.float64(2.0 / residual.size) * residual, cache)
+    return w - lr * grad_w, b - lr * grad_b, float(np.mean(residual**2))
+
 # %% empty-batch-raises
 # killed_by: empty-batch
 """With an empty batch (N = 0) your code raises a ValueError. The contract allows it: y and grad_x
