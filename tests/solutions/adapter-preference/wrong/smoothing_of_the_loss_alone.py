@@ -1,4 +1,5 @@
 """Wrong: smoothing is in the loss and not in the gradient."""
+# named: smoothed-in-one-place
 
 from dataclasses import dataclass, replace
 

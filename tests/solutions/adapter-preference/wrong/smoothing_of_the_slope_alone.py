@@ -1,4 +1,5 @@
 """Wrong: smoothing is in the gradient and not in the loss."""
+# named: smoothed-in-one-place
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,5 @@
 """Wrong: after k kept proposals the last token is drawn without top_p."""
+# named: last-token-unfiltered
 
 from serving import draw, probs
 
