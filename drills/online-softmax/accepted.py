@@ -409,9 +409,9 @@ def attend_backward(grad_o, q, k, v, o, lse, block, mask=None):
         part = slice(start, min(start + block, len(k)))
         p = scaled @ k[part].T
         p -= off
-        np.exp(p, out=p)
         if mask is not None:
-            p *= mask[:, part]
+            p[np.logical_not(mask[:, part])] = -np.inf
+        np.exp(p, out=p)
         grad_v[part] = p.T @ grad_o
         ds = grad_o @ v[part].T
         ds -= dot
