@@ -3,6 +3,9 @@
 import numpy as np
 import task
 
+HIDDEN = 64
+KEPT = "loss", "accuracy"
+
 
 def _params(inputs, hidden, classes, seed):
     """Weights of a network, from no function of the script."""
@@ -76,33 +79,43 @@ def one_batch(found, seeds):
     return sorted(_loss(p, x[:64], y[:64]) for p, (x, y) in zip(found, rows, strict=True))
 
 
-def noise(program, rows, drop, seeds):
-    """A step on rows that differ in nothing but the units that are dropped.
+def _equal_units(scale):
+    """Return a network whose hidden units are all 1, and whose first logit is `scale`."""
+    return {
+        "w1": np.zeros((3, HIDDEN)), "b1": np.ones(HIDDEN),
+        "w2": np.tile([float(scale) / HIDDEN, 0, 0, 0], (HIDDEN, 1)), "b2": np.zeros(4),
+    }  # fmt: skip
 
-    Each hidden unit is 1. The first logit is 2 times the mean of what is kept, the others are 0.
+
+def dropped(program, rows, drop, scale, seeds):
+    """Return losses, w2 and b1 after steps on rows that differ only in the units that are dropped.
+
+    The steps are one on all rows, the same with another generator, and one on a single row.
+    """
+    seed, found = int(seeds[0]), []
+    for count, of_rng in ((rows, seed), (rows, seed + 1), (1, seed)):
+        piece = np.zeros((count, 3)), np.zeros(count, dtype=np.int64)
+        rng = np.random.default_rng(of_rng)
+        new, loss = program.step(_equal_units(scale), [piece], rng, drop=drop, lr=1.0)
+        found.append((float(loss), new["w2"], new["b1"]))
+    losses, w2, b1 = zip(*found, strict=True)
+    return list(losses), list(w2), list(b1)
+
+
+def noise(losses, w2, b1, scale):
+    """Judge the steps on rows that differ only in the units that are dropped.
+
     Returns the loss, how far the weights behind and before the hidden layer move, in the mean,
     whether another generator gives another loss, how many units were dropped for all rows, and
     whether the units that one row keeps are the same on both sides of the layer.
     """
-    hidden, seed = 64, int(seeds[0])
-    x, y = np.zeros((rows, 3)), np.zeros(rows, dtype=np.int64)
-    params = {
-        "w1": np.zeros((3, hidden)), "b1": np.ones(hidden),
-        "w2": np.tile([2 / hidden, 0, 0, 0], (hidden, 1)), "b2": np.zeros(4),
-    }  # fmt: skip
-    found = [
-        program.step(_copied(params), [(x, y)], np.random.default_rng(s), drop=drop, lr=1.0)
-        for s in (seed, seed + 1)
-    ]
-    new, loss = found[0]
-    behind = (new["w2"] - params["w2"]).mean(axis=0)
-    before = float((new["b1"] - params["b1"]).mean() * hidden)
-    idle = int(np.sum(np.all(new["w2"] == params["w2"], axis=1)))
-    rng = np.random.default_rng(seed)
-    alone, _ = program.step(_copied(params), [(x[:1], y[:1])], rng, drop=drop, lr=1.0)
-    kept = np.any(alone["w2"] != params["w2"], axis=1), alone["b1"] != params["b1"]
+    old = _equal_units(scale)
+    behind = (w2[0] - old["w2"]).mean(axis=0)
+    before = float((b1[0] - old["b1"]).mean() * HIDDEN)
+    idle = int(np.sum(np.all(w2[0] == old["w2"], axis=1)))
+    kept = np.any(w2[2] != old["w2"], axis=1), b1[2] != old["b1"]
     agree = bool(np.array_equal(*kept) and not kept[0].all())
-    return float(loss), behind, before, bool(loss != found[1][1]), idle, agree
+    return losses[0], behind, before, bool(losses[0] != losses[1]), idle, agree
 
 
 def twice(program, x, y, seeds):
@@ -115,9 +128,14 @@ def twice(program, x, y, seeds):
     return float(first), float(second), float(rng.random())
 
 
-def trained(program, seeds):
-    """How runs end: accuracies, the worst last, the mean of the last losses, and lengths."""
+def runs(program, seeds):
+    """Return the losses and accuracies of runs, by epoch."""
     runs = [program.train(int(seed)) for seed in seeds]
-    accuracies = sorted((float(run["accuracy"][-1]) for run in runs), reverse=True)
-    last_loss = float(np.mean([float(run["loss"][-1]) for run in runs]))
-    return accuracies, last_loss, [len(run[name]) for run in runs for name in ("loss", "accuracy")]
+    return [{name: [float(one) for one in run[name]] for name in KEPT} for run in runs]
+
+
+def trained(runs):
+    """Judge how runs end: accuracies, the worst last, the mean of the last losses, and lengths."""
+    accuracies = sorted((run["accuracy"][-1] for run in runs), reverse=True)
+    last_loss = float(np.mean([run["loss"][-1] for run in runs]))
+    return accuracies, last_loss, [len(run[name]) for run in runs for name in KEPT]

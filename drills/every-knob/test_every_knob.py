@@ -133,11 +133,12 @@ def broken(program: Any, reference: Any, driver: Any, seed: int) -> set[str]:
         stepped = [driver.one_step(p, x, y, cuts, 6) for p in (program, reference)]
         if not all(np.allclose(a, b, rtol=1e-9) for a, b in zip(*stepped, strict=True)):
             found.add("update")
-        if not driver.one_batch(program, seeds)[-1] < 1.25:
+        if not driver.one_batch(driver.fitted(program, seeds), seeds)[-1] < 1.25:
             found.add("rate")
         if driver.twice(program, x, y, seeds) != driver.twice(reference, x, y, seeds):
             found.add("evaluation")
-        noise = [driver.noise(p, 300, 0.6, seeds) for p in (program, reference)]
+        dropped = [driver.dropped(p, 300, 0.6, 2.0, seeds) for p in (program, reference)]
+        noise = [driver.noise(*one, 2.0) for one in dropped]
         if noise[0][3:] != noise[1][3:] or abs(noise[0][0] - noise[1][0]) > 0.05:
             found.add("noise")
     return found
