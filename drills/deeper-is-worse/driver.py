@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import tower
 
-SHALLOW, DEEP = [1] * 1000, [7] * 60 + [32] * 20 + [100] * 6  # whose w_in is looked at
+DEEP = [7] * 60 + [32] * 20 + [100] * 6  # depths of towers whose w_in is looked at
 
 
 def _normal(seed, *shape):
@@ -46,20 +46,30 @@ def start(added, few, many):
     return sorted(largest), sorted(smallest, reverse=True)
 
 
-def entry(program, seeds):
-    """The mean square of x @ w_in, on average over towers: the least and the most that it may be.
+def entered(program, shallow, seeds):
+    """Return the mean squares of x @ w_in, of towers of one block and of deeper towers.
+
+    Over rows of standard normal numbers the mean is exact.
+    """
+    found = []
+    for k, depths in enumerate(([1] * int(shallow), DEEP)):
+        rng = np.random.default_rng([int(seeds[0]), k])
+        found.append(np.array([np.sum(program.init(n, rng)["w_in"] ** 2) / 16 for n in depths]))
+    return found
+
+
+def entry(found, shallow):
+    """Return the least and the most that the mean square of x @ w_in may be, over all towers.
 
     It is between the two but for a chance of one in a million; weights that are drawn have a mean
-    square that differs from tower to tower. Over rows of standard normal numbers the mean is exact.
+    square that differs from tower to tower. If towers are missing, the bounds are NaN.
     """
-    least, most = [], []
-    for k, depths in enumerate((SHALLOW, DEEP)):
-        rng = np.random.default_rng([int(seeds[0]), k])
-        found = [np.sum(program.init(depth, rng)["w_in"] ** 2) / 16 for depth in depths]
-        chance = 5 * np.std(found) / np.sqrt(len(found)) + 1e-9
-        least.append(float(np.mean(found) - chance))
-        most.append(float(np.mean(found) + chance))
-    return sorted(least), sorted(most, reverse=True)
+    if [len(one) for one in found] != [shallow, len(DEEP)]:
+        return [np.nan], [np.nan]
+    means = [(float(np.mean(one)), 5 * np.std(one) / np.sqrt(len(one)) + 1e-9) for one in found]
+    least = sorted(float(mean - chance) for mean, chance in means)
+    most = sorted((float(mean + chance) for mean, chance in means), reverse=True)
+    return least, most
 
 
 def three(program, depth, seed):
