@@ -39,6 +39,7 @@ from grader.sandbox.messages import (
 )
 from grader.sandbox.worker import protocol
 from grader.sandbox.worker.protocol import Loaded, Measured, Outcome, Passed, Said
+from grader.sandbox.worker.values import plain
 from grader.sandbox.worker.wire import Array, WireError, fields
 
 Names = Sequence[str]
@@ -186,7 +187,7 @@ class RemoteProgram:
             Overran: the process that carries them out did not survive the results.
         """
         names = {name for step in steps for name in step.reads}
-        made = {name: {"value": value} for name, value in outcome.values.items()}
+        made = {name: {"value": plain(value)} for name, value in outcome.values.items()}
         given = {name: value for name, value in {**inputs, **made}.items() if name in names}
         targets = {name for step in steps for name in step.targets}
         assert self.judging is not None

@@ -135,3 +135,21 @@ def test_results_that_cannot_be_judged_are_the_submission_s(
         report = session.grade(text.encode(), seed=1)
     assert report.verdict in {Verdict.FAIL, Verdict.ERROR}
     assert says in report.checks[0].message
+
+
+def test_a_step_of_judge_reads_arrays_in_place_of_tensors(tmp_path: Path) -> None:
+    asked = question(
+        tmp_path,
+        uses=["numpy", "torch"],
+        reference="import torch\n\ndef halves(x):\n    return {'all': [x / 2]}\n",
+        variants={"open": "def halves(x):\n    return {'all': [x]}\n"},
+        misconceptions={"open": {"feedback": "You return x."}},
+        driver="def largest(found):\n    return float(found['all'][0].astype('f8').max())\n",
+        interface="def halves(x): ...",
+        checks=[{"id": "gate", "kind": "outputs", "of": "most"}],
+        run=["found = halves(x)", "most = judge.largest(found)"],
+        cases={"drawn": DRAWN},
+    )
+    with GradingSession(asked) as session:
+        report = session.grade(asked.reference, seed=1)
+    assert report.verdict is Verdict.PASS, report.checks
