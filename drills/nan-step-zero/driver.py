@@ -2,10 +2,11 @@
 
 import math
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
-SIZES = ((32, 64, 10), (7, 256, 3), (50, 33, 40))  # d, h, c
+SIZES = np.array([[32, 64, 10], [7, 256, 3], [50, 33, 40]])  # d, h, c, and a few more of each
 
 
 def _params(w1, w2):
@@ -13,38 +14,63 @@ def _params(w1, w2):
     return {"w1": w1.detach().clone().requires_grad_(), "w2": w2.detach().clone().requires_grad_()}
 
 
-def start(program, seeds):
-    """How far above log(c) the first loss is, on 200 rows of standard normal numbers.
+def _each(more, seeds):
+    """Return d, h, c and the seed of every network that is looked at."""
+    sizes = (SIZES + np.asarray(more)).tolist()
+    return [(*size, int(seed)) for size in sizes for seed in seeds]
 
-    For each of three sizes and each seed, in rising order.
+
+def begun(program, more, seeds):
+    """Return w1 and w2 of networks: of each size, with each seed."""
+    every = [program.init_params(*one) for one in _each(more, seeds)]
+    return [[params["w1"], params["w2"]] for params in every]
+
+
+def start(begun, more, seeds):
+    """Return how far above log(c) the first losses are, on 200 rows of standard normal numbers.
+
+    They come in rising order. A network of another size has NaN, which comes last.
     """
     found = []
-    for d, h, c in SIZES:
-        for seed in map(int, seeds):
-            params = program.init_params(d, h, c, seed)
-            rng = torch.Generator().manual_seed(seed + 1)
-            x = torch.randn(200, d, generator=rng)
-            y = torch.randint(c, (200,), generator=rng)
-            with torch.no_grad():
-                hidden = F.layer_norm(x @ params["w1"], (h,)).relu()
-                loss = F.cross_entropy(hidden @ params["w2"], y)
-            found.append(loss.item() - math.log(c))
-    return sorted(found)
+    for (d, h, c, seed), given in zip(_each(more, seeds), begun, strict=True):
+        w1, w2 = (torch.as_tensor(w).float() for w in given)
+        if [*w1.shape, *w2.shape] != [d, h, h, c]:
+            found.append(math.nan)
+            continue
+        rng = torch.Generator().manual_seed(seed + 1)
+        x = torch.randn(200, d, generator=rng)
+        y = torch.randint(c, (200,), generator=rng)
+        hidden = F.layer_norm(x @ w1, (h,)).relu()
+        found.append(F.cross_entropy(hidden @ w2, y).item() - math.log(c))
+    return sorted(found, key=lambda above: (math.isnan(above), above))
 
 
-def weights(program, seeds):
-    """Shapes; dtypes, and whether they are leaves with gradients; whether seeds decide."""
-    seed = int(seeds[0])
-    first, again, other = (program.init_params(3, 5, 2, s) for s in (seed, seed, seed + 1))
-    default, spelled = program.init_params(), program.init_params(32, 64, 10, 0)
-    shapes = [list(p[name].shape) for p in (first, default) for name in ("w1", "w2")]
+def drawn(program, more, seeds):
+    """Return w1 and w2 of a seed, of the same again, of another seed, and of the defaults twice.
+
+    The last result says of the first ones whether they are leaves that require gradients.
+    """
+    size, seed = [3 + int(n) for n in more[0]], int(seeds[0])
+    every = [program.init_params(*size, s) for s in (seed, seed, seed + 1)]
+    every += [program.init_params(), program.init_params(32, 64, 10, 0)]
+    leaves = [w.requires_grad and w.is_leaf for w in every[0].values()]
+    return [[params["w1"], params["w2"]] for params in every], leaves
+
+
+def weights(every, leaves):
+    """Judge weights: their shapes, if they are float32 leaves, and if seeds decide about them."""
+    first, again, other, default, spelled = every
+
+    def same(some, others):
+        return all(np.array_equal(a, b) for a, b in zip(some, others, strict=True))
+
     facts = [
-        all(w.dtype == torch.float32 and w.requires_grad and w.is_leaf for w in first.values()),
-        all(torch.equal(first[name], again[name]) for name in ("w1", "w2")),
-        all(torch.equal(default[name], spelled[name]) for name in ("w1", "w2")),
-        not torch.equal(first["w1"], other["w1"]),
+        all(leaves) and all(w.dtype == np.float32 for w in first),
+        same(first, again),
+        same(default, spelled),
+        not np.array_equal(first[0], other[0]),
     ]
-    return shapes, facts
+    return [list(w.shape) for w in first + default], facts
 
 
 def loss(program, w1, w2, x, y):
@@ -59,16 +85,12 @@ def gradients(program, w1, w2, x, y):
     return [w.grad for w in params.values()]
 
 
-def changed(program, w1, w2, x, y):
-    """Whether a call changed x, y, w1 or w2."""
+def after(program, w1, w2, x, y):
+    """Return x, y, w1 and w2 after a call."""
     params = _params(w1, w2)
     given = [x.detach().clone(), y.clone(), params["w1"], params["w2"]]
-    before = [t.detach().clone() for t in given]
     program.loss_fn(params, given[0], given[1])
-    return [
-        not torch.allclose(t.detach(), old, rtol=0, atol=0, equal_nan=True)
-        for t, old in zip(given, before, strict=True)
-    ]
+    return [t.detach().clone() for t in given]
 
 
 def without_labels(program, w1, w2, x):
