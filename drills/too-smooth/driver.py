@@ -198,14 +198,14 @@ def replaced(tokens, shapes, readings, token):
     return share, tokens.size, which, even, each, max(shapes), different
 
 
-def _made(program, seed):
-    """Return the losses of a run that is made here, of what the program reads and sees."""
+def _batches(program, seed):
+    """Return the batches of twelve epochs that are read here, with the restart, and held-out rows.
+
+    Each has tokens, segments, and what the program says is visible.
+    """
     shards, held = task.documents()
     total = sum(map(len, shards))
-    rows = [program.pack([document], 32) for document in held]
-    alone = [np.concatenate(of) for of in zip(*rows, strict=True)]
-    weights, reader = task.start(), program.Reader(shards, seed)
-    losses = {"train": [], "held": []}
+    reader, epochs = program.Reader(shards, seed), []
     for epoch in range(12):
         found = []
         stops = [0, task.AFTER, total] if epoch == task.STOPS else [0, total]
@@ -214,56 +214,79 @@ def _made(program, seed):
                 state, reader = reader.state(), program.Reader(shards, seed)
                 reader.load(state)
             for tokens, segments in program.batches(reader, end - begin, seed, epoch, begin):
-                seen = program.visible(segments)
-                loss, grads = task.loss_and_grads(weights, tokens, segments, seen)
-                weights = {name: w - 8.0 * grads[name] for name, w in weights.items()}
-                found.append(loss)
-        losses["train"].append(float(np.mean(found)))
-        losses["held"].append(task.loss_and_grads(weights, *alone, program.visible(alone[1]))[0])
-    return losses
+                found.append([tokens, segments, program.visible(segments)])
+        epochs.append(found)
+    rows = [program.pack([document], 32) for document in held]
+    alone = [np.concatenate(of) for of in zip(*rows, strict=True)]
+    return epochs, [*alone, program.visible(alone[1])]
 
 
 @contextlib.contextmanager
 def _watched(kind):
-    """Yield a list that is not empty once a reader has loaded the state of another one."""
-    given, restarts = [], []
+    """Yield the states that readers give and load: the number of a reader, and JSON."""
+    readers, given, loaded = [], [], []
     state, load = kind.state, kind.load
+
+    def number(reader):
+        if not any(one is reader for one in readers):
+            readers.append(reader)
+        return [one is reader for one in readers].index(True)
 
     def give(self):
         found = state(self)
-        given.append((self, json.dumps(found)))
+        given.append([number(self), json.dumps(found)])
         return found
 
     def take(self, found):
-        text = json.dumps(found)
-        restarts.extend(True for other, was in given if other is not self and was == text)
+        loaded.append([number(self), json.dumps(found)])
         return load(self, found)
 
     kind.state, kind.load = give, take
     try:
-        yield restarts
+        yield given, loaded
     finally:
         kind.state, kind.load = state, load
 
 
 def runs(program, seeds):
-    """Return the losses of train, those of a run made of its own pieces, and if it restarts."""
+    """Return the losses of train, what its readers gave and loaded, and batches that are read here.
+
+    The last result has the rows that are held out.
+    """
     seed = int(seeds[0])
-    made = _made(program, seed)
-    with _watched(program.Reader) as restarts:
+    batches, held = _batches(program, seed)
+    with _watched(program.Reader) as (given, loaded):
         run = program.train(seed)
-    return run, made, bool(restarts)
+    return run, [given, loaded], batches, held
 
 
-def trained(run, made):
-    """Judge the losses of train: of how many epochs, and in which they are those of its pieces.
+def _losses(batches, held):
+    """Return the losses of a run on batches: of each epoch in training, and held out at its end."""
+    weights, losses = task.start(), {"train": [], "held": []}
+    for epoch in batches:
+        found = []
+        for batch in epoch:
+            loss, grads = task.loss_and_grads(weights, *map(np.asarray, batch))
+            weights = {name: w - 8.0 * grads[name] for name, w in weights.items()}
+            found.append(loss)
+        losses["train"].append(float(np.mean(found)))
+        losses["held"].append(task.loss_and_grads(weights, *map(np.asarray, held))[0])
+    return losses
+
+
+def trained(run, states, batches, held):
+    """Judge the losses of train: of how many epochs, in which they are right, and if it restarts.
 
     A mean over tokens is as good as one over batches, which is why losses of training may differ by
-    a tenth. Those held out depend on the weights alone.
+    a tenth. Those held out depend on the weights alone. It restarts if a reader loads the state
+    that another one gave.
     """
+    right = _losses(batches, held)
     epochs = [len(run[name]) for name in ("train", "held")]
     train_matches, held_matches = (
-        [abs(a - b) < near for a, b in zip(run[name], made[name], strict=False)]
+        [abs(a - b) < near for a, b in zip(run[name], right[name], strict=False)]
         for name, near in (("train", 0.1), ("held", 1e-4))
     )
-    return epochs, train_matches, held_matches
+    given, loaded = states
+    restarted = any(a != b and text == was for a, text in loaded for b, was in given)
+    return epochs, train_matches, held_matches, restarted
