@@ -39,6 +39,11 @@ def graded(session: GradingSession, text: bytes) -> Report:
     return found[0]
 
 
+def passed(session: GradingSession, text: bytes) -> list[str]:
+    """Return the parts that a program passes."""
+    return [part.id for part in graded(session, text).parts if part.verdict is Verdict.PASS]
+
+
 @pytest.fixture(params=QUESTIONS)
 def session(request: pytest.FixtureRequest) -> Iterator[GradingSession]:
     turn = request.config.getoption("--turn")
@@ -54,8 +59,9 @@ def session(request: pytest.FixtureRequest) -> Iterator[GradingSession]:
 def test_known_values_pass_no_part(session: GradingSession) -> None:
     question = session.question
     for part, name in enumerate(question.spec.part_ids):
-        right = repaired(question, part) if part and question.repair else question.starter
+        text = repaired(question, part) if part and question.repair else question.starter
+        if part and name in passed(session, text):
+            text = question.starter  # the changes of the parts before solve this one, too
         for whole in (False, True) if comparing(question, part + 1) else ():
-            report = graded(session, forgery(session, right, KNOWN, whole=whole))
-            passed = [one.id for one in report.parts if one.verdict is Verdict.PASS]
-            assert name not in passed, f"part {name}, whole results: {whole}"
+            forged = forgery(session, text, KNOWN, whole=whole)
+            assert name not in passed(session, forged), f"part {name}, whole results: {whole}"
