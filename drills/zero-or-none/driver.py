@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -21,17 +22,24 @@ SHAPES = {
 }
 
 
+def _weights(seed):
+    """Return values of all parameters by name, which are not those that build draws."""
+    rng, found = torch.Generator().manual_seed(int(seed) + 1), {}
+    for name, shape in SHAPES.items():
+        weight = torch.randn(shape, generator=rng, dtype=torch.float64)
+        found[f"{name}.weight"] = weight / math.sqrt(shape[1])
+        bias = torch.randn(shape[0], generator=rng, dtype=torch.float64)
+        found[f"{name}.bias"] = 0.1 * bias
+    return found
+
+
 def _given(program, seed):
-    """What build returns, in float64, with weights of its own in the place of those drawn there."""
+    """Return what build returns, in float64, with other values of all parameters."""
     net, opt = program.build(int(seed))
     net.double()
-    rng = torch.Generator().manual_seed(int(seed) + 1)
     with torch.no_grad():
-        for name, shape in SHAPES.items():
-            weight = torch.randn(shape, generator=rng, dtype=torch.float64) / math.sqrt(shape[1])
-            net.get_parameter(f"{name}.weight").copy_(weight)
-            bias = 0.1 * torch.randn(shape[0], generator=rng, dtype=torch.float64)
-            net.get_parameter(f"{name}.bias").copy_(bias)
+        for name, value in _weights(seed).items():
+            net.get_parameter(name).copy_(value)
     return net, opt
 
 
@@ -51,37 +59,43 @@ def gradients(program, x, c, y, seed):
 
 
 def stepped(program, x, c, y, seed):
-    """The losses of three steps, whether the head moves, and what head, trunk and the rest are."""
+    """Return the losses of three steps, and the parameters of head, trunk and the rest after."""
     net, opt = _given(program, seed)
-    before = {name: value.detach().clone() for name, value in net.named_parameters()}
     losses = [
         float(program.step(net, opt, x.detach().clone(), c.detach().clone(), y)) for _ in range(3)
     ]
-    after = {
-        f"{name}.{kind}": _value(net.get_parameter(f"{name}.{kind}"))
-        for name in SHAPES
-        for kind in ("weight", "bias")
-    }
+    after = {name: _value(net.get_parameter(name)) for name in _weights(seed)}
     head = {name: value for name, value in after.items() if name.startswith("head.")}
     trunk = {name: value for name, value in after.items() if name.startswith("trunk.")}
     rest = {k: v for k, v in after.items() if k not in head and k not in trunk}
-    moves = {name: not torch.equal(value, before[name]) for name, value in head.items()}
-    return losses, moves, head, trunk, rest
+    return losses, head, trunk, rest
 
 
-def start(program, seeds):
-    """How a net begins, on 200 rows of normal numbers, in float64.
+def moved(head, seed):
+    """Return whether each parameter of the head differs from what it was before the steps."""
+    given = _weights(seed)
+    return {name: not np.array_equal(value, given[name].numpy()) for name, value in head.items()}
 
-    Returns for every seed and expert, the worst last: the share of its hidden units that are 0 for
-    all rows, and its mean weight.
+
+def begun(program, nets, seed):
+    """Return the parameters of nets as build returns them, in float64."""
+    built = [program.build(int(seed) + k)[0].double() for k in range(int(nets))]
+    return [{name: _value(net.get_parameter(name)) for name in _weights(0)} for net in built]
+
+
+def start(begun, nets, seed):
+    """Judge how nets begin, on 200 rows of normal numbers.
+
+    Returns for every net and expert, the worst last: the share of its hidden units that are 0 for
+    all rows, and its mean weight. If nets are missing, these are NaN.
     """
+    if len(begun) != int(nets):
+        return [math.nan], [math.nan]
     idle, weight = [], []
-    for seed in map(int, seeds):
-        net, _ = program.build(seed)
-        net.double()
-        rng = torch.Generator().manual_seed(seed + 1)
+    for k, values in enumerate(begun):
+        rng = torch.Generator().manual_seed(int(seed) + k + 1)
         x, c = (torch.randn(200, n, generator=rng, dtype=torch.float64) for n in (12, 4))
-        p = {name: value.detach() for name, value in net.named_parameters()}
+        p = {name: torch.from_numpy(value) for name, value in values.items()}
 
         def linear(of, name, p=p):
             return of @ p[f"{name}.weight"].T + p[f"{name}.bias"]
@@ -158,25 +172,47 @@ def earlier(program, seed):
     return found
 
 
-def sized(program, factor):
-    """Words for weights w and v, of which the loss has the gradients +-factor and -factor."""
+def _more(net, drawn, factor):
+    """Add parameters of one number, and return a loss: one that is drawn has such a gradient.
+
+    Args:
+        net: that gets the parameters.
+        drawn: -1, 0 or 1 for each: its gradient is -1, 0 or `factor`.
+        factor: any number.
+    """
+    total = 0.0
+    for i, one in enumerate(drawn.tolist()):
+        p = nn.Parameter(torch.tensor([2.0]))
+        net.register_parameter(f"p{i}", p)
+        total = total + {-1: -1.0, 0: 0.0, 1: float(factor)}[int(one)] * p.sum()
+    return total
+
+
+def sized(program, factor, drawn):
+    """Words for weights w and v, of which the loss has the gradients +-factor and -factor.
+
+    Further parameters have gradients that are drawn: -1, 0 or factor.
+    """
     net = nn.Module()
     net.w = nn.Parameter(torch.tensor([[1.0, 2.0], [-1.0, 0.5]]))
     net.v = nn.Parameter(torch.tensor([3.0, 4.0]))
     net.one = nn.Parameter(torch.tensor([3.0, 4.0, 5.0]))
     loss = factor * ((net.w[:, 0] - net.w[:, 1]).sum() - net.v.sum() + net.one[1])
-    return _words(program, net, loss)[0]
+    return _words(program, net, loss + _more(net, drawn, factor))[0]
 
 
-def spoiled(program, value):
-    """Words where one element of a gradient is NaN or infinite, and another gradient is zeros."""
+def spoiled(program, value, drawn):
+    """Words where one element of a gradient is NaN or infinite, and another gradient is zeros.
+
+    Further parameters have gradients that are drawn: -1, 0 or value.
+    """
     net = nn.Module()
     net.w = nn.Parameter(torch.tensor([1.0, 2.0, 3.0]))
     net.v = nn.Parameter(torch.tensor([3.0, 4.0]))
     net.all = nn.Parameter(torch.tensor([1.0, 2.0]))
     at = torch.tensor([1.0, float(value), 0.0])
     loss = (net.w * at).sum() + 0.0 * net.v.sum() + float(value) * net.all.sum()
-    return _words(program, net, loss)[0]
+    return _words(program, net, loss + _more(net, drawn, value))[0]
 
 
 def nothing(program, seed):
@@ -193,29 +229,25 @@ def nothing(program, seed):
 
 
 def left(program, seed):
-    """What a report leaves: .grad, requires_grad and values as they were, a graph to go back.
+    """Return what a report leaves: values, .grad and requires_grad of all parameters.
 
-    Returns which of these hold, and the gradients of the head by a backward after the report.
+    Every other parameter has a .grad before. The last result has the gradients of a backward after
+    the report.
     """
     net, x = _parts(seed)
-    for i, p in enumerate(net.parameters()):
+    named = dict(net.named_parameters())
+    for i, p in enumerate(named.values()):
         p.grad = torch.full_like(p, float(i)) if i % 2 else None
-    before = [(p.detach().clone(), p.grad, p.requires_grad) for p in net.parameters()]
     loss = net(x).square().sum()
+    goes_back = loss.requires_grad
     program.report(net, loss)
-    now = list(zip(net.parameters(), before, strict=True))
-    grads = [
-        (p.grad is None) if g is None else (p.grad is not None and bool((p.grad == i).all()))
-        for i, (p, (_, g, _)) in enumerate(now)
-    ]
-    facts = {
-        "values": all(torch.equal(p, value) for p, (value, _, _) in now),
-        "grad": all(grads),
-        "requires_grad": all(p.requires_grad == asked for p, (_, _, asked) in now),
-    }
+    values = {name: _value(p) for name, p in named.items()}
+    grads = {name: _value(p.grad) for name, p in named.items()}
+    requires_grad = {name: p.requires_grad for name, p in named.items()}
     net.zero_grad()
-    loss.backward()
-    return facts, _value(net.head.weight.grad)
+    if goes_back:
+        loss.backward()
+    return values, grads, requires_grad, {name: _value(p.grad) for name, p in named.items()}
 
 
 class Twice(nn.Module):
@@ -258,25 +290,34 @@ def _idle(program, batches):
     return {name: round(float(share), 6) for name, share in found.items()}
 
 
-def idle_after(program, a, b):
-    """What a call leaves of a net in training and of one that is not.
+def idle_after(program, a, seed):
+    """Return what a call leaves of two nets: hooks and modes of modules, .grad, and torch's mode.
 
-    Returns how many hooks there are, one being the net's own, and whether the mode of each module,
-    .grad, and torch's own mode are as they were.
+    All of these are drawn before the call, torch's mode excepted: it records for the first net.
     """
+    rng = torch.Generator().manual_seed(int(seed))
     found = []
-    for training in (True, False):
-        net = nn.Sequential(nn.Linear(a.shape[-1], 4), nn.ReLU(), nn.Dropout(0.5)).to(a.dtype)
-        net.train(training)
-        net[2].train(not training)
-        net[1].register_forward_hook(lambda *_: None)
-        modes = [m.training for m in net.modules()]
+    for records in (True, False):
+        linear, relu, dropout = nn.Linear(a.shape[-1], 4), nn.ReLU(), nn.Dropout(0.5)
+        net = nn.Sequential(linear, relu, dropout, nn.Linear(4, 3)).to(a.dtype)
+        for module in net.modules():
+            module.training = bool(torch.randint(2, (), generator=rng))
+            for _ in range(int(torch.randint(3, (), generator=rng))):
+                module.register_forward_hook(lambda *_: None)
+        linear.training, dropout.training = True, False
+        relu.register_forward_hook(lambda *_: None)
+        for p in net.parameters():
+            p.grad = torch.randn(p.shape, generator=rng, dtype=p.dtype)
+        linear.bias.grad = None
+        torch.set_grad_enabled(records)
         try:
-            program.idle_units(net, [(a[0].detach().clone(),), (b[0].detach().clone(),)])
+            program.idle_units(net, [(one.detach().clone(),) for one in a])
             recording = torch.is_grad_enabled()
         finally:
             torch.set_grad_enabled(True)
-        hooks = sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in net.modules())
-        same = [m.training for m in net.modules()] == modes
-        found += [hooks, same, all(p.grad is None for p in net.parameters()), recording]
-    return found
+        left = {
+            name or "net": [len(m._forward_hooks) + len(m._forward_pre_hooks), m.training]
+            for name, m in net.named_modules()
+        }
+        found.append((left, [_value(p.grad) for p in net.parameters()], recording))
+    return tuple(list(one) for one in zip(*found, strict=True))
