@@ -857,3 +857,20 @@ def conv1d_backward(grad_y, cache):
     padded = (*shape[:2], shape[2] + 2 * padding)
     grad_x = _input_gradient(grad_y, w, padded, stride)[:, :, padding : padding + shape[2]].copy()
     return grad_x, grad_w, _bias_gradient(grad_y)
+
+# %% block-replaces-block
+# killed_by: long
+"""Your backward pass goes through long inputs in blocks of output steps, and each block overwrites
+what the one before has left at the inputs that both of them see. The windows at the border of two
+blocks overlap as all others do: add what a block sends back."""
+
+right_input_gradient = _input_gradient
+
+def _input_gradient(grad_y, w, padded_shape, stride):
+    grad_padded = np.zeros(padded_shape, dtype=grad_y.dtype)
+    for begin in range(0, grad_y.shape[2], 512):
+        block = grad_y[:, :, begin : begin + 512]
+        reach = stride * (block.shape[2] - 1) + w.shape[2]
+        own = right_input_gradient(block, w, (*padded_shape[:2], reach), stride)
+        grad_padded[:, :, begin * stride : begin * stride + reach] = own
+    return grad_padded
