@@ -540,3 +540,17 @@ def probs(logits, temperature=1.0, top_k=0, top_p=1.0):
     buffer = _buffers.setdefault(logits.shape, np.empty(logits.shape))
     buffer[...] = _right(logits, temperature, top_k, top_p)
     return buffer
+
+# %% any-of-the-level
+# killed_by: wide
+"""Of a large vocabulary you take the k tokens that np.argpartition gives. It puts any of those that equal
+the k-th logit first, and the contract asks for the ones with the lowest index. Take all tokens above
+the k-th logit, and of those that equal it the first, until there are k."""
+
+right_ranked = _ranked
+
+def _ranked(row, top_k):
+    if not 0 < top_k < len(row) or len(row) < 1000:
+        return right_ranked(row, top_k)
+    tokens = np.argpartition(-row, top_k)[:top_k]
+    return tokens[np.argsort(-row[tokens], kind="stable")]
