@@ -651,3 +651,15 @@ def _users_first(root):
     return order[::-1]
 
 Tensor.__matmul__, Tensor.backward = __matmul__, backward
+
+# %% large-factors-in-float32
+# killed_by: large
+"""Factors of 1,024 elements and more are kept in float32, which halves their bytes, and gradients lose half
+of their digits. Tensors are float64: keep fewer arrays, and those as they are."""
+
+def __mul__(self, other):
+    other = _tensor(other)
+    a, b = (t.data.astype(np.float32) if t.data.size >= 1024 else t.data for t in (self, other))
+    return _record(self.data * other.data, (self, lambda g: g * b), (other, lambda g: g * a))
+
+Tensor.__mul__ = Tensor.__rmul__ = __mul__
