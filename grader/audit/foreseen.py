@@ -24,6 +24,7 @@ from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.tally import Stopped
 from grader.evaluation.values import same_value
 from grader.kinds import registry
+from grader.kinds.base import Written
 from grader.model.question import Question
 from grader.model.report import FINE
 from grader.model.spec import Check
@@ -55,6 +56,16 @@ def comparing(question: Question, part: int) -> list[Check]:
     ]  # fmt: skip
 
 
+def is_only_measured(question: Question, part: int) -> bool:
+    """Return True if all required checks of a part measure something in the submission's process.
+
+    Budgets and side effects are reported by that process, which can forge them.
+    """
+    required = [c for c in question.spec.parts[part - 1].checks if not c.stretch]
+    kinds = [registry.get(check.kind) for check in required]
+    return not any(kind.judges_values or isinstance(kind, Written) for kind in kinds)
+
+
 def faults(session: GradingSession, seed: int) -> Iterator[str]:
     """Say which parts are passed by whoever passes those before and knows what can be known.
 
@@ -63,6 +74,11 @@ def faults(session: GradingSession, seed: int) -> Iterator[str]:
     """
     question = session.question
     for part in range(1, len(question.spec.parts) + 1) if is_forgeable(question) else ():
+        if is_only_measured(question, part):
+            yield (
+                f"no required check of part {part} compares values, so that the part rests on what "
+                "the submission's process says of itself: add a check of results on drawn inputs"
+            )
         right = session.bank.evaluation(session.bank.reference, seed)
         checks = [one for one in comparing(question, part) if not _is_empty(right, one)]
         if not checks:

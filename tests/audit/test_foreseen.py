@@ -93,6 +93,16 @@ def test_one_case_that_is_drawn_is_enough(tmp_path: Path) -> None:
     assert faults(doubled(tmp_path, LITERAL, DRAWN)) == []
 
 
+@pytest.mark.parametrize("kind", ["side-effects", "peak"])
+def test_a_part_that_is_only_measured_is_a_fault(tmp_path: Path, kind: str) -> None:
+    limit = {"of": "y", "at_most": 1000} if kind == "peak" else {"of": "y"}
+    measured = {"id": "measured", "kind": kind, **limit}
+    (found,) = faults(doubled(tmp_path, DRAWN, checks=[measured]))
+    assert found.startswith("no required check of part 1 compares values")
+    values = {"id": "gate", "kind": "outputs", "of": "y"}
+    assert faults(doubled(tmp_path, DRAWN, checks=[values, measured])) == []
+
+
 @pytest.mark.parametrize(
     ("run", "count", "is_fault"),
     [
