@@ -502,8 +502,8 @@ scores of a query share one denominator: weigh each block with the sum of its ex
 right_attended = _attended
 
 def _attended(q, keys, values, visible):
-    if q.shape[2] > 1 or keys.shape[2] <= 256:
+    if q.shape[2] > 1 or keys.shape[2] <= 1024:
         return right_attended(q, keys, values, visible)
-    blocks = [slice(begin, begin + 256) for begin in range(0, keys.shape[2], 256)]
+    blocks = [slice(begin, begin + 1024) for begin in range(0, keys.shape[2], 1024)]
     own = [right_attended(q, keys[:, :, b], values[:, :, b], visible[:, b]) for b in blocks]
     return np.mean(own, axis=0)
