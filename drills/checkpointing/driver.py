@@ -1,8 +1,4 @@
-"""Stacks of blocks, what is inside them afterwards, and how much a pass needs.
-
-The limits of the contract stand in `counts`: what stays within them is reported as the limit
-itself, because right solutions differ below it.
-"""
+"""Stacks of blocks, what is inside them afterwards, and how much a pass needs."""
 
 import weakref
 
@@ -77,16 +73,19 @@ class _Counted(Block):
 
 
 def counts(program, weights, drop, x, grad_y, segments, seed):
-    """Return how many contexts existed at once, and how many forward calls backward made.
-
-    Each is the limit of the contract where it is below it.
-    """
-    n, counter = len(weights), _Counts()
-    every = zip(weights, rates(n, drop), strict=True)
+    """Return how many contexts existed at once, and how many forward calls backward made."""
+    counter, segments = _Counts(), int(segments)
+    every = zip(weights, rates(len(weights), drop), strict=True)
     blocks = [_Counted(w, rate, counter) for w, rate in every]
     rng = generator(program, seed)
     _, state = program.forward(blocks, x, rng, segments)
     calls = counter.calls
     program.backward(blocks, state, grad_y, rng)
+    return counter.most, counter.calls - calls
+
+
+def within(most, calls, weights, segments):
+    """Return two counts, or limits of the contract if they are below: right solutions differ."""
+    n, segments = len(weights), int(segments)
     longest = -(-n // segments)
-    return max(counter.most, longest + 2), max(counter.calls - calls, n - n // segments)
+    return max(most, longest + 2), max(calls, n - n // segments)

@@ -185,6 +185,14 @@ def test_wrong_ideas_cost_what_feedback_says(
     assert found[0] == alive or found[1] == calls
 
 
+def test_counts_are_reported_as_they_are_and_judged_apart(driver: Program) -> None:
+    x, weights = np.ones((2, 2)), np.full((14, 2, 2), 0.1)
+    most, calls = driver.counts(variant("reruns-the-last"), weights, 0.1, x, x, 5, 0)
+    assert calls == 14
+    assert driver.within(1, 0, weights, 5) == (5, 12)
+    assert driver.within(most, calls, weights, 5) == (max(most, 5), 14)
+
+
 def test_limits_and_costs_are_what_contract_and_follow_up_say() -> None:
     assert (math.ceil(64 / 8) + 2, 64 - 64 // 8) == (10, 56)
     factors = {blocks: round((3 + blocks / 64) / 3, 2) for blocks in (56, 60, 64)}
