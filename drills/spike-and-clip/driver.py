@@ -1,7 +1,5 @@
 """Lists of gradients, steps on batches that are written out, the run of task.py, and logs."""
 
-import math
-
 import numpy as np
 import optim
 import task
@@ -82,11 +80,15 @@ def remembered(program, p, q, losses, grads_p, grads_q, max_norm):
 
 
 def trained(program, fault, seeds):
-    """The mean loss of each 50 batches of the run with SGD, the bad batch left out."""
+    """Return the losses of all batches of the run with SGD."""
     params = task.start(int(seeds[0]))
     opt = optim.SGD(params, lr=0.1)
     losses, _ = task.run(program.train_step, params, opt, fault, seed=int(seeds[0]))
-    losses[task.BAD] = math.nan
+    return [float(loss) for loss in losses]
+
+
+def means(losses):
+    """Return the mean loss of each 50 batches, the bad batch left out."""
     return [float(np.mean([x for i, x in enumerate(losses[k : k + 50], k) if i != task.BAD]))
             for k in range(0, len(losses), 50)]  # fmt: skip
 
