@@ -56,6 +56,11 @@ def session(request: pytest.FixtureRequest) -> Iterator[GradingSession]:
         yield opened
 
 
+def passed(session: GradingSession, text: bytes) -> set[str]:
+    """Return the parts that a submission passes."""
+    return {one.id for one in graded(session, text).parts if one.verdict is Verdict.PASS}
+
+
 def test_known_values_pass_no_part(session: GradingSession) -> None:
     question = session.question
     for part, name in enumerate(question.spec.part_ids):
