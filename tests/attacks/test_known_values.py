@@ -39,11 +39,6 @@ def graded(session: GradingSession, text: bytes) -> Report:
     return found[0]
 
 
-def passed(session: GradingSession, text: bytes) -> list[str]:
-    """Return the parts that a program passes."""
-    return [part.id for part in graded(session, text).parts if part.verdict is Verdict.PASS]
-
-
 @pytest.fixture(params=QUESTIONS)
 def session(request: pytest.FixtureRequest) -> Iterator[GradingSession]:
     turn = request.config.getoption("--turn")
