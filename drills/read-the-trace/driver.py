@@ -81,14 +81,16 @@ def _noted(made):
 
     def noted(name):
         method = getattr(made, name)
+        names = list(inspect.signature(method).parameters)
 
         def call(self, *args, **kwargs):
             if self.inside:
                 return method(self, *args, **kwargs)
-            given = inspect.signature(method).bind(self, *args, **kwargs).arguments
+            given = dict(zip(names, (self, *args), strict=False)) | kwargs
             del given["self"]
-            number = next((n for n, event in events if event is given.get("event")), None)
-            calls.append(json.dumps([name, {**given, **({"event": number} if number else {})}]))
+            if "event" in given:
+                given["event"] = next((n for n, e in events if e is given["event"]), given["event"])
+            calls.append(json.dumps([name, given]))
             number, self.inside = len(calls) - 1, True
             try:
                 found = method(self, *args, **kwargs)
@@ -108,8 +110,10 @@ def _noted(made):
 def _repeated(calls, made):
     """Make the calls that were noted, on a machine of another class."""
     (_, how), *others = map(json.loads, calls)
-    m, events = made(**how), {}
+    m, events = made(workers=how["workers"], pinned=how["pinned"]), {}
     for number, (name, given) in enumerate(others, 1):
+        if name not in RECORDED:
+            raise ValueError(f"expected a call of the machine's interface, found {name}")
         if "event" in given:
             given["event"] = events[given["event"]]
         found = getattr(m, name)(**given)

@@ -429,20 +429,18 @@ def _program(file: FoundFile, beside: Mapping[bytes, FoundFile], *, skip: bool) 
 def _imported(
     program: bytes, beside: Mapping[bytes, FoundFile], known: dict[str, bytes]
 ) -> dict[str, bytes]:
-    """Return the files beside a program that it imports, those first that others import."""
+    """Return the files beside a program that it may import, and those that they may import."""
     for found in _IMPORT.finditer(program.removeprefix(codecs.BOM_UTF8)):
         for name in re.findall(rb"(?:^|,)[ \t]*(\w+)", found[1] or found[2]):
             module = name.decode("ascii", "replace")
             if name not in beside or module in known or module in _KNOWN:
                 continue
             text = _content(beside[name])
-            known[module] = text  # two may import each other
+            known[module] = text
             if len(known) > MOST_FILES or sum(map(len, known.values())) > MOST_BYTES:
                 most = f"{MOST_FILES} files and {MOST_BYTES:,} bytes"
                 raise UsageError(f"expected at most {most} that a program imports, found more")
             _imported(text, beside, known)
-            del known[module]  # behind those that it imports
-            known[module] = text
     return known
 
 

@@ -405,7 +405,7 @@ def test_what_a_program_imports_of_its_folder_comes_with_it(tmp_path: Path) -> N
     )
     found = modules(tmp_path)
     assert {path: list(names) for path, names in found.items()} == {
-        "ann/mean.py": ["sums", "shapes"], "bo/mean.py": [], "cy/mean.ipynb": ["shapes"],
+        "ann/mean.py": ["shapes", "sums"], "bo/mean.py": [], "cy/mean.ipynb": ["shapes"],
     }  # fmt: skip
     assert found["cy/mean.ipynb"]["shapes"] == b"caf\xe9 = 1"
     with HandIns(tmp_path, ["mean"]) as handed:
@@ -436,10 +436,10 @@ def test_what_another_file_imports_is_no_answer_by_itself(tmp_path: Path) -> Non
         found = {one.path: list(program.modules) for one, program in handed}
         joined, unused = handed.joined, handed.unused
     assert found == {
-        "ann/main.py": ["zoo", "utils"], "bo/work.ipynb": ["one", "utils"],
-        "cy/one.py": ["one", "two"], "cy/two.py": ["two", "one"],
+        "ann/main.py": ["utils", "zoo"], "bo/work.ipynb": ["utils", "one"],
+        "cy/one.py": ["two", "one"], "cy/two.py": ["one", "two"],
     }  # fmt: skip
-    assert joined["ann/main.py"] == ["zoo.py", "utils.py"]
+    assert joined["ann/main.py"] == ["utils.py", "zoo.py"]
     assert "ann/utils.py" not in joined
     assert unused == []
 

@@ -14,8 +14,10 @@ import linecache
 import sys
 import time
 import types
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from types import MappingProxyType
 from typing import Any
 
 from . import layouts, protocol, values
@@ -83,16 +85,43 @@ class LoadedModule:
         return getattr(self.module, name, None)  # a module may make it up
 
 
+class _FilesBeside:
+    """Finds the files beside a program when it imports them, and runs them then."""
+
+    files: Mapping[str, Array] = MappingProxyType({})
+
+    def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:  # noqa: ANN401 a path, a module
+        """Return where a file is loaded from; None for any other module."""
+        return ModuleSpec(name, self) if name in self.files else None  # type: ignore[arg-type, unused-ignore]
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave it to Python to make the module."""
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Run the file."""
+        _run([self.files[module.__name__].tobytes()], module, f"{module.__name__}.py")
+
+
+_beside = _FilesBeside()
+
+
 def execute(name: str, asked: protocol.Load) -> LoadedModule:
-    """Run the sources in order in one module, after what lies beside it and before its driver.
+    """Run the sources in order in one module, and then its driver.
 
     Whatever they raise is raised, SystemExit included.
     """
-    for beside in asked.modules:
-        _beside(beside.content, beside.name, f"{beside.name}.py")
+    _beside.files = {file.name: file.content for file in asked.modules}
+    for file in _beside.files:
+        sys.modules.pop(file, None)  # of a program that was loaded before
+    if _beside not in sys.meta_path:
+        sys.meta_path.insert(0, _beside)  # type: ignore[arg-type, unused-ignore]
     module = _execute([source.tobytes() for source in asked.sources], name, asked.filename)
     driver = asked.driver
-    driven = None if driver is None else _beside(driver, f"{name}_driver", asked.driver_file)
+    driven = (
+        None
+        if driver is None
+        else _execute([driver.tobytes()], f"{name}_driver", asked.driver_file)
+    )
     return LoadedModule(module, driven, asked.filename, support_files(asked))
 
 
@@ -101,28 +130,34 @@ def support_files(asked: protocol.Load) -> tuple[str, ...]:
     return (asked.driver_file, *(f"{beside.name}.py" for beside in asked.modules))
 
 
-def _beside(source: Array, name: str, file: str) -> types.ModuleType:
-    try:
-        return _execute([source.tobytes()], name, file)
-    except SyntaxError as error:
-        error.filename = error.filename or file  # it has none where the file cannot be decoded
-        raise
-
-
 def _execute(sources: Sequence[bytes], name: str, filename: str) -> types.ModuleType:
     module = types.ModuleType(name)
-    module.__file__ = filename
     sys.modules[name] = module
+    _run(sources, module, filename)
+    return module
+
+
+def _run(sources: Sequence[bytes], module: types.ModuleType, filename: str) -> None:
+    """Run sources in order in a module."""
+    module.__file__ = filename
     for source in sources:
         try:
             code = _renamed(_compiled(source), filename)
         except (SyntaxError, ValueError):  # raised again, with the file's name
-            code = compile(_decoded(source), filename, "exec", dont_inherit=True)
+            code = _compiled_again(source, filename)
         text = source.decode("utf-8", "replace")
         # Tracebacks, inspect.getsource and torch.jit read the lines here: there is no such file.
         linecache.cache[filename] = (len(source), None, text.splitlines(keepends=True), filename)
         exec(code, vars(module))  # noqa: S102 this is what the process is for
-    return module
+
+
+def _compiled_again(source: bytes, filename: str) -> types.CodeType:
+    """Compile a source that has failed to; its error names the file."""
+    try:
+        return compile(_decoded(source), filename, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        error.filename = error.filename or filename  # it has none if the file cannot be decoded
+        raise
 
 
 @functools.lru_cache(maxsize=8)  # many programs are layered over one, and have one driver
