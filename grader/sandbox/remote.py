@@ -39,8 +39,7 @@ from grader.sandbox.messages import (
 )
 from grader.sandbox.worker import protocol
 from grader.sandbox.worker.protocol import Loaded, Measured, Outcome, Passed, Said
-from grader.sandbox.worker.values import plain
-from grader.sandbox.worker.wire import Array, WireError, fields
+from grader.sandbox.worker.wire import Array, WireError, fields, plain
 
 Names = Sequence[str]
 Q = TypeVar("Q")

@@ -66,7 +66,7 @@ def test_more_than_may_cross_is_refused() -> None:
     with pytest.raises(ValueError, match="1,048,576 bytes of arrays, found 1,048,584"):
         calls.pack((np.zeros((1 << 17) + 1),), {})
     with pytest.raises(TypeError, match="one of object"):
-        calls.pack(([np.array([None])],), {})
+        calls.pack(([np.array([{}])],), {})
 
 
 @pytest.mark.parametrize("state", [None, [], {"bit_generator": "PCG64"}, {"state": {"state": -1}}])

@@ -22,7 +22,7 @@ from typing import Any
 
 from . import layouts, protocol, values
 from .protocol import Argument, Inputs, Outcome, Outcomes, Raised, Run, Step
-from .wire import Array, type_name
+from .wire import Array, plain, type_name
 
 Names = dict[str, Any]
 
@@ -225,7 +225,7 @@ def perform(program: LoadedModule, step: Step, names: Names) -> Names:
     """Carry out one step and return what it assigned; `names` is updated."""
     given = [(a.keyword, _given(a, names)) for a in step.arguments]
     if step.owner == "judge":
-        given = [(keyword, values.plain(values.snapshot(value))) for keyword, value in given]
+        given = [(keyword, plain(values.snapshot(value))) for keyword, value in given]
     args = [value for keyword, value in given if keyword is None]
     kwargs = {keyword: value for keyword, value in given if keyword is not None}
     if step.owner == "torch":

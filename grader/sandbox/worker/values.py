@@ -95,17 +95,6 @@ def _tensor(value: Any) -> Tensor | Opaque:  # noqa: ANN401 a torch.Tensor
     return Tensor(wide.numpy().copy(), name)
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401 any snapshot
-    """Return a snapshot with arrays in place of tensors."""
-    if isinstance(value, Tensor):
-        return value.values
-    if isinstance(value, (list, tuple)):
-        return type(value)(map(plain, value))
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    return value
-
-
 def same(a: object, b: object) -> bool:
     """Whether two snapshots hold the same bits."""
     if isinstance(a, Tensor) and isinstance(b, Tensor):

@@ -56,6 +56,17 @@ class Opaque:
     type: str
 
 
+def plain(value: Any) -> Any:  # noqa: ANN401 any snapshot
+    """Return a snapshot with arrays in place of tensors."""
+    if isinstance(value, Tensor):
+        return value.values
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(plain, value))
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return value
+
+
 class Encoded:
     """A value as JSON has it, which can be part of any number of frames."""
 
