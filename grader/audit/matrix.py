@@ -115,7 +115,9 @@ def result_of(evaluation: Evaluation, check: Check, *, timed: bool = False) -> C
     evaluation.parts_asked = question.spec.part_of(check.id)
     submission = evaluation.submission
     called = {name: name for name in question.functions_of_runs({check.run})}
-    lacking = lacks(submission.loaded, called, question, submission.filename)
+    # A stub is run, so that its author sees what it raises.
+    loaded = submission.loaded._replace(stubs=()) if submission.loaded else None
+    lacking = lacks(loaded, called, question, submission.filename)
     if lacking is not None:
         return CheckResult(
             check.id, check.kind, lacking.verdict, lacking.sentence, stretch=check.stretch

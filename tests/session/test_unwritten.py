@@ -130,3 +130,20 @@ def test_a_constant_need_not_be_a_function() -> None:
     assert (report.verdict, report.message) == ("fail", "")
     number = grade(question, question.reference + b"\nrmsnorm = 3\n", seed=3)
     assert number.message == "expected a function called rmsnorm, found an int"
+
+
+@pytest.mark.parametrize(
+    "assigned",
+    [
+        "self.read = self.gone",
+        "for name in ('read', 'free'): setattr(self, name, self.gone)",
+        "vars(self)['read'] = self.gone",
+    ],
+)
+def test_a_method_that_instances_get_later_is_not_called_missing(assigned: str) -> None:
+    question = asked("paged-kv-cache")
+    methods = "".join(f"    def {n}(self, *_): return 1\n" for n in ("new", "append", "fork"))
+    methods += "    def in_use(self): return 1\n    def free(self, seq): return 1\n"
+    source = f"class PagedCache:\n    def __init__(self, *_):\n        {assigned}\n{methods}"
+    report = grade(question, source.encode(), seed=3)
+    assert "does not define" not in report.message

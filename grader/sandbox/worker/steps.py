@@ -74,12 +74,15 @@ class LoadedModule:
     def found(self, name: str) -> Any:  # noqa: ANN401 whatever the program calls so
         """What the program's module has by a name; None where it has nothing.
 
-        Of CLASS.METHOD it is the method; the class itself if that is no class.
+        Of CLASS.METHOD it is the method; the class itself if that is no class, or if its instances
+        may get the method later.
         """
         owner, _, method = name.rpartition(".")
         if owner:
             value = self.found(owner)
-            return getattr(value, method, None) if isinstance(value, type) else value
+            if not isinstance(value, type) or _may_assign(value, method):
+                return value
+            return getattr(value, method, None)
         if name in vars(self.module):
             return vars(self.module)[name]
         return getattr(self.module, name, None)  # a module may make it up
@@ -103,6 +106,18 @@ class _FilesBeside:
 
 
 _beside = _FilesBeside()
+
+
+def _may_assign(owner: type, name: str) -> bool:
+    """Return True if a class lacks a method whose name its code has, as in `self.append = f`."""
+    if hasattr(owner, name):
+        return False
+    members = [value for one in owner.__mro__ for value in vars(one).values()]
+    codes = [value.__code__ for value in members if isinstance(value, types.FunctionType)]
+    texts = (const for code in codes for const in code.co_consts)
+    words = [word for text in texts for word in (text if isinstance(text, tuple) else (text,))]
+    mentioned = {*words, *(word for code in codes for word in code.co_names)}
+    return name in mentioned or hasattr(owner, "__getattr__")
 
 
 def execute(name: str, asked: protocol.Load) -> LoadedModule:
