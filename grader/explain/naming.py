@@ -28,6 +28,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from grader import forms
 from grader.cases.recipe import CaseRecipe
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation
@@ -126,7 +127,10 @@ def diagnose(failure: Failure) -> Diagnosis:
     found, doubtful = _diagnosed(failure)
     if found.named:
         return found
-    for other in (replace(failure, coarse=True), replace(failure, lenient=True)):
+    others = [replace(failure, coarse=True)]
+    if not forms.of(failure.mine.question.spec).is_text:  # no function makes what is written
+        others.append(replace(failure, lenient=True))
+    for other in others:
         found, _ = _diagnosed(other)
         if found.named:
             return found
