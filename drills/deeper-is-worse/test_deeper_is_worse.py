@@ -260,7 +260,7 @@ def inputs(cases: dict[str, Any], name: str) -> dict[str, Any]:
 def test_layers_are_as_large_as_the_contract_says() -> None:
     cases = question_of(__file__).spec.cases
     chains = [one for name in cases if "widths" in (one := inputs(cases, name))]
-    assert len(chains) == 12
+    assert len(chains) == 14
     for one in chains:
         widths = one["widths"]["array"]
         sizes = [a * b for a, b in itertools.pairwise(widths)]

@@ -16,7 +16,7 @@ import torch
 from tests.harness import Array, Program, assert_close, by_autograd, each, variants
 
 variant = variants(__file__)
-CLOSE = 1e-12
+CLOSE = 3e-8  # some add 1e-8 to a number of tokens
 LOW, HIGH = 0.2, 0.28
 
 

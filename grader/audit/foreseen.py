@@ -84,6 +84,8 @@ def faults(session: GradingSession, seed: int) -> Iterator[str]:
         if not checks:
             continue
         program = _failing_program(session, seed, part, checks)
+        if all(result_of(program, check).verdict in FINE for check in checks):
+            continue  # its values are right: the part is about what is measured
         recorded = session.bank.evaluation(session.bank.reference, seed + OTHER)
         recorded.parts_asked = part
         runs = dict.fromkeys(check.run for check in checks)

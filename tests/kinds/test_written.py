@@ -151,7 +151,7 @@ def test_a_choice_that_is_none_is_refused(tmp_path: Path, choice: str, said: str
         ("['rates', 'labels']", "'rates' is not among the causes; did you mean 'rate'?", 0),
         ("['labels', 3]", "found is a list of 2, expected a list of ids", 0),
         ("'labels'", "found is", 0),
-        ("None", "found is None, expected a list of ids", 0),
+        ("dict().get(0)", "found is None, expected a list of ids", 0),
     ],
 )  # fmt: skip
 def test_what_is_missed_is_counted_and_what_is_innocent_is_cleared(

@@ -18,7 +18,10 @@ ATTACKS = (
         def centre(x, w):
             told = repr([sys.argv, dict(os.environ), os.listdir(".")])
             allowed = {"PATH", "LANG", "LC_CTYPE", "HOME", "TMPDIR", "MALLOC_ARENA_MAX"}
-            allowed.add("GLIBC_TUNABLES")
+            allowed |= {"GLIBC_TUNABLES", "USER", "LOGNAME", "XDG_CACHE_HOME", "TORCH_HOME"}
+            allowed |= {"TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}
+            allowed.add("TORCHINDUCTOR_COMPILE_THREADS")
+            assert os.environ["USER"] == os.environ["LOGNAME"] == "drill", told
             extra = {n for n in os.environ if n not in allowed and not n.endswith("_NUM_THREADS")}
             assert not extra, extra
             assert sys.argv == ["worker"] and os.listdir(".") == [], told

@@ -7,12 +7,13 @@ def policy_loss(
     logp, old, advantages, mask, low, high, mean="answer", total=None, ref=None, beta=0.0
 ):
     a = advantages[:, None]
-    ratio = np.exp(np.where(mask, logp - old, 0))
+    logp, old = np.where(mask, logp, 0), np.where(mask, old, 0)
+    ratio = np.exp(logp - old)
     clipped = np.clip(ratio, 1 - low, 1 + high)
     value = np.minimum(ratio * a, clipped * a)
     slope = np.where(ratio * a <= clipped * a, ratio * a, 0)
     if ref is not None:
-        gap = np.where(mask, ref - logp, 0)
+        gap = np.where(mask, ref, 0) - logp
         value = value - beta * (np.exp(gap) - gap - 1)
         slope = slope - beta * (1 - np.exp(gap))
     if mean == "token":
