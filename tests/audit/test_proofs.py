@@ -24,7 +24,10 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 ROOT = Path(__file__).parents[2]
 PLAN = Plan(range(3), mutants=True)
 STRICT = replace(PLAN, strict=True)
-QUESTIONS = sorted(path.stem for path in (ROOT / "questions").glob("*.y*ml"))
+# A question whose proof is not committed is proved by each run of .ci/run.
+QUESTIONS = sorted(
+    p.name.removesuffix(".proof.json") for p in (ROOT / "questions").glob("*.proof.json")
+)
 
 
 def proof(question: Question, /, **changes: Any) -> Proof:
