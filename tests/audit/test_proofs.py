@@ -24,10 +24,13 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 ROOT = Path(__file__).parents[2]
 PLAN = Plan(range(3), mutants=True)
 STRICT = replace(PLAN, strict=True)
-# A question whose proof is not committed is proved by each run of .ci/run.
-QUESTIONS = sorted(
-    p.name.removesuffix(".proof.json") for p in (ROOT / "questions").glob("*.proof.json")
-)
+# Questions whose proofs are to be written again; .ci/run proves them meanwhile. This may only shrink.
+AWAITED = {
+    "autograd-tape", "hooked-gradients", "layernorm-backward", "maxpool-routing", "mlp-two-layer",
+    "order-of-products", "paged-kv-cache", "read-the-trace", "sampled-gradient",
+    "softmax-cross-entropy", "tensor-parallel", "tile-kernel", "too-smooth", "vram-bottleneck",
+}  # fmt: skip
+QUESTIONS = sorted({path.stem for path in (ROOT / "questions").glob("*.y*ml")} - AWAITED)
 
 
 def proof(question: Question, /, **changes: Any) -> Proof:
