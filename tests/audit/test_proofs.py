@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 ROOT = Path(__file__).parents[2]
 PLAN = Plan(range(3), mutants=True)
 STRICT = replace(PLAN, strict=True)
-# Questions whose proofs are to be written again; .ci/run proves them meanwhile. This may only shrink.
+# Questions whose proofs are to be written again; .ci/run proves them meanwhile. It may only shrink.
 AWAITED = {
     "autograd-tape", "hooked-gradients", "layernorm-backward", "maxpool-routing", "mlp-two-layer",
     "order-of-products", "paged-kv-cache", "read-the-trace", "sampled-gradient",
