@@ -155,6 +155,17 @@ def test_what_decides_is_there_and_counts(tmp_path: Path, monkeypatch: pytest.Mo
         before = after
 
 
+def test_words_about_code_decide_nothing() -> None:
+    source = "def f(x):\n    return x + 1\n\nclass A:\n    b = 1\n"
+    worded = (
+        "'Words.'\n# A comment.\ndef f(x):\n    'Words.'\n    return (x + 1)\n"
+        "class A:\n    'Words.'\n    b = 1  # more\n"
+    )
+    assert proofs._code(source.encode()) == proofs._code(worded.encode())
+    for other in (source.replace("1", "2", 1), source.replace("(x)", "(x, /)"), source + "f\n"):
+        assert proofs._code(other.encode()) != proofs._code(source.encode())
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -374,7 +374,8 @@ def describe(
     elif isinstance(error, SyntaxError) and error.filename == filename:
         line = error.lineno or 0
         source = error.text or linecache.getline(filename, line)
-        frames = ((line, "", (source or "").rstrip("\r\n")),)
+        # No line is known where the file cannot be decoded.
+        frames = ((line, "", (source or "").rstrip("\r\n")),) if line else ()
         column = error.offset
         message = str(error.msg)[:MAX_MESSAGE]
     else:
