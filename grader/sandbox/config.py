@@ -66,7 +66,7 @@ def shared(*, torch: bool, compiler: bool = False) -> SharedConfig:
 
 def worker(scratch: Scratch, cpu_seconds: int) -> WorkerConfig:
     """What holds for one worker; its scratch folder becomes its own."""
-    stays = "" if sys.platform != "linux" or os.getuid() else _why_root_stays()
+    stays = "" if sys.platform != "linux" or os.getuid() else _why_root_stays(scratch.whole)
     user = None if stays else scratch.give_away()
     return WorkerConfig(
         cpu_seconds=cpu_seconds,
@@ -78,11 +78,14 @@ def worker(scratch: Scratch, cpu_seconds: int) -> WorkerConfig:
     )
 
 
-def _why_root_stays() -> str:
-    """Why workers of root stay root: no other user may read Python's files; '' if one may."""
+def _why_root_stays(temporary: Path) -> str:
+    """Why workers of root stay root; '' if another user may read what a worker needs.
+
+    It needs Python's files, and it has to reach the temporary folder.
+    """
     if kernel.capabilities("CapEff") & kernel.READ_SEARCH:
         return ""  # a worker keeps it if it has to
-    hidden = next(filter(None, map(_closed, _needed_files())), None)
+    hidden = next(filter(None, map(_closed, (*_needed_files(), str(temporary)))), None)
     if hidden is None:
         return ""
     return (
@@ -92,10 +95,10 @@ def _why_root_stays() -> str:
 
 
 def _closed(path: str) -> Path | None:
-    """The first file or folder on a path that users other than its owner cannot read or enter."""
+    """The first on a path that is closed to other users: a folder to enter or a file to read."""
     for whole in dict.fromkeys((Path(path), Path(path).resolve())):
         for part in (*reversed(whole.parents), whole):
-            needed = stat.S_IROTH if part == whole else stat.S_IXOTH
+            needed = stat.S_IXOTH if part.is_dir() else stat.S_IROTH
             if not part.stat().st_mode & needed:
                 return part
     return None

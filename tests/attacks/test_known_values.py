@@ -12,6 +12,7 @@ from grader import bank
 from grader.audit.foreseen import comparing, is_forgeable
 from grader.bank.repair import repaired
 from grader.model.report import Report, Verdict
+from grader.sandbox import config
 from grader.session import GradingSession
 from tests.attacks.forger import forgery
 
@@ -40,7 +41,10 @@ def graded(session: GradingSession, text: bytes) -> Report:
 
 
 @pytest.fixture(params=QUESTIONS)
-def session(request: pytest.FixtureRequest) -> Iterator[GradingSession]:
+def session(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[GradingSession]:
+    monkeypatch.setattr(config, "_device", "cpu")
     turn = request.config.getoption("--turn")
     question = bank.load([ROOT], request.param)
     if not is_forgeable(question):

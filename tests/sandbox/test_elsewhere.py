@@ -122,6 +122,8 @@ def test_a_library_that_cannot_be_imported_says_why(
     granted = ((READ, str(tmp_path)), *config.grants(torch=False))
     monkeypatch.setattr(config, "site_folders", lambda: (str(tmp_path),))
     monkeypatch.setattr(config, "grants", lambda **_: granted)
+    needed = (*config._needed_files(), str(tmp_path / "numpy" / "__init__.py"))
+    monkeypatch.setattr(config, "_needed_files", lambda: needed)
     see_refused("numpy is broken here", forked=forked)
 
 

@@ -314,3 +314,16 @@ with WorkerClient(torch=False) as worker:
     else:
         assert f"cannot read {closed}" in printed
         assert "(chmod -R o+rX)" in printed
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root's workers are somebody else")
+def test_a_temporary_folder_that_only_root_may_enter(host: Host, tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    said = host("""
+        from grader.sandbox import config
+        config._needed_files = lambda: ()  # as if everybody could read Python's files
+        lines = ["import tempfile", "open('here', 'w').close()", "tempfile.TemporaryFile()", ""]
+        report = grade(QUESTION, QUESTION.reference + "\\n".join(lines).encode(), seed=3)
+        print(report.verdict, report.message)
+    """)
+    assert said.split() == ["pass"]

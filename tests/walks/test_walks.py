@@ -20,6 +20,7 @@ from grader.cli.app import app, run
 from grader.cli.entrypoint import bank_first
 from grader.model.question import Question
 from grader.model.report import Report
+from grader.sandbox import config
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden"
@@ -114,6 +115,7 @@ def typed(
         "LINES": "24",
     }.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr(config, "_device", "cpu")  # a page counts checks that need a GPU
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
 

@@ -121,7 +121,7 @@ def confine(own: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:
         return [f"there are no walls on {sys.platform}, only limits"]
     with suppress(OSError):  # where memory runs out, this process goes, and not the judge
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
-    unprivileged = kernel.become(own.user, shared.readable)
+    unprivileged = kernel.become(own.user, [*shared.readable, own.scratch])
     missing: dict[str, str | None] = {"privileges": unprivileged or own.stays}
     die_with(parent)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # so that the judge can ask what memory this takes
