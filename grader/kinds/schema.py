@@ -44,13 +44,16 @@ _MODIFIERS: dict[str, Schema] = {
 def schema() -> str:
     """The schema, as it is written into a file."""
     whole: Schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    whole |= spec_model(KINDS).model_json_schema()
+    whole |= _with_names_checked(spec_model(KINDS).model_json_schema())
     # A question of one part has the keys of the part itself.
     part = whole["$defs"]["Part"]
     whole["properties"] |= {key: part["properties"][key] for key in OF_A_PART}
     whole["required"].remove("parts")
     needed = [key for key in OF_A_PART if key in part["required"]]
-    whole["oneOf"] = [{"required": ["parts"]}, {"required": [*needed, "interface"]}]
+    whole["oneOf"] = [{"required": ["parts"]}, {"required": needed}]
+    number = whole["$defs"]["FollowUp"]["properties"]["number"]
+    number["anyOf"] = [{"type": number.pop("type")}, _NUMBER]
+    del number["maxLength"]  # `{arithmetic}` may be longer than its number
     _add_cases(whole)
     kind = Check.model_fields["kind"].description
     for found in whole["$defs"].values():
@@ -61,6 +64,19 @@ def schema() -> str:
     checks = part["properties"]["checks"]
     checks["items"] = {"anyOf": [{"type": "string", "enum": list(KINDS)}, checks["items"]]}
     return json.dumps(whole, indent=2) + "\n"
+
+
+def _with_names_checked(part: Any) -> Any:  # noqa: ANN401 whatever JSON holds
+    """A schema in which a name that does not fit its pattern is wrong; pydantic lets it pass."""
+    if isinstance(part, list):
+        return [_with_names_checked(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    found = {key: _with_names_checked(value) for key, value in part.items()}
+    if "patternProperties" in found:
+        ((pattern, value),) = found.pop("patternProperties").items()
+        found |= {"propertyNames": {"pattern": pattern}, "additionalProperties": value}
+    return found
 
 
 def _add_cases(whole: Schema) -> None:
@@ -80,9 +96,8 @@ def _add_cases(whole: Schema) -> None:
         },
     }
     row: Schema = {"type": "array", "items": {"$ref": "#/$defs/Input"}}
-    whole["properties"]["cases"]["additionalProperties"] = {
-        "anyOf": [{"$ref": "#/$defs/Case"}, row]
-    }
+    cases = whole["properties"]["cases"]
+    cases["additionalProperties"] = {"anyOf": [{"$ref": "#/$defs/Case"}, row]}
     whole["properties"]["defaults"] |= {
         "properties": {"dtype": keys["dtype"]},
         "additionalProperties": {"$ref": "#/$defs/Input"},

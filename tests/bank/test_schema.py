@@ -4,16 +4,110 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from grader.bank.document import parse
 from grader.cases import recipe
+from grader.cli.app import run
 from grader.kinds import registry
 from grader.kinds.schema import schema
+from grader.model.spec import Form
 
 ROOT = Path(__file__).parents[2]
 SPECS = sorted((ROOT / "questions").glob("*.yaml"))
+EXAMPLES = [
+    path
+    for folder in ("docs/examples", "tests/banks")
+    for path in sorted((ROOT / folder).rglob("*.yaml"))
+    if b"\nformat: 3" in b"\n" + path.read_bytes()
+]
+VALIDATOR = Draft202012Validator(json.loads(schema()))
+
+
+def faults(path: Path, change: Callable[[dict[str, Any]], object] | None = None) -> list[str]:
+    """What an editor underlines in a spec: in JSON every key is a text."""
+    data = parse(path.read_bytes(), path).data
+    if change is not None:
+        change(data)
+    found = VALIDATOR.iter_errors(json.loads(json.dumps(data)))
+    return [f"{error.json_path}: {error.message}" for error in found]
+
+
+@pytest.mark.parametrize("path", [*SPECS, *EXAMPLES], ids=lambda p: p.stem)
+def test_a_validator_accepts_every_question(path: Path) -> None:
+    assert faults(path) == []
+
+
+@pytest.mark.parametrize(
+    "options", [*(["--form", form] for form in get_args(Form)), ["--parts", "2"], ["--one-file"]]
+)
+def test_a_validator_accepts_every_skeleton(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["bank", "new", "mine", *options]) == 0
+    (path,) = tmp_path.rglob("mine.yaml")
+    assert faults(path) == []
+
+
+def _set(*keys: str | int, to: object) -> Callable[[dict[str, Any]], object]:
+    def change(data: dict[str, Any]) -> None:
+        inner: Any = data
+        for key in keys[:-1]:
+            inner = inner[key]
+        inner[keys[-1]] = to
+
+    return change
+
+
+MISTAKES = {
+    "a misspelt key": _set("titel", to="A"),
+    "no title": lambda data: data.pop("title"),
+    "an empty title": _set("title", to=""),
+    "another format": _set("format", to=2),
+    "an unknown form": _set("form", to="multiple-choice"),
+    "an unknown level": _set("level", to="hard"),
+    "a track in capitals": _set("track", to="Convolution"),
+    "a library that is not there": _set("uses", to=["pandas"]),
+    "a library as a text": _set("uses", to="numpy"),
+    "parts as a mapping": lambda data: data.update(parts={"1": data["parts"][0]}),
+    "no parts": _set("parts", to=[]),
+    "no time": _set("parts", 0, "minutes", to=0),
+    "points in words": _set("parts", 0, "points", to="forty"),
+    "a contract as a text": _set("parts", 0, "contract", to="y is right."),
+    "a misspelt key of a part": _set("parts", 0, "hint", to=["look"]),
+    "no checks": _set("parts", 0, "checks", to=[]),
+    "an unknown kind": _set("parts", 0, "checks", 0, to={"id": "a", "kind": "output"}),
+    "a key of another kind": _set(
+        "parts", 0, "checks", 0, to={"id": "a", "kind": "outputs", "at_most": 3}
+    ),
+    "a misspelt tolerance": _set(
+        "parts", 0, "checks", 0, to={"id": "a", "tolerance": {"relativ": 1e-3, "because": "so"}}
+    ),
+    "a case with a space in its name": lambda data: data["cases"].update({"one two": {}}),
+    "a case that is a number": lambda data: data["cases"].update({"one": 3}),
+    "an unknown generator": lambda data: data["cases"].update({"one": {"x": {"norml": [2]}}}),
+    "an option of another generator": lambda data: data["cases"].update(
+        {"one": {"x": {"normal": [2], "from": 1}}}
+    ),
+    "a negative size": lambda data: data["cases"].update({"one": {"x": {"normal": [-2]}}}),
+    "a run that is a mapping of texts to nothing": _set("run", to={}),
+    "a column with a hyphen": _set("columns", to=["kernel-size"]),
+    "an answer of a follow-up beyond nine": lambda data: data["parts"][0].update(
+        follow_ups=[{"ask": "?", "answer": "!", "choice": ["a"] * 10, "right": 1}]
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_validator_refuses_typical_mistakes(mistake: str) -> None:
+    path = ROOT / "questions" / "maxpool-routing.yaml"
+    assert faults(path, MISTAKES[mistake]) != []
 
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
