@@ -6,58 +6,43 @@ and a small eps.  Each clause has its cases, and the program passes them all.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Any
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 
-from grader.audit.features import LARGE, TINY, Feature, FeatureFinder
-from grader.audit.unvaried import is_distribution
+from grader.audit.features import Feature, FeatureFinder
+from grader.audit.unvaried import case_to_paste
 from grader.cases.recipe import CaseRecipe, Recipe, free_names
 from grader.cases.vary import written
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.evaluation.values import array_of
+from grader.evaluation.values import Value, array_of
 from grader.explain.further import Domain
 from grader.kinds import registry
 from grader.model.numerals import quantity
-from grader.model.question import Question
+from grader.sandbox.worker.wire import Tensor
 from grader.session import GradingSession
 
 MOST_LINES = 12  # of a question
 MOST_PARTNERS = 3  # features that a line names beside its first one
-MOST_WRITTEN = 64  # entries of a mask that is written out
+MOST_WRITTEN = 64  # entries of an array that is written out
 MOST_TRIED = 400  # cases of a question that are made, not all of which combine what they should
-READABLE = 12  # entries of another array
 
-LEAST_WEIGHT = 2.5  # of a pair that is listed: the product of its kinds' weights
-# Kinds of features; those that are likeliest to be wrong in combination weigh most.
+# Kinds of features; those that are likeliest to be wrong in combination weigh most.  Others: 0.
 WEIGHTS = {
-    "magnitude": 3.0,
-    "special": 3.0,
-    "mask": 3.0,
-    "nearly": 3.0,
-    "limit": 3.0,
-    "pieces": 2.5,
-    "number": 2.0,
-    "word": 2.0,
-    "equal": 1.5,
-    "zero": 1.0,
-    "given": 1.5,
-    "dtype": 1.5,
-    "sign": 1.0,
-    "size": 1.0,
+    **dict.fromkeys(("limit", "magnitude", "mask", "nearly", "pieces", "special"), 3),
+    **dict.fromkeys(("number", "word"), 2),
+    **dict.fromkeys(("dtype", "equal", "given"), 1),
 }
+LEAST_WEIGHT = 3  # of a pair that is listed
 
-Array = np.ndarray[Any, Any]
-Pair = frozenset[Feature]
+Pair = tuple[Feature, Feature]
 
 
-@dataclass(frozen=True, slots=True)
-class FeaturedCase:
+class FeaturedCase(NamedTuple):
     """A case of a run, and the features of the inputs that the run reads."""
 
     case: CaseRecipe
@@ -65,254 +50,167 @@ class FeaturedCase:
     names: frozenset[str]
     features: frozenset[Feature]
 
+    def reads(self, *features: Feature) -> bool:
+        """Return True if the run reads the inputs of these features."""
+        return {feature.name for feature in features} <= {*self.names, "dtype"}
+
+
+class Line(NamedTuple):
+    """A feature of a function's cases, and features that never accompany it."""
+
+    function: str
+    first: Feature
+    partners: list[Feature]
+    proposal: str  # a case with the first partner
+
+    def __str__(self) -> str:
+        """Return a sentence."""
+        either = "any of " if len(self.partners) > 1 else ""
+        listed = ", ".join(f"({partner})" for partner in self.partners)
+        pairs = f"({self.first}) and {either}{listed}"
+        return f"{self.function}: no case has both {pairs}; add {self.proposal}"
+
 
 def uncombined(session: GradingSession, evaluation: Evaluation) -> Iterator[str]:
     """Yield a sentence, with a case to add, for each feature that some others never accompany."""
-    known: set[Pair] = set()
-    domain = Domain(evaluation)
-    numbers = iter(range(MOST_TRIED))
-    lines: list[tuple[float, str]] = []
+    maker = _CaseMaker(session, evaluation)
+    missing: dict[Pair, tuple[float, str]] = {}
+    for function, cases in maker.cases.items():
+        for pair, weight in _missing(cases).items():
+            missing.setdefault(pair, (-weight, function))
+    lines: list[Line] = []
     more = 0
-    for function, cases in _cases_by_function(session.question, evaluation).items():
-        pairs = {pair: score for pair, score in _missing(cases).items() if pair not in known}
-        known |= pairs.keys()
-        maker = _CaseMaker(session, evaluation, domain, numbers, cases)
-        for _ in range(MOST_LINES):
-            if not pairs:
-                break
-            first, partners = _weightiest(pairs)
-            score, possible, proposal = 0.0, list[Feature](), ""
-            for partner in partners[: MOST_PARTNERS + 2]:
-                pair = frozenset((first, partner))
-                score = max(score, pairs.pop(pair))
-                if (text := maker.text(first, partner)) and len(possible) < MOST_PARTNERS:
-                    possible.append(partner)
-                    proposal = proposal or text
-            if possible:
-                listed = ", ".join(f"({partner})" for partner in possible)
-                either = "any of " if len(possible) > 1 else ""
-                sentence = f"no case has both ({first}) and {either}{listed}; add {proposal}"
-                lines.append((score, f"{function}: {sentence}"))
-        more += len(pairs)
-    lines.sort(key=lambda line: -line[0])
-    yield from (line for _, line in lines[:MOST_LINES])
-    more += max(0, len(lines) - MOST_LINES)
+    for pair, (_, function) in sorted(missing.items(), key=lambda item: item[1]):
+        fitting = [
+            line
+            for line in lines
+            if line.function == function
+            and line.first in pair
+            and len(line.partners) < MOST_PARTNERS
+        ]
+        first, second = pair
+        if fitting and fitting[0].first == second:
+            first, second = second, first
+        if maker.tried >= MOST_TRIED or (not fitting and len(lines) == MOST_LINES):
+            more += 1
+        elif proposal := maker.text(function, first, second):
+            if not fitting:
+                fitting = [Line(function, first, [], proposal)]
+                lines += fitting
+            fitting[0].partners.append(second)
+    yield from map(str, lines)
     if more:
         yield quantity(more, "more pair")
 
 
-def _cases_by_function(question: Question, evaluation: Evaluation) -> dict[str, list[FeaturedCase]]:
-    """Return the cases on which values of each function are compared, with their features."""
-    used: dict[str, dict[str, CaseRecipe]] = {}  # by run and case
-    for check in question.spec.checks:
-        if not check.stretch and registry.get(check.kind).judges_values:
-            used.setdefault(check.run, {}).update({c.name: c for c in evaluation.cases_of(check)})
-    features = FeatureFinder(evaluation, [c for cases in used.values() for c in cases.values()])
-    found: dict[str, list[FeaturedCase]] = {}
-    for run, cases in used.items():
-        names = frozenset(free_names(question.runs[run]))
-        featured = [
-            FeaturedCase(case, run, names, features.of(case, evaluation.drawn(case), names))
-            for case in cases.values()
-        ]
-        for function in question.functions_of_runs([run]) or (run,):
-            found.setdefault(function, []).extend(featured)
-    return found
-
-
 def _missing(cases: Sequence[FeaturedCase]) -> dict[Pair, float]:
     """Return pairs that could occur and do not, with how much each is worth a look."""
-    counts = Counter(feature for case in cases for feature in case.features)
-    together = {frozenset(pair) for case in cases for pair in combinations(case.features, 2)}
-    readable = {frozenset(pair) for case in cases for pair in combinations(sorted(case.names), 2)}
+    having: dict[Feature, frozenset[int]] = {}  # the numbers of the cases that have a feature
+    for number, case in enumerate(cases):
+        for feature in case.features:
+            having[feature] = having.get(feature, frozenset()) | {number}
+    # Of features of a kind that the same cases have, such as equal sizes of two arrays, the first.
+    alike = {(f.kind, having[f]): f for f in sorted(having, reverse=True)}
     missing = {}
-    for one, other in combinations(sorted(counts), 2):
-        same = one.name == other.name
-        if frozenset((one, other)) in together or (same and one.kind == other.kind):
+    for one, other in combinations(sorted(alike.values()), 2):
+        weight = WEIGHTS.get(one.kind, 0) + WEIGHTS.get(other.kind, 0)
+        is_one_kind = one[:2] == other[:2]  # of one input: they exclude each other
+        if weight < LEAST_WEIGHT or is_one_kind or having[one] & having[other]:
             continue
-        weight = WEIGHTS[one.kind] * WEIGHTS[other.kind]
-        if weight < LEAST_WEIGHT:
-            continue
-        names = {one.name, other.name} - {"dtype"}
-        if len(names) > 1 and frozenset(names) not in readable:
-            continue
-        expected = counts[one] * counts[other] / len(cases)
-        score = weight * (1 + min(expected, 3.0))
-        missing[frozenset((one, other))] = score / 2 if same else score
+        if any(case.reads(one, other) for case in cases):
+            expected = len(having[one]) * len(having[other]) / len(cases)
+            missing[one, other] = weight * (1 + min(expected, 3.0))
     return missing
-
-
-def _weightiest(pairs: Mapping[Pair, float]) -> tuple[Feature, list[Feature]]:
-    """Return the feature whose best pairs weigh most, and its partners, the weightiest first."""
-    partners: dict[Feature, list[tuple[float, Feature]]] = {}
-    for pair, score in pairs.items():
-        one, other = sorted(pair)
-        partners.setdefault(one, []).append((score, other))
-        partners.setdefault(other, []).append((score, one))
-    for found in partners.values():
-        found.sort(key=lambda partner: (-partner[0], partner[1]))
-    first = max(
-        sorted(partners), key=lambda f: sum(score for score, _ in partners[f][:MOST_PARTNERS])
-    )
-    return first, [partner for _, partner in partners[first]]
-
-
-# -- cases that combine two features ---------------------------------------------------------------
 
 
 class _CaseMaker:
     """Makes cases that have two features, and tries them on the reference."""
 
-    def __init__(
-        self,
-        session: GradingSession,
-        evaluation: Evaluation,
-        domain: Domain,
-        numbers: Iterator[int],
-        cases: Sequence[FeaturedCase],
-    ) -> None:
-        """Learn what holds of each array in every case; make nothing yet."""
-        self._session, self._evaluation, self._cases = session, evaluation, cases
-        self._finder = FeatureFinder(evaluation, [featured.case for featured in cases])
-        self._domain = domain
+    def __init__(self, session: GradingSession, evaluation: Evaluation) -> None:
+        """Find the cases on which values of each function are compared, with their features."""
+        self._session, self._evaluation = session, evaluation
+        self._domain = Domain(evaluation)
         self._trial = evaluation.with_bank_program(evaluation.reference)
-        self._numbers = numbers
-        self._laws: dict[str, set[str]] = {}
-        for featured in cases:
-            drawn = evaluation.drawn(featured.case)
-            for name in featured.names:
-                laws = _laws_of(drawn[name])
-                self._laws[name] = self._laws.get(name, laws) & laws
+        self.tried = 0
+        question = session.question
+        used = {
+            (check.run, case.name): case
+            for check in question.spec.checks
+            if not check.stretch and registry.get(check.kind).judges_values
+            for case in evaluation.cases_of(check)
+        }
+        self._finder = FeatureFinder(evaluation, used.values())
+        self.cases: dict[str, list[FeaturedCase]] = {}  # by function
+        for (run, _), case in used.items():
+            names = frozenset(free_names(question.runs[run]))
+            features = self._finder.of(evaluation, case, names)
+            for function in question.functions_of_runs([run]) or (run,):
+                featured = FeaturedCase(case, run, names, features)
+                self.cases.setdefault(function, []).append(featured)
 
-    def text(self, one: Feature, other: Feature) -> str:
+    def text(self, function: str, one: Feature, other: Feature) -> str:
         """Return a case with both as YAML; empty if the question's inputs allow none."""
-        for base_feature, added in ((one, other), (other, one)):
-            sources = [case for case in self._cases if added in case.features]
-            for base in [case for case in self._cases if base_feature in case.features][:2]:
-                for case in _with_feature(base, added, sources[:2], self._evaluation):
+        for first, added in ((one, other), (other, one)):
+            cases = [case for case in self.cases[function] if case.reads(first, added)]
+            bases = [case for case in cases if first in case.features]
+            sources = [case for case in self.cases[function] if added in case.features]
+            for base, source in product(bases[:2], sources[:2]):
+                for case in self._combined(base.case, source.case, added):
                     if self._is_possible(base, case, {one, other}):
-                        return self._written(base.case, case, one, other)
+                        before = written(base.case, base.case.inputs)
+                        lines = written(case, case.inputs)
+                        changes = [line for line in lines if line not in before]
+                        name = "-and-".join(dict.fromkeys((one.name, other.name)))
+                        return case_to_paste(self._session.question, name, base.case.name, *changes)
         return ""
+
+    def _combined(
+        self, base: CaseRecipe, source: CaseRecipe, added: Feature
+    ) -> Iterator[CaseRecipe]:
+        """Yield a case with the input, or the dtype, from which another case has a feature."""
+        if added.kind == "dtype":
+            yield replace(base, dtype=source.dtype)
+            return
+        recipe = source.inputs[added.name]
+        shape = np.shape(self._evaluation.drawn(base)[added.name])
+        for given in (_in_shape(recipe, shape), recipe):
+            yield replace(base, inputs={**base.inputs, added.name: given})
 
     def _is_possible(self, base: FeaturedCase, case: CaseRecipe, wanted: set[Feature]) -> bool:
         """Return True if a case has the features and the reference computes with it."""
-        if not base.names <= case.inputs.keys():
-            return False
-        if (number := next(self._numbers, None)) is None:
-            return False
-        case = replace(case, name=f"{base.case.name}|combined {number}")
-        new = self._trial
-        new.cases = {case.name: case}
+        self.tried += 1
+        case = replace(case, name=f"{base.case.name}|combined {self.tried}")
+        self._trial.cases = {case.name: case}
         try:
-            drawn = new.drawn(case)
-            if not wanted <= self._finder.of(case, drawn, base.names):
+            if not wanted <= self._finder.of(self._trial, case, base.names):
                 return False
-            if not all(self._laws[name] <= _laws_of(drawn[name]) for name in base.names):
+            results = self._trial.truth(base.run, case).values
+            may_be_nan = any(feature.kind == "special" for feature in wanted)
+            if not may_be_nan and any(map(_has_nan, results.values())):
                 return False
-            truth = new.truth(base.run, case)
-            if not self._domain.holds(new, base.run, case, base.case.name):
-                return False
-        except (BankFault, KeyError):
+            return self._domain.holds(self._trial, base.run, case, base.case.name)
+        except BankFault:
             self._session.bank.restore()  # the input may have been too much for its process
             return False
-        if any(feature.kind == "special" for feature in wanted):
-            return True
-        return not any(_has_nan(value) for value in truth.values.values())
-
-    def _written(self, base: CaseRecipe, case: CaseRecipe, one: Feature, other: Feature) -> str:
-        """Return a case as a line of YAML that extends another one."""
-        words = [re.sub("[^a-z0-9]+", "-", f.name.lower()).strip("-") for f in (one, other)]
-        name = "-and-".join(dict.fromkeys(words))
-        while name in self._session.question.spec.cases:
-            name += "-2"
-        changed = [key for key in case.inputs if case.inputs[key] != base.inputs.get(key)]
-        lines = [f"extends: {base.name}", *written(replace(case, dtype="float64"), changed)]
-        if case.dtype != base.dtype:
-            lines.append(f"dtype: {case.dtype}")
-        return f"`{name}: {{{', '.join(lines)}}}`"
 
 
-def _laws_of(value: Any) -> set[str]:  # noqa: ANN401 whatever is drawn
-    """Return laws that an array keeps; a law that holds in every case is taken to be meant."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return set()
-    array = np.asarray(array_of(value))
-    if array.dtype.kind not in "fiu":
-        return set()
-    laws = {"distribution"} if is_distribution(array) else set()
-    if not (array < 0).any():
-        laws |= {"never negative"} if (array > 1).any() else {"never negative", "from 0 to 1"}
-    if not (array > 0).any():
-        laws.add("never positive")
-    if not (array == 0).any():
-        laws.add("never 0")
-    return laws
+def _in_shape(recipe: Recipe, shape: tuple[int, ...]) -> Recipe:
+    """Return a recipe in another shape; what is written out is repeated or cut."""
+    if not recipe.is_array:
+        return recipe
+    if recipe.generator != "array":
+        return replace(recipe, shape=shape, like=None)
+    array = np.asarray(recipe.literal)
+    if not array.size or array.ndim != len(shape) or math.prod(shape) > MOST_WRITTEN:
+        return recipe
+    for axis, size in enumerate(shape):
+        array = array.take(range(size), axis, mode="wrap")
+    return replace(recipe, literal=array.tolist())
 
 
-def _has_nan(value: Any) -> bool:  # noqa: ANN401 whatever a reference returns
-    try:
-        return bool(np.isnan(np.asarray(array_of(value), np.float64)).any())
-    except (TypeError, ValueError):
+def _has_nan(value: Value) -> bool:
+    """Return True if an array or a number is or has NaN."""
+    if not isinstance(value, (float, np.ndarray, Tensor)):
         return False
-
-
-def _with_feature(
-    base: FeaturedCase, added: Feature, sources: Sequence[FeaturedCase], evaluation: Evaluation
-) -> Iterator[CaseRecipe]:
-    """Yield changes of a case that may give it a feature of other cases."""
-    case = replace(base.case, draws=1)
-    if added.kind == "dtype":
-        yield replace(case, dtype=added.text)
-        return
-    if added.name not in case.inputs:
-        return
-    own, value = case.inputs[added.name], evaluation.drawn(base.case)[added.name]
-    recipes = [source.case.inputs[added.name] for source in sources]
-    if added.kind == "pieces":
-        recipes += [Recipe(None, number) for number in (2, 3, 1, 5, 100)]
-    elif own.is_array and added.kind not in {"size", "given"}:
-        recipes = [*_recipes(own, np.asarray(array_of(value)), added), *recipes]
-    for recipe in recipes:
-        yield replace(case, inputs={**case.inputs, added.name: recipe})
-
-
-def _recipes(own: Recipe, array: Array, added: Feature) -> Iterator[Recipe]:
-    """Yield recipes of an array's shape that may have a feature."""
-    whole = array.dtype.kind != "f"
-
-    def made(generator: str, **options: Any) -> Recipe:  # noqa: ANN401 whatever YAML holds
-        return Recipe(generator, None, array.shape, None, options, own.dtype, own.layout)
-
-    def changed(**options: Any) -> Recipe:  # noqa: ANN401 whatever YAML holds
-        long = own.generator == "array" and array.size > READABLE and not whole
-        return (
-            made("normal", **options) if long else replace(own, options={**own.options, **options})
-        )
-
-    match added.kind:
-        case "magnitude" if "beside" not in added.text:
-            largest = np.abs(array[np.isfinite(array)]).max(initial=0.0)
-            goal = 10 * LARGE if "above" in added.text else TINY / 10
-            if largest:
-                factor = 10.0 ** round(float(np.log10(goal / largest)))
-                yield changed(scale=(own.option("scale") or 1) * factor)
-        case "special":
-            bad = np.nan if "NaN" in added.text else -np.inf
-            yield changed(sprinkle={"value": bad, "share": 0.3})
-        case "zero":
-            yield changed(sprinkle={"value": 0.0, "share": 0.5})
-            yield made("zeros")
-        case "nearly":
-            yield made("normal", scale=0.001, shift=1.0)
-        case "equal":
-            yield made("full", value=1 if whole else 0.5)
-            yield made("integers", **{"from": -1, "to": 1})
-            yield made("integers", **{"from": 1, "to": 2})
-        case "sign" if whole:
-            yield made("integers", **{"from": -1, "to": 1})
-        case "sign":
-            yield made("uniform", **{"from": -2, "to": -1})
-        case "mask" if array.ndim and array.size <= MOST_WRITTEN:
-            mask = np.ones(array.shape, int)
-            mask.reshape(-1, array.shape[-1])[0, : None if "row" in added.text else 1] = 0
-            yield Recipe("array", mask.tolist(), None, None, {}, "bool")
+    array = array_of(value)
+    return array.dtype.kind == "f" and bool(np.isnan(array).any())

@@ -9,14 +9,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 from grader.cases.recipe import free_names
 from grader.evaluation.evaluation import Evaluation
-from grader.evaluation.values import array_of
 from grader.model.numerals import shape_text
 from grader.model.question import Question
 
@@ -55,7 +54,7 @@ def unvaried(question: Question, evaluation: Evaluation) -> Iterator[str]:
             said = _of_numbers(question, name, values)
         else:
             arrays = True
-            said = _of_arrays([np.asarray(array_of(one)) for one in values.values()])
+            said = _of_arrays([np.asarray(one) for one in values.values()])
             said = said and f"{name} is {said}"
         if said and len(values) > 1:
             yield said
@@ -86,48 +85,50 @@ def _of_numbers(question: Question, name: str, values: Mapping[str, Any]) -> str
 
 
 def _at_limits(question: Question, name: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """Sentences on limits that are stated of a number and that no case comes near."""
+    """Yield sentences on limits that are stated of a number and that no case comes near."""
     first = next(iter(values))
-    for limit, words in limits_of(question, name).items():
-        if limit in values.values():
-            continue
-        if not _OPEN.search(words):
-            case = _further(question, first, name, f"{limit:g}")
-            yield f"no case has {name} at its limit {limit:g}; add {case}"
-        elif limit == 0 and any(isinstance(one, float) for one in values.values()):
-            nearest = min(map(abs, values.values()))
-            if nearest > NEARLY_ZERO:
-                case = _further(question, first, name, "1.0e-20")
-                yield f"{name} may be as small as you like and is at least {nearest:g}; add {case}"
+    is_real = any(isinstance(value, float) for value in values.values())
+    for limit, is_open in limits_of(question, name).items():
+        if is_open and (limit or not is_real):
+            continue  # how near a number can come depends on the question
+        nearest = min(abs(value - limit) for value in values.values())
+        if nearest > NEARLY_ZERO:
+            near, value = ("near", "1.0e-20") if is_open else ("at", f"{limit:g}")
+            case = _further(question, first, name, value)
+            yield f"no case has {name} {near} its limit {limit:g}; add {case}"
 
 
-def limits_of(question: Question, name: str) -> dict[float, str]:
-    """Return the limits that interfaces and contracts set to a number, and in which words."""
-    found: dict[float, str] = {}
+def limits_of(question: Question, name: str) -> dict[float, bool]:
+    """Return limits that the texts set to a number, and whether the limit itself is forbidden."""
+    found: dict[float, bool] = {}
     for part in question.spec.parts:
-        for text in (part.interface, *part.contract):
-            for pattern in _LIMITS:
-                for match in re.finditer(pattern.replace("NAME", re.escape(name)), text):
-                    found.setdefault(float(match["number"]), match[0])
+        for text, pattern in product((part.interface, *part.contract), _LIMITS):
+            for match in re.finditer(pattern.replace("NAME", re.escape(name)), text):
+                found.setdefault(float(match["number"]), bool(_OPEN.search(match[0])))
     return found
 
 
 def _further(question: Question, case: str, key: str, value: str) -> str:
-    """A further case under a name that is free."""
-    called = f"other-{key.lower().replace('_', '-').strip('-')}"
-    while called in question.spec.cases:
-        called += "-2"
-    return f"`{called}: {{extends: {case}, {key}: {value}}}`"
+    """Return a further case with another value of an input."""
+    return case_to_paste(question, f"other-{key}", case, f"{key}: {value}")
+
+
+def case_to_paste(question: Question, name: str, origin: str, *changes: str) -> str:
+    """Return YAML of a case that extends another one, under a name that is free."""
+    name = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
+    while name in question.spec.cases:
+        name += "-2"
+    return f"`{name}: {{{', '.join([f'extends: {origin}', *changes])}}}`"
 
 
 def _of_arrays(arrays: Sequence[np.ndarray[Any, Any]]) -> str:
     """What is the same of an array in every case."""
     told = []
-    if all(map(is_distribution, arrays)):
-        smallest = min(one[one > 0].min() for one in arrays)
-        if smallest > NEARLY_NONE:
-            told.append(f"never between 0 and {smallest:.2g}")
     if all(one.dtype.kind == "f" for one in arrays):
+        if all(one.ndim and np.allclose(one.sum(axis=-1), 1) for one in arrays):
+            smallest = min(one[one > 0].min(initial=1.0) for one in arrays)
+            if smallest > NEARLY_NONE:
+                told.append(f"never between 0 and {smallest:.2g}")
         if all((one == np.floor(one)).all() for one in arrays):
             told.append("always whole")
         if not any((one < 0).any() for one in arrays):
@@ -149,13 +150,6 @@ def _of_arrays(arrays: Sequence[np.ndarray[Any, Any]]) -> str:
             if not {one, other} <= {*same} and all(s[one] == s[other] for s in shapes)
         ]
     return " and ".join(told)
-
-
-def is_distribution(array: np.ndarray[Any, Any]) -> bool:
-    """Return True if each row holds probabilities that add up to 1."""
-    if array.dtype.kind != "f" or not array.size or not array.ndim or (array < 0).any():
-        return False
-    return bool(np.allclose(array.sum(axis=-1), 1))
 
 
 def _arguments(question: Question) -> Iterator[str]:

@@ -108,16 +108,14 @@ class Server(MCPServer[Any]):
         super().__init__(
             "drill", instructions=prompts.RULES, version=__version__, log_level="CRITICAL"
         )
-        self._bank = None if bank is None else str(bank)
-        self._named = [str(path) for path in named]
+        bank_option = None if bank is None else str(bank)
+        files = [str(path) for path in named]
+        self._request = Request("", {}, bank_option, output.style.plain, files)
         self._caller = caller or Caller()
         for tool in TOOLS:
             self._add_tool(tool)
         for name, role in prompts.ROLES.items():
             self._add_role(name, role.about)
-
-    def _request(self, name: str, arguments: dict[str, Any]) -> Request:
-        return Request(name, arguments, self._bank, output.style.plain, self._named)
 
     def _add_tool(self, tool: Tool) -> None:
         """Offer a command, with some of its parameters."""
@@ -128,7 +126,8 @@ class Server(MCPServer[Any]):
             async def report(step: str) -> None:
                 await talk.report_progress(next(steps), message=step)
 
-            result = await self._caller.call(self._request(tool.name, given), report)
+            request = self._request._replace(name=tool.name, arguments=given)
+            result = await self._caller.call(request, report)
             return CallToolResult(
                 content=[TextContent(text=result["page"])],
                 structured_content=result["document"],
@@ -152,7 +151,8 @@ class Server(MCPServer[Any]):
             async def report(_step: str) -> None:
                 """Nobody waits for the steps of a prompt."""
 
-            result = await self._caller.call(self._request(name, {"question": question}), report)
+            request = self._request._replace(name=name, arguments={"question": question})
+            result = await self._caller.call(request, report)
             document = result["document"]
             if "error" not in document:
                 return str(document["text"])

@@ -72,8 +72,7 @@ def main() -> None:
 
 def _exit_at_end_of_input() -> None:
     """End this process when the server closes the pipe or is gone."""
-    while os.read(0, 1024):
-        pass
+    sys.stdin.buffer.read()
     os._exit(entrypoint.EXIT_INTERRUPTED)
 
 
@@ -84,7 +83,7 @@ def _send(content: dict[str, Any]) -> None:
 
 def to_line(content: dict[str, Any]) -> bytes:
     """Return a line of JSON, in which half a character, as of a file's name, becomes a `?`."""
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=os.fspath)
+    text = json.dumps(content, ensure_ascii=False)
     return text.encode("utf-8", "replace") + b"\n"
 
 
@@ -98,7 +97,13 @@ def carry_out(request: Request, doing: Callable[[str], None]) -> dict[str, Any]:
     document = recording.document | {"at": now()}  # an assistant does not know the time
     if recording.remarks and "error" not in document:
         document["remarks"] = recording.remarks.splitlines()
-    return {"document": _without_private(document), "page": recording.page}
+    text = json.dumps(document, allow_nan=False, default=os.fspath)
+    return {"document": json.loads(text, object_hook=_public), "page": recording.page}
+
+
+def _public(content: dict[str, Any]) -> dict[str, Any]:
+    """Return an object of a document without what leads to the answers."""
+    return {key: value for key, value in content.items() if key not in _PRIVATE}
 
 
 def _call(request: Request) -> None:
@@ -112,15 +117,6 @@ def _call(request: Request) -> None:
     tool = next(tool for tool in TOOLS if tool.name == request.name)
     more = {"files": request.files} if tool.command is grade else {}
     tool.command(ctx, **request.arguments, **more)
-
-
-def _without_private(content: Any) -> Any:  # noqa: ANN401 - as JSON is
-    if isinstance(content, dict):
-        kept = {key: value for key, value in content.items() if key not in _PRIVATE}
-        return {key: _without_private(value) for key, value in kept.items()}
-    if isinstance(content, (list, tuple)):
-        return [_without_private(value) for value in content]
-    return content
 
 
 def grade(

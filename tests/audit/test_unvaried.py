@@ -165,7 +165,7 @@ def test_an_argument_with_a_default(tmp_path: Path, steps: list[str], told: list
          "`other-k: {extends: case0, k: 0}`"]),
         ("k from 2.5 to 4", (2.5, 3.0), ["no case has k at its limit 4; add "
          "`other-k: {extends: case0, k: 4}`"]),
-        ("k is above 0", (2.5, 1e-9), ["k may be as small as you like and is at least 1e-09; add "
+        ("k is above 0", (2.5, 1e-9), ["no case has k near its limit 0; add "
          "`other-k: {extends: case0, k: 1.0e-20}`"]),
         ("k is above 0", (2.5, 1e-16), []),
         ("k is above 2", (2.5, 3.0), []),  # what is near 2 depends on the question
