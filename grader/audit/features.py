@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -22,7 +21,6 @@ ENOUGH = 6  # entries that do not have one sign by chance
 _PIECE = re.compile(r"block|chunk|group|tile|segment|stride|window|micro|page|head")
 
 Array = np.ndarray[Any, Any]
-Axis = tuple[str, int]  # an array's name, and one of its axes
 Found = Iterator[tuple[object, str, str]]  # whether it holds, a kind of feature, and its text
 
 
@@ -38,85 +36,55 @@ class Feature(NamedTuple):
         return f"{self.name} {self.text}"
 
 
-class FeatureFinder:
-    """Finds the features of a case, knowing which values are usual in all cases."""
-
-    def __init__(self, evaluation: Evaluation, cases: Collection[CaseRecipe]) -> None:
-        """Learn the medians of numbers, and which axis each size of pieces cuts without a rest."""
-        self._question = evaluation.question
-        numbers: dict[str, list[float]] = {}
-        cuts: dict[str, Counter[Axis]] = {}
-        for drawn in map(evaluation.drawn, cases):
-            sizes = _sizes(drawn)
-            for name, value in drawn.items():
-                if isinstance(value, (int, float)):
-                    numbers.setdefault(name, []).append(value)
-                if isinstance(value, int) and value > 1 and _PIECE.search(name):
-                    axes = [a for a, size in sizes.items() if size > value and size % value == 0]
-                    cuts.setdefault(name, Counter()).update(axes)
-        self._median = {name: float(np.median(values)) for name, values in numbers.items()}
-        self._cut = {name: axes.most_common()[0][0] for name, axes in cuts.items() if axes}
-
-    def of(
-        self, evaluation: Evaluation, case: CaseRecipe, names: Collection[str]
-    ) -> frozenset[Feature]:
-        """Return the features of the inputs with these names."""
-        drawn = evaluation.drawn(case)
-        read = {name: drawn[name] for name in names & drawn.keys()}
-        sizes = _sizes(read)
-        features = {("dtype", "dtype"): case.dtype} if case.dtype != "float64" else {}
-        for name, value in read.items():
-            if isinstance(value, np.ndarray):
-                found = _of_array(value)
-            else:
-                found = self._of_scalar(name, value, sizes)
-            for holds, kind, text in found:
-                if holds:
-                    features.setdefault((name, kind), text)
-        for (name, axis), size in sizes.items():
-            if size <= 1:
-                features.setdefault(
-                    (name, f"size along {axis}"), f"of size {size} along axis {axis}"
-                )
-        return frozenset(Feature(*key, text) for key, text in features.items())
-
-    def _of_scalar(self, name: str, value: Any, sizes: Mapping[Axis, int]) -> Found:  # noqa: ANN401
-        """Yield what is unusual of a number, a text or a truth value."""
-        yield value is None, "given", "left out"
-        yield isinstance(value, (bool, str)), "word", str(value)
-        if not isinstance(value, (int, float)) or isinstance(value, bool):
-            return
-        is_limit = value in limits_of(self._question, name)
-        usual = self._median[name]
-        is_far = abs(value) >= FAR * abs(usual) or abs(value) * FAR <= abs(usual)
-        is_odd = is_far or value in {0, 1} or value < 0
-        yield is_limit, "limit", f"at its limit {value:g}"
-        yield is_odd and not is_limit and value != usual, "number", f"{value:g}"
-        size = sizes.get(self._cut.get(name, (name, 0)), 0)
-        if size > 1:
-            axis = "axis {1} of {0}".format(*self._cut[name])
-            yield value >= size, "pieces", f"at least the size of {axis}"
-            yield value and size % value == 0, "pieces", f"dividing {axis}"
-            yield True, "pieces", f"not dividing {axis}"
+def features_of(
+    evaluation: Evaluation, case: CaseRecipe, drawn: Mapping[str, Any], names: Collection[str]
+) -> frozenset[Feature]:
+    """Return the features of the inputs with these names; `evaluation` has all cases."""
+    features: dict[tuple[str, str], str] = {}
+    if case.dtype != "float64":
+        features["dtype", "dtype"] = case.dtype
+    sizes = [size for name in names for size in np.shape(drawn[name])]
+    for name in names:
+        value = drawn[name]
+        if isinstance(value, np.ndarray):
+            found = _of_array(value)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            found = _of_number(evaluation, name, value, sizes)
+        else:
+            kind, text = ("given", "left out") if value is None else ("word", str(value))
+            found = iter([(True, kind, text)])
+        for holds, kind, text in found:
+            if holds:
+                features.setdefault((name, kind), text)
+    return frozenset(Feature(*key, text) for key, text in features.items())
 
 
-def _sizes(drawn: Mapping[str, Any]) -> dict[Axis, int]:
-    """Return the size of each axis of the arrays."""
-    return {
-        (name, axis): size
-        for name, value in drawn.items()
-        for axis, size in enumerate(np.shape(value))
-    }
+def _of_number(evaluation: Evaluation, name: str, value: float, sizes: Collection[int]) -> Found:
+    """Yield what is unusual of a number, such as a size of blocks that fits no axis."""
+    recipes = [case.inputs[name] for case in evaluation.cases.values() if name in case.inputs]
+    numbers = [one.literal for one in recipes if isinstance(one.literal, (int, float))]
+    usual = float(np.median(numbers))
+    is_far = abs(value) >= FAR * abs(usual) or abs(value) * FAR <= abs(usual)
+    is_odd = is_far or value in {0, 1} or value < 0
+    is_limit = value in limits_of(evaluation.question, name)
+    yield is_limit, "limit", f"at its limit {value:g}"
+    yield is_odd and not is_limit and value != usual, "number", f"{value:g}"
+    if value > 1 and _PIECE.search(name):
+        is_even = any(size > value and size % value == 0 for size in sizes)
+        yield not is_even, "pieces", "dividing no axis into equal pieces"
 
 
 def _of_array(array: Array) -> Found:
-    """Yield what may be unusual of an array's entries; of a kind, the first that holds counts."""
+    """Yield what may be unusual of an array; of a kind, the first that holds counts."""
+    for axis, size in enumerate(array.shape):
+        yield size <= 1, f"size of axis {axis}", f"of size {size} along axis {axis}"
     if not array.size:
         return
     rows = array.reshape(-1, array.shape[-1] if array.ndim else 1)
+    is_live = rows.any(axis=1)
     if array.dtype == bool:
         yield not array.any(), "mask", "False everywhere"
-        yield not rows.any(axis=1).all(), "mask", "with a whole row False"
+        yield not is_live.all(), "mask", "with a whole row False"
         yield not array.all(), "mask", "partly False"
         return
     if array.dtype.kind != "f":
@@ -133,9 +101,9 @@ def _of_array(array: Array) -> Found:
     yield near_zero.any(), "magnitude", "with entries near 0 beside larger ones"
     yield array.size >= ENOUGH and (array < 0).all(), "sign", "negative everywhere"
     yield not array.any(), "zero", "0 everywhere"
-    yield not rows.any(axis=1).all(), "zero", "with a whole row of zeros"
+    yield not is_live.all(), "zero", "with a whole row of zeros"
     yield (array == 0).any(), "zero", "with some zeros"
-    live = rows[rows.any(axis=1) & np.isfinite(rows).all(axis=1)]
+    live = rows[is_live & np.isfinite(rows).all(axis=1)]
     gaps = np.diff(np.sort(live))
     spread = gaps.sum(axis=1)
     is_near = (spread > 0) & (spread <= NEARLY_EQUAL * np.abs(live).max(axis=1))

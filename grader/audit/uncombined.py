@@ -7,6 +7,7 @@ and a small eps.  Each clause has its cases, and the program passes them all.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, product
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grader.audit.features import Feature, FeatureFinder
+from grader.audit.features import Feature, features_of
 from grader.audit.unvaried import case_to_paste
 from grader.cases.recipe import CaseRecipe, Recipe, free_names
 from grader.cases.vary import written
@@ -26,8 +27,8 @@ from grader.model.numerals import quantity
 from grader.sandbox.worker.wire import Tensor
 from grader.session import GradingSession
 
-MOST_LINES = 12  # of a question
-MOST_PARTNERS = 3  # features that a line names beside its first one
+MOST_LINES = 20  # of a question
+MOST_OF_ONE = 5  # lines on a feature
 MOST_WRITTEN = 64  # entries of an array that is written out
 MOST_TRIED = 400  # cases of a question that are made, not all of which combine what they should
 
@@ -50,55 +51,23 @@ class FeaturedCase(NamedTuple):
     names: frozenset[str]
     features: frozenset[Feature]
 
-    def reads(self, *features: Feature) -> bool:
-        """Return True if the run reads the inputs of these features."""
-        return {feature.name for feature in features} <= {*self.names, "dtype"}
-
-
-class Line(NamedTuple):
-    """A feature of a function's cases, and features that never accompany it."""
-
-    function: str
-    first: Feature
-    partners: list[Feature]
-    proposal: str  # a case with the first partner
-
-    def __str__(self) -> str:
-        """Return a sentence."""
-        either = "any of " if len(self.partners) > 1 else ""
-        listed = ", ".join(f"({partner})" for partner in self.partners)
-        pairs = f"({self.first}) and {either}{listed}"
-        return f"{self.function}: no case has both {pairs}; add {self.proposal}"
-
 
 def uncombined(session: GradingSession, evaluation: Evaluation) -> Iterator[str]:
-    """Yield a sentence, with a case to add, for each feature that some others never accompany."""
+    """Yield a sentence, with a case to add, on each pair of features that never meet."""
     maker = _CaseMaker(session, evaluation)
     missing: dict[Pair, tuple[float, str]] = {}
     for function, cases in maker.cases.items():
-        for pair, weight in _missing(cases).items():
+        for pair, weight in _missing([*cases.values()]).items():
             missing.setdefault(pair, (-weight, function))
-    lines: list[Line] = []
+    listed: Counter[Feature] = Counter()
     more = 0
     for pair, (_, function) in sorted(missing.items(), key=lambda item: item[1]):
-        fitting = [
-            line
-            for line in lines
-            if line.function == function
-            and line.first in pair
-            and len(line.partners) < MOST_PARTNERS
-        ]
-        first, second = pair
-        if fitting and fitting[0].first == second:
-            first, second = second, first
-        if maker.tried >= MOST_TRIED or (not fitting and len(lines) == MOST_LINES):
+        is_known = any(listed[feature] == MOST_OF_ONE for feature in pair)
+        if is_known or listed.total() == 2 * MOST_LINES or maker.tried >= MOST_TRIED:
             more += 1
-        elif proposal := maker.text(function, first, second):
-            if not fitting:
-                fitting = [Line(function, first, [], proposal)]
-                lines += fitting
-            fitting[0].partners.append(second)
-    yield from map(str, lines)
+        elif case := maker.text(function, *pair):
+            listed.update(pair)
+            yield f"{function}: no case has both ({pair[0]}) and ({pair[1]}); add {case}"
     if more:
         yield quantity(more, "more pair")
 
@@ -115,9 +84,7 @@ def _missing(cases: Sequence[FeaturedCase]) -> dict[Pair, float]:
     for one, other in combinations(sorted(alike.values()), 2):
         weight = WEIGHTS.get(one.kind, 0) + WEIGHTS.get(other.kind, 0)
         is_one_kind = one[:2] == other[:2]  # of one input: they exclude each other
-        if weight < LEAST_WEIGHT or is_one_kind or having[one] & having[other]:
-            continue
-        if any(case.reads(one, other) for case in cases):
+        if weight >= LEAST_WEIGHT and not is_one_kind and not having[one] & having[other]:
             expected = len(having[one]) * len(having[other]) / len(cases)
             missing[one, other] = weight * (1 + min(expected, 3.0))
     return missing
@@ -132,35 +99,34 @@ class _CaseMaker:
         self._domain = Domain(evaluation)
         self._trial = evaluation.with_bank_program(evaluation.reference)
         self.tried = 0
+        self.cases: dict[str, dict[str, FeaturedCase]] = {}  # by function and name
         question = session.question
-        used = {
-            (check.run, case.name): case
-            for check in question.spec.checks
-            if not check.stretch and registry.get(check.kind).judges_values
-            for case in evaluation.cases_of(check)
-        }
-        self._finder = FeatureFinder(evaluation, used.values())
-        self.cases: dict[str, list[FeaturedCase]] = {}  # by function
-        for (run, _), case in used.items():
-            names = frozenset(free_names(question.runs[run]))
-            features = self._finder.of(evaluation, case, names)
-            for function in question.functions_of_runs([run]) or (run,):
-                featured = FeaturedCase(case, run, names, features)
-                self.cases.setdefault(function, []).append(featured)
+        for check in question.spec.checks:
+            if check.stretch or not registry.get(check.kind).judges_values:
+                continue
+            names = frozenset(free_names(question.runs[check.run]))
+            functions = question.functions_of_runs([check.run]) or (check.run,)
+            for case in evaluation.cases_of(check):
+                features = features_of(evaluation, case, evaluation.drawn(case), names)
+                featured = FeaturedCase(case, check.run, names, features)
+                for function in functions:
+                    named = self.cases.setdefault(function, {})
+                    named[f"{check.run} on {case.name}"] = featured
 
     def text(self, function: str, one: Feature, other: Feature) -> str:
         """Return a case with both as YAML; empty if the question's inputs allow none."""
+        cases = self.cases[function].values()
         for first, added in ((one, other), (other, one)):
-            cases = [case for case in self.cases[function] if case.reads(first, added)]
-            bases = [case for case in cases if first in case.features]
-            sources = [case for case in self.cases[function] if added in case.features]
+            reading = [case for case in cases if added.name in {*case.names, "dtype"}]
+            bases = [case for case in reading if first in case.features]
+            sources = [case for case in reading if added in case.features]
             for base, source in product(bases[:2], sources[:2]):
                 for case in self._combined(base.case, source.case, added):
                     if self._is_possible(base, case, {one, other}):
-                        before = written(base.case, base.case.inputs)
-                        lines = written(case, case.inputs)
-                        changes = [line for line in lines if line not in before]
                         name = "-and-".join(dict.fromkeys((one.name, other.name)))
+                        before = written(base.case, [])
+                        lines = written(case, [added.name])
+                        changes = [line for line in lines if line not in before]
                         return case_to_paste(self._session.question, name, base.case.name, *changes)
         return ""
 
@@ -182,11 +148,12 @@ class _CaseMaker:
         case = replace(case, name=f"{base.case.name}|combined {self.tried}")
         self._trial.cases = {case.name: case}
         try:
-            if not wanted <= self._finder.of(self._trial, case, base.names):
+            drawn = self._trial.drawn(case)
+            if not wanted <= features_of(self._evaluation, case, drawn, base.names):
                 return False
-            results = self._trial.truth(base.run, case).values
+            results = self._trial.truth(base.run, case).values.values()
             may_be_nan = any(feature.kind == "special" for feature in wanted)
-            if not may_be_nan and any(map(_has_nan, results.values())):
+            if not may_be_nan and any(map(_has_nan, results)):
                 return False
             return self._domain.holds(self._trial, base.run, case, base.case.name)
         except BankFault:
@@ -210,7 +177,5 @@ def _in_shape(recipe: Recipe, shape: tuple[int, ...]) -> Recipe:
 
 def _has_nan(value: Value) -> bool:
     """Return True if an array or a number is or has NaN."""
-    if not isinstance(value, (float, np.ndarray, Tensor)):
-        return False
-    array = array_of(value)
-    return array.dtype.kind == "f" and bool(np.isnan(array).any())
+    is_number = isinstance(value, (float, np.ndarray, Tensor))
+    return is_number and bool(np.isnan(array_of(value)).any())

@@ -153,12 +153,9 @@ class Server(MCPServer[Any]):
 
             request = self._request._replace(name=name, arguments={"question": question})
             result = await self._caller.call(request, report)
-            document = result["document"]
-            if "error" not in document:
-                return str(document["text"])
-            error = document["error"]
-            why = ". ".join(filter(None, (error["message"], error["hint"])))
-            raise MCPError(INVALID_PARAMS, why)
+            if "error" in result["document"]:
+                raise MCPError(INVALID_PARAMS, result["page"])
+            return str(result["document"]["text"])
 
         self.add_prompt(Prompt.from_function(role, name, description=about))
 

@@ -113,7 +113,6 @@ class Diagnosis:
 
     named: tuple[Named, ...] = ()
     confused: frozenset[str] = frozenset()  # ideas that fit it, and cannot be told from each other
-    program: RemoteProgram | None = None  # of the idea, where it is one
     coarse: bool = False  # as far as float32 tells them apart
 
 
@@ -158,11 +157,9 @@ def _diagnosed(failure: Failure) -> tuple[Diagnosis, list[Match]]:
     for match in alike:
         twins = [m.idea.name for m in alike if m is not match and m.acts == match.acts]
         doubtful.append(replace(match, doubt=f"but so does {joined(twins)}"))
-    program = sure[0].idea.evaluation.submission if len(sure) == 1 else None
     diagnosis = Diagnosis(
         tuple(_to_named(failure, match) for match in sure),
         frozenset(match.idea.name for match in alike),
-        program,
         failure.coarse,
     )
     return diagnosis, [match for match in doubtful if _explains_everything(failure, match)]

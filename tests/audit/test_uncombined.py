@@ -100,6 +100,19 @@ def test_features_that_can_and_cannot_meet(
     assert pairs == ([] if pair is None else [pair])
 
 
+def test_what_is_written_out_is_repeated_or_cut_to_another_shape(tmp_path: Path) -> None:
+    plain: dict[str, Any] = {"x": X, "block": 1, "mask": ALL}
+    small: dict[str, Any] = {"x": [[0.5, 5000.0]], "mask": {"ones": [1, 2], "dtype": "bool"}}
+    found = listed(tmp_path, plain, plain | {"mask": MASK}, plain | small)
+    assert "mask-and-x: {extends: case1, x: [[0.5, 5000.0, 0.5, 5000.0], " in found[0]
+
+
+def test_a_size_of_blocks_that_fits_no_axis(tmp_path: Path) -> None:
+    plain: dict[str, Any] = {"x": X, "block": 2, "mask": ALL}
+    (found,) = listed(tmp_path, plain, plain | {"block": 3}, plain | {"x": LARGE})
+    assert "(block dividing no axis into equal pieces) and (x above 100 in magnitude)" in found
+
+
 def test_no_pair_is_listed_on_which_the_reference_raises(tmp_path: Path) -> None:
     raising = REFERENCE.replace("x.ndim > 2", "block == 1 and np.abs(x).max() > 100")
     plain: dict[str, Any] = {"x": X, "block": 2, "mask": ALL}
