@@ -164,7 +164,7 @@ def audit(
                 first = session.bank.evaluation(session.bank.reference, seeds[0])
                 notes += [f"never varied: {text}" for text in unvaried(question, first)]
                 say("features that are never combined")
-                notes += [f"never combined: {text}" for text in uncombined(session, first)]
+                notes += [f"never combined: {text}" for text in uncombined(first)]
     except BankFault as fault:
         faults.append(str(fault))
     if unmade := [t.name for t in trivial if not t.made]:

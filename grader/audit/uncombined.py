@@ -19,13 +19,12 @@ from grader.audit.features import Feature, features_of
 from grader.audit.unvaried import case_to_paste
 from grader.cases.recipe import CaseRecipe, Recipe, free_names
 from grader.cases.vary import written
-from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.values import Value, array_of
-from grader.explain.further import Domain
+from grader.explain.further import Further
 from grader.kinds import registry
 from grader.model.numerals import quantity
 from grader.sandbox.worker.wire import Tensor
-from grader.session import GradingSession
 
 MOST_LINES = 20  # of a question
 MOST_OF_ONE = 5  # lines on a feature
@@ -52,9 +51,9 @@ class FeaturedCase(NamedTuple):
     features: frozenset[Feature]
 
 
-def uncombined(session: GradingSession, evaluation: Evaluation) -> Iterator[str]:
+def uncombined(evaluation: Evaluation) -> Iterator[str]:
     """Yield a sentence, with a case to add, on each pair of features that never meet."""
-    maker = _CaseMaker(session, evaluation)
+    maker = _CaseMaker(evaluation)
     missing: dict[Pair, tuple[float, str]] = {}
     for function, cases in maker.cases.items():
         for pair, weight in _missing([*cases.values()]).items():
@@ -93,14 +92,13 @@ def _missing(cases: Sequence[FeaturedCase]) -> dict[Pair, float]:
 class _CaseMaker:
     """Makes cases that have two features, and tries them on the reference."""
 
-    def __init__(self, session: GradingSession, evaluation: Evaluation) -> None:
+    def __init__(self, evaluation: Evaluation) -> None:
         """Find the cases on which values of each function are compared, with their features."""
-        self._session, self._evaluation = session, evaluation
-        self._domain = Domain(evaluation)
-        self._trial = evaluation.with_bank_program(evaluation.reference)
+        self._evaluation = evaluation
+        self._further = Further(evaluation)
         self.tried = 0
         self.cases: dict[str, dict[str, FeaturedCase]] = {}  # by function and name
-        question = session.question
+        question = evaluation.question
         for check in question.spec.checks:
             if check.stretch or not registry.get(check.kind).judges_values:
                 continue
@@ -127,7 +125,9 @@ class _CaseMaker:
                         before = written(base.case, [])
                         lines = written(case, [added.name])
                         changes = [line for line in lines if line not in before]
-                        return case_to_paste(self._session.question, name, base.case.name, *changes)
+                        return case_to_paste(
+                            self._evaluation.question, name, base.case.name, *changes
+                        )
         return ""
 
     def _combined(
@@ -146,19 +146,13 @@ class _CaseMaker:
         """Return True if a case has the features and the reference computes with it."""
         self.tried += 1
         case = replace(case, name=f"{base.case.name}|combined {self.tried}")
-        self._trial.cases = {case.name: case}
-        try:
-            drawn = self._trial.drawn(case)
-            if not wanted <= features_of(self._evaluation, case, drawn, base.names):
-                return False
-            results = self._trial.truth(base.run, case).values.values()
-            may_be_nan = any(feature.kind == "special" for feature in wanted)
-            if not may_be_nan and any(map(_has_nan, results)):
-                return False
-            return self._domain.holds(self._trial, base.run, case, base.case.name)
-        except BankFault:
-            self._session.bank.restore()  # the input may have been too much for its process
+        if not self._further.taken(base.run, [case], base.case.name):
             return False
+        trial = self._further.evaluation
+        features = features_of(self._evaluation, case, trial.drawn(case), base.names)
+        results = trial.truth(base.run, case).values.values()
+        may_be_nan = any(feature.kind == "special" for feature in wanted)
+        return wanted <= features and (may_be_nan or not any(map(_has_nan, results)))
 
 
 def _in_shape(recipe: Recipe, shape: tuple[int, ...]) -> Recipe:

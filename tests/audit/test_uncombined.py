@@ -45,7 +45,7 @@ def listed(folder: Path, *cases: dict[str, Any], **more: Any) -> list[str]:
     with GradingSession(asked) as session, np.errstate(all="ignore"):
         session.bank.restore()
         evaluation = session.bank.evaluation(session.bank.reference, 0)
-        return list(uncombined(session, evaluation))
+        return list(uncombined(evaluation))
 
 
 def test_two_features_that_no_case_combines(tmp_path: Path) -> None:
