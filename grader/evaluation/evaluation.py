@@ -204,10 +204,15 @@ class Evaluation:
         return sorted((self.cases[n] for n in names), key=self.weight)
 
     def weight(self, case: CaseRecipe) -> tuple[int, int]:
-        """How much there is to read: entries drawn, then the order of the file."""
+        """How much there is to read: entries drawn, then the order of the file.
+
+        A case that holds nothing but written numbers and words comes first.
+        """
         size = entries(case)
+        has_arrays = any(recipe.is_array for recipe in case.inputs.values())
         # A case that differs from another only in dtype or layout comes after it.
-        plain = case.dtype == "float64" and case.layout == "contiguous" and size > 0
+        plain = case.dtype == "float64" and case.layout == "contiguous"
+        plain = plain and (size > 0 or not has_arrays)
         return (size if plain else size + 10_000), list(self.cases).index(case.name)
 
     def is_plain(self, case: CaseRecipe) -> bool:

@@ -134,7 +134,7 @@ def _result(
 
 
 def inputs_in_words(evaluation: Evaluation, case: CaseRecipe, run: str) -> dict[str, str]:
-    """The inputs of a run by name, as a value or a shape: `3`, `(1, 1, 3, 3) float32`.
+    """The inputs of a run by name, as a number or a shape: `3`, `(1, 1, 3, 3) float32`.
 
     What is None and read by a driver alone is left out: it is no argument that a candidate knows.
     """
@@ -160,7 +160,9 @@ def together(given: Mapping[str, str]) -> str:
 
 
 def _in_words(value: object) -> str:
-    return shape_text(value.shape) if isinstance(value, np.ndarray) else str(value)
+    if isinstance(value, np.ndarray):
+        return shape_text(value.shape) if value.ndim else str(value.item())
+    return str(value)
 
 
 def _call(evaluation: Evaluation, case: CaseRecipe, run: str, result: str) -> str:

@@ -91,3 +91,28 @@ def test_what_ends_a_process_that_runs_many_is_found_alone(
     (check,) = report.checks
     assert (report.verdict.value, check.failing, report.printed) == (verdict, ("b",), "loaded\n1\n")
     assert check.message.startswith(f"your code {said}")
+
+
+SCALARS = """\
+    run: ["y = f(n, k)"]
+    cases:
+      drawn: {n: {integers: [], from: 3, to: 9, dtype: int64}, k: 2}
+      known: {n: 1000, k: 2}
+    checks: [{id: y, kind: outputs, of: y}]
+    """
+
+
+def test_an_example_of_written_numbers_is_shown_before_one_of_drawn_numbers(
+    tmp_path: Path,
+) -> None:
+    product = "def f(n, k):\n    return n * k\n"
+    with opened(tmp_path, SCALARS, product) as session:
+        wrong_everywhere = session.grade(b"def f(n, k):\n    return n + k\n", seed=1).checks[0]
+        wrong_if_drawn = b"def f(n, k):\n    return n * k - (n < 10)\n"
+        (drawn,) = session.grade(wrong_if_drawn, seed=1).checks
+    assert wrong_everywhere.failing == ("known", "drawn")
+    assert wrong_everywhere.case_line == "n 1000, k 2"
+    assert drawn.failing == ("drawn",)
+    n, k = drawn.case_line.split(", ")
+    assert 3 <= int(n.removeprefix("n ")) <= 9
+    assert k == "k 2"
