@@ -1,6 +1,7 @@
 """Weights that a net is given, its gradients and steps, how it starts, and nets to report on."""
 
 import math
+from collections import OrderedDict
 
 import numpy as np
 import torch
@@ -291,33 +292,41 @@ def _idle(program, batches):
 
 
 def idle_after(program, a, seed):
-    """Return what a call leaves of two nets: hooks and modes of modules, .grad, and torch's mode.
+    """Return hooks, modes, .grad and torch's recording of gradients as two calls leave them.
 
-    All of these are drawn before the call, torch's mode excepted: it records for the first net.
+    The second call, of another net, is under no_grad. All that is compared is drawn before a call,
+    but for torch's mode.
     """
     rng = torch.Generator().manual_seed(int(seed))
-    found = []
-    for records in (True, False):
-        linear, relu, dropout = nn.Linear(a.shape[-1], 4), nn.ReLU(), nn.Dropout(0.5)
-        net = nn.Sequential(linear, relu, dropout, nn.Linear(4, 3)).to(a.dtype)
+    hooks, training, grads, recording = {}, {}, {}, {}
+    for place, records in (("", True), (" under no_grad", False)):
+        net = nn.Sequential(
+            OrderedDict(
+                linear=nn.Linear(a.shape[-1], 4),
+                relu=nn.ReLU(),
+                dropout=nn.Dropout(0.5),
+                head=nn.Linear(4, 3),
+            )
+        ).to(a.dtype)
         for module in net.modules():
             module.training = bool(torch.randint(2, (), generator=rng))
             for _ in range(int(torch.randint(3, (), generator=rng))):
                 module.register_forward_hook(lambda *_: None)
-        linear.training, dropout.training = True, False
-        relu.register_forward_hook(lambda *_: None)
+        net.linear.training, net.dropout.training = True, False
+        net.relu.register_forward_hook(lambda *_: None)
         for p in net.parameters():
             p.grad = torch.randn(p.shape, generator=rng, dtype=p.dtype)
-        linear.bias.grad = None
+        net.linear.bias.grad = None
         torch.set_grad_enabled(records)
         try:
             program.idle_units(net, [(one.detach().clone(),) for one in a])
-            recording = torch.is_grad_enabled()
+            recording[f"after the call{place}"] = torch.is_grad_enabled()
         finally:
             torch.set_grad_enabled(True)
-        left = {
-            name or "net": [len(m._forward_hooks) + len(m._forward_pre_hooks), m.training]
-            for name, m in net.named_modules()
-        }
-        found.append((left, [_value(p.grad) for p in net.parameters()], recording))
-    return tuple(list(one) for one in zip(*found, strict=True))
+        for name, module in net.named_modules():
+            where = f"{name or 'net'}{place}"
+            hooks[where] = len(module._forward_hooks) + len(module._forward_pre_hooks)
+            training[where] = module.training
+        for name, p in net.named_parameters():
+            grads[f"{name}{place}"] = _value(p.grad)
+    return hooks, training, grads, recording

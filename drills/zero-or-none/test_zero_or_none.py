@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import math
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,7 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tests.harness import Array, Program, each, load_text, variants
+from grader.session import GradingSession
+from tests.harness import ROOT, Array, Program, each, load_text, variants
 
 variant = variants(__file__)
 FAULTS = ("frozen", "cut", "stale", "saturated", "dead")
@@ -251,3 +253,20 @@ def test_the_gradient_of_a_fused_loss_does_not_vanish_for_a_wrong_class() -> Non
     z = torch.tensor([[0.0, 200.0]], requires_grad=True)
     (grad,) = torch.autograd.grad(F.cross_entropy(z, torch.tensor([0])), z)
     assert grad.tolist() == [[-1.0, 1.0]]
+
+
+@each(
+    ("wrong", "sentence"),
+    [
+        ("one_mode_for_all_modules", r"training\['linear'\] is False, expected True"),
+        ("removes_hooks_of_others", r"hooks\['relu'\] is \d+, expected \d+"),
+        ("leaves_recording_off", r"recording\['after the call'\] is False, expected True"),
+    ],
+)
+def test_what_a_call_leaves_behind_is_named(
+    session: GradingSession, wrong: str, sentence: str
+) -> None:
+    path = ROOT / "tests" / "solutions" / "zero-or-none" / "wrong" / f"{wrong}.py"
+    report = session.grade(path.read_bytes(), seed=3)
+    (afterwards,) = [check for check in report.checks if check.id == "afterwards"]
+    assert re.search(sentence, afterwards.message)
