@@ -111,7 +111,8 @@ def test_the_starter_passes_what_a_colleague_ran(starter: Program, driver: Progr
         assert starter.attention(x, w_qkv, w_out, heads).shape == x.shape
         assert np.array_equal(starter.merge_heads(starter.split_heads(x, heads)), x)
         for token in range(1, shape[1]):
-            assert not driver.leak(starter, x, w_qkv, w_out, heads, token).any()
+            moved = driver.later_moved(starter, x, w_qkv, w_out, heads, token)
+            assert not driver.leak(*moved, token).any()
     x, w_qkv, w_out = drawn((2, 9, 4), 1)
     assert_close(starter.attention(x, w_qkv, w_out, 1), layer(x, w_qkv, w_out, 1), BAND, x.dtype)
 
@@ -120,10 +121,10 @@ def test_with_nine_tokens_and_three_heads_token_0_reaches_the_first_three_only(
     starter: Program, reference: Program, driver: Program
 ) -> None:
     x, w_qkv, w_out = drawn((1, 9, 12), 3)
-    moved = driver.reach(starter, x, w_qkv, w_out, 3)
+    moved = driver.reach(*driver.first_moved(starter, x, w_qkv, w_out, 3))
     assert (moved[:3] > 0).all()
     assert not moved[3:].any()
-    assert (driver.reach(reference, x, w_qkv, w_out, 3) > 0.01).all()
+    assert (driver.reach(*driver.first_moved(reference, x, w_qkv, w_out, 3)) > 0.01).all()
     # And not with four layers either: they cut at the same places.
     deep, other = x, x.copy()
     other[:, 0] += 1
@@ -136,7 +137,8 @@ def test_with_nine_tokens_and_three_heads_token_0_reaches_the_first_three_only(
 def test_half_a_repair_of_the_starter_leaks(driver: Program) -> None:
     x, w_qkv, w_out = drawn((2, 5, 12), 3)
     for name in ("split-by-reshape", "merge-by-reshape"):
-        assert driver.leak(variant(name), x, w_qkv, w_out, 3, 3).max() > 0.01
+        moved = driver.later_moved(variant(name), x, w_qkv, w_out, 3, 3)
+        assert driver.leak(*moved, 3).max() > 0.01
 
 
 def test_the_second_hint_shows_two_tokens_in_head_0() -> None:

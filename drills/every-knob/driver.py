@@ -32,11 +32,10 @@ def _loss(params, x, y):
 
 
 def one_pass(program, rows, seeds):
-    """Rows and labels that carry their number, through one pass of batches.
+    """Send rows and labels that carry their number through one pass of batches.
 
-    Returns the numbers of the rows in rising order, how far each label is from its row, the sizes
-    of all pieces, batch by batch with a 0 between them, and whether rows come in another order than
-    before, and in another one with another generator.
+    Returns the numbers of the rows as they come, and with another generator; the labels that come
+    with the first; and the sizes of all their pieces, batch by batch with a 0 between them.
     """
     number, seed = np.arange(int(rows)), int(seeds[0])
     x, y = np.stack([number, number**2], axis=1).astype(np.float64), number.copy()
@@ -48,8 +47,17 @@ def one_pass(program, rows, seeds):
             labels = np.concatenate([np.asarray(py) for pieces in given for _, py in pieces])
             sizes = [n for pieces in given for n in (*(len(py) for _, py in pieces), 0)]
     first, second = (np.concatenate(order)[:, 0] for order in orders)
-    moved = [bool(np.any(first != number)), bool(np.any(first != second))]
-    return np.sort(first), np.abs(first - labels), sizes, moved
+    return first, second, labels, sizes
+
+
+def pairs(first, second, labels, rows):
+    """Judge one pass of batches.
+
+    Returns the numbers of the rows in rising order, how far each label is from its row, and whether
+    rows come in another order than before, and in another one with another generator.
+    """
+    moved = [not np.array_equal(first, one) for one in (np.arange(int(rows)), second)]
+    return np.sort(first), np.abs(first - labels), moved
 
 
 def one_step(program, x, y, cuts, hidden):

@@ -100,10 +100,6 @@ class Cluster:
         """Return all weights, a row per rank."""
         return torch.stack([_flat(model) for model in self.replicas])
 
-    def equal(self):
-        """Return whether all replicas are the same, bit for bit."""
-        return all(torch.equal(_flat(model), _flat(self.replicas[0])) for model in self.replicas)
-
 
 class _Watched(torch.optim.SGD):
     """SGD that notes, before it steps, which parameters have no gradient."""
@@ -142,23 +138,37 @@ def reducer(program, replicas, all_reduce, bucket_bytes):
 
 
 def train(program, cluster, reducer):
-    """Return the weights of all ranks, whether they are equal, and the bytes sent in each step."""
+    """Return the weights of all ranks, and the bytes sent in each step."""
     sent = [sum(filter(None, log)) for log in cluster.steps(program, reducer)]
-    return cluster.weights(), cluster.equal(), sent
+    return cluster.weights(), sent
 
 
 def watch(program, cluster, reducer):
-    """Return weights and equality as `train`, and how buckets were sent.
+    """Return the weights of all ranks, a log of each step, and what each optimizer lacked.
 
-    Of each step: the bytes of its calls, smallest first, and of each call but the last whether
-    gradients were still to come; then which parameters had no gradient when an optimizer stepped.
+    That is, for each of its steps, which parameters had no gradient.
+    """
+    logs = list(cluster.steps(program, reducer))
+    return cluster.weights(), logs, cluster.unused
+
+
+def equal(weights):
+    """Return whether all ranks have the same weights, bit for bit."""
+    return bool((weights == weights[0]).all())
+
+
+def buckets(logs):
+    """Return how buckets were sent in each step.
+
+    That is the bytes of its calls, smallest first, and of each call but the last whether gradients
+    were still to come.
     """
     sizes, early = [], []
-    for log in cluster.steps(program, reducer):
+    for log in logs:
         calls = [i for i, one in enumerate(log) if one is not None]
         sizes.append(sorted(log[i] for i in calls))
         early.append([None in log[i:] for i in calls[:-1]])
-    return cluster.weights(), cluster.equal(), sizes, early, cluster.unused
+    return sizes, early
 
 
 def listed(_, array):

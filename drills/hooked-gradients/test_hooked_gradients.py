@@ -67,7 +67,9 @@ def agrees(
     replicas, all_reduce, cluster = made
     single = copy.deepcopy(replicas[0])
     reducer = driver.reducer(program, replicas, all_reduce, bucket_bytes)
-    weights, equal, sizes, early, unused = driver.watch(program, cluster, reducer)
+    weights, logs, unused = driver.watch(program, cluster, reducer)
+    equal = driver.equal(weights)
+    sizes, early = driver.buckets(logs)
     wanted = one_process(cluster, single, *slow)
     assert equal
     assert (weights - wanted).abs().max() < CLOSE
@@ -171,7 +173,8 @@ def off(program: Program, driver: Program, shape: Shape) -> tuple[float, bool, l
     """How far weights are off from one process, whether they are equal, and bytes per step."""
     replicas, all_reduce, cluster = driver.chain(None, *CHAIN, *data(8, shape))
     single = driver.Chain(*CHAIN)
-    weights, equal, sent = driver.train(program, cluster, program.Reducer(replicas, all_reduce))
+    weights, sent = driver.train(program, cluster, program.Reducer(replicas, all_reduce))
+    equal = driver.equal(weights)
     wanted = one_process(cluster, single)
     return float((weights - wanted).abs().max() / wanted.abs().max()), equal, sent
 

@@ -7,17 +7,13 @@ def _leaves(tensors):
     """Return parameters of their own, each with a gradient of the trainer's on it."""
     params = [t.detach().clone().requires_grad_() for t in tensors]
     for p in params:
-        p.grad = torch.ones_like(p)
+        p.grad = p.detach() + 1
     return params
 
 
 def _left(params):
-    """Return by how much the trainer's own gradients have changed; a frozen parameter has none."""
-    gone = float("nan")
-    return [
-        float((p.grad - 1).abs().max()) if p.requires_grad and p.grad is not None else gone
-        for p in params
-    ]
+    """Return the trainer's own gradients as they are left; a frozen parameter has none."""
+    return [p.grad if p.requires_grad else None for p in params]
 
 
 def _given(found):
@@ -59,7 +55,7 @@ def quadratic(program, h, p, v, damping):
 
 
 def network(program, kind, x, t, w1, b1, w2, v1, v2, v3, damping):
-    """Return the three arrays of the product, and what has happened to the trainer's gradients."""
+    """Return the three arrays of the product, and the trainer's gradients as left."""
     loss_of = _losses(kind, x.detach(), t.detach())
     params, vectors = _leaves([w1, b1, w2]), [v.detach() for v in (v1, v2, v3)]
     found = program.hessian_product(loss_of, params, vectors, damping)
@@ -81,7 +77,7 @@ def spare_squares(program, kind, x, t, w1, b1, w2, v1, v2, v3, damping):
 
 
 def gauss_newton(program, x, t, w1, b1, w2, v1, v2, v3, damping):
-    """Return the three arrays of the product, and what has happened to the trainer's gradients."""
+    """Return the three arrays of the product, and the trainer's gradients as left."""
     residuals_of = _residuals(x.detach(), t.detach())
     params, vectors = _leaves([w1, b1, w2]), [v.detach() for v in (v1, v2, v3)]
     found = program.gauss_newton_product(residuals_of, params, vectors, damping)

@@ -9,15 +9,20 @@ def lengths(program, q, k, v, positions):
     return np.sqrt((q * q).sum(axis=-1)), np.sqrt((k * k).sum(axis=-1))
 
 
-def drift(program, q, k, v, positions, by):
-    """Return by how much scores change, (B, H, n, n), when every position grows by `by`.
-
-    What rounding leaves of the difference is taken off: it has nine places.
-    """
+def moved(program, q, k, v, positions, by):
+    """Return scores, (B, H, n, n), and those when every position grows by `by`."""
     # Copies, because a program that turns the caller's arrays is for a check of its own.
     near_q, near_k, _ = program.rotate(q.copy(), k.copy(), v.copy(), positions)
     far_q, far_k, _ = program.rotate(q.copy(), k.copy(), v.copy(), positions + by)
-    return np.round(far_q @ far_k.swapaxes(2, 3) - near_q @ near_k.swapaxes(2, 3), 9)
+    return near_q @ near_k.swapaxes(2, 3), far_q @ far_k.swapaxes(2, 3)
+
+
+def drift(near, far):
+    """Return by how much scores change.
+
+    What rounding leaves of the difference is taken off: it has nine places.
+    """
+    return np.round(far - near, 9)
 
 
 def scores(program, x, w_q, w_k, heads, positions):

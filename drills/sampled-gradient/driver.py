@@ -44,9 +44,14 @@ def spread(program, logits, table, size):
 
 
 def constant(program, logits, table, size):
-    """By how much the estimate changes at most, over all draws, with 1,000 added to rewards."""
-    both = [list(_all_actions(program, logits, table, size, shift)) for shift in (0.0, 1000.0)]
-    return max(float(np.max(np.abs(a - b))) for (_, a), (_, b) in zip(*both, strict=True))
+    """Return the estimates of all draws, and those with 1,000 added to rewards."""
+    shifts = 0.0, 1000.0
+    return [[g for _, g in _all_actions(program, logits, table, size, one)] for one in shifts]
+
+
+def change(estimates):
+    """Return by how much the estimate changes at most, over all draws."""
+    return max(float(np.max(np.abs(np.subtract(*pair)))) for pair in zip(*estimates, strict=True))
 
 
 def _nodes(number, size):
@@ -91,7 +96,7 @@ def spread_score(program, mu, log_std, coefficients, size):
 
 
 def elsewhere(program, mu, log_std, coefficients, eps):
-    """At how many points score_grad asks for f that are none of the draws."""
+    """Return the points at which score_grad asks for f."""
     f, asked = _polynomial(coefficients), []
 
     def noting(z):
@@ -99,6 +104,11 @@ def elsewhere(program, mu, log_std, coefficients, eps):
         return f(z)
 
     program.score_grad(mu, log_std, eps.copy(), noting)
+    return np.array(asked)
+
+
+def no_draws(asked, mu, log_std, eps):
+    """Return at how many points f was asked for that are none of the draws."""
     draws = mu + np.exp(log_std) * eps
     return sum(not np.isclose(draws, z, rtol=1e-9, atol=1e-9).any() for z in asked)
 

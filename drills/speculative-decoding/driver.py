@@ -25,10 +25,9 @@ def decisions(program, p, q, token, u):
     return [int(found) for found, _ in rows], [bool(kept) for _, kept in rows]
 
 
-def possible(program, p, q, token, u):
-    """Return whether p gives the token that verify returns for each row more than 0."""
-    rows = zip(p, q, token.tolist(), u, strict=True)
-    return [bool(row[0][program.verify(*row)[0]] > 0) for row in rows]
+def possible(p, found):
+    """Return whether p gives the token that was found for each row more than 0."""
+    return [bool(row[token] > 0) for row, token in zip(p, found, strict=True)]
 
 
 class Watched(Model):
@@ -58,7 +57,7 @@ def logits_of(embed, head):
 
 
 def generate(program, text, k, u, embed, head, change, top_p=None):
-    """Run a step for each row of u; say what came of it.
+    """Run a step for each row of u.
 
     Args:
         program: the functions under test.
@@ -71,26 +70,47 @@ def generate(program, text, k, u, embed, head, change, top_p=None):
         top_p: passed on, if it is given.
 
     Returns:
-        The new tokens of each step; after each step, whether the caches are what they have to be
-        (target's, draft's), and how many tokens more than two the draft's lacks; of each step,
-        calls of the target, tokens that it was fed beyond k + 1, and tokens that the draft was fed
-        beyond those that its cache lacked and k.
+        The new tokens of each step; after each step, the tokens of the caches (target's, draft's);
+        of each step, calls of the target, and the tokens that it and the draft were fed.
     """
     target, draft = Watched(logits_of(embed, head)), Watched(logits_of(embed, head + change))
     text = [int(t) for t in text]
     target.extend(text[:-1])
     given = {} if top_p is None else {"top_p": top_p}
-    tokens, caches, passes = [], [], []
+    tokens, held, fed = [], [], []
     for row in u:
-        lacking = len(text) - len(draft.tokens)
         target.calls = target.fed = draft.fed = 0
         new = [int(t) for t in program.step(target, draft, text, k, row, **given)]
         tokens.append(new)
         text += new
+        held.append([list(target.tokens), list(draft.tokens)])
+        fed.append([target.calls, target.fed, draft.fed])
+    return tokens, held, fed
+
+
+def caches(text, tokens, held):
+    """Return of each step whether the caches are what they have to be, and what the draft's lacks.
+
+    It may lack two tokens, and only those beyond count.
+    """
+    text, found = text.tolist(), []
+    for new, (of_target, of_draft) in zip(tokens, held, strict=True):
+        text += new
         so_far = text[:-1]
-        held = draft.tokens
-        caches.append([target.tokens == so_far, held == so_far[: len(held)]])
-        caches[-1].append(max(0, len(text) - len(held) - 2))
-        over = max(0, target.fed - k - 1), max(0, draft.fed - lacking - k)
-        passes.append([target.calls, *over])
-    return tokens, np.array(caches), np.array(passes)
+        lacks = max(0, len(text) - len(of_draft) - 2)
+        found.append([of_target == so_far, of_draft == so_far[: len(of_draft)], lacks])
+    return np.array(found)
+
+
+def passes(text, k, tokens, held, fed):
+    """Return of each step the calls of the target, and what the models were fed in excess.
+
+    For the target that is beyond k + 1 tokens; for the draft, beyond k and those that its cache
+    lacked.
+    """
+    length, cached, found = len(text), 0, []
+    for new, (_, of_draft), (calls, to_target, to_draft) in zip(tokens, held, fed, strict=True):
+        over = max(0, to_target - k - 1), max(0, to_draft - (length - cached) - k)
+        found.append([calls, *over])
+        length, cached = length + len(new), len(of_draft)
+    return np.array(found)

@@ -1,4 +1,4 @@
-"""Machines of tiles, arrays of a precision, and what a machine has counted."""
+"""Machines of tiles, arrays of a precision, and what a machine has counted and kept."""
 
 import numpy as np
 from tile import Tiles
@@ -43,14 +43,27 @@ def read(_, found):
     return y.astype(np.float64), str(y.dtype), rstd
 
 
-def softmax_counts(_, t, found, x, block):
-    """Return entries moved, or the usual number, races, and whether kernels made the result."""
-    return _counts(t, found, 2 if x.shape[1] <= block else 3, x)
+def counted(_, t):
+    """Return entries loaded and stored, races, programs of the first launch, and memories left.
+
+    The last are those that kernels store to, as the last launch left them.
+    """
+    return t.loaded + t.stored, t.races, t.grids[0] if t.grids else None, t.left
 
 
-def rmsnorm_counts(_, t, found, x, block):
-    """Return entries moved, or the usual number, races, and whether kernels made the result."""
-    return _counts(t, found, 3 if x.shape[1] <= block else 4, x)
+def softmax_moved(entries, x, block):
+    """Return entries moved, or the usual number."""
+    return _usual(entries, 2 if x.shape[1] <= block else 3, x)
+
+
+def rmsnorm_moved(entries, x, block):
+    """Return entries moved, or the usual number."""
+    return _usual(entries, 3 if x.shape[1] <= block else 4, x)
+
+
+def backward_moved(entries, x):
+    """Return entries moved, or 8 per entry of x."""
+    return max(entries, 8 * x.size)
 
 
 def stored(_, t):
@@ -58,30 +71,28 @@ def stored(_, t):
     return t.stored
 
 
-def backward_counts(_, t, x):
-    """Return races, the programs of the first launch, and entries moved, or 8 per entry of x."""
-    return t.races, t.grids[0], max(t.loaded + t.stored, 8 * x.size)
-
-
 def wide(_, array):
     """Return an array in float64, and the dtype that it had."""
     return array.astype(np.float64), str(array.dtype)
 
 
-def in_kernels(_, t, *arrays):
-    """Return whether each row is what the last launch left in a memory that kernels store to."""
+def in_kernels(memories, *arrays):
+    """Return whether each row is what the last launch left in a memory that kernels store to.
+
+    An array may come with others behind it: those do not count.
+    """
+    arrays = [array[0] if isinstance(array, tuple) else array for array in arrays]
     rows = [row for array in arrays for row in np.atleast_2d(array)]
-    return all(any(_holds(left, row) for left in t.left) for row in rows)
+    return all(any(_holds(left, row) for left in memories) for row in rows)
 
 
-def _counts(t, found, times, x):
-    """Return entries moved, races, and whether the result is a kernel's.
+def _usual(entries, times, x):
+    """Return entries moved, or the usual number.
 
     A few numbers per row are nobody's concern, and less than x once each way is not possible.
     """
-    moved, usual = t.loaded + t.stored, times * x.size + 4 * len(x)
-    y = found[0] if isinstance(found, tuple) else found
-    return usual if 2 * x.size <= moved <= usual else moved, t.races, in_kernels(None, t, y)
+    usual = times * x.size + 4 * len(x)
+    return usual if 2 * x.size <= entries <= usual else entries
 
 
 def _holds(left, row):

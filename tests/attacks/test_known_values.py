@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from grader import bank
 from grader.audit.foreseen import comparing, is_forgeable
 from grader.bank.repair import repaired
+from grader.evaluation.values import array_of
+from grader.kinds import registry
 from grader.model.report import Report, Verdict
 from grader.sandbox import config
 from grader.session import GradingSession
@@ -21,6 +25,18 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 ROOT = Path(__file__).parents[2]
 QUESTIONS = sorted(path.stem for path in (ROOT / "questions").glob("*.yaml"))
 KNOWN, SEED = (1, 2), 20
+# Truth values that drivers return.  They are results or facts, and do not say if results are right.
+FACTS = {
+    "autograd-tape": {"finished", "writable"},  # without a RecursionError; a flag of an array
+    "batch-norm": {"is_refused"},  # with a ValueError
+    "hooked-gradients": {"unused"},  # parameters without a gradient
+    "int8-linear": {"has_gradient"},
+    "nan-step-zero": {"is_nan"},
+    "speculative-decoding": {"is_kept"},
+    "spike-and-clip": {"skipped"},
+    "too-smooth": {"mask"},
+    "zero-or-none": {"recording", "requires_grad", "training"},
+}
 
 
 class Decided(Exception):
@@ -58,6 +74,35 @@ def session(
 def passed(session: GradingSession, text: bytes) -> set[str]:
     """Return the parts that a submission passes."""
     return {one.id for one in graded(session, text).parts if one.verdict is Verdict.PASS}
+
+
+def holds_truth_value(value: Any) -> bool:
+    """Return True if a result is a truth value or holds one."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return any(map(holds_truth_value, value))
+    return bool(array_of(value).dtype == np.bool_)
+
+
+def test_a_driver_does_not_judge(session: GradingSession) -> None:
+    """Judgements are the same on every seed; a step of judge makes them beside the reference."""
+    right = session.bank.evaluation(session.bank.reference, SEED)
+    found = set[str]()
+    for check in right.checks:
+        if not registry.get(check.kind).judges_values:
+            continue
+        by_driver = {
+            name
+            for step in right.steps(check.run)
+            if step.owner == "driver"
+            for name in step.targets
+        }
+        results = right.truth(check.run, right.cases_of(check)[0]).values
+        for name in by_driver & {*right.wanted[check.run]}:
+            if holds_truth_value(results[name]):
+                found.add(name)
+    assert found <= FACTS.get(session.question.id, set())
 
 
 def test_known_values_pass_no_part(session: GradingSession) -> None:
