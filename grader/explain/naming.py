@@ -172,15 +172,23 @@ def _explains_everything(failure: Failure, match: Match) -> bool:
 
 
 def _possible(failure: Failure) -> list[Idea]:
-    """The variants of every idea that no check has ruled out."""
-    mine, ideas = failure.mine, failure.mine.question.ideas
-    bank = mine.bank
+    """Return the variants of every idea that no check has ruled out.
+
+    An idea of a later part passes all that was asked, so that it explains no failure of that.
+    """
+    mine, bank = failure.mine, failure.mine.bank
     assert bank is not None, "no session gives this evaluation its misconceptions"
+    asked = {check.id for check in mine.checks}
+    possible = [
+        name
+        for name in mine.question.variants
+        if failure.passed.isdisjoint(killers := mine.question.ideas[name].killed_by)
+        and asked.issuperset(killers[:1])
+    ]
     return [
         Idea(name, n, mine.with_bank_program(bank.variant(name, n)), mine, failure.reference)
-        for name, sources in mine.question.variants.items()
-        if failure.passed.isdisjoint(ideas[name].killed_by)
-        for n in range(len(sources))
+        for name in possible
+        for n in range(len(mine.question.variants[name]))
     ]
 
 
