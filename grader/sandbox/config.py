@@ -47,17 +47,17 @@ _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 
 def shared(*, torch: bool, compiler: bool = False) -> SharedConfig:
     """What holds for every worker that a zygote forks, or for one that starts afresh."""
-    on_gpu = torch and bool(cuda())
+    cards = cuda() if torch else ()
     sites = site_folders()
     # Another package is out of sight; of torch a worker of numpy tries whether it is.
     torch_files = [str(Path(p, "torch", "__init__.py")) for p in sites]
     return SharedConfig(
         torch=torch,
         site=sites,
-        memory=0 if on_gpu else MEMORY[torch],  # CUDA reserves far more than it uses
+        memory=0 if cards else MEMORY[torch],  # CUDA reserves far more than it uses
         judge=os.getpid(),
-        grants=grants(torch=torch, cards=cuda()) if sys.platform == "linux" else (),
-        devices=on_gpu,
+        grants=grants(torch=torch, devices=(*_DEVICES, *cards)) if sys.platform == "linux" else (),
+        devices=bool(cards),
         readable=_needed_files(),
         kept=[__file__, "/etc/passwd", *([] if torch else torch_files)],
         compiler=compiler,
@@ -107,10 +107,9 @@ def _closed(path: str) -> Path | None:
 @functools.cache
 def _needed_files() -> tuple[str, ...]:
     """Files without which a worker cannot run."""
-    packages = [Path(site, name) for site in site_folders() for name in ("numpy", "torch")]
-    libraries = [package / "__init__.py" for package in packages]
-    found = [str(path) for path in libraries if path.is_file()]
-    return (os.__file__, str(WORKER / "serve.py"), *found)
+    packages = (Path(site, name) for site in site_folders() for name in ("numpy", "torch"))
+    libraries = (str(package / "__init__.py") for package in packages)
+    return (os.__file__, str(WORKER / "serve.py"), *filter(os.path.isfile, libraries))
 
 
 def environment(folder: str) -> dict[str, str]:
@@ -142,14 +141,14 @@ def _threads_here() -> int:
 
 
 @functools.cache
-def grants(*, torch: bool, cards: tuple[str, ...] = ()) -> tuple[Grant, ...]:
-    """Rights and paths for `landlock`, without the scratch folder; `cards` are for torch alone."""
+def grants(*, torch: bool, devices: tuple[str, ...] = _DEVICES) -> tuple[Grant, ...]:
+    """Rights and paths for `landlock`, without the scratch folder."""
     sites = site_folders()
     packages = [str(Path(site, name)) for site in sites for name in PACKAGES[torch]]
     return (
         *((READ, path) for path in dict.fromkeys([str(WORKER), *_SYSTEM, *packages, *_python()])),
         *((LIST, path) for path in (*sites, *_LISTED)),  # the import system looks modules up there
-        *((USE, path) for path in (*_DEVICES, *(cards if torch else ()))),
+        *((USE, path) for path in devices),
     )
 
 
