@@ -18,7 +18,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grader.audit import derived, foreseen
-from grader.audit.matrix import Matrix, Seen, Subject, always_raised, result_of, shares_of
+from grader.audit.matrix import (
+    Matrix,
+    Seen,
+    Subject,
+    always_raised,
+    as_graded,
+    result_of,
+    shares_of,
+)
 from grader.audit.mutation import mutate
 from grader.audit.planted import plant_ideas
 from grader.audit.uncombined import uncombined
@@ -41,9 +49,7 @@ from grader.model.audit import (
 )
 from grader.model.numerals import quantity
 from grader.model.question import Question
-from grader.model.report import CheckResult
 from grader.session import GradingSession
-from grader.session.order import CheckSchedule
 from grader.session.submission import LOG_SEED, experiment
 
 SHOWN = 5  # places marked TODO
@@ -255,7 +261,7 @@ def _examined(session: GradingSession, subject: Subject, seed: int) -> Seen:
     )  # fmt: skip
     question = session.question
     results = {c.id: result_of(evaluation, c, timed=is_reference) for c in question.spec.checks}
-    graded, evaluation.parts_asked = as_graded(question, results)
+    graded, evaluation.parts_asked = as_graded(question, lambda check: results[check.id])
     found = diagnose(Failure(evaluation, tuple(graded.values())))
     raised = None if is_reference else always_raised(evaluation, results)
     named = found.confused.union(n.id for n in found.named)
@@ -272,17 +278,6 @@ def _tight(budgets: Iterable[Budget]) -> Iterator[str]:
                 f"{one.check}: its budget is {room:.2f}x what {one.right} takes, which is right; "
                 f"expected at least {wanted:.2f}x, midway to what the nearest wrong idea takes"
             )
-
-
-def as_graded(
-    question: Question, results: Mapping[str, CheckResult]
-) -> tuple[dict[str, CheckResult], int]:
-    """The results as a grade would report them, some skipped, and how many parts it asks."""
-    course = CheckSchedule(question.spec, range(1, len(question.spec.parts) + 1))
-    for part, check in course.order:
-        result = course.skipped(part, check) or results[check.id]
-        course.done[check.id] = replace(result, part=part)
-    return {check.id: course.done[check.id] for check in question.spec.checks}, course.asked
 
 
 # -- what the text promises ------------------------------------------------------------------------

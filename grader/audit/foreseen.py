@@ -9,7 +9,7 @@ answer to a run on a case, which all checks look at.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,12 +48,13 @@ def comparing(question: Question, part: int) -> list[Check]:
 
     An estimate without inputs is left out: its answer is what is asked for, and can be typed.
     """
-    return [
-        check
-        for check in question.spec.parts[part - 1].checks
-        if not check.stretch and registry.get(check.kind).judges_values
-        and (free_names(question.runs[check.run]) or not registry.get(check.kind).hides_expected)
-    ]  # fmt: skip
+    found = []
+    for check in _required(question, part):
+        kind = registry.get(check.kind)
+        has_inputs = free_names(question.runs[check.run]) or not kind.hides_expected
+        if kind.judges_values and has_inputs:
+            found.append(check)
+    return found
 
 
 def is_only_measured(question: Question, part: int) -> bool:
@@ -61,9 +62,12 @@ def is_only_measured(question: Question, part: int) -> bool:
 
     Budgets and side effects are reported by that process, which can forge them.
     """
-    required = [c for c in question.spec.parts[part - 1].checks if not c.stretch]
-    kinds = [registry.get(check.kind) for check in required]
+    kinds = [registry.get(check.kind) for check in _required(question, part)]
     return not any(kind.judges_values or isinstance(kind, Written) for kind in kinds)
+
+
+def _required(question: Question, part: int) -> list[Check]:
+    return [check for check in question.spec.parts[part - 1].checks if not check.stretch]
 
 
 def faults(session: GradingSession, seed: int) -> Iterator[str]:
@@ -100,14 +104,10 @@ def faults(session: GradingSession, seed: int) -> Iterator[str]:
 
 def _is_empty(evaluation: Evaluation, check: Check) -> bool:
     """Return True if the inputs of a check are arrays without entries: there are no others."""
+    drawn = [evaluation.drawn(case) for case in evaluation.cases_of(check)]
     names = free_names(evaluation.steps(check.run))
-    values = [
-        value
-        for case in evaluation.cases_of(check)
-        for name, value in evaluation.drawn(case).items()
-        if name in names
-    ]
-    return bool(values) and not any(np.size(value) for value in values)
+    sizes = [np.size(given[name]) for given in drawn for name in names]
+    return bool(sizes) and not any(sizes)
 
 
 def _failing_program(
@@ -132,37 +132,41 @@ def _is_forged(evaluation: Evaluation, recorded: Evaluation, checks: Sequence[Ch
         recorded: of the reference, on another seed.
         checks: of the run.
     """
-    replayed, corrected = dict[str, Results](), dict[str, Results]()
-    cases = {case.name: case for check in checks for case in evaluation.cases_of(check)}
-    for name, case in cases.items():
-        known = _results(recorded, recorded.reference, checks[0].run, case)
-        replayed[name] = _judged(evaluation, checks[0].run, case, known)
-        mine = _corrected(evaluation, checks[0].run, case, known)
-        corrected[name] = _judged(evaluation, checks[0].run, case, mine)
-    failing = {*cases}
-    for planted in (replayed, corrected):
-        failing &= {name for check in checks for name in _failing(evaluation, check, planted)}
+    run = checks[0].run
+    failing = {case.name for check in checks for case in evaluation.cases_of(check)}
+    cases = [evaluation.cases[name] for name in sorted(failing)]
+    known = {case.name: _results(recorded, recorded.reference, run, case) for case in cases}
+    mine = {case.name: _corrected(evaluation, run, case, known[case.name]) for case in cases}
+    for results in (known, mine):
+        failing &= _failing(evaluation, checks, results)
     return not failing
 
 
 def _failing(
-    evaluation: Evaluation, check: Check, planted: Mapping[str, Results]
-) -> Collection[str]:
-    """Return the cases on which a check does not pass results that are given by case."""
+    evaluation: Evaluation, checks: Sequence[Check], results: Mapping[str, Results]
+) -> set[str]:
+    """Return the cases on which a check of a run does not pass results that are given by case."""
     forged = evaluation.with_submission(evaluation.submission)
-    cases = [case.name for case in forged.cases_of(check)]
-    for name in cases:
-        forged.plant(check.run, forged.cases[name], Outcome(dict(planted[name])))
-    try:
-        result = registry.get(check.kind).carry_out(forged, check)
-    except Stopped:
-        return cases
-    return () if result.verdict in FINE else result.failing or cases
+    for name, given in results.items():
+        case = evaluation.cases[name]
+        judged = _judged(evaluation, checks[0].run, case, given)
+        forged.plant(checks[0].run, case, Outcome(dict(judged)))
+    failing = set[str]()
+    for check in checks:
+        every = [case.name for case in forged.cases_of(check)]
+        try:
+            result = registry.get(check.kind).carry_out(forged, check)
+        except Stopped:
+            failing |= {*every}
+            continue
+        if result.verdict not in FINE:
+            failing |= {*(result.failing or every)}
+    return failing
 
 
-def _apart(evaluation: Evaluation, program: RemoteProgram) -> RemoteProgram:
-    """Return the program as a submission, of which the reference's process judges the results."""
-    return replace(program, judging=lambda: evaluation.reference)
+def _apart(evaluation: Evaluation) -> RemoteProgram:
+    """Return the reference as a submission, whose results another process judges."""
+    return replace(evaluation.reference, judging=lambda: evaluation.reference)
 
 
 def _results(evaluation: Evaluation, program: RemoteProgram, run: str, case: CaseRecipe) -> Results:
@@ -171,20 +175,16 @@ def _results(evaluation: Evaluation, program: RemoteProgram, run: str, case: Cas
     Raises:
         ProgramError, WorkerError: it does not.
     """
-    apart, want = _apart(evaluation, program), evaluation.wanted[run]
-    own, judged, asked = apart.shared_out(evaluation.steps(run), want)
+    steps, want = evaluation.steps(run), evaluation.wanted[run]
+    own, judged, asked = _apart(evaluation).shared_out(steps, want)
     if not judged:
         return evaluation.outcome(program, run, case).values
-    return evaluation.remember(
-        ("own results", run, case.name, asked),
-        lambda: apart.run(own, evaluation.inputs(case, run), asked),
-        program,
-    ).values
+    return program.run(own, evaluation.inputs(case, run), asked).values
 
 
 def _judged(evaluation: Evaluation, run: str, case: CaseRecipe, given: Results) -> Results:
     """Return the results that a check compares, some of them judged by steps of judge."""
-    apart, want = _apart(evaluation, evaluation.reference), evaluation.wanted[run]
+    apart, want = _apart(evaluation), evaluation.wanted[run]
     _, judged, _ = apart.shared_out(evaluation.steps(run), want)
     if not judged:
         return given
@@ -202,18 +202,14 @@ def _corrected(
     mine = dict[str, Any]()
     with contextlib.suppress(ProgramError, WorkerError):  # it may not define what is called
         mine = dict(_results(evaluation, evaluation.submission, run, case))
+    recorded = Outcome(dict(known))
     for name, right in _results(evaluation, evaluation.reference, run, case).items():
-        if name in evaluation.wanted[run] and _agrees(evaluation, run, case, name, known):
+        is_compared = name in known and name in evaluation.wanted[run]
+        if is_compared and fault_of(evaluation, run, case, name, recorded) is None:
             mine[name] = right
         else:
             mine[name] = _mixed(mine.get(name), right, known.get(name))
     return mine
-
-
-def _agrees(evaluation: Evaluation, run: str, case: CaseRecipe, name: str, known: Results) -> bool:
-    """Return True if a result of the other seed is right on this one."""
-    fault = fault_of(evaluation, run, case, name, Outcome(dict(known)))
-    return name in known and fault is None
 
 
 def _mixed(mine: Any, right: Any, replayed: Any) -> Any:  # noqa: ANN401 any results

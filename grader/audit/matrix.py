@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from grader import forms
@@ -22,6 +22,7 @@ from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.session.bank_programs import file_of, line_of, message_of
+from grader.session.order import CheckSchedule
 from grader.session.submission import lacks
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
@@ -126,6 +127,25 @@ def result_of(evaluation: Evaluation, check: Check, *, timed: bool = False) -> C
         return registry.get(check.kind).carry_out(evaluation, check)
     except Stopped as stop:
         return stop.result
+
+
+def as_graded(
+    question: Question, result: Callable[[Check], CheckResult], *, parts: int | None = None
+) -> tuple[dict[str, CheckResult], int]:
+    """Return the results of checks as a grade reports them, and how many parts it asks.
+
+    A grade skips some checks. The `parts` are those of the program (default: all).
+    """
+    last = parts or len(question.spec.parts)
+    course = CheckSchedule(question.spec, range(1, last + 1))
+    for part, check in course.order:
+        if part <= last:
+            found = course.skipped(part, check) or result(check)
+            course.done[check.id] = replace(found, part=part)
+    done = course.done
+    return {
+        check.id: done[check.id] for check in question.spec.checks if check.id in done
+    }, course.asked
 
 
 def shares_of(evaluation: Evaluation, results: Mapping[str, CheckResult]) -> dict[str, float]:
@@ -270,6 +290,8 @@ class Matrix:
                 if (seen.results if later else seen.graded)[killer].verdict in FINE:
                     why, then = _unkilled(seen, killer)
                     yield seen.seed, f"{subject.name} is said to be killed by {killer}, {why}", then
+            if any(r.part < part_of(killer) for r in graded for killer in subject.killers[:1]):
+                continue  # an idea is not looked for before its part
             # The spec need not say what the starter holds.
             if subject.expected and seen.named - partners != subject.expected - partners:
                 wanted = f", expected {', '.join(sorted(subject.expected))}"

@@ -9,13 +9,12 @@ also on inputs that the contract does not cover.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from grader import forms
 from grader.audit.derived import handed_on
-from grader.audit.matrix import result_of
+from grader.audit.matrix import as_graded, result_of
 from grader.evaluation.evaluation import BankFault
 from grader.explain.components import Failure, is_fault, observed
 from grader.explain.naming import diagnose
@@ -24,30 +23,13 @@ from grader.model.question import Question
 from grader.model.report import FINE
 from grader.session import GradingSession
 from grader.session.bank_programs import accepted_program
-from grader.session.order import CheckSchedule
 
 STYLES = 2  # accepted solutions in which a variant is planted
 TRIED = 5  # accepted solutions that are tried for it at most
+PASSES = ""  # a plant: its accepted solution does not use what is replaced
 
 _IMPORTS = (ast.Import, ast.ImportFrom)
-
-
-@dataclass(frozen=True, slots=True)
-class Plant:
-    """A variant in an accepted solution that has all functions that the variant redefines."""
-
-    idea: str
-    index: int  # of the variant
-    style: str
-    sources: list[bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Result of grading a plant."""
-
-    passes: bool  # the accepted solution does not use what is replaced
-    names: frozenset[str] = frozenset()  # of the ideas that are named without a doubt
+_ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 
 
 def plant_ideas(
@@ -58,45 +40,42 @@ def plant_ideas(
     Returns:
         How many are named; None if no plant fails a check.
     """
+    question = session.question
+    if forms.of(question.spec).is_text:  # text has no functions to replace
+        return None
     named, passing, impossible, missed = 0, 0, 0, list[str]()
-    for idea, plants in _plants_of_variants(session.question):
+    variants = [(name, n) for name, all_ in question.variants.items() for n in range(len(all_))]
+    for number, (idea, index) in enumerate(variants):
         progress(f"{idea} in accepted solutions")
-        tried = ((plant.style, _grade(session, plant, seed)) for plant in islice(plants, TRIED))
-        grown = islice(((style, found) for style, found in tried if found is not None), STYLES)
-        outcomes = list(grown)
+        plants = islice(_plants(question, idea, index, number), TRIED)
+        graded = (
+            (style, _named(session, idea, index, sources, style, seed)) for style, sources in plants
+        )
+        outcomes = list(islice((one for one in graded if one[1] is not None), STYLES))
         if not outcomes:
             impossible += 1
         for style, outcome in outcomes:
-            if outcome.passes:
+            if outcome == PASSES:
                 passing += 1
-            elif outcome.names == {idea}:
+            elif outcome == idea:
                 named += 1
             else:
-                names = ", ".join(sorted(outcome.names)) or "nothing"
-                missed.append(f"{idea} in {style} (named: {names})")
+                missed.append(f"{idea} in {style} (named: {outcome})")
     if not named and not missed:
         return None
     return Planted(named, tuple(missed), passing, impossible)
 
 
-def _plants_of_variants(question: Question) -> Iterator[tuple[str, Iterator[Plant]]]:
-    """Give the idea of each variant with its plants, which begin with another style each time."""
-    styles = list(question.accepted)
-    if not styles or forms.of(question.spec).is_text:  # text has no functions to replace
-        return
-    variants = [(name, n) for name, all_ in question.variants.items() for n in range(len(all_))]
-    for number, (idea, index) in enumerate(variants):
-        first = number % len(styles)
-        yield idea, _plants(question, idea, index, [*styles[first:], *styles[:first]])
-
-
-def _plants(question: Question, idea: str, index: int, styles: Iterable[str]) -> Iterator[Plant]:
-    """Give the plants of a variant in those of some styles that take it."""
-    for style in styles:
-        variant = question.variants[idea][index]
-        layers = planted(question, accepted_program(question, style), variant)
-        if layers is not None:
-            yield Plant(idea, index, style, layers)
+def _plants(
+    question: Question, idea: str, index: int, first: int
+) -> Iterator[tuple[str, list[bytes]]]:
+    """Give each accepted solution that takes a variant, and the sources with it."""
+    styles, variant = list(question.accepted), question.variants[idea][index]
+    for turn in range(len(styles)):  # begins with another style for each variant
+        style = styles[(first + turn) % len(styles)]
+        sources = planted(question, accepted_program(question, style), variant)
+        if sources is not None:
+            yield style, sources
 
 
 def planted(question: Question, accepted: bytes, idea: bytes) -> list[bytes] | None:
@@ -107,35 +86,29 @@ def planted(question: Question, accepted: bytes, idea: bytes) -> list[bytes] | N
     the reference that the variant calls are brought along.  A helper of the same name has to be the
     same, because a name says little of what a helper takes and returns.
     """
-    reference, theirs, own = (definitions(one) for one in (question.reference, accepted, idea))
-    public = set(question.functions)
+    reference, theirs, own = map(definitions, (question.reference, accepted, idea))
     redefined = own.keys() & reference.keys()
     replaces = any(not isinstance(reference[name], _IMPORTS) for name in redefined)
     if not replaces or not redefined <= theirs.keys():
         return None
-    captured = _captured(idea)  # wrapped, that is: what it takes and returns stays the same
-    anew = (public & redefined) - captured
+    # What a variant wraps, as in `_before = forward`, takes and returns the same as before.
+    wrapped = (node for node in own.values() if isinstance(node, _ASSIGNMENTS))
+    public = set(question.functions)
+    anew = (public & redefined) - _names(ast.Load, *wrapped)
     if any((one in anew) != (other in anew) for one, other in _handovers(question)):
         return None
-    needed, seen = _names(*own.values()) | redefined, set[str]()
-    brought = set[str]()
-    while needed:
-        name = needed.pop()
-        if name in seen or name not in reference or name in public:
+    needed, helpers = list(_names(ast.Load, *own.values()) | redefined), set[str]()
+    for name in needed:
+        if name in helpers or name not in reference or name in public:
             continue
-        seen.add(name)
+        helpers.add(name)
         if name not in theirs:
-            brought.add(name)
-            needed |= _names(reference[name])
+            needed += _names(ast.Load, reference[name])
         elif ast.dump(theirs[name]) != ast.dump(reference[name]):
             return None
-    text = question.reference.decode().splitlines()
-    nodes = {id(reference[name]): reference[name] for name in brought}
-    pieces = [
-        "\n".join(text[_first_line(node) - 1 : node.end_lineno])
-        for node in sorted(nodes.values(), key=lambda node: node.lineno)
-    ]
-    return [accepted, *["\n".join([*pieces, ""]).encode()] * bool(pieces), idea]
+    brought = {reference[name]: None for name in reference if name in helpers - theirs.keys()}
+    layer = "\n".join(map(ast.unparse, brought)).encode()
+    return [accepted, layer, idea] if brought else [accepted, idea]
 
 
 def _handovers(question: Question) -> set[tuple[str, str]]:
@@ -150,68 +123,53 @@ def _handovers(question: Question) -> set[tuple[str, str]]:
     return found
 
 
-def _captured(idea: bytes) -> set[str]:
-    """Return the names that a variant reads at the left margin, as in `_before = forward`."""
-    nodes = (node for node in ast.parse(idea).body if isinstance(node, (ast.Assign, ast.AnnAssign)))
-    return _names(*nodes)
-
-
 def definitions(source: bytes) -> dict[str, ast.stmt]:
     """Return the statements that bind names at the left margin, by name."""
     found: dict[str, ast.stmt] = {}
     for node in ast.parse(source).body:
+        names = set[str]()
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            found[node.name] = node
+            names = {node.name}
         elif isinstance(node, _IMPORTS):
-            found |= {alias.asname or alias.name.partition(".")[0]: node for alias in node.names}
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            names = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, _ASSIGNMENTS):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names = (n for target in targets for n in ast.walk(target) if isinstance(n, ast.Name))
-            found |= dict.fromkeys((name.id for name in names), node)
+            names = _names(ast.expr_context, *targets)
+        found |= dict.fromkeys(names, node)
     return found
 
 
-def _names(*nodes: ast.stmt) -> set[str]:
-    """Return the names that some statements read."""
+def _names(context: type[ast.expr_context], *nodes: ast.AST) -> set[str]:
+    """Return the names in some nodes: those that are read (`ast.Load`), or all."""
     found = (n for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name))
-    return {name.id for name in found if isinstance(name.ctx, ast.Load)}
+    return {name.id for name in found if isinstance(name.ctx, context)}
 
 
-def _first_line(node: ast.stmt) -> int:
-    """Return the line at which a statement begins, decorators included."""
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
-
-
-def _grade(session: GradingSession, plant: Plant, seed: int) -> Outcome | None:
-    """Grade a plant; None if the two programs do not fit together.
+def _named(
+    session: GradingSession, idea: str, index: int, sources: list[bytes], style: str, seed: int
+) -> str | None:
+    """Return the ideas that a plant is graded to have; None if the two programs do not fit.
 
     They do not if the plant cannot be loaded, fails a check that the idea itself passes, or returns
     nothing where the idea does: then more is wrong with it than the idea.
     """
-    question, last = session.question, session.question.right_until[plant.style]
-    called = f"{plant.idea}/{plant.index} in {plant.style}"
+    question, last = session.question, session.question.right_until[style]
     try:
-        evaluation = session.examine(called, plant.sources, seed, parts=last)
-        course = CheckSchedule(question.spec, range(1, last + 1))
-        for part, check in course.order:
-            if part <= last:
-                result = course.skipped(part, check) or result_of(evaluation, check)
-                course.done[check.id] = replace(result, part=part)
-        evaluation.parts_asked = course.asked
-        checks = tuple(course.done.values())
-        failing = {check.id for check in checks if check.verdict not in FINE and not check.stretch}
+        evaluation = session.examine(f"{idea}/{index} in {style}", sources, seed, parts=last)
+        graded, asked = as_graded(question, lambda c: result_of(evaluation, c), parts=last)
+        failing = [c for c in graded.values() if c.verdict not in FINE and not c.stretch]
         if not failing:
-            return Outcome(passes=True)
-        idea = evaluation.with_bank_program(session.bank.variant(plant.idea, plant.index))
-        if any(result_of(idea, c).verdict in FINE for c in evaluation.checks if c.id in failing):
+            return PASSES
+        alone = evaluation.with_bank_program(session.bank.variant(idea, index))
+        checks = {check.id: check for check in question.spec.checks}
+        if any(result_of(alone, checks[c.id]).verdict in FINE for c in failing):
             return None
-        idea.parts_asked = course.asked
-        failure = Failure(evaluation, checks, made_of=plant.style)
+        evaluation.parts_asked = alone.parts_asked = asked
+        failure = Failure(evaluation, tuple(graded.values()), made_of=style)
         for cell in failure.evidence:
-            if is_fault(observed(evaluation, *cell)) and not is_fault(observed(idea, *cell)):
+            if is_fault(observed(evaluation, *cell)) and not is_fault(observed(alone, *cell)):
                 return None
         named = diagnose(failure).named
     except BankFault:
         return None
-    return Outcome(passes=False, names=frozenset(one.id for one in named if not one.doubt))
+    return ", ".join(sorted(one.id for one in named if not one.doubt)) or "nothing"

@@ -18,8 +18,9 @@ from typing import Any
 import pytest
 
 from grader.audit import audit as auditing
-from grader.audit.audit import Plan, as_graded, audit
+from grader.audit.audit import Plan, audit
 from grader.audit.audit import audited as audited_at_once
+from grader.audit.matrix import as_graded
 from grader.bank import load
 from grader.model.audit import AuditReport, Cell
 from grader.model.question import Question
@@ -96,7 +97,7 @@ def test_what_is_too_close_to_call_blocks_no_check(verdict: Verdict, then: Verdi
         "speed": CheckResult("speed", "performance", verdict, ""),
         "forward": CheckResult("forward", "outputs", Verdict.PASS, ""),
     }
-    graded, _ = as_graded(with_checks(question, checks), results)
+    graded, _ = as_graded(with_checks(question, checks), lambda check: results[check.id])
     assert [result.verdict for result in graded.values()] == [verdict, then]
 
 
