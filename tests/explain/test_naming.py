@@ -12,7 +12,9 @@ from grader.explain import naming
 from grader.explain.components import Component, same_on
 from grader.model.report import Named, Report
 from grader.reports.words import ideas
+from grader.sandbox.remote import RemoteProgram
 from grader.session import GradingSession, grade
+from grader.session.bank_programs import BankPrograms
 from tests.audit.audits import VARIANTS, question
 from tests.explain.making import Grade, changed, load, solution
 from tests.pages import page_of
@@ -70,6 +72,24 @@ def test_an_idea_is_known_however_it_is_written(
     assert exact(report) == {idea}
     assert partial(report) == {}
     assert f"Idea: {idea}. It gives exactly" in shown(report)
+
+
+def test_an_idea_of_a_later_part_is_not_run_before_that_is_asked(
+    graded: Grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run: list[str] = []
+    variant = BankPrograms.variant
+
+    def noted(bank: BankPrograms, name: str, index: int) -> RemoteProgram:
+        run.append(name)
+        return variant(bank, name, index)
+
+    monkeypatch.setattr(BankPrograms, "variant", noted)
+    report = graded("rope", solution("rope", "degrees"))
+    assert exact(report) == {"angles-in-degrees"}
+    question = load("rope")
+    parts = {question.spec.part_of(question.ideas[name].killed_by[0]) for name in run}
+    assert (report.parts_passed, parts) == (0, {1})
 
 
 # -- inputs that the contract does not cover, roundings, and doubts --------------------------------
