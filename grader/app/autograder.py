@@ -96,6 +96,7 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
     ]
     there = config.model_copy(update={"seed": seed, "questions": asked})  # one seed for everybody
     counts = {"format", "seed", "isolation", "questions", "partial", "on_error", "stretch"}
+    counts |= {"strict_text"}
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     names = {
         "version": __version__, "seconds": str(SECONDS), "called": shlex.quote(_CALLED),

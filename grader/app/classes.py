@@ -105,6 +105,9 @@ class ClassFile(Keys):
         "The least that a submission has to be refused.", "strong"
     )
     stretch: bool = key("Whether what is only reported is measured, too.", False)
+    strict_text: bool = key(
+        "Whether answers in words and numbers are read literally: `37 users` is no number.", False
+    )
     on_error: Literal["stop", "skip"] = key(
         "What a cell of a notebook that raises does to those after it.", "stop"
     )
@@ -263,6 +266,7 @@ class ClassPlan:
     seed: int | None = None
     level: str = ""  # of isolation, at least; what its class.yaml says, else strong, when empty
     stretch: bool = False  # whether what is only reported is measured
+    strict_text: bool = False  # whether answers that are texts are read literally
     jobs: int | None = None  # processes here; as many as there are cores when None
     layout: str = ""  # how submissions are laid out, where that does not show
     pattern: str = ""  # their paths, with fields, where no layout fits
@@ -308,6 +312,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         ),
         title=config.title, deadline=config.deadline, counts=config.counts,
         late=Late(**config.late.model_dump()) if config.late else None,
+        strict_text=plan.strict_text or config.strict_text,
         stretch=plan.stretch or config.stretch, submissions=str(folder), per_student=per_student,
     )  # fmt: skip
     # Before anything is written: it may be refused.
@@ -331,7 +336,15 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
             return
         terms = results.terms  # a seed that was drawn once stays
         jobs = (
-            Job(key, question, program, terms.seed_of(student), terms.level, terms.stretch)
+            Job(
+                key,
+                question,
+                program,
+                terms.seed_of(student),
+                terms.level,
+                terms.stretch,
+                terms.strict_text,
+            )
             for question in terms.questions
             for key, program, student in results.waiting(question)
         )

@@ -79,6 +79,7 @@ def key_of(terms: Terms, question: AssignedQuestion, program: Program, student: 
     decides = [
         program.hashes, question.digest, question.parts, sorted(question.libraries.items()),
         terms.seed_of(student), terms.level, terms.stretch, terms.program, question.shared,
+        terms.strict_text,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32]
 

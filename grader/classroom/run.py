@@ -53,6 +53,7 @@ class Job:
     seed: int
     level: str
     stretch: bool = False  # whether what is only reported is measured
+    literal: bool = False  # whether answers that are texts are read literally
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # where no bank is reached
 
 
@@ -83,7 +84,7 @@ def grade_one(job: Job) -> Graded:
         try:
             report = session.grade(
                 job.program.main, modules=job.program.modules, seed=job.seed, filename=file,
-                stretched=job.stretch, lenient=True,
+                stretched=job.stretch, lenient=True, literal=job.literal,
             )  # fmt: skip
         except BaseException:
             session.close()  # its state is unknown

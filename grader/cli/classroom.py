@@ -37,6 +37,9 @@ def grade(
     isolation: Level = "",
     seed: Seed = None,
     stretch: Annotated[bool, flag("--stretch", "Measure what is only reported, too.")] = False,
+    strict_text: Annotated[
+        bool, flag("--strict-text", "Read text answers literally: '37 users' is no number.")
+    ] = False,
     layout: Annotated[str, option("NAME", "How files are laid out, if it does not show.")] = "",
     pattern: Annotated[str, option("PATH", "Their paths, like '{student}/{question}.py'.")] = "",
     scheduler: Annotated[str, option("ADDRESS", "Grade on this Dask cluster.")] = "",
@@ -51,7 +54,8 @@ def grade(
         logging.disable()  # what goes wrong there is said in a sentence, not in its tracebacks
     plan = ClassPlan(
         submissions, tuple(question or ()), out, seed=seed, level=isolation, jobs=jobs,
-        stretch=stretch, layout=layout, pattern=pattern, file=file, scheduler=scheduler,
+        stretch=stretch, strict_text=strict_text, layout=layout, pattern=pattern, file=file,
+        scheduler=scheduler,
     )  # fmt: skip
     verdicts, faults, known, total = Counter[str](), Counter[str](), 0, 0
     try:

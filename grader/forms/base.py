@@ -11,6 +11,7 @@ any more, it is an answer not given.
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,11 @@ MOST_BYTES = 64 << 10
 LONGEST = 240  # characters of what is said of a line
 MOST_FAULTS = 6  # that are said of a file
 OPEN = {"", "?"}  # values that stand for no answer yet
+_MARKS = "*_`$\"'"  # of Markdown, and quotes
+_BULLET = re.compile(
+    r"\s*(?:(?:[-*+>\u2022\u25cf\u2013]|\(?(?:\d{1,2}|[A-Za-z])[.)])\s*)*(?:lines?\s+(?=\d))?"
+)
+_BETWEEN = re.compile(r":?=+>?|:|[-~]>|[~\u2248\u223c\u2192\u21d2]")  # a name and its value
 
 
 class Unreadable(Exception):
@@ -97,10 +103,18 @@ class Form:
             rows = ((name, f"{a.ask.strip()}{units[name]}") for name, a in spec.answers.items())
             yield Material("Answers", rows=tuple(rows))
 
-    def program(self, text: bytes, question: Question, unread: Unread = None) -> bytes:  # noqa: ARG002
+    def program(
+        self,
+        text: bytes,
+        question: Question,  # noqa: ARG002
+        unread: Unread = None,  # noqa: ARG002
+        *,
+        literal: bool = False,  # noqa: ARG002
+    ) -> bytes:
         """The program that a file stands for; it lacks functions of which nothing is answered.
 
         With a list, what is `unread` is added to it, and counts as an answer not given.
+        `literal` forgives nothing: a line is `name = value`, a number as docs/forms.md has it.
 
         Raises:
             Unreadable: it is not what is asked for.
@@ -144,7 +158,7 @@ class Given:
 
 def read(
     text: bytes, names: Collection[str], *, needed: Collection[str] = (), unknown: str = "",
-    unread: Unread = None,
+    unread: Unread = None, literal: bool = False,
 ) -> dict[str, Given]:  # fmt: skip
     """The answers that are given, by name; an open one is left out.
 
@@ -161,8 +175,12 @@ def read(
     twice = set[str]()
     for number, line in enumerate(lines(text), 1):
         said = line.partition("#")[0]
-        left, equals, right = said.partition("=" if "=" in said else ":")
-        name, value, wrong = "".join(left.split()), right.strip(), ""
+        left, equals, right = _parted(said, literal=literal)
+        name, wrong = "".join(left.split()), ""
+        value = right.strip()
+        if not literal:
+            name = _named(left, names)
+            value = right.lstrip(f"{_MARKS} \t").rstrip(f"{_MARKS} \t.,;")
         if not name and not equals:
             continue
         if "\ufffd" in said:  # which stands for bytes that are no letter
@@ -181,7 +199,7 @@ def read(
         if wrong:
             faults.append(Unreadable(wrong, number, 1, line))
             continue
-        column = len(left) + 2 + len(right) - len(right.lstrip())
+        column = len(said) - len(right) + right.find(value) + 1
         found[name] = Given(value, number, column, line)
     # A name that is misspelled is not missing as well.
     lacking = [name for name in needed or names if name not in found]
@@ -190,6 +208,31 @@ def read(
         faults.append(Unreadable(f"{unanswered(lacking)}; write {name} = ..."))
     refuse(faults, unread)
     return {n: one for n, one in found.items() if n not in twice and one.value not in OPEN}
+
+
+def _parted(line: str, *, literal: bool) -> tuple[str, str, str]:
+    """Split a line into a name, what stands between, and the value, without a bullet."""
+    if literal:
+        return line.partition("=" if "=" in line else ":")
+    bullet = _BULLET.match(line)
+    start = bullet.end() if bullet else 0
+    found = _BETWEEN.search(line, start)
+    if found is None:
+        return line[start:], "", ""
+    return line[start : found.start()], found[0], line[found.end() :]
+
+
+def _named(written: str, names: Collection[str]) -> str:
+    """Return the name that is meant: capitals, spaces and marks make no difference."""
+    name = "".join(written.split())
+    if name in names:
+        return name
+    alike = [known for known in names if _letters(known) == _letters(written)]
+    return alike[0] if len(alike) == 1 else name.strip(_MARKS)
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
 
 
 def lines(text: bytes) -> list[str]:
@@ -209,9 +252,12 @@ def comment(text: str, indent: str = "") -> list[str]:
     return wrap(shown, 80, initial_indent="# ", subsequent_indent=f"# {indent}")
 
 
-def template(asked: Mapping[str, Answer], unit: Mapping[str, str]) -> bytes:
-    """The file to begin with: what is asked by name as comments, some units, every answer open."""
+def template(
+    asked: Mapping[str, Answer], unit: Mapping[str, str], rules: Sequence[str] = ()
+) -> bytes:
+    """The file to begin with: rules and what is asked as comments, units, every answer open."""
     lines = ["# Write your answers behind the =; what follows a # is not read."]
+    lines += [line for rule in rules for line in comment(rule)]
     for name, one in asked.items():
         said = one.ask + (f" ({unit[name]})" if unit.get(name) else "")
         lines += ["", *comment(said), f"{name} = ?"]

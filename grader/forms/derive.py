@@ -31,8 +31,9 @@ WORDS = {*FUNCTIONS, "sum", "d"}
 TAKEN = {*WORDS, "float", "range", "np", "n_", "dtype", "len", "repr", "found_", "__debug__"}
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<sign>\*\*|[-+*/()\[\],]))", re.ASCII
+    r"|(?P<sign>\*\*|[-+*/()\[\],^\u00d7\u00b7\u2212]))", re.ASCII
 )  # fmt: skip
+_SIGNS = {"^": "**", "\u00d7": "*", "\u00b7": "*", "\u2212": "-", "ln": "log"}
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2}
 _ARRAYS = (  # by number of indices
     "{formula}",
@@ -53,12 +54,16 @@ class Derive(Form):
 
     def starter(self, spec: Spec) -> bytes:
         """Every line open."""
-        return template({shown(n, a.over): a for n, a in spec.answers.items()}, {})
+        rule = "A formula: numbers, p[i], + - * / **, exp( ), log( ), sum(k, ...), d(i, j)."
+        return template({shown(n, a.over): a for n, a in spec.answers.items()}, {}, [rule])
 
-    def program(self, text: bytes, question: Question, unread: Unread = None) -> bytes:
+    def program(
+        self, text: bytes, question: Question, unread: Unread = None, *, literal: bool = False
+    ) -> bytes:
         """Functions that compute what was written, each in the line in which it was."""
         asked = question.spec.answers
-        given = read(text, [shown(n, one.over) for n, one in asked.items()], unread=unread)
+        marks = [shown(n, one.over) for n, one in asked.items()]
+        given = read(text, marks, unread=unread, literal=literal)
         faults: list[Unreadable] = []
         lines = [""] * max((one.line for one in given.values()), default=0)
         for name, one in asked.items():
@@ -191,8 +196,7 @@ class _Reader:
             self.refuse(f"{self.sign} is an index: it stands in [ ] or in d( )")
         if self.sign not in self.symbols:
             known = ", ".join([*self.symbols, *self.indices])
-            meant = "; the natural logarithm is log" if self.sign == "ln" else ""
-            self.refuse(f"{self.sign} is not a symbol; use {known}{meant}")
+            self.refuse(f"{self.sign} is not a symbol; use {known}")
         at, symbol = self.at, self._next()
         if self.sign != "[":
             entry = f"{symbol}[{self._some()}]" if self.indices else f"sum(k, {symbol}[k])"
@@ -253,10 +257,10 @@ def _tokens(text: str) -> list[tuple[str, str, int]]:
         token = _TOKEN.match(text, at)
         if token is None:
             place = at + len(text[at:]) - len(text[at:].lstrip())
-            meant = "; a power is **" if text[place] == "^" else ""
-            raise Unreadable(f"{text[place]!r} is not part of the notation{meant}", column=place)
+            raise Unreadable(f"{text[place]!r} is not part of the notation", column=place)
         kind = token.lastgroup or ""
-        found.append((kind, token[kind], token.start(kind)))
+        sign = _SIGNS.get(token[kind], token[kind])
+        found.append((kind, sign, token.start(kind)))
         at = token.end()
         if len(found) > MOST_TOKENS:
             raise Unreadable(f"has more than {MOST_TOKENS} symbols", column=at)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection, Iterator
 
 from grader.forms.base import Unreadable
-from grader.forms.numbers import UNITS, fraction, quantity
+from grader.forms.quantities import Asked, fraction, unit_of
+from grader.forms.quantities import read as read_number
 from grader.model.errors import did_you_mean
 from grader.model.spec import FollowUp, Path
 
@@ -23,7 +24,7 @@ def wanted(one: FollowUp) -> str:
         case "choice":
             return f"a number from 1 to {len(one.choice)}"
         case "number":
-            return "a number" + " with its unit" * (_unit(one.number) != "1")
+            return "a number" + " with its unit" * (unit_of(one.number) != "1")
         case "array":
             row = f"{len(one.array[0])} numbers"
             return row if len(one.array) == 1 else f"{len(one.array)} rows of {row}, as 1 2; 3 4"
@@ -40,16 +41,18 @@ def read(one: FollowUp, text: str) -> Rows:
     """What was answered; Unreadable where it is no answer to this question."""
     expected = f"expected {wanted(one)}, found"
     if one.choice:
-        if text.strip() not in [str(n) for n, _ in enumerate(one.choice, 1)]:
+        chosen = text.strip(" \t\r\n().:")
+        if chosen not in [str(n) for n, _ in enumerate(one.choice, 1)]:
             raise Unreadable(f"{expected} {text!r}")
-        return [[float(text)]]
+        return [[float(chosen)]]
     if one.number:
-        unit = _unit(one.number)
+        unit = unit_of(one.number)
         if unit == "1":
-            return [[fraction(text, unit)]]
-        if not text.strip()[-1:].isalpha():
+            return [[fraction(text, unit, one.ask)]]
+        found = read_number(text, Asked(f"expected {wanted(one)}", unit, one.ask))
+        if not found.unit:
             raise Unreadable(f"{expected} no unit")
-        return [[quantity(text, unit)]]
+        return [[found.value]]
     lines = re.split(r"[];\n]", text.replace("[", " "))
     rows = [[fraction(word, "1") for word in re.split(r"[,\s]+", row)]
             for line in lines if (row := line.strip(" ,\t\r"))]  # fmt: skip
@@ -102,9 +105,3 @@ def _alike(one: FollowUp, given: Rows, typed: str) -> bool:
     scale = max(abs(x) for row in there for x in row)
     pairs = ((x, y) for a, b in zip(given, there, strict=True) for x, y in zip(a, b, strict=True))
     return all(abs(x - y) <= within * abs(y) + ROUNDING * scale for x, y in pairs)
-
-
-def _unit(number: str) -> str:
-    """The base unit of what a number measures."""
-    named = number.partition(" ")[2]
-    return next((unit for unit, (_, known) in UNITS.items() if named in known), "1")

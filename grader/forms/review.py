@@ -39,16 +39,21 @@ class Review(Form):
         faults = (fault for check in spec.checks for fault in getattr(check, "wrong", ()))
         return _program({str(f.lines[0]): f.reason for f in faults} | {APPROVE: "no"}, spec)
 
-    def program(self, text: bytes, question: Question, unread: Unread = None) -> bytes:
+    def program(
+        self, text: bytes, question: Question, unread: Unread = None, *, literal: bool = False
+    ) -> bytes:
         """A function that gives what was written."""
         spec = question.spec
         marks = numbered(spec.diff)
         names = [APPROVE, *map(str, range(1, len(marks) + 1))]
         found, faults = dict[str, str](), list[Unreadable]()
         unknown = f"the diff has lines 1 to {len(marks)}"
-        written = read(text, names, needed=[APPROVE], unknown=unknown, unread=unread)
+        needed = [APPROVE]
+        written = read(text, names, needed=needed, unknown=unknown, unread=unread, literal=literal)
         for name, given in written.items():
             value = given.value
+            if not literal:  # without a remark in parentheses
+                value = value.partition("(")[0].strip().lower()
             with given.read(faults=faults):
                 if name == APPROVE:
                     if value not in {"yes", "no"}:

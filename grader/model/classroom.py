@@ -111,6 +111,7 @@ class Terms:
     late: Late | None = None  # what it costs; nothing, if not given
     submissions: str = ""  # path of what was handed in; it decides no verdict
     stretch: bool = False  # whether what is only reported is measured
+    strict_text: bool = False  # whether answers that are texts are read literally
     per_student: bool = False  # whether each has a seed, made of that one
     counts: str = "last"  # which counts of what a student handed in for a question: last or best
     format: int = RESULTS_FORMAT

@@ -277,8 +277,9 @@ class Answer(Keys):
 
     ask: Text = key("The question, in words.")
     unit: Annotated[str, BeforeValidator(_worded)] = key(
-        "Of an estimate: B, FLOP, s, FLOP/B, B/s, FLOP/s, tok/s, or 1 for a pure number; any of "
-        "the same sort may be written, as GiB or ms.",
+        "Of an estimate: B, FLOP, s, FLOP/B, B/s, FLOP/s, or 1 for a pure number; or tok, user, "
+        "sample, sequence, request or step, also as tok/s and B/tok. Others of the same sort may "
+        "be written, as GiB or ms.",
         "1",
         max_length=20,
     )

@@ -117,6 +117,7 @@ class GradingSession(Closing):
         decided: Callable[[Report], None] | None = None,
         explain_starter: bool = True,
         lenient: bool = False,
+        literal: bool = False,
     ) -> Report:
         """Grade a submission.
 
@@ -134,6 +135,7 @@ class GradingSession(Closing):
             explain_starter: whether an untouched starter is explained as well; a page shows
                 no more of one than that it is wrong, unless that is asked for.
             lenient: whether a line of answers that cannot be read is passed over, as in a class.
+            literal: whether answers are read literally: `37 users` is no number then.
 
         Returns:
             The report; whatever the submission does, it becomes a verdict.
@@ -161,7 +163,8 @@ class GradingSession(Closing):
         unread: list[Unreadable] = []
         source: bytes | Finding = unreadable(submission, question) or submission
         if source is submission and not is_program:
-            source = program_of(submission, question, filename, unread if lenient else None)
+            passed_over = unread if lenient else None
+            source = program_of(submission, question, filename, passed_over, literal=literal)
         if isinstance(source, Finding):
             return self._stopped(report, source)
         # No numpy warnings: infinities and NaN are what comparing is about.

@@ -39,11 +39,17 @@ def unreadable(submission: bytes, question: Question) -> Finding | None:
 
 
 def program_of(
-    submission: bytes, question: Question, file: str, unread: Unread = None
+    submission: bytes,
+    question: Question,
+    file: str,
+    unread: Unread = None,
+    *,
+    literal: bool = False,
 ) -> bytes | Finding:
     """The program that a file stands for; or what is wrong with it, which is no attempt.
 
     With a list, answers that are `unread` are added to it, as long as one can be read.
+    `literal` forgives nothing in a text.
     """
     form = forms.of(question.spec)
     if form.is_text and question.is_starter(submission):
@@ -52,9 +58,9 @@ def program_of(
             f"{file}: nothing is answered yet: write your answers in it, and grade again", raised
         )
     try:
-        program = form.program(submission, question, unread)
+        program = form.program(submission, question, unread, literal=literal)
         is_read = unread is None or program.strip()
-        return program if is_read else form.program(submission, question)
+        return program if is_read else form.program(submission, question, literal=literal)
     except Unreadable as wrong:
         place = f"{file}:{wrong.line}: " if wrong.line else f"{file}: "
         frames = tuple(Frame(line, "", text) for line, text in wrong.lines)

@@ -120,17 +120,42 @@ def test_notebooks_are_graded_as_they_are(tmp_path: Path) -> None:
 def test_a_line_that_cannot_be_read_costs_no_other_answer(tmp_path: Path) -> None:
     right = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
     tree(tmp_path / "in", {"ann/answers.txt": f"Name: Ann\n{right}", "ann/submission.py": REFERENCE,
-                           "bob/seven-windows.txt": right.replace("8", "~8")})  # fmt: skip
+                           "bob/seven-windows.txt": right.replace("8", "8 or 9")})  # fmt: skip
     graded(tmp_path, ROOT, questions=("seven-windows", "maxpool-routing"), seed=6)
     found = the_entries(tmp_path)
     assert found["bob"].note == (
-        "line 2 could not be read: grad_x[4]: needs a number such as 0.25, -3 or 2/3, found '~8'"
+        "line 2 could not be read: grad_x[4]: 8 or 9 may be two numbers; write one, and a minus "
+        "between spaces"
     )
     with Results(tmp_path / "out") as results:
         ann = {one.question.id: one for one in results.entries() if one.handed.student == "ann"}
     assert ann["seven-windows"].verdict == "pass"
     assert ann["seven-windows"].note == "line 1 could not be read: Name is not asked for"
     assert ann["maxpool-routing"].handed.path == "ann/submission.py"
+
+
+def test_right_answers_pass_however_they_are_written_unless_a_class_is_literal(
+    tmp_path: Path,
+) -> None:
+    right = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
+    texts = {
+        "ann": right,
+        "bo": "- grad_x[1]: about 2\n- **grad_x[4]** = 3 + 5 = 8 (both)\n* `grad_x[6]` -> 0.",
+        "cy": "1. Grad_x[1] = 2;\n2) grad x [4] ~ 8,00\n\u2022 grad_x[6] := `0`\n---\n",
+    }
+    tree(tmp_path / "in", {f"{name}/seven-windows.txt": text for name, text in texts.items()})
+    asked: dict[str, object] = {"questions": ("seven-windows",), "seed": 6}
+    graded(tmp_path, ROOT, **asked)
+    assert [verdict for verdict, _ in verdicts(tmp_path).values()] == ["pass"] * 3
+    again = graded(tmp_path, ROOT, **asked, strict_text=True)
+    assert not any(progress.known for progress in again)
+    assert [verdict for verdict, _ in verdicts(tmp_path).values()] == ["pass", "error", "error"]
+    file = tmp_path / "class.yaml"
+    file.write_text(
+        "format: 1\nstrict_text: true\nseed: 6\nisolation: process\nquestions: [seven-windows]\n"
+    )
+    graded(tmp_path, ROOT, questions=(), file=file, level="")
+    assert [verdict for verdict, _ in verdicts(tmp_path).values()] == ["pass", "error", "error"]
 
 
 def test_answers_that_are_texts_are_graded(tmp_path: Path) -> None:

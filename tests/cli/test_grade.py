@@ -460,7 +460,7 @@ def test_the_first_prediction_counts(real: Drill, monkeypatch: pytest.MonkeyPatc
         ("", "nothing is answered yet"),
         (
             RIGHT_ANSWERS.replace("8", "8 apples"),
-            "answers.txt:2: grad_x[4]: needs a number such as 0.25, -3 or 2/3",
+            "answers.txt:2: grad_x[4]: is a pure number: write it without apples",
         ),
     ):
         status, page = graded(answers)

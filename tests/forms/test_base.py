@@ -75,6 +75,58 @@ def test_what_is_in_no_doubt_is_read(text: bytes) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kv_total = 3 GB",
+        "kv_total: 3 GB",
+        "kv_total := 3 GB",
+        "kv_total == 3 GB",
+        "kv_total -> 3 GB",
+        "kv_total => 3 GB",
+        "kv_total \u2192 3 GB",
+        "kv_total ~ 3 GB",
+        "kv_total \u2248 3 GB",
+        "- kv_total = 3 GB",
+        "* kv_total = 3 GB",
+        "\u2022 kv_total = 3 GB",
+        "> 1. kv_total = 3 GB",
+        "(2) kv_total = 3 GB",
+        "b) kv_total = 3 GB",
+        "**kv_total** = **3 GB**",
+        "**kv_total:** 3 GB",
+        "`kv_total` = `3 GB`",
+        "_kv_total_ = *3 GB*",
+        "KV_total = 3 GB.",
+        "kv total = 3 GB;",
+        "kv-total = 3 GB,",
+        '"kv_total" = "3 GB"',
+        "kv_total = 3 GB  # of all",
+    ],
+)
+def test_a_line_may_be_written_in_many_ways(line: str) -> None:
+    found = read(f"{line}\n---\n```\n".encode(), NAMES, needed=["kv_total"])
+    assert {name: one.value for name, one in found.items()} == {"kv_total": "3 GB"}
+    assert line[found["kv_total"].column - 1 :].startswith("3 GB")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["- kv_total = 3 GB", "kv total -> 3 GB", "KV_total = 3 GB", "kv_total ~ 3 GB", "`kv_total`=3"],
+)
+def test_a_literal_line_is_name_and_value(line: str) -> None:
+    assert read(b"kv_total = 3 GB", NAMES, needed=["kv_total"], literal=True)["kv_total"].line == 1
+    with pytest.raises(Unreadable):
+        read(line.encode(), NAMES, needed=["kv_total"], literal=True)
+
+
+def test_names_that_only_marks_tell_apart_are_written_as_they_are() -> None:
+    names = ["x[1]", "x[-1]"]
+    assert read(b"x[1] = 2\nx[-1] = 3", names).keys() == {*names}
+    with pytest.raises(Unreadable, match="x1 is not asked for"):
+        read(b"x1 = 2\nx[-1] = 3", names)
+
+
 def test_in_a_class_what_cannot_be_read_is_an_answer_not_given() -> None:
     text = b"Name: Zed\nkv_total = 3\nkv_total = 4\ng[1] = 2\n= 5\ndp[i,j] = \xff\n"
     unread: list[Unreadable] = []

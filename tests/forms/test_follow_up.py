@@ -62,7 +62,7 @@ def test_an_answer_is_right_or_wrong(
         (CHOICE, "\u0662", "expected a number from 1 to 3, found"),  # a digit, and none of these
         (SIZE, "67.1", "expected a number with its unit, found no unit"),
         (SIZE, "67.1 ms", "is an amount of memory, which ms is not; units are "),
-        (SIZE, "big", "expected a number, as 1.5 B, found 'big'"),
+        (SIZE, "big", "expected a number with its unit, found 'big'"),
         (SHARE, "a quarter", "needs a number such as 0.25, -3 or 2/3, found 'a quarter'"),
         (ROW, "1 0", "expected 3 numbers, found 2 numbers"),
         (ROW, "", "expected 3 numbers, found none"),
