@@ -27,7 +27,8 @@ MOST_BYTES = 64 << 10
 LONGEST = 240  # characters of what is said of a line
 MOST_FAULTS = 6  # that are said of a file
 OPEN = {"", "?"}  # values that stand for no answer yet
-_MARKS = "*_`$\"'"  # of Markdown, and quotes
+_SPARE = "*_`$\"' \t"  # marks of Markdown, quotes and spaces
+_UNLIKE = re.compile(r"[\W_]")  # tells no names apart
 _BULLET = re.compile(
     r"\s*(?:(?:[-*+>\u2022\u25cf\u2013]|\(?(?:\d{1,2}|[A-Za-z])[.)])\s*)*(?:lines?\s+(?=\d))?"
 )
@@ -176,11 +177,9 @@ def read(
     for number, line in enumerate(lines(text), 1):
         said = line.partition("#")[0]
         left, equals, right = _parted(said, literal=literal)
-        name, wrong = "".join(left.split()), ""
-        value = right.strip()
+        name, value, wrong = "".join(left.split()), right.strip(), ""
         if not literal:
-            name = _named(left, names)
-            value = right.lstrip(f"{_MARKS} \t").rstrip(f"{_MARKS} \t.,;")
+            name, value = _named(name, names), value.lstrip(_SPARE).rstrip(f"{_SPARE}.,;")
         if not name and not equals:
             continue
         if "\ufffd" in said:  # which stands for bytes that are no letter
@@ -222,17 +221,12 @@ def _parted(line: str, *, literal: bool) -> tuple[str, str, str]:
     return line[start : found.start()], found[0], line[found.end() :]
 
 
-def _named(written: str, names: Collection[str]) -> str:
-    """Return the name that is meant: capitals, spaces and marks make no difference."""
-    name = "".join(written.split())
+def _named(name: str, names: Collection[str]) -> str:
+    """Return the name that is meant: capitals and marks make no difference."""
     if name in names:
         return name
-    alike = [known for known in names if _letters(known) == _letters(written)]
-    return alike[0] if len(alike) == 1 else name.strip(_MARKS)
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).lower()
+    alike = [n for n in names if _UNLIKE.sub("", n.lower()) == _UNLIKE.sub("", name.lower())]
+    return alike[0] if len(alike) == 1 else name.strip(_SPARE)
 
 
 def lines(text: bytes) -> list[str]:
@@ -252,13 +246,11 @@ def comment(text: str, indent: str = "") -> list[str]:
     return wrap(shown, 80, initial_indent="# ", subsequent_indent=f"# {indent}")
 
 
-def template(
-    asked: Mapping[str, Answer], unit: Mapping[str, str], rules: Sequence[str] = ()
-) -> bytes:
-    """The file to begin with: rules and what is asked as comments, units, every answer open."""
+def template(asked: Mapping[str, Answer], rules: Sequence[str] = ()) -> bytes:
+    """The file to begin with: rules and what is asked as comments, every answer open."""
     lines = ["# Write your answers behind the =; what follows a # is not read."]
     lines += [line for rule in rules for line in comment(rule)]
     for name, one in asked.items():
-        said = one.ask + (f" ({unit[name]})" if unit.get(name) else "")
+        said = one.ask if one.unit == "1" else f"{one.ask} (in {one.unit})"
         lines += ["", *comment(said), f"{name} = ?"]
     return ("\n".join(lines) + "\n").encode()

@@ -55,7 +55,7 @@ class Derive(Form):
     def starter(self, spec: Spec) -> bytes:
         """Every line open."""
         rule = "A formula: numbers, p[i], + - * / **, exp( ), log( ), sum(k, ...), d(i, j)."
-        return template({shown(n, a.over): a for n, a in spec.answers.items()}, {}, [rule])
+        return template({shown(n, a.over): a for n, a in spec.answers.items()}, [rule])
 
     def program(
         self, text: bytes, question: Question, unread: Unread = None, *, literal: bool = False

@@ -49,10 +49,10 @@ def read(one: FollowUp, text: str) -> Rows:
         unit = unit_of(one.number)
         if unit == "1":
             return [[fraction(text, unit, one.ask)]]
-        found = read_number(text, Asked(f"expected {wanted(one)}", unit, one.ask))
-        if not found.unit:
+        amount = read_number(text, Asked(f"expected {wanted(one)}", unit, one.ask))
+        if not amount.unit:
             raise Unreadable(f"{expected} no unit")
-        return [[found.value]]
+        return [[amount.value]]
     lines = re.split(r"[];\n]", text.replace("[", " "))
     rows = [[fraction(word, "1") for word in re.split(r"[,\s]+", row)]
             for line in lines if (row := line.strip(" ,\t\r"))]  # fmt: skip

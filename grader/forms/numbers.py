@@ -22,8 +22,7 @@ class Estimate(Form):
 
     def starter(self, spec: Spec) -> bytes:
         """Every answer open, with its unit."""
-        units = {name: f"in {one.unit}" for name, one in spec.answers.items() if one.unit != "1"}
-        return template(spec.answers, units, [*self.rules, _rounding(spec)])
+        return template(spec.answers, [*self.rules, _rounding(spec)])
 
     def program(
         self, text: bytes, question: Question, unread: Unread = None, *, literal: bool = False
@@ -92,8 +91,7 @@ def as_read(text: bytes, question: Question) -> list[str]:
 
 def _rounding(spec: Spec) -> str:
     """Say how far an answer may be off; the tightest, if checks differ."""
-    known = [check for check in spec.checks if getattr(check, "parts", ())]
-    allowed = [getattr(check, "tolerance", None) for check in known]
+    allowed = [getattr(c, "tolerance", None) for c in spec.checks if getattr(c, "parts", ())]
     if not allowed or None in allowed:
         return "Do not round: an answer has to be exact."
     tightest = min(filter(None, allowed), key=lambda one: (one.relative or 0, one.absolute or 0))

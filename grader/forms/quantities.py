@@ -43,7 +43,12 @@ _FACTORS = {
     name: (size, unit) for unit, (_, known) in UNITS.items() for name, size in known.items()
 }
 # Another value for each base unit: how a result changes with them shows its unit.
-_SCALES = {name: math.log(n) for n, name in enumerate(("B", "FLOP", "s", *_COUNTED), 3)}
+_BASES = {name: math.log(n) for n, name in enumerate(("B", "FLOP", "s", *_COUNTED), 3)}
+_SCALES = {
+    unit: _BASES.get(whole, 1.0) / _BASES.get(per, 1.0)
+    for unit in UNITS
+    for whole, _, per in [unit.partition("/")]
+}
 _PREFIXED = re.compile(
     r"((?:kilo|mega|giga|tera|peta|kibi|mebi|gibi|tebi|[kmgtp]i?)?)"
     r"(?:(?P<B>b(?:ytes?|s?))|(?P<FLOP>flops?))",
@@ -219,16 +224,9 @@ def read(text: str, asked: Asked) -> Amount:
     Raises:
         Unreadable: it is no number, or more than one.
     """
-    if len(text) > _MOST_LETTERS:
-        raise Unreadable(f"{asked.wanted}, found {len(text)} letters")
-    if asked.literal:
-        if not _LITERAL.fullmatch(text):
-            raise Unreadable(f"{asked.wanted}, found {text.strip()[:40]!r:.60}")
-        return _amount(text.translate(_SAME), asked)
+    if len(text) > _MOST_LETTERS or (asked.literal and not _LITERAL.fullmatch(text)):
+        raise Unreadable(f"{asked.wanted}, found {text.strip()[:40]!r:.60}")
     text = re.sub(r"^(\s*)\u2013", r"\1-", text.translate(_SAME))
-    if found := _RANGE.match(text):
-        two = found[0].strip()
-        raise Unreadable(f"{two:.40} may be two numbers; write one, and a minus between spaces")
     text = _ABOUT.sub(lambda word: " " * len(word[0]), text)
     sides, start = list[Amount](), 0
     for stop, following in [*(one.span() for one in _EQUALS.finditer(text)), (len(text), 0)]:
@@ -247,6 +245,9 @@ def read(text: str, asked: Asked) -> Amount:
 
 def _amount(text: str, asked: Asked) -> Amount:
     """Return the value of arithmetic with units in it, or with one behind it."""
+    if found := _RANGE.match(text):
+        two = found[0].strip()
+        raise Unreadable(f"{two:.40} may be two numbers; write one, and a minus between spaces")
     tokens, end = _tokens(text, asked)
     units = [token for token in tokens if token.unit]
     size = 1.0
@@ -257,7 +258,7 @@ def _amount(text: str, asked: Asked) -> Amount:
     try:
         value = _value(tokens, text, end, asked, {})
         scaled = _value(tokens, text, end, asked, _SCALES)
-        expected = value * _scale(asked.unit, _SCALES)
+        expected = value * _SCALES[asked.unit]
     except (ArithmeticError, TypeError, ValueError):  # TypeError: a root of what is negative
         raise Unreadable(f"{text.strip()[:40]} is no number") from None
     if rest:
@@ -342,7 +343,7 @@ def _value(
         while (known := _OPERATIONS.get(left[-1].sign)) and known[0] >= least:
             token = left.pop()
             if token.sign in {"unit", "whole"}:
-                value *= token.value * _scale(token.unit, scales)
+                value *= token.value * scales.get(token.unit, 1.0)
             else:
                 value = known[1](value, expression(known[0] + (known[0] < _UNARY)))
         return value
@@ -353,12 +354,6 @@ def _value(
         hint = "; write * for a product" if left[-1].sign == "(" else ""
         raise Unreadable(f"did not expect {text[at:].split()[0]:.20} here{hint}", column=at)
     return float(value)
-
-
-def _scale(unit: str, scales: Mapping[str, float]) -> float:
-    """Return what a base unit is worth."""
-    one, _, per = unit.partition("/")
-    return scales.get(one, 1.0) / scales.get(per, 1.0)
 
 
 def _agree(one: Amount, other: Amount) -> bool:

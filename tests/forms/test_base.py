@@ -157,15 +157,13 @@ def test_two_answers_that_are_no_numbers_are_said_at_once(session: GradingSessio
 
 
 def test_nothing_in_the_file_to_begin_with_acts_on_a_terminal() -> None:
-    text = template(
-        {"g": Answer(ask="red \x1b[31m and \u202e turned " + "word " * 30)}, {}
-    ).decode()
+    text = template({"g": Answer(ask="red \x1b[31m and \u202e turned " + "word " * 30)}).decode()
     assert "red \\x1b[31m and \\u202e turned" in text
     assert all(line.isprintable() and len(line) <= 80 for line in text.splitlines())
 
 
 def test_the_file_to_begin_with_asks_for_everything() -> None:
-    text = template({"kv_total": Answer(ask="cache,\n  of all", unit="B")}, {"kv_total": "in B"})
+    text = template({"kv_total": Answer(ask="cache,\n  of all", unit="B")})
     assert text.decode().endswith("\n# cache, of all (in B)\nkv_total = ?\n")
     assert read(text, ["kv_total"]) == {}
 
