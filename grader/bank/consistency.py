@@ -207,9 +207,22 @@ class Review:
             found = " + ".join(map(str, sharing.values()))
             text = f"expected points that add up to the part's {part.points}, found {found}"
             yield (*at, "checks", next(iter(sharing)), "points"), text
+        elif sharing:
+            yield from self._without_points(part, at)
         for i, one in enumerate(part.follow_ups):
             for path, text in follow_up.faults(one, self._question.ideas):
                 yield (*at, "follow_ups", i, *path), text
+
+    def _without_points(self, part: Part, at: Keys) -> Iterator[Fault]:
+        """Name checks that fail the part and cost no points."""
+        earning = {check.id for check in part.checks if check.points}
+        for check in reversed(part.checks):
+            if check.id in earning:
+                earning.update(check.needs)
+        for i, check in enumerate(part.checks):
+            if not check.stretch and check.id not in earning:
+                text = f"expected points of {check.id}, or of a check that needs it, found none"
+                yield (*at, "checks", i), f"{text}: a part that fails only it would earn all points"
 
     def _order(self, check: Check, at: Keys) -> Iterator[Fault]:
         """What is wrong with a check whatever its run is: its id, its kind, what it needs."""

@@ -44,6 +44,7 @@ X = "{normal: [2, 5]}"  # of the case `wide`, line 14
         (FIRST, "kind: outputs, of: y, cases: []", "16:41: checks[0].cases: expected at least one case, found none with x, factor, grad_y"),
         (FIRST, "kind: outputs, of: y, points: 60", "16:41: checks[0].points: expected points that add up to the part's 100, found 60"),
         (FIRST, "kind: outputs, of: y, points: 60", "needs: forward", "needs: forward, points: 30", "16:41: checks[0].points: expected points that add up to the part's 100, found 60 + 30"),
+        (FIRST, "kind: outputs, of: y, points: 100", "17:5: checks[1]: expected points of backward, or of a check that needs it, found none: a part that fails only it would earn all points"),
         ("needs: forward", "needs: forward, stretch: true, points: 100", "17:78: checks[1].points: expected no points of a stretch, found 100"),
         (FIRST, "kind: outputs, of: y, stretch: true", "17:47: checks[1].needs: expected a check that decides, because backward does, found the stretch forward"),
         ("id: backward", "id: forward", "17:6: checks[1].id: expected each id once, found 'forward' again"),
