@@ -1,14 +1,15 @@
 """What a class handed in: every file of a folder or a zip file, whose it is, and its program.
 
-Zip files are believed in nothing.  What may be an answer in one is unpacked into a temporary
-folder, under names of ours, and no more of it than an honest one holds; links are not followed, one
-may lead to somebody else's answer.
+Zip files are believed in nothing.  What may be an answer in one is packed again into a temporary
+file without a name, and no more of it than an honest one holds; links are not followed, one may
+lead to somebody else's answer.
 """
 
 from __future__ import annotations
 
 import codecs
 import errno
+import io
 import os
 import re
 import stat
@@ -21,8 +22,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
+from typing import IO, NamedTuple
 
 from grader.bank.storage import read_regular
 from grader.classroom.layout import (
@@ -66,6 +67,31 @@ _DAMAGE = (
 )  # fmt: skip
 
 
+class Packed(NamedTuple):
+    """Content from a zip file, compressed in a temporary file.
+
+    The temporary file has no name, so nothing of it is left whatever ends the program. Compressed,
+    many zip files that hold nothing but zeros cannot fill the disk.
+    """
+
+    file: IO[bytes]
+    start: int
+    size: int
+
+    @classmethod
+    def of(cls, content: bytes, file: IO[bytes]) -> Packed:
+        """Add content to the file."""
+        packed = zlib.compress(content, 1)
+        start = file.seek(0, os.SEEK_END)
+        file.write(packed)
+        return cls(file, start, len(packed))
+
+    def content(self) -> bytes:
+        """Return the content."""
+        self.file.seek(self.start)
+        return zlib.decompress(self.file.read(self.size))
+
+
 @dataclass(frozen=True, slots=True)
 class FoundFile:
     """A file, or what is in the place of one."""
@@ -75,7 +101,7 @@ class FoundFile:
     fault: str = ""  # why there is nothing to be read, one sentence
     stray: bool = False  # whether it is nobody's, whatever its path: the fault is not a student's
     unread: bool = False  # whether the fault is the grader's
-    bytes_at: Path | None = None  # where they are
+    bytes_at: Path | Packed | None = None  # where they are
 
     def unreadable(self, fault: OSError) -> FoundFile:
         """Return it as one that this machine cannot read."""
@@ -120,8 +146,7 @@ class HandIns(Closing):
         self.lacking: list[str] = []  # students without an answer, once for each question
         self.joined: dict[str, list[str]] = {}  # files that a program imports, by its path
         self._root, self._names, self._skip = Path(os.path.realpath(root)), names, skip
-        self._temporary = tempfile.TemporaryDirectory("", "drill-hand-ins-", None, True)
-        self._folder, self._numbers = Path(os.path.realpath(self._temporary.name)), count()
+        self._temporary = tempfile.TemporaryFile(prefix="drill-hand-ins-")  # noqa: SIM115 `close`
         self._bytes_left = self._entries_left = 0  # of the zip file that a student handed in
         try:
             self.files = sorted(self._found(), key=lambda one: one.path.split("/"))
@@ -131,7 +156,7 @@ class HandIns(Closing):
             raise
 
     def close(self) -> None:
-        self._temporary.cleanup()
+        self._temporary.close()
 
     def _detected(self, name: str, names: AnswerNames) -> Layout:
         found = detected([one.path for one in self.files], names, name)
@@ -249,7 +274,8 @@ class HandIns(Closing):
                 return []
             if suffix(file.path) == ARCHIVE and not file.fault:
                 _fits(file.path, found.st_size)
-                return self._unpacked(place, file, 1)
+                packed = read_regular(place, MOST[ARCHIVE] + 1)[0]
+                return self._unpacked(io.BytesIO(packed), file, 1)
         except OSError as fault:
             return [file.unreadable(fault)]
         except UsageError as fault:
@@ -259,7 +285,7 @@ class HandIns(Closing):
         return [file]
 
     def _unpacked(
-        self, archive: Path, of: FoundFile | None = None, depth: int = 0
+        self, archive: Path | io.BytesIO, of: FoundFile | None = None, depth: int = 0
     ) -> list[FoundFile]:
         """Return what is in a zip file, those in it included.
 
@@ -272,9 +298,9 @@ class HandIns(Closing):
             raise UsageError(text)
         if depth == 1:
             self._bytes_left, self._entries_left = MOST[ARCHIVE], MOST_ENTRIES
-        if depth:
+        if isinstance(archive, io.BytesIO):
             # Counted before zipfile makes an object of each; what the end record says may be a lie.
-            self._entries_left -= archive.read_bytes().count(_ENTRY)
+            self._entries_left -= archive.getvalue().count(_ENTRY)
             if self._entries_left < 0:
                 raise UsageError(f"its zip files hold more than {MOST_ENTRIES:,} files")
         found: list[FoundFile] = []
@@ -317,17 +343,15 @@ class HandIns(Closing):
                 raise UsageError(f"its zip files hold more than {MOST[ARCHIVE]:,} bytes")
             with _explained():
                 content = opened.read(info)
-            place = self._folder / str(next(self._numbers))
-            place.write_bytes(content)
             if suffix(path) == ARCHIVE:
-                return self._unpacked(place, file, depth + 1)
+                return self._unpacked(io.BytesIO(content), file, depth + 1)
+            return [replace(file, bytes_at=Packed.of(content, self._temporary))]
         except UsageError as fault:
             return [replace(file, fault=fault.message)]
         except OSError as fault:  # of this machine
             return [file.unreadable(fault)]
         except Exception as error:  # noqa: BLE001 - one file must not stop a class
             return [file.failed(error)]
-        return [replace(file, bytes_at=place)]
 
 
 @contextmanager
@@ -446,6 +470,8 @@ def _imported(
 
 def _content(file: FoundFile) -> bytes:
     """Return the bytes of a file; no part of its path may have become a link meanwhile."""
+    if isinstance(file.bytes_at, Packed):
+        return file.bytes_at.content()
     assert file.bytes_at is not None
     content, found = read_regular(file.bytes_at, MOST.get(suffix(file.path), MOST_BYTES) + 1)
     if os.path.realpath(file.bytes_at) != str(file.bytes_at):

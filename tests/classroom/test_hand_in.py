@@ -298,6 +298,24 @@ def test_bombs_do_not_go_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     )
 
 
+def test_many_zip_files_of_one_student_take_no_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    (tmp_path / "tmp").mkdir()
+    bomb = packed(*((info(f"{n}.py"), b"#" * MOST_BYTES) for n in range(4)))
+    bombs: Files = {f"eve/{n}.zip": bomb for n in range(4)}
+    tree(tmp_path / "in", {"ann/mean.zip": zipped({"mean.py": "x = 1"}), **bombs})
+    with HandIns(tmp_path / "in", ["mean"]) as submissions:
+        size = os.fstat(submissions._temporary.fileno()).st_size
+        assert size < MOST_BYTES
+        assert [*(tmp_path / "tmp").iterdir()] == []  # nothing has a name that a kill could leave
+        handed = {one.path: program.main for one, program in submissions}
+    assert handed["ann/mean.zip/mean.py"] == b"x = 1"
+    assert handed["eve/0.zip/0.py"] == b"#" * MOST_BYTES
+
+
 def test_nothing_is_written_outside_and_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
