@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,26 @@ def test_workers_start_before_what_takes_long_is_imported(tmp_path: Path) -> Non
     command = ["--bank", str(ROOT), "grade", "maxpool-routing", "--file", str(reference)]
     imported = loaded(tmp_path, *command, code=_WHEN_WORKERS_START)
     assert not imported & {"numpy", "torch", "pydantic", "rich"}
+
+
+class _Interrupted:
+    """Finds modules as if Ctrl-C came while the command line is imported."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "grader.cli.app":
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_commands_are_imported_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "grader.cli.app")
+    monkeypatch.setattr(sys, "meta_path", [_Interrupted(), *sys.meta_path])
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]["drill"]
+    with pytest.raises(SystemExit) as ended:
+        metadata.EntryPoint("drill", named, "console_scripts").load()()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "interrupted\n"
 
 
 def complete(home: Path, words: str) -> list[str]:
