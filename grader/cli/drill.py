@@ -118,10 +118,10 @@ def case(
     if debug and made.path is not None:
         output.flush()
         # Become pdb, which stops where the first function is entered. Neither the path nor the
-        # .pdbrc of the current folder, which may be a stranger's, has a say.
+        # .pdbrc of a folder that may be a stranger's has a say; the script goes to its own folder.
         words = ["-c", f"until {made.script.first_call}", "-c", "step", "-c", "step"]
         path = made.path.resolve()
-        os.chdir(path.parent)
+        os.chdir("/")
         os.execv(sys.executable, [sys.executable, "-P", "-m", "pdb", *words, str(path)])
     about = f": {made.about}" if made.about else ""
     drawn = f" Seed {made.seed}." if made.drawn else ""

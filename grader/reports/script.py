@@ -26,6 +26,8 @@ from grader.sandbox.worker.wire import Tensor
 
 MOST_ENTRIES = 24  # of an array that is written out; others are loaded from a file
 _WIDTH = 88
+# What scripts import. The file of a case is in their folder, and must not take the place of one.
+_IMPORTED = {*sys.stdlib_module_names, "numpy", "torch", "driver", "submission"}
 _HEAD = """\
 import os
 import sys
@@ -220,4 +222,5 @@ def _written(before: str, array: np.ndarray[Any, Any]) -> str:
 def module_name(case: str) -> str:
     """What the file of a case is called, without `.py`: a name that can be imported."""
     name = "".join(c if c.isalnum() and c.isascii() else "_" for c in case).strip("_")
-    return f"case_{name}" if not name.isidentifier() or keyword.iskeyword(name) else name
+    is_free = name.isidentifier() and not keyword.iskeyword(name) and name not in _IMPORTED
+    return name if is_free else f"case_{name}"

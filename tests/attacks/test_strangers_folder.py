@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from contextlib import suppress
@@ -139,6 +140,7 @@ def test_the_way_through_a_drill(stranger: Stranger) -> None:
     stranger.drill(*bank, "start", "deviations", "--dir", elsewhere, "--edit")
     name = next(iter(load([MINI], "deviations").spec.cases))
     stranger.drill(*bank, "case", name, "deviations")
+    shutil.copy(stranger.folder / ".pdbrc", stranger.work / "deviations" / "cases")
     said = stranger.drill(*bank, "case", name, "deviations", "--debug", typed="q\n")
     assert "(Pdb)" in said
     stranger.drill("start", "read-the-trace", "--dir", elsewhere)
