@@ -16,7 +16,7 @@ from pathlib import Path
 
 from grader.sandbox.worker.walls import kernel
 
-_PREFIX = "drill-"
+_PREFIX = "drill-worker-"
 _STALE_SECONDS = 60.0  # a folder younger than this may not be locked yet
 MAX_BYTES = 64 << 20  # of all files of a worker
 MAX_FILES = 1000

@@ -59,18 +59,29 @@ def test_what_a_killed_judge_left_is_removed_and_what_is_in_use_is_not(temporary
         fcntl.flock(dead._lock, fcntl.LOCK_UN)
     for aged in (abandoned, used):
         os.utime(aged.whole, (old, old))
-    foreign = temporary / "drill-of-somebody"
+    foreign = temporary / "drill-worker-of-somebody"
     foreign.mkdir()
     (foreign / "file").touch()
     os.utime(foreign, (old, old))
-    (temporary / "drill-empty").mkdir()
-    os.utime(temporary / "drill-empty", (old, old))
-    (temporary / "drill-link").symlink_to(foreign)
+    (temporary / "drill-worker-empty").mkdir()
+    os.utime(temporary / "drill-worker-empty", (old, old))
+    (temporary / "drill-worker-link").symlink_to(foreign)
     scratch.clear_stale()
-    stay = {used.whole, young.whole, foreign, temporary / "drill-link"}
+    stay = {used.whole, young.whole, foreign, temporary / "drill-worker-link"}
     assert set(temporary.iterdir()) == stay
     used.remove()
     young.remove()
+
+
+def test_folders_of_a_person_are_left_alone(temporary: Path) -> None:
+    mine = [temporary / "drill-results", temporary / "drill-notes"]
+    for folder in mine:
+        folder.mkdir()
+    (mine[0] / "lock").touch()
+    for folder in mine:
+        os.utime(folder, (0, 0))
+    scratch.clear_stale()
+    assert {*temporary.iterdir()} == {*mine}
 
 
 def test_a_relative_temporary_folder_is_named_in_full(
