@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import gc
 import os
+import signal
 import sys
 from contextlib import suppress
 from functools import cache
@@ -154,6 +155,7 @@ def main() -> NoReturn:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # no other package in this process
     gc.set_threshold(100_000)  # what is imported stays: looking through it takes a tenth of a start
     status = run(sys.argv[1:])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C: all that is left is to end
     if "multiprocessing" in sys.modules:  # it ends what it has started when Python ends
         sys.exit(status)
     for stream in (sys.stdout, sys.stderr):

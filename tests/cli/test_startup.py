@@ -83,6 +83,21 @@ def test_an_interrupt_while_commands_are_imported_is_no_traceback(
     assert capsys.readouterr().err == "interrupted\n"
 
 
+_INTERRUPTED_AT_THE_END = """
+import atexit, multiprocessing, os, signal
+atexit.register(os.kill, os.getpid(), signal.SIGINT)
+from grader.cli.app import main
+main()
+"""
+
+
+def test_an_interrupt_of_a_command_that_ends_changes_nothing() -> None:
+    command = [sys.executable, "-c", _INTERRUPTED_AT_THE_END, "--version"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def complete(home: Path, words: str) -> list[str]:
     """Return what a shell is offered for the last word."""
     environment = os.environ | {
