@@ -124,6 +124,16 @@ class Context:
         """Return the banks in use; what is on the user's list and is none is warned of."""
         return bank.banks(self.bank, self.warn)
 
+    def bank_of(self, recorded: str, question: str) -> Path:
+        """Return the bank of a question on record: one in use of its name, else the one on record.
+
+        If that no longer holds the question, return the bank in use that does, or raise UsageError.
+        """
+        path, banks = Path(recorded), self.banks()
+        if path not in banks:
+            path = next((b for b in banks if progress.is_same_bank(recorded, str(b))), path)
+        return path if bank.holds(path, question) else bank.find(banks, question)[0]
+
     def load(self, question_id: str, seed: int = 0) -> Question:
         """Return the question that ID or BANK/ID means in the banks in use, as `bank.load` does."""
         return bank.load(self.banks(), question_id, seed)

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
 
 from grader import bank
 from grader.app import interviews, schedule
@@ -53,7 +52,7 @@ def _looked(ctx: Context, held: Interview, chosen: Chosen, until: float) -> Look
     parts, ideas, right, wrong = _worked(held, chosen, rows, until)
     review, asks = "", list[str]()
     with suppress(DrillError):  # its bank is gone
-        question = bank.load([Path(chosen.bank)], chosen.id)
+        question = bank.load([ctx.bank_of(chosen.bank, chosen.id)], chosen.id)
         yours = ctx.progress(question)
         day = schedule.due(ctx, bank.header([question.bank], chosen.id), yours)
         review = f"now, as it is {'begun again' if yours.passed else 'not passed yet'}"

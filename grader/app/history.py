@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,11 +86,25 @@ def history(
         bank.find(ctx.banks(), question_id)
     best: dict[tuple[str, str, int], int] = {}
     marks, last = dict[int, Mark](), dict[str, Mark]()
-    for of, path in sorted({(one.question, one.bank) for one in found}):
+    copies = _latest_copies(found)
+    for of, path in sorted({(name, copy) for (name, _), copy in copies.items()}):
         marks |= progress.of(known, of, Path(path)).marks
     for one in found:  # what was kept, or not finished, has the mark of what came before
         marks[one.id] = last[one.question] = marks.get(one.id) or last.get(one.question, Mark())
-    return tuple(_row(one, marks[one.id], best) for one in found), earlier
+    return tuple(
+        _row(one, marks[one.id], best, copies[one.question, one.bank]) for one in found
+    ), earlier
+
+
+def _latest_copies(found: Sequence[Attempt]) -> dict[tuple[str, str], str]:
+    """Map a question and the bank of an attempt to the copy of that bank that was used last."""
+    latest: dict[tuple[str, str], str] = {}
+    for one in reversed(found):
+        if (one.question, one.bank) not in latest:
+            others = [copy for (name, _), copy in latest.items() if name == one.question]
+            same = (copy for copy in others if progress.counts(one.bank, copy, one.question))
+            latest[one.question, one.bank] = next(same, one.bank)
+    return latest
 
 
 def tried(ctx: Context, question_id: str, yours: Progress) -> list[Row]:
@@ -106,12 +121,12 @@ def tried(ctx: Context, question_id: str, yours: Progress) -> list[Row]:
     ]
 
 
-def _row(attempt: Attempt, mark: Mark, best: dict[tuple[str, str, int], int]) -> Row:
+def _row(attempt: Attempt, mark: Mark, best: dict[tuple[str, str, int], int], bank: str) -> Row:
     """What is known of an attempt; `best` has how many parts those of its sitting passed before."""
     import json  # which a list of questions does without
 
     passed, of = progress.parts_passed(attempt.parts), len((attempt.parts or "").split())
-    mine = (attempt.question, attempt.bank, mark.sitting)
+    mine = (attempt.question, bank, mark.sitting)
     before = best.get(mine, 0)
     on = attempt.kind == "grade" and passed > before
     if on:
@@ -159,8 +174,9 @@ def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, 
             text = f"{target} is there already and is left as it is"
             raise UsageError(text, hint="name a file that is not there yet")
         return len(content), target, None
-    moved = not bank.holds(Path(attempt.bank), attempt.question)
-    drill = find_workspace(ctx, attempt.question, lambda b: moved or b == attempt.bank)
+    drill = find_workspace(
+        ctx, attempt.question, lambda b: progress.counts(attempt.bank, b, attempt.question)
+    )
     if drill is None:
         raise UsageError(
             f"attempt {attempt.id} is at {attempt.question} of {attempt.bank}, which has no known"

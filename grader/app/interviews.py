@@ -23,6 +23,7 @@ from grader.model.question import Header, Question
 from grader.records import events, interviews
 from grader.records.events import Event, What
 from grader.records.interviews import Chosen, Interview, Said
+from grader.records.progress import counts
 
 _FULL = 0.8  # of the time, from which on one choice fills it as well as another
 _KINDS = ("new", "due", "later")  # which questions come first
@@ -48,7 +49,8 @@ def asking(ctx: Context, question: Question, file: Path | None = None) -> Interv
     held = latest(ctx)
     if held is None or not held.left(ctx.now()):
         return None
-    if (question.id, str(question.bank)) not in {(one.id, one.bank) for one in held.questions}:
+    name, bank = question.id, str(question.bank)
+    if not any(one.id == name and counts(one.bank, bank, name) for one in held.questions):
         return None
     folder = Path(os.path.realpath(held.folder))
     if file is not None and not Path(os.path.realpath(file)).is_relative_to(folder):

@@ -25,7 +25,7 @@ from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.records import interviews
 from grader.records.events import recordable
-from grader.records.progress import Start
+from grader.records.progress import Start, is_same_bank
 
 MARKER, QUESTION = ".drill", "QUESTION.md"
 SUBMISSION, ANSWERS = "submission.py", "answers.txt"
@@ -49,10 +49,11 @@ class Workspace:
         return self.folder / self.file
 
     def was_started(self, starts: Sequence[Start]) -> bool:
-        """Return whether the records hold the start of this question in this folder."""
+        """Return True if the records hold the start of this question in this folder."""
         folder, bank = (recordable(one) for one in (os.path.realpath(self.folder), self.bank))
         return any(
-            (start.question, start.bank) == (self.question, bank)
+            start.question == self.question
+            and is_same_bank(start.bank, bank)
             and os.path.realpath(start.folder) == folder
             for start in starts
         )
@@ -138,7 +139,7 @@ def resolve(
     elif "/" in question_id or ctx.bank is not None:
         where, name = bank.find(banks, question_id)
         own = str(where)
-        found = find_workspace(ctx, name, lambda b: b == own or Path(b) not in banks)
+        found = find_workspace(ctx, name, lambda b: is_same_bank(b, own) or Path(b) not in banks)
     else:
         found = find_workspace(ctx, question_id)
         where, name = _question_of(ctx, found) if found else bank.find(banks, question_id)
@@ -182,10 +183,13 @@ def find_workspace(
 
 
 def _question_of(ctx: Context, found: Workspace) -> tuple[Path, str]:
-    """Return the bank of a workspace's question, in use or that of a recorded start, and its id."""
-    marked, banks = Path(found.bank), ctx.banks()
-    known = marked in banks or (ctx.bank is None and found.was_started(ctx.starts))
-    if known and bank.holds(marked, found.question):
+    """Return the bank of a workspace's question, and its id.
+
+    That bank, or one of its name, is in use; or the records hold this very start.
+    """
+    marked, banks = ctx.bank_of(found.bank, found.question), ctx.banks()
+    recorded = any(start.bank == recordable(found.bank) for start in ctx.starts)
+    if marked in banks or (ctx.bank is None and recorded and found.was_started(ctx.starts)):
         return marked, found.question
     return bank.find(banks, found.question)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from grader.model.errors import UsageError
-from grader.records.progress import NO_TRY
+from grader.records.progress import NO_TRY, counts
 
 if TYPE_CHECKING:
     import sqlite3
@@ -190,6 +190,7 @@ class Store:
                 yield None
                 return
             db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+            db.create_function("counts", 3, counts)
             with closing(db):
                 yield db
         except sqlite3.Error as fault:
@@ -254,8 +255,12 @@ def count(db: sqlite3.Connection, **which: str | int | None) -> int:
 
 
 def _where(which: dict[str, str | int | None]) -> str:
-    condition = " AND ".join(f"{name} = :{name}" for name in which if which[name] is not None)
-    return condition and f" WHERE {condition}"
+    conditions = [
+        "counts(bank, :bank, question)" if name == "bank" else f"{name} = :{name}"
+        for name in which
+        if which[name] is not None
+    ]
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
 def find(db: sqlite3.Connection, number: int) -> tuple[Attempt, bytes] | None:

@@ -110,8 +110,11 @@ def seal(db: sqlite3.Connection, now: str) -> None:
             "verdict": "'sealed'",
             "parts": f"CASE parts WHEN '{NO_TRY}' THEN parts END",
         }
-    asked = ", ".join(f"({_quoted(one.id)}, {_quoted(one.bank)})" for one in held.questions)
-    during = f"what = 'graded' AND id > {held.id} AND (question, bank) IN (VALUES {asked})"
+    asked = " OR ".join(
+        f"question = {_quoted(one.id)} AND counts(bank, {_quoted(one.bank)}, question)"
+        for one in held.questions
+    )
+    during = f"what = 'graded' AND id > {held.id} AND ({asked})"
     sealed = f"CASE WHEN {during} THEN {{}} ELSE {{}} END AS {{}}"
     shown = (sealed.format(instead[n], n, n) if n in instead else n for n in ("id", *_NAMES))
     db.execute("PRAGMA temp_store = MEMORY")

@@ -1,12 +1,15 @@
 """How far a person is with each question: started, tried, passed, hints shown, given up.
 
-Progress belongs to a bank and an id: two banks that hold one id know nothing of each other. A bank
-that was moved or renamed keeps it, because what is on record of a bank that does not hold the id
-any more counts for every bank that does; and every installation of the program has the same bank.
+Progress belongs to a question's id and the name of its bank. Events have the path of the bank, and
+its name follows from that: the name of its folder or file, and one name for every copy of the
+program's own bank. So banks of different names know nothing of each other, and a copy in another
+folder has the same records. A bank that was moved or renamed keeps them too: records of a bank that
+no longer holds the id count for every bank that does.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -14,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.bank import holds
+from grader.bank.storage import SPECS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -173,10 +177,21 @@ def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
 
 
 def counts(recorded: str, bank: str, question: str) -> bool:
-    """Return whether what is on record of a bank is about the question of `bank`, as above."""
-    where = Path(recorded)
-    installed = where.parts[-2:] == Path(bank).parts[-2:] == ("grader", "_bank")
-    return recorded == bank or installed or not holds(where, question)
+    """Return True if records of one bank are about the question of another, as above."""
+    return is_same_bank(recorded, bank) or not holds(Path(recorded), question)
+
+
+def is_same_bank(one: str, other: str) -> bool:
+    """Return True if two paths are banks of one name; neither has to be there."""
+    return one == other or _name(Path(one)) == _name(Path(other))
+
+
+def _name(bank: Path) -> str:
+    """Return the name of a bank: empty for the one of the program, in a wheel or in a checkout."""
+    in_wheel = bank.parts[-2:] == ("grader", "_bank")
+    if in_wheel or os.path.isfile(bank / "grader" / "__init__.py"):  # noqa: PTH113 never raises
+        return ""
+    return bank.stem if bank.suffix in SPECS else bank.name
 
 
 def starts(db: sqlite3.Connection) -> tuple[Start, ...]:

@@ -131,7 +131,12 @@ def test_hints_and_solutions_that_were_shown_are_remembered(store: Store) -> Non
 
 @pytest.mark.parametrize(
     ("which", "ids"),
-    [({}, [1, 2, 3, 4]), ({"question": "a"}, [1, 3, 4]), ({"question": "a", "bank": "x"}, [])],
+    [
+        ({}, [1, 2, 3, 4]),
+        ({"question": "a"}, [1, 3, 4]),
+        ({"question": "a", "bank": "x"}, [1, 3, 4]),  # the bank of these is gone
+        ({"question": "c", "bank": "b"}, []),
+    ],
 )
 def test_the_latest_attempts_can_be_listed_and_all_counted(
     store: Store, which: dict[str, str], ids: list[int]
