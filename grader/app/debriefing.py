@@ -15,7 +15,7 @@ from grader.model.report import FINE
 from grader.records import interviews as kept
 from grader.records.events import Event
 from grader.records.interviews import Chosen, Interview
-from grader.records.progress import NO_TRY, parts_passed
+from grader.records.progress import NO_TRY, UNCHANGED, parts_passed
 from grader.reports.debrief import Debrief, Held, Looked, PartTime
 from grader.reports.words import sentences
 
@@ -82,6 +82,7 @@ def _worked(
     tries, versions = Counter[int](), set[str | None]()
     passed, right = set(range(1, first)), dict[str, bool]()
     since, ideas, wrong = dict[str, float](), dict[str, Held](), ""
+    best: tuple[int, str | None] = (first - 1, None)  # parts passed, and the first file that did
     of = {row.attempt: row.sha256 for row in rows if row.what == "begun"}
     for row in rows:
         if row.what != "graded" or row.attempt not in of or row.parts == NO_TRY:
@@ -89,8 +90,12 @@ def _worked(
         at, report = held.minute(row.at), json.loads(row.report or "{}")
         part = min(max((p for p, minute in begun.items() if minute <= at), default=first), many)
         reached = parts_passed(row.parts)
-        is_new = of[row.attempt] not in versions  # which is a try once
-        versions.add(of[row.attempt])
+        version = of[row.attempt]
+        # It passed the part before, and has not changed since.
+        is_same = row.parts == UNCHANGED or (reached, version) == best
+        best = max(best, (reached, version), key=lambda one: one[0])
+        is_new = not is_same and version not in versions  # which is a try once
+        versions.add(version)
         tries[part] += is_new
         passed |= set(range(first, reached + 1))
         for p in range(part, reached + 1) if not held.blind else ():
@@ -100,8 +105,9 @@ def _worked(
         failed = {c["id"]: c["message"] for c in checks if c["verdict"] not in FINE}
         for name in (c["id"] for c in checks if is_new and c["verdict"] != "skipped"):
             right[name] = right.get(name, True) and name not in failed
-        wrong = next((f"{name}: {said}" for name, said in failed.items()), report.get("message"))
-        shown = report.get("misconceptions", ()) if failed else ()
+        if not is_same:
+            wrong = next((f"{n}: {said}" for n, said in failed.items()), report.get("message"))
+        shown = report.get("misconceptions", ()) if failed and not is_same else ()
         asked_of = (o for o in shown if not o["checks"] or failed.keys() & o["checks"])
         named = {one["id"]: one["feedback"] for one in asked_of}
         for name in since.keys() - named:

@@ -20,10 +20,11 @@ from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
 from grader.records.events import What
-from grader.records.progress import NO_TRY
+from grader.records.progress import NO_TRY, UNCHANGED
 
 if TYPE_CHECKING:
     from grader.model.report import Report
+    from grader.records.progress import Progress
     from grader.sandbox.spawn import Workers
 
 
@@ -42,6 +43,7 @@ class Graded:
     began: str  # when the sitting did, or else the folder: UTC, ISO 8601
     hints_left: bool
     known: int  # how many parts are asked of who tries: no command knows cases of later ones
+    unchanged_since: int = 0  # the part that this file passed, if it has not changed since
     next_part: int | None = None  # number of the part that is asked from now on, if it is a new one
     clock: str = ""  # what is left of the interview that is open
     interviewed: bool = False  # whether one is over, and was not looked back on
@@ -161,12 +163,17 @@ def grade(
         )  # fmt: skip
     unread = report.raised is not None and report.raised.is_of_text
     no_try = unread or starter or not submission.strip()
+    is_counted = begun is not None and is_own and not no_try
+    since = _unchanged_since(ctx, yours, report, submission) if is_counted else 0
     if begun is not None:
         from grader.reports.json import dumps
 
         verdicts = NO_TRY if no_try else " ".join(part.verdict for part in report.parts)
+        recorded = report
+        if since:
+            verdicts, recorded = UNCHANGED, replace(report, misconceptions=(), explanations=())
         ctx.add(ctx.event(
-            "graded", question, attempt=begun, report=dumps(report), parts=verdicts,
+            "graded", question, attempt=begun, report=dumps(recorded), parts=verdicts,
             verdict=report.verdict, isolation=report.isolation, seconds=report.seconds,
         ))  # fmt: skip
     held = interviews.asking(ctx, question, path)
@@ -197,10 +204,25 @@ def grade(
         began=next(iter(yours.moments), choice.workspace.started_at if choice.workspace else ""),
         hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
         known=now.asked(every),
+        unchanged_since=since,
         next_part=asked if asked > before and report.parts_passed < asked else None,
         clock=left,
         interviewed=not interviews.left(ctx) and interviews.latest(ctx) is not None,
     )
+
+
+def _unchanged_since(ctx: Context, yours: Progress, report: Report, submission: bytes) -> int:
+    """Return the part that a file passed, if it still passes it and has not changed since.
+
+    0 if the file is new, or no part of the sitting is passed.
+    """
+    from grader.reports.words import deciding
+
+    failing, passed_by = deciding(report), yours.passed_by
+    if passed_by is None or not failing or failing[0].part <= yours.parts:
+        return 0
+    before = ctx.read(lambda db: events.submission(db, passed_by), b"")
+    return yours.parts if files.code_lines(before) == files.code_lines(submission) else 0
 
 
 def meant(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,12 +39,15 @@ class Row:
     clause: str = ""  # the first of the contract that it is about
     failing: frozenset[tuple[str, str]] = frozenset()  # cases, each with a check that failed on it
     unchanged: bool = False  # whether it was the starter
+    passed_before: bool = False  # whether it was the file that passed the part before, unchanged
 
     @property
     def believed(self) -> str:
         """The ideas, or what failed first."""
         if self.on:
             return ""
+        if self.passed_before:
+            return "unchanged since the pass"
         return "starter, unchanged" if self.unchanged else ", ".join(self.ideas) or self.failed
 
     @property
@@ -84,27 +86,12 @@ def history(
     found, earlier, known = ctx.store.read(latest, empty=((), 0, {}))
     if question_id is not None and not found:  # mistyped, or never graded
         bank.find(ctx.banks(), question_id)
-    best: dict[tuple[str, str, int], int] = {}
     marks, last = dict[int, Mark](), dict[str, Mark]()
-    copies = _latest_copies(found)
-    for of, path in sorted({(name, copy) for (name, _), copy in copies.items()}):
+    for of, path in sorted({(one.question, one.bank) for one in found}):
         marks |= progress.of(known, of, Path(path)).marks
     for one in found:  # what was kept, or not finished, has the mark of what came before
         marks[one.id] = last[one.question] = marks.get(one.id) or last.get(one.question, Mark())
-    return tuple(
-        _row(one, marks[one.id], best, copies[one.question, one.bank]) for one in found
-    ), earlier
-
-
-def _latest_copies(found: Sequence[Attempt]) -> dict[tuple[str, str], str]:
-    """Map a question and the bank of an attempt to the copy of that bank that was used last."""
-    latest: dict[tuple[str, str], str] = {}
-    for one in reversed(found):
-        if (one.question, one.bank) not in latest:
-            others = [copy for (name, _), copy in latest.items() if name == one.question]
-            same = (copy for copy in others if progress.counts(one.bank, copy, one.question))
-            latest[one.question, one.bank] = next(same, one.bank)
-    return latest
+    return tuple(_row(one, marks[one.id]) for one in found), earlier
 
 
 def tried(ctx: Context, question_id: str, yours: Progress) -> list[Row]:
@@ -113,24 +100,21 @@ def tried(ctx: Context, question_id: str, yours: Progress) -> list[Row]:
         rows = history(ctx, question_id, most=100)[0]
     except DrillError:  # the records cannot be read
         return []
-    # The starter is no try, but its page too has a case to look at.
+    # The starter, or a file that has not changed, is no try, but its page has a case to look at.
     return [
         row
         for row in rows
-        if row.attempt.id > yours.earlier and (row.attempt.is_try or row.unchanged)
+        if row.attempt.id > yours.earlier
+        and (row.attempt.is_try or row.unchanged or row.passed_before)
     ]
 
 
-def _row(attempt: Attempt, mark: Mark, best: dict[tuple[str, str, int], int], bank: str) -> Row:
-    """What is known of an attempt; `best` has how many parts those of its sitting passed before."""
+def _row(attempt: Attempt, mark: Mark) -> Row:
+    """Return what is known of an attempt."""
     import json  # which a list of questions does without
 
     passed, of = progress.parts_passed(attempt.parts), len((attempt.parts or "").split())
-    mine = (attempt.question, bank, mark.sitting)
-    before = best.get(mine, 0)
-    on = attempt.kind == "grade" and passed > before
-    if on:
-        best[mine] = passed
+    on = attempt.kind == "grade" and passed > mark.parts
     report = json.loads(attempt.report or "{}")
     checks = report.get("checks", [])
     wrong = [c for c in checks if c["verdict"] not in FINE and not c.get("stretch")]
@@ -143,7 +127,9 @@ def _row(attempt: Attempt, mark: Mark, best: dict[tuple[str, str, int], int], ba
     ideas = [idea["id"] for idea in report.get("misconceptions") or []]
     return Row(
         attempt,
-        *mark,
+        mark.sitting,
+        mark.hints,
+        mark.given_up,
         part=passed if on else min(passed + 1, of),
         of=of,
         on=on,
@@ -155,6 +141,7 @@ def _row(attempt: Attempt, mark: Mark, best: dict[tuple[str, str, int], int], ba
         # None fail in a try that went on to a new part: what fails there was not asked yet.
         failing=frozenset((n, c["id"]) for c in checks for n in c.get("failing") or () if not on),
         unchanged=unchanged,
+        passed_before=attempt.parts == progress.UNCHANGED,
     )
 
 

@@ -15,13 +15,14 @@ import tokenize
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 from grader import forms
 from grader.app.context import need_torch, seed_of
-from grader.app.files import read_submission
+from grader.app.files import code_lines, read_submission
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.model.report import Report
@@ -85,6 +86,7 @@ class OpenQuestion(Shown, Closing):
         """Open a question of a bank."""
         self.question = question
         self._asked, self._hints = 1, 0
+        self._passed = b""  # the file that passed the part before
         self._session: GradingSession | None = None
 
     def __dir__(self) -> list[str]:
@@ -137,12 +139,18 @@ class OpenQuestion(Shown, Closing):
             self.close()
             raise
         before, parts = self._asked, len(self.question.spec.parts)
+        same = report.parts_passed == before - 1 and code_lines(file) == code_lines(self._passed)
+        if same:
+            report = replace(report, misconceptions=(), explanations=())
         self._asked = max(before, min(report.parts_passed + 1, parts))
         new = self._asked if self._asked > before and report.parts_passed < parts else 0
         self._hints = 0 if new else self._hints
+        self._passed = file if new else self._passed
         request = (Gap(), *part_page(self.question, new, ())) if new else ()
         written = derivation(self.question, report, file)
-        return Grade(report, Around(name, asked=new, request=request, written=written))
+        since = before - 1 if same else 0
+        around = Around(name, asked=new, request=request, written=written, unchanged_since=since)
+        return Grade(report, around)
 
     def close(self) -> None:
         """End the processes; the next grade starts others."""

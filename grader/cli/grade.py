@@ -36,7 +36,7 @@ def grade(
         str, option("WHERE", "auto, cpu or cuda: what needs a GPU is measured there.")
     ] = "auto",
     full: Annotated[bool, flag("--full", "Print everything that was found, however long.")] = False,
-    explain: Annotated[bool, flag("--explain", "Explain an untouched starter, too.")] = False,
+    explain: Annotated[bool, flag("--explain", "Explain a file that you have not edited yet, too.")] = False,
     html: Annotated[Path | None, option("FILE", "Write a page with pictures, too.")] = None,
     yes: Annotated[bool, flag("--yes", "Do not ask before the grade of a prediction.")] = False,
     json: Json = False,
@@ -101,7 +101,9 @@ def around_of(graded: Graded, now: str, *, full: bool = False, explain: bool = F
             filter(None, [_time_taken(graded, now), "after giving up" * graded.given_up])
         ),
         everything=f"drill grade{graded.again} --full",
+        first=f"edit {graded.path.name}, then" * (new is not None and not graded.interviewed),
         steps=_next_steps(graded, explained=explain or full),
+        unchanged_since=graded.unchanged_since,
         asked=new or 0,
         request=() if new is None else requested(asked, new),
         written=derivation(asked, graded.report, graded.submission),
@@ -165,7 +167,8 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
         steps.append(case + " --debug" * debug)
     if graded.hints_left:
         steps.append(f"drill hint{choice.argument}")
-    if report.unchanged and not explained and not graded.clock:
+    kept_back = report.unchanged or (graded.unchanged_since and not report.message)
+    if kept_back and not explained and not graded.clock:
         steps.append(f"{again} --explain")
     elif not graded.hints_left:
         steps.append(solution + " --give-up" * (not graded.passed))

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from grader.model.errors import UsageError
-from grader.records.progress import NO_TRY, counts
+from grader.records.progress import counts, is_try
 
 if TYPE_CHECKING:
     import sqlite3
@@ -70,7 +70,7 @@ class Event:
     seconds: float | None = None
     report: str | None = None  # JSON
     parts: str | None = (
-        None  # the verdict of each: "pass fail skipped"; or NO_TRY, or as `what` has it
+        None  # the verdict of each: "pass fail skipped"; NO_TRY, UNCHANGED, or as `what` has it
     )
     detail: str | None = None  # JSON, mostly, as `what` has it
 
@@ -98,7 +98,7 @@ class Attempt:
     @property
     def is_try(self) -> bool:
         """Whether it is a grade of what somebody wrote."""
-        return self.kind == "grade" and self.parts != NO_TRY
+        return self.kind == "grade" and is_try(self.parts)
 
     @property
     def state(self) -> str:
@@ -266,7 +266,11 @@ def _where(which: dict[str, str | int | None]) -> str:
 def find(db: sqlite3.Connection, number: int) -> tuple[Attempt, bytes] | None:
     """Return an attempt and its submission, or None where there is no such number."""
     for attempt in attempts(db, id=number) if number < 2**63 else ():  # more SQLite does not take
-        query = "SELECT bytes FROM submissions WHERE sha256 = ?"
-        (content,) = db.execute(query, (attempt.sha256,)).fetchone()
-        return attempt, content
+        return attempt, submission(db, attempt.sha256)
     return None
+
+
+def submission(db: sqlite3.Connection, sha256: str) -> bytes:
+    """Return the bytes of a submission on record."""
+    query = "SELECT bytes FROM submissions WHERE sha256 = ?"
+    return bytes(db.execute(query, (sha256,)).fetchone()[0])

@@ -22,8 +22,10 @@ from grader.bank.storage import SPECS
 if TYPE_CHECKING:
     import sqlite3
 
-# In `parts` of a grade: the file is empty, unreadable or the starter, so nobody tried.
+# In `parts` of a grade that is no try: the file is empty, unreadable or the starter, ...
 NO_TRY = "unread"
+# ... or it passed the part before, and has not changed since.
+UNCHANGED = "unchanged"
 
 
 @dataclass(slots=True)
@@ -41,6 +43,7 @@ class Progress:
     shown: int = 0  # hints
     given_up: bool = False  # the solution was shown before a pass
     parts: int = 0  # passed in the best try, from the first one on
+    passed_by: str | None = None  # sha256 of the first file that passed these parts
     misses: int = 0  # tries that passed no part but those passed before
     done: bool = False  # passed in this sitting
     over: bool = False
@@ -74,6 +77,7 @@ class Mark(NamedTuple):
     sitting: int = 1
     hints: int = 0  # shown in it
     given_up: bool = False
+    parts: int = 0  # passed in it before
 
 
 class Start(NamedTuple):
@@ -99,7 +103,7 @@ class Entry(NamedTuple):
     @property
     def is_try(self) -> bool:
         """Whether it is the verdict on what somebody wrote."""
-        return self.what == "graded" and self.sha256 is not None and self.parts != NO_TRY
+        return self.what == "graded" and self.sha256 is not None and is_try(self.parts)
 
 
 Overview = Mapping[tuple[str, str], Sequence[Entry]]  # by id and bank, in no order
@@ -128,6 +132,11 @@ def overview(db: sqlite3.Connection, question: str | None = None) -> Overview:
     return found
 
 
+def is_try(parts: str | None) -> bool:
+    """Return True if a grade with these `parts` is one of a file that somebody has edited."""
+    return parts not in {NO_TRY, UNCHANGED}
+
+
 def parts_passed(verdicts: str | None) -> int:
     """Of the parts of a try, as in "pass fail", how many are passed, from the first one on."""
     return [*(verdict == "pass" for verdict in (verdicts or "").split()), False].index(False)
@@ -147,7 +156,7 @@ def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
         if one.what == "again":
             versions, anew = set(), Progress(True, passed=yours.passed, earlier=latest)
             yours = replace(anew, sitting=yours.sitting + 1, rated=yours.rated, marks=yours.marks)
-        before = yours.over
+        before, parts_before = yours.over, yours.parts
         yours.started = yours.started or one.what == "started" or one.is_try
         if yours.started and not before:
             yours.moments.append(one.at)
@@ -166,11 +175,14 @@ def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
                 passed = parts_passed(one.parts)
                 yours.misses += not (every or passed > yours.parts or one.sha256 in versions)
                 versions.add(one.sha256)
+                yours.passed_by = one.sha256 if passed > yours.parts else yours.passed_by
                 yours.tries, yours.parts = len(versions), max(yours.parts, passed)
                 yours.done, yours.passed = yours.done or every, yours.passed or every
                 yours.over = before or every or once
         if one.attempt is not None:
-            yours.marks[one.attempt] = Mark(yours.sitting, yours.hints, yours.given_up)
+            yours.marks[one.attempt] = Mark(
+                yours.sitting, yours.hints, yours.given_up, parts_before
+            )
         if yours.over and not before:
             yours.rated.append(replace(yours, rated=[], marks={}))
     return yours

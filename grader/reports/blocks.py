@@ -113,6 +113,7 @@ class Commands:
     """What to type next, which no file has; a command is never broken, shortened or escaped."""
 
     commands: tuple[str, ...]
+    first: str = ""  # what to do before the first of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +253,13 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
             gap = across - cells(sheet.plain(styled)) - cells(facts)
             if facts and gap >= len(sheet.GAP):
                 yield (*styled, (f"{' ' * gap}{facts}", ""))
-            else:
-                yield from (styled, f"    {facts}") if facts else (styled,)
+                return
+            first = f"{name}  " * bool(name)
+            begin, *more = sheet.wrapped(title, across, first=first, indent="    ")
+            begin = begin.removeprefix(first.rstrip())
+            yield ((name, BOLD), (begin, "")) if name else ((begin, BOLD),)
+            yield from more
+            yield from sheet.wrapped(facts, across, first="    ", indent="    ") if facts else ()
         case Paragraph(text, lead, style, indent, hang):
             blanks, lead = " " * indent, inert(lead, _LONGEST)
             first = blanks + f"{lead} " * bool(lead)
@@ -266,7 +272,8 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
         case Item(text, mark, indent):
             yield from sheet.wrapped(_clean(text), across, first=f"{' ' * indent}{inert(mark)} ")
         case Code(written, indent):
-            yield from (f"{' ' * indent}{inert(line)}".rstrip() for line in written)
+            for line in written:
+                yield from sheet.folded(f"{' ' * indent}{inert(line)}".rstrip(), across)
         case Figure():
             yield from block.draw(width)
         case Table():
@@ -278,8 +285,8 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
             begin = " " * block.indent
             for row in sheet.columns(head, rows, plain=True):  # a sentence can be broken
                 yield from sheet.wrapped(sheet.plain(row), across, first=begin, indent=f"{begin}  ")
-        case Commands(commands):
-            yield from sheet.steps(commands, across)
+        case Commands(commands, first):
+            yield from sheet.steps(commands, across, first)
         case LeftOut(command) if lost:
             told = f"shows {joined(dict.fromkeys(lost))}."
             yield from sheet.wrapped(told, across, first=f"{command} ", indent="    ")
@@ -318,8 +325,9 @@ def _said(block: Block) -> Iterable[str]:
             return block.spoken
         case Table(head, rows):
             return map(sheet.plain, sheet.columns(head, rows, plain=True))
-        case Commands(commands):
-            return [f"Next: {command}" for command in commands]
+        case Commands([command, *more], first):
+            said = [f"{first} {command}".strip(), *more]
+            return [f"Next: {command}" for command in said]
     return []
 
 

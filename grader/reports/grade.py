@@ -59,12 +59,14 @@ class Around:
     time: str = ""  # of a pass: "14 minutes (15 planned)"
     clock: str = ""  # of a sitting: "12 of 15 min"; of an interview: "31 of 45 minutes left"
     everything: str = "drill grade --full"  # the command that shows what is left out
+    first: str = ""  # what to do before the first of the steps
     steps: tuple[str, ...] = ()  # commands to go on with
     asked: int = 0  # the part that is asked now, because those before it pass
     request: tuple[Block, ...] = ()  # what the interviewer asks in it
     written: tuple[Block, ...] = ()  # what a file of answers says, beside what is said of it
     full: bool = False  # everything, however long
-    explain: bool = False  # an untouched starter too
+    explain: bool = False  # an untouched starter too, and a file as in `unchanged_since`
+    unchanged_since: int = 0  # the part that this file passed, if it has not changed since
     before: bool = False  # whether the question was passed before
     complete: bool = True  # whether the report has all that is known of the fault
     news: tuple[str, ...] = ()  # what is said last: what has changed, what is wrong besides
@@ -90,8 +92,8 @@ def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
         if around.before:
             what = "every part" if len(report.parts) > 1 else "this"
             top.append(Paragraph(words.BEFORE.format(what), indent=6))
-        if words.keeps_back(report, explain=around.explain or around.full):
-            top.append(Paragraph(words.STARTER, indent=6))
+        if why := _keeps_back(report, around):
+            top.append(Paragraph(why, indent=6))
             if any(get(check.kind).always_said for check in report.checks):
                 others = []  # which properties fail is what has to be found out
         shown = words.deciding(report)
@@ -105,8 +107,18 @@ def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
         ending.append(Paragraph(text))
     ending += map(Paragraph, around.news)
     if around.steps:
-        ending.append(Commands(around.steps))
+        ending.append(Commands(around.steps, around.first))
     return tuple(_joined([*sections, ending]))
+
+
+def _keeps_back(report: Report, around: Around) -> str:
+    """Why only a symptom is shown; empty if all is."""
+    explain = around.explain or around.full
+    if words.keeps_back(report, explain=explain):
+        return words.STARTER
+    if around.unchanged_since and not (explain or report.message):
+        return words.UNCHANGED.format(around.unchanged_since)
+    return ""
 
 
 def derivation(question: Question, report: Report, file: bytes) -> tuple[Block, ...]:
@@ -145,7 +157,7 @@ def document(report: Report, around: Around = Around()) -> dict[str, object]:
     passed = is_pass or around.asked > 0
     asked = around.asked - 1 if around.asked else report.parts_passed + 1
     first = [] if passed else words.deciding(report)[:1]
-    back = words.keeps_back(report, explain=around.explain or around.full)
+    back = bool(_keeps_back(report, around))
     checks = [check for check in report.checks if check.part <= asked]
     if back and any(get(check.kind).always_said for check in checks):
         checks = first  # which properties fail is what has to be found out
@@ -226,7 +238,7 @@ def _fault(report: Report, around: Around, *, printed: int = EVERYTHING) -> Iter
     failing = words.deciding(report)
     if report.message and failing:
         return  # of what is not written yet nothing else is said
-    if words.keeps_back(report, explain=around.explain or around.full):
+    if _keeps_back(report, around):
         yield [Paragraph(words.symptom(c), f"{c.id}:", "", hang=INDENT) for c in failing[:1]]
         return
     for check in failing if around.full else failing[:1]:

@@ -25,23 +25,25 @@ from grader.reports.grade import GAP
 
 LEAST_ROWS = 23  # of a page: a screen of 24 with the prompt below it
 _DEF = re.compile(r"^def\s+(.*?)(:(?:\s*\.\.\.)?)?\s*(?:#.*)?$")
+_END = re.compile(r"^\s*(.*?):(?:\s*\.\.\.)?\s*(?:#.*)?$")  # of a `def` of several lines
 _RETURN = re.compile(r"^\s+return\s+(.*?)\s*(?:#.*)?$")
 
 
 def requested(question: Question, number: int) -> tuple[Block, ...]:
-    """What the interviewer asks in one part, as the page of the grade before it says it."""
+    """What the interviewer asks in a part, for the page of the grade that passes the one before."""
     part, many = question.spec.parts[number - 1], len(question.spec.parts)
     time, points = quantity(part.minutes, "minute"), quantity(part.points, "point")
-    see = "see QUESTION.md"
+    see = "See QUESTION.md"
     if choices := sum(len(list(check.asks())) for check in part.checks):
         see += f", also for {quantity(choices, 'question')} to choose an answer to"
-    before = f"parts 1-{number - 1} stay" if number > 2 else "part 1 stays"
+    before = f"Parts 1-{number - 1}" if number > 2 else "Part 1"
     file = forms.of(question.spec).file
     return (
         Paragraph(f"Part {number} of {many}, {time}, {points}. The interviewer:"),
         *from_markdown(part.prompt, indent=4, gap=GAP),
+        *_calls(part),
         _clauses(question, number),
-        Paragraph(f"First solve part {number} in {file} ({see}); {before} in force."),
+        Paragraph(f"Now write part {number} in {file}. {before} must keep passing. {see}."),
     )
 
 
@@ -53,10 +55,15 @@ def page(question: Question, number: int, ending: Sequence[Block]) -> tuple[Bloc
     """
     part = question.spec.parts[number - 1]
     blocks: list[Block] = [_head(question, number), Gap(), *from_markdown(part.prompt), Gap()]
-    if part.interface:
-        short = Code(tuple(signatures(part.interface)), 2)
-        blocks += [Shrinks((_interface(part),), (Shorter(1, (short,)),)), Gap()]
+    blocks += [*_calls(part), Gap()]
     return (*blocks, _clauses(question, number), Gap(), *ending)
+
+
+def _calls(part: Part) -> Iterator[Block]:
+    """The interface of a part; on a page that has to fit, its signatures."""
+    if part.interface:
+        short = Code(tuple(signatures(part.interface)), 2, "python")
+        yield Shrinks((_interface(part),), (Shorter(1, (short,)),))
 
 
 def _clauses(question: Question, number: int) -> Block:
@@ -162,8 +169,9 @@ def signatures(interface: str) -> list[str]:
     open_ = False
     for line in source:
         if open_:
-            found[-1] = f"{found[-1]} {line.strip()}".rstrip(":")
-            open_ = not line.rstrip().endswith(":")
+            end = _END.match(line)
+            found[-1] += f" {end[1] if end else line.strip()}"
+            open_ = end is None
         elif head := _DEF.match(line):
             found.append(head[1])
             open_ = not head[2]

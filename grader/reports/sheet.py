@@ -72,12 +72,16 @@ def bold(text: str, rest: str = "") -> Spans:
     return ((text, BOLD), (rest, ""))
 
 
-def steps(commands: Iterable[str], width: int) -> Iterator[Line]:
-    """What to type next; a command that is too long is left to the terminal: it copies whole."""
-    rows: list[str] = []
+def steps(commands: Iterable[str], width: int, first: str = "") -> Iterator[Line]:
+    """What to type next; a command that is too long is left to the terminal: it copies whole.
+
+    `first` says what to do before the first command.
+    """
+    rows = [first] if first else []
     for command in commands:
-        if rows and cells(f"{rows[-1]}{GAP}{command}") <= width - 6:
-            rows[-1] += f"{GAP}{command}"
+        gap = " " if rows == [first] else GAP
+        if rows and cells(f"{rows[-1]}{gap}{command}") <= width - 6:
+            rows[-1] += f"{gap}{command}"
         else:
             rows.append(command)
     for at, row in enumerate(rows):
@@ -135,6 +139,22 @@ def wrapped(text: str, width: int, *, first: str = "", indent: str | None = None
             trial = indent + word
         line = trial
     return [line.replace(_BOUND, " ").rstrip() for line in [*lines, line]]
+
+
+def folded(line: str, width: int) -> Iterator[str]:
+    """Break a line of code at blanks to fit a width; what follows a break is indented further."""
+    words = line.lstrip()
+    indent = min(len(line) - len(words), width // 2)
+    line = line if cells(line) <= width else " " * indent + words
+    hang = " " * min(indent + 4, width // 2)
+    while cells(line) > width:
+        blanks = (at for at, sign in enumerate(line) if sign == " " and line[:at].strip())
+        end = max((at for at in blanks if cells(line[:at]) <= width), default=0)
+        if not end:  # one long word
+            break
+        yield line[:end].rstrip()
+        line = hang + line[end:].lstrip()
+    yield line
 
 
 def columns(

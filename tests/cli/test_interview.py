@@ -92,7 +92,7 @@ def flat(ended: Ended) -> str:
 def whole(drill: Drill, clock: Clock) -> None:
     """Go through an interview of 45 minutes: one question passes, one does not."""
     drill("interview", ONE, TWO)
-    for minutes, text in ((4, SUM), (5, SUM + "\n"), (3, MEAN), (2, MEAN + "\n"), (6, BOTH)):
+    for minutes, text in ((4, SUM), (5, SUM + "\n"), (3, MEAN), (2, MEAN + "N = 1\n"), (6, BOTH)):
         clock.pass_(minutes)
         write(text)
         drill("grade", ONE)
@@ -131,7 +131,7 @@ def test_an_interview_of_45_minutes_and_its_debrief(
     assert took == pytest.approx([12, 8, 4])
     assert [part[4] for part in one["parts"]] == [3, 2, 1]
     assert {idea[0]: round(idea[1]) for idea in one["ideas"]} == {
-        "sums": 8, "divides-by-nothing": 8,
+        "sums": 8, "divides-by-nothing": 6,
     }  # fmt: skip
     assert (one["hints"], two["ideas"][0][0], two["parts"][0][3]) == (1, "sums", 20)
 

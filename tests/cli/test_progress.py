@@ -25,20 +25,21 @@ def test_the_page_counts_what_was_tried_and_names_ideas_of_parts_that_were_asked
     monkeypatch.setattr("grader.cli.context.now", noon.isoformat)
     real("start", "mean-and-spread")
     FILE.write_text(MEAN)
-    assert "First solve part 2" in real("grade").out  # in which it divides by nothing
+    assert "Now write part 2" in real("grade").out  # in which it divides by nothing
+    real("grade")
     data = real("progress", "--json").data
     assert data["ideas"] == []
     assert data["days"] == {"2026-03-01": 1}
     assert sum(one["begun"] for one in data["tracks"]) == 1
-    real("grade")
-    FILE.write_text(MEAN + "# again\n")
-    real("grade")
+    for edit in ("N = 1\n", "N = 2\n"):
+        FILE.write_text(MEAN + edit)
+        real("grade")
     data = real("progress", "--json").data
     held = {"name": "divides-by-nothing", "question": "mean-and-spread", "tries": 2}
     assert data["ideas"] == [held]
     page = real("progress").out
     assert "divides-by-nothing      2  mean-and-spread" in page
-    assert "2 tries; per day:" in page
+    assert "3 tries; per day:" in page
     assert page.endswith("Next: drill next\n")
     assert len(page.splitlines()) <= 22
 

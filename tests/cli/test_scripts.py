@@ -125,6 +125,11 @@ grade --explain => 1 | Idea: sums
 FILE < MEAN
 grade => 1 | PASS FILE mean-and-spread, part 1 of 3 try 1 | 50 of 100 points | !NaN
 show => 0 | The mean of no entries is 0. | !how far the entries are
+grade => 1 | This file passed part 1, and has not changed since | !m is NaN | !divides-by-nothing
+FILE < MEAN\n# with a remark
+grade => 1 | This file passed part 1, and has not changed since | part 2 of 3 seed
+FILE < MEAN\nN = 1
+grade => 1 | m is NaN, expected 0 | divides-by-nothing | FILE mean-and-spread, part 2 of 3 try 2
 grade => 1 | m is NaN, expected 0 | divides-by-nothing | FILE mean-and-spread, part 2 of 3 seed
 FILE < WHOLE
 grade => 1 | PASS FILE mean-and-spread, part 2 of 3 try | 80 of 100 points | !does not define
@@ -138,7 +143,7 @@ start mean-and-spread => 0
 FILE < MEAN
 grade --seed 1 => 1 | 3 minutes, 30 points. The interviewer: One worker now sends nothing at all. 2
 FILE < WHOLE
-grade => 1 | First solve part 3 in submission.py (see QUESTION.md); parts 1-2 stay in force.
+grade => 1 | Now write part 3 in submission.py. Parts 1-2 must keep passing. See QUESTION.md.
 
 == parts that count are named
 start mean-and-spread => 0

@@ -102,6 +102,8 @@ def backward(grad_y, ctx): ...  # (N,) -> (N, C)
         "backward(grad_y, ctx)",
     ]
     assert asks.signatures("f(x) -> y\nx (N,)\n") == ["f(x) -> y", "x (N,)"]
+    several = "def f(x: int,\n      n: int = 3) -> int: ...\ndef g(y): ...\n"
+    assert asks.signatures(several) == ["f(x: int, n: int = 3) -> int", "g(y)"]
 
 
 def test_what_is_answered_by_choosing_is_asked_with_all_answers(tmp_path: Path) -> None:
@@ -114,4 +116,4 @@ def test_what_is_answered_by_choosing_is_asked_with_all_answers(tmp_path: Path) 
     assert "## Questions\n\n**fell:** Why did it fall?\n\n- `a` By luck.\n- `b` The inner" in file
     assert file.index("**fell:**") < file.index("**sum:**")
     request = render_text(asks.requested(choices, 1))
-    assert "(see QUESTION.md, also for 2 questions to choose an answer to); " in request
+    assert "See QUESTION.md, also for 2 questions to choose an answer to.\n" in request

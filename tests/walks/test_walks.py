@@ -27,7 +27,7 @@ GOLDEN = Path(__file__).parent / "golden"
 QUESTIONS = sorted(path.stem for path in (ROOT / "questions").glob("*.yaml"))
 KEPT = sorted(path.stem for path in GOLDEN.glob("*.txt"))
 SEED = "8121"
-AGAIN = {"maxpool-routing", "vram-bottleneck"}  # in which the same fault is handed in twice
+AGAIN = {"maxpool-routing", "vram-bottleneck"}  # in which a fault comes again, then edited
 # What differs from run to run, or from one version of Python to the next.
 _VARYING = (
     (re.compile(r"(\d+ minutes?|less than a minute|under a minute) \("), "N minutes ("),
@@ -80,6 +80,7 @@ def sources(question: Question) -> Iterator[tuple[str, bytes]]:
         yield f"part {number}: {name}", text
         if number > 1 and question.id in AGAIN:
             yield f"the same again, part {number}: {name}", text
+            yield f"an edit, part {number}: {name}", text + b"\n\nEDITED = True\n"
     yield "the reference", question.reference
 
 
@@ -89,7 +90,8 @@ def commands(page: Sequence[str]) -> Iterator[str]:
     for line in page:
         is_next = "Next: " in line or (is_next and line.startswith("      "))
         if is_next:
-            yield from line.rpartition("Next: ")[2].strip().split("   ")
+            shown = line.rpartition("Next: ")[2].strip()
+            yield from re.sub(r"^edit \S+, then ", "", shown).split("   ")
 
 
 def parse(command: str) -> None:
