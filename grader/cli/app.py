@@ -23,7 +23,12 @@ from typer.core import TyperArgument, TyperGroup, TyperOption
 from grader import sandbox
 from grader.cli import entrypoint, output
 from grader.cli.context import flag, option
+from grader.reports import sheet
 
+_EVERYDAY = (
+    "next list show start grade watch edit case hint run solution discuss reset history progress"
+    " interview"
+)
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -56,8 +61,22 @@ _history = typer.Typer(
 
 def _help_without_command(ctx: typer.Context) -> None:
     if ctx.invoked_subcommand is None and not ctx.resilient_parsing:
-        output.write(ctx.get_help())
+        if ctx.parent is None:
+            _show_everyday(ctx.command)
+        else:
+            output.write(ctx.get_help())
         raise typer.Exit(entrypoint.EXIT_USAGE)
+
+
+def _show_everyday(program: Any) -> None:  # noqa: ANN401 - of a class of a private module
+    """Show the commands of practice on one screen, and name the others."""
+    about = {name: command.get_short_help_str(200) for name, command in program.commands.items()}
+    width = output.measure()
+    output.lines(["Usage: drill COMMAND", *sheet.wrapped(program.help, width), ""])
+    for name in _EVERYDAY.split():
+        output.lines(sheet.wrapped(about.pop(name), width, first=f"  {name:9} "))
+    more = f"Also: {', '.join(about)}. `drill --help` has all of them. {app.info.epilog}"
+    output.lines(["", *sheet.wrapped(more, width)])
 
 
 @app.callback()

@@ -36,7 +36,9 @@ def grade(
         str, option("WHERE", "auto, cpu or cuda: what needs a GPU is measured there.")
     ] = "auto",
     full: Annotated[bool, flag("--full", "Print everything that was found, however long.")] = False,
-    explain: Annotated[bool, flag("--explain", "Explain a file that you have not edited yet, too.")] = False,
+    explain: Annotated[
+        bool, flag("--explain", "Explain a file that you have not edited yet, too.")
+    ] = False,
     html: Annotated[Path | None, option("FILE", "Write a page with pictures, too.")] = None,
     yes: Annotated[bool, flag("--yes", "Do not ask before the grade of a prediction.")] = False,
     json: Json = False,

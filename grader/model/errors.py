@@ -100,6 +100,7 @@ def machine_error(fault: BaseException | None) -> MachineError | None:
 # Over the names of kinds, keys and generators: with one typo 99.7 % of them are found, with two
 # 80 %, and of 2,300 words of docs and numpy that are not like any kind 1 % get one (at 0.5: 32 %).
 CUTOFF, OF_SHORT = 0.7, 0.65  # of three letters a swap leaves two thirds alike
+OF_PART = 0.8  # more: many words are a little like some part, as `nothing` is like `routing`
 LEAST = 3  # letters of a beginning or a part: fewer stand in too many words
 
 
@@ -117,7 +118,7 @@ def closest(word: str, words: Iterable[str], *, parts: bool = True) -> str | Non
     found += [w for w in known if parts and lower in w.lower()]
     if parts and len(word) > LEAST:  # `learnin` for `learning-rate`
         found += [
-            w for w in known if difflib.get_close_matches(lower, w.lower().split("-"), 1, CUTOFF)
+            w for w in known if difflib.get_close_matches(lower, w.lower().split("-"), 1, OF_PART)
         ]
     return found[0] if found else None
 

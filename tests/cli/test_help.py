@@ -24,6 +24,19 @@ def test_without_words_it_says_what_there_is(drill: Drill) -> None:
     assert "Begin with `drill next`." in bare.out
 
 
+def test_the_commands_of_practice_fit_a_screen(drill: Drill) -> None:
+    bare = drill()
+    assert bare.status == 2
+    lines = bare.out.splitlines()
+    assert len(lines) <= 23
+    assert max(map(len, lines)) <= 80
+    for name in ("next", "list", "show", "start", "grade", "watch", "hint", "interview"):
+        assert any(line.startswith(f"  {name} ") for line in lines)
+    assert not any(line.startswith(("  bank ", "  class ", "  mcp ")) for line in lines)
+    assert "`drill --help` has all of them" in " ".join(lines)
+    assert "\n  bank " in drill("--help").out
+
+
 @pytest.mark.parametrize("topic", sorted(TOPICS))
 def test_a_topic_is_a_page(drill: Drill, topic: str) -> None:
     ended = drill("help", topic)

@@ -57,6 +57,8 @@ def test_errors_carry_whose_fault_they_are() -> None:
     [
         ("maxpool", ["maxpool-routing", "conv"], "maxpool-routing"),
         ("routing", ["maxpool-routing", "conv"], "maxpool-routing"),
+        ("routin", ["maxpool-routing", "conv"], "maxpool-routing"),
+        ("nothing", ["maxpool-routing", "conv"], None),
         ("POOL", ["maxpool-routing"], "maxpool-routing"),
         ("minuets", ["minutes", "minus"], "minutes"),
         ("mini", ["minus", "minimum"], "minimum"),  # one that begins so comes first
