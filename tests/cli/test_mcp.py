@@ -246,6 +246,8 @@ def test_a_drill_from_its_start_to_a_review(
         assert "how far the entries are" not in text
     assert "last idea" not in assistant.page("next")
     assert leaked(assistant, question, 2) == [question.ideas["sums"].feedback[:40]]
+    assert assistant.data("grade")["misconceptions"] == []  # nothing was edited for it
+    file.write_text(f"{MEAN}N = 1\n")
     assert "divides-by-nothing" in assistant.page("grade")  # now it is asked
 
     assert "hint 1 of 1 of part 2\n    What is 0 / 0?" in assistant.page("hint")
@@ -260,9 +262,9 @@ def test_a_drill_from_its_start_to_a_review(
     assert RIGHT in assistant.role("reviewer")
     monkeypatch.chdir("mean-and-spread")
     attempts = real("history", "--json").data["attempts"]
-    assert [one["kind"] for one in attempts] == ["grade"] * 5
+    assert [one["kind"] for one in attempts] == ["grade"] * 6
     (row,) = assistant.data("list", track="basics")["questions"]
-    assert (row["id"], row["state"], row["tries"]) == ("mean-and-spread", "passed", 3)
+    assert (row["id"], row["state"], row["tries"]) == ("mean-and-spread", "passed", 4)
 
 
 def test_nothing_that_is_asked_for_gets_around_the_rules(
