@@ -148,10 +148,10 @@ def folded(line: str, width: int) -> Iterator[str]:
     line = line if cells(line) <= width else " " * indent + words
     hang = " " * min(indent + 4, width // 2)
     while cells(line) > width:
-        blanks = (at for at, sign in enumerate(line) if sign == " " and line[:at].strip())
-        end = max((at for at in blanks if cells(line[:at]) <= width), default=0)
-        if not end:  # one long word
+        blanks = [at for at, sign in enumerate(line) if sign == " " and line[:at].strip()]
+        if not blanks:  # one long word
             break
+        end = max((at for at in blanks if cells(line[:at]) <= width), default=blanks[0])
         yield line[:end].rstrip()
         line = hang + line[end:].lstrip()
     yield line
