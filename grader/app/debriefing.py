@@ -31,7 +31,7 @@ def debrief(ctx: Context, number: int | None = None) -> Debrief:
         raise UsageError("there is no such interview", hint="Next: drill interview")
     if held is found[-1] and not held.closed:
         if left := held.left(ctx.now()):
-            raise UsageError(f"the interview is open, {left}", hint="Next: drill interview --end")
+            raise UsageError(f"the interview is open, {left}", hint="Next: drill interview end")
         interviews.end(ctx)
     over = held.minute(held.closed or ctx.now())
     asked = {one.question: held.minute(one.at) for one in reversed(held.asked)}  # when first
@@ -42,7 +42,8 @@ def debrief(ctx: Context, number: int | None = None) -> Debrief:
         held.number, ctx.local(datetime.fromisoformat(held.at)), held.candidate, over, held.minutes,
         tuple(_looked(ctx, held, chosen[o], end) for o, end in zip(order, until, strict=False)),
         tuple(one.title for one in held.questions if one.id not in asked),
-        tuple((held.minute(one.at), one.question, one.part, one.text) for one in held.notes),
+        tuple((held.minute(one.at), one.question, one.part, one.text) for one in held.noted),
+        held.decision,
     )  # fmt: skip
 
 
@@ -51,6 +52,7 @@ def _looked(ctx: Context, held: Interview, chosen: Chosen, until: float) -> Look
     rows = ctx.store.read(lambda db: kept.during(db, held, chosen.id), empty=[])
     parts, ideas, right, wrong = _worked(held, chosen, rows, until)
     review, asks = "", list[str]()
+    marks = {one.part: one.text for one in held.marked if one.question == chosen.id}  # the last
     with suppress(DrillError):  # its bank is gone
         question = bank.load([ctx.bank_of(chosen.bank, chosen.id)], chosen.id)
         yours = ctx.progress(question)
@@ -65,7 +67,8 @@ def _looked(ctx: Context, held: Interview, chosen: Chosen, until: float) -> Look
         len({row.hint for row in rows if row.what == "hint"}),
         any(row.what == "solution" for row in rows) and not parts[-1].passed,
         tuple(name for name, fine in right.items() if fine), wrong,
-        tuple(ideas), review, tuple(asks),
+        tuple(ideas), "" if held.candidate else review, tuple(asks),  # a host has other reviews
+        tuple((part, int(text[0]), text[2:]) for part, text in sorted(marks.items())),
     )  # fmt: skip
 
 

@@ -107,8 +107,8 @@ def check_start(
     other = found.was_started(ctx.starts) and not progress.counts(found.bank, bank, question.id)
     if other or found.question != question.id:
         raise UsageError(
-            f"{folder}: expected a folder for {question.id} of {bank}, found that of"
-            f" {found.question} of {found.bank}",
+            f"the folder {folder} was started for {found.question} of {found.bank},"
+            f" not for {question.id} of {bank}",
             hint=elsewhere,
         )
     return found

@@ -183,7 +183,7 @@ def grade(
 
         loads = "It can be read." if forms.of(question.spec).is_text else "It loads."
         said = f"{path.name} is received. {about_the_file(report) or loads}"
-        raise SealedError(said, "Its verdict is for the debrief.")
+        raise SealedError(said, "You will see the verdict in the debrief.")
     if left:  # what is believed is for the debrief
         report = replace(report, misconceptions=(), explanations=())
     asked = max(before, min(report.parts_passed + 1, every))

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from itertools import combinations
+from datetime import date
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,7 +18,7 @@ from grader import __version__, bank
 from grader.app import drills
 from grader.app.catalog import Standing, listed
 from grader.app.context import Context, need_torch, torch_installed
-from grader.app.resolve import Choice, enclosing, resolve
+from grader.app.resolve import Choice, enclosing, open_folder, resolve
 from grader.model.errors import UsageError
 from grader.model.question import Header, Question
 from grader.records import events, interviews
@@ -25,7 +26,8 @@ from grader.records.events import Event, What
 from grader.records.interviews import Chosen, Interview, Said
 from grader.records.progress import counts
 
-_FULL = 0.8  # of the time, from which on one choice fills it as well as another
+_FULL = 0.8  # of the time: questions that take as much fill it
+_MINUTES = attrgetter("minutes")
 _KINDS = ("new", "due", "later")  # which questions come first
 
 
@@ -33,6 +35,14 @@ def latest(ctx: Context) -> Interview | None:
     """Return the interview that is open, or is over and was not looked back on."""
     last = next(reversed(ctx.read(interviews.every, [])), None)
     return None if last is None or last.closed else last
+
+
+def need_open(ctx: Context) -> Interview:
+    """Return the same; UsageError if there is none."""
+    held = latest(ctx)
+    if held is None:
+        raise UsageError("no interview is open", hint="Next: drill interview")
+    return held
 
 
 def left(ctx: Context) -> str:
@@ -67,23 +77,29 @@ def is_blind(ctx: Context, question: Question) -> bool:
 def begin(
     ctx: Context, ids: Sequence[str], fit: Sequence[str | None] = (), *,
     minutes: int, blind: bool = False, candidate: str = "",
-) -> None:  # fmt: skip
-    """Begin an interview of the questions named, else of some that `fit`; nothing is asked yet.
+) -> Interview:  # fmt: skip
+    """Begin an interview of the questions named, or of some that `fit`; nothing is asked yet.
 
     UsageError, and no interview is open, if a question cannot be started in its folder.
     """
-    named = [bank.header(ctx.banks(), one) for one in dict.fromkeys(ids)]
+    heads = [bank.header(ctx.banks(), name) for name in dict.fromkeys(ids)]
     around = enclosing(ctx.here())
     folder = (around.folder.parent if around else ctx.here()) / candidate
-    chosen = []
-    for head in named or _fitting(ctx, minutes, *fit):
-        question = ctx.load(head.called)
-        need_torch(question)
-        drills.check_start(ctx, head.called, question, folder / question.id)
-        planned = tuple(part.minutes for part in question.spec.parts)
-        chosen.append(Chosen(head.called, head.id, str(head.bank), head.title, planned))
+    seed = len(ctx.store.read(interviews.every, empty=[]))
+    if not heads:
+        possible = _possible(ctx, folder, fit, seed)
+        partly = [
+            one.header for one in possible if one.header.minutes <= minutes * one.header.parts
+        ]
+        heads = _fill(possible, minutes, ctx.today) or sorted(partly, key=_MINUTES)[:1]
+    if not heads:
+        text = f"no question of that kind fits {minutes} minutes and is not begun"
+        raise UsageError(text, "drill interview ID asks the questions that you name")
+    chosen = [_chosen(ctx, head, folder) for head in heads]
+    _start(ctx, chosen[0], folder)  # before the event: it may be refused
     detail = {"minutes": minutes, "questions": chosen, "blind": blind, "candidate": candidate}
-    _add(ctx, "interview", detail=json.dumps(detail | {"folder": str(folder)}))
+    _add(ctx, "interview", detail=json.dumps(detail | {"folder": str(folder), "fit": fit}))
+    return _last(ctx)
 
 
 def _add(ctx: Context, what: What, question: str = "", bank: str = "", **more: Any) -> str:  # noqa: ANN401
@@ -93,75 +109,135 @@ def _add(ctx: Context, what: What, question: str = "", bank: str = "", **more: A
     return event.at
 
 
-def _fitting(
-    ctx: Context, minutes: int, track: str | None, level: str | None, role: str | None
-) -> list[Header]:
-    """Return one question or two that fit the time, the shorter first; nothing that is begun.
+def _possible(
+    ctx: Context, folder: Path, fit: Sequence[str | None], seed: int
+) -> list[Standing]:  # fmt: skip
+    """Return the questions that can be started in a folder, in an order that `seed` decides."""
+    possible = []
+    for standing in listed(ctx, *fit):
+        head, there = standing.header, folder / standing.header.id
+        is_free = open_folder(there) is not None or not os.path.lexists(there)
+        if is_free and standing.kind(ctx.today) in _KINDS and (torch_installed() or not head.torch):
+            possible.append(standing)
+    Random(seed).shuffle(possible)
+    return possible
 
-    Where none does it is one of which the first part does.  New ones come before those that are
-    due, and these before others; among equals decides how many interviews there were.
+
+def _fill(possible: Sequence[Standing], minutes: int, today: date) -> list[Header]:
+    """Return as many questions as fill the time, the shortest first.
+
+    New questions come before due ones, and due ones before others.
     """
-    found = [
-        one
-        for one in listed(ctx, track, level, role)
-        if one.kind(ctx.today) != "unfinished" and (torch_installed() or not one.header.torch)
-    ]
-    Random(len(ctx.read(interviews.every, []))).shuffle(found)
-
-    def rank(some: Sequence[Standing]) -> tuple[float, ...]:
-        total = sum(one.header.minutes for one in some)
-        parts = some[0].header.parts if len(some) == 1 else 1
-        predictions = sum(one.header.form == "predict" for one in some)
-        kind = max(_KINDS.index(one.kind(ctx.today)) for one in some)
-        over = total * (total > minutes)
-        return (total > minutes * parts, over, predictions, kind, -min(total, _FULL * minutes))
-
-    best = min((some for n in (1, 2) for some in combinations(found, n)), key=rank, default=())
-    if not best or rank(best)[0]:
-        said = f"nothing of that kind can be asked in {minutes} minutes and is not begun"
-        raise UsageError(said, "drill interview ID asks what you name")
-    return sorted((one.header for one in best), key=lambda head: head.minutes)
+    sets: dict[int, tuple[Header, ...]] = {0: ()}  # the largest set for each sum of minutes
+    for kind in _KINDS:
+        if max(sets) >= _FULL * minutes:
+            break
+        for head in [one.header for one in possible if one.kind(today) == kind]:
+            for total, heads in list(sets.items()):
+                longer = total + head.minutes
+                if longer <= minutes and len(heads) >= len(sets.get(longer, ())):
+                    sets[longer] = (*heads, head)
+    best = max(sets, key=lambda total: (total >= _FULL * minutes, len(sets[total]), total))
+    return sorted(sets[best], key=_MINUTES)
 
 
-def now_asked(ctx: Context, held: Interview, *, further: bool = False) -> Choice | None:
-    """Ask what comes next, if it is time, and return the question that is asked now.
+def _chosen(ctx: Context, head: Header, folder: Path) -> Chosen:
+    """Return a question as the records keep it; UsageError if it cannot be started."""
+    question = ctx.load(head.called)
+    need_torch(question)
+    drills.check_start(ctx, head.called, question, folder / question.id)
+    planned = tuple(part.minutes for part in question.spec.parts)
+    return Chosen(head.called, head.id, str(head.bank), head.title, planned)
 
-    It is where the last one is over, or where it is to go `further`: in a blind interview to that
-    one's next part. None after the last.
-    """
-    at = -1
+
+def _start(ctx: Context, chosen: Chosen, folder: Path) -> Question:
+    """Make the folder of a question, unless a command that was killed has made it."""
+    yours = ctx.progress(ctx.load(chosen.called))
+    start = drills.start_again if yours.over else drills.start
+    return start(ctx, chosen.called, parent=folder)[0]
+
+
+def now_asked(ctx: Context, held: Interview) -> Choice | None:
+    """Return the question that is asked now; if it is over, ask the next. None after the last."""
     if held.asked:
-        last = held.asked[-1]
-        at = [one.id for one in held.questions].index(last.question)
-        choice = resolve(ctx, held.questions[at].called)
-        if further and held.blind and last.part < len(choice.question.spec.parts):
-            return _ask(ctx, held, at, last.part + 1)
-        if not further and not ctx.progress(choice.question).over:
+        choice = resolve(ctx, held.questions[held.place].called)
+        if not ctx.progress(choice.question).over:
             return choice
-    return _ask(ctx, held, at + 1) if at + 1 < len(held.questions) else None
+    planned = held.questions[held.place + 1 :]
+    return go_on(ctx, held, planned[0]) if planned else None
 
 
-def _ask(ctx: Context, held: Interview, which: int, part: int = 0) -> Choice:
-    called = held.questions[which].called
-    question = ctx.load(called)
-    if part:
+def upcoming(ctx: Context, held: Interview) -> int | Chosen | None:
+    """Return what comes next: a part of a blind interview, a question, or None at the end.
+
+    After the last question it is another one that fits the minutes left.
+    """
+    if held.blind and held.asked:
+        part = held.asked[-1].part + 1
+        if part <= len(held.questions[held.place].minutes):
+            return part
+    planned = held.questions[held.place + 1 :]
+    if planned:
+        return planned[0]
+    ids, folder = {chosen.id for chosen in held.questions}, Path(held.folder)
+    possible = _possible(ctx, folder, held.fit, held.number)
+    others = [one for one in possible if one.header.id not in ids]
+    heads = _fill(others, int(held.minutes_left(ctx.now())), ctx.today)
+    return _chosen(ctx, heads[0], folder) if heads else None
+
+
+def go_on(ctx: Context, held: Interview, to: int | Chosen) -> Choice:
+    """Ask a part or a question, and return the question that is asked then."""
+    unplanned = None
+    if isinstance(to, int):
+        called, part = held.questions[held.place].called, to
+        question = ctx.load(called)
         drills.write_question(ctx, resolve(ctx, called).need_workspace().folder, question, part)
-    else:  # what a kill leaves half done is found and finished the next time
-        start = drills.start_again if ctx.progress(question).over else drills.start
-        start(ctx, called, parent=Path(held.folder))
+    else:
+        called, question = to.called, _start(ctx, to, Path(held.folder))
         part = ctx.progress(question).asked(len(question.spec.parts))
-    at = _add(ctx, "asked", question.id, str(question.bank), parts=str(part))
+        if to not in held.questions:
+            unplanned = json.dumps(to)
+            held.questions.append(to)
+    at = _add(ctx, "asked", question.id, str(question.bank), parts=str(part), detail=unplanned)
     held.asked.append(Said(question.id, part, at))
     return resolve(ctx, called)
 
 
 def note(ctx: Context, text: str) -> None:
-    """Record a note on what is asked now."""
-    held = latest(ctx)
-    if held is None:
-        raise UsageError("no interview is open, so there is nothing to note")
+    """Record a note on the part that is asked now."""
+    held = need_open(ctx)
     last = held.asked[-1] if held.asked else Said("", 1, held.at)
     _add(ctx, "noted", last.question, parts=str(last.part), detail=text)
+
+
+def mark(ctx: Context, text: str, question: str | None = None, part: int = 0) -> None:
+    """Record a mark from 4 to 1, with a note after it, on a question or on a part of it."""
+    held = _last(ctx)
+    asked = [said.question for said in held.asked]
+    name = question or next(reversed(asked), "")
+    if name not in asked:
+        raise UsageError(f"interview {held.number} did not ask {name or 'anything'}")
+    parts = next(len(chosen.minutes) for chosen in held.questions if chosen.id == name)
+    if part > parts:
+        raise UsageError(f"--part: expected a number from 1 to {parts}, found {part}")
+    if text[:1] not in {"4", "3", "2", "1"} or text[1:2].strip():
+        raise UsageError("expected a mark from 4 to 1, and after a blank a note")
+    _add(ctx, "marked", name, parts=str(part), detail=text)
+
+
+def decide(ctx: Context, text: str) -> None:
+    """Record the decision on the candidate of the last interview."""
+    _last(ctx)
+    _add(ctx, "decided", detail=text)
+
+
+def _last(ctx: Context) -> Interview:
+    """Return the last interview, open or not."""
+    held = next(reversed(ctx.store.read(interviews.every, empty=[])), None)
+    if held is None:
+        raise UsageError("there is no interview yet", hint="Next: drill interview")
+    return held
 
 
 def end(ctx: Context) -> None:

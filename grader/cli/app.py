@@ -32,14 +32,14 @@ _EVERYDAY = (
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
-class _ListByDefault(TyperGroup):
-    """A group whose first command, `list`, need not be named: `drill history [ID]`."""
+class _FirstByDefault(TyperGroup):
+    """A group whose first command need not be named: `drill history [ID]`."""
 
     # typer declares the context by the class of a private module.
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         """Put the name of the default command where none was typed."""
         if not args or args[0] not in {*self.commands, *_HELP["help_option_names"]}:
-            args = ["list", *args]
+            args = [next(iter(self.commands)), *args]
         return super().parse_args(ctx, args)
 
 
@@ -53,9 +53,14 @@ app = typer.Typer(
     "isolation.",
 )
 _history = typer.Typer(
-    cls=_ListByDefault,
+    cls=_FirstByDefault,
     help="List what was graded; bring a version back.",
     subcommand_metavar="[ID] | restore NUMBER",
+)
+_interview = typer.Typer(
+    cls=_FirstByDefault,
+    help="Be interviewed against the clock, or interview somebody.",
+    subcommand_metavar="[ID...] | COMMAND",
 )
 
 
@@ -103,14 +108,18 @@ _bank, _class = (
     typer.Typer(invoke_without_command=True, callback=_help_without_command, help=about)
     for about in ("Work on a question bank.", "Grade a class, and see what it knows.")
 )
-for _group, _name in ((_history, "history"), (_bank, "bank"), (_class, "class")):
+for _group, _name in (
+    (_history, "history"), (_interview, "interview"), (_bank, "bank"), (_class, "class")
+):  # fmt: skip
     app.add_typer(_group, name=_name)
 _COMMANDS = {  # of each group, as FILE.FUNCTION of this folder
     app: "questions.list_ questions.show drill.start grade.grade watch.watch edit.edit drill.case"
     " drill.hint drill.run drill.solution discuss.discuss questions.next_ progress.progress"
-    " drill.reset interview.interview explore.explore questions.pack mcp.mcp doctor.doctor"
+    " drill.reset explore.explore questions.pack mcp.mcp doctor.doctor"
     " help.help_",
     _history: "history.list_ history.restore",
+    _interview: "interview.begin interview.next_ interview.end interview.note interview.mark"
+    " interview.decide interview.debrief interview.list_",
     _bank: "bank.audit bank.preview bank.new bank.new_idea bank.add bank.remove bank.list_"
     " bank.schema",
     _class: "classroom.grade classroom.report classroom.export classroom.gradescope"

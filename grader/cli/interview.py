@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,162 +20,237 @@ from grader.model.numerals import quantity
 if TYPE_CHECKING:
     from grader.app.context import Context
     from grader.app.resolve import Choice
-    from grader.records.interviews import Interview
+    from grader.model.question import Question
+    from grader.records.interviews import Chosen, Interview
     from grader.reports.blocks import Block
 
-_CHOSEN = {"--minutes", "--track", "--role", "--level", "--blind"}
-_NAMED = {"ID", "--minutes", "--blind"}
-# Options that may be given together: two in pairs, in one of these groups; --candidate with any.
-_TOGETHER = (
-    _CHOSEN | {"--host"},
-    _CHOSEN | {"--json"},
-    _NAMED | {"--host"},
-    _NAMED | {"--json"},
-    {"--next", "--json"},
-    {"--note", "--json"},
-    {"--note", "--end", "--json"},
-    {"--note", "--end", "--out"},
-    {"--end", "--debrief", "--json"},
-    {"--end", "--debrief", "--out"},
-    {"--debrief", "--number", "--json"},
-    {"--debrief", "--number", "--out"},
-)
+Candidate = Annotated[str, option("NAME", "Whom you interview. Their record is kept apart.")]
+Text = Annotated[str, argument("TEXT", "In one sentence or a few.")]
 
 
-def interview(
+def begin(
     ctx: typer.Context,
     questions: Annotated[
-        list[str] | None, argument("ID...", "These; else some that fit.", autocompletion=ids)
+        list[str] | None,
+        argument("ID...", "Questions (default: some that fill the time).", autocompletion=ids),
     ] = None,
-    minutes: Annotated[int | None, option("MIN", "Else 45.", min=5, max=480)] = None,
+    minutes: Annotated[int | None, option("MIN", "Length (default 45).", min=5, max=480)] = None,
     track: Annotated[str | None, option("TRACK", "Of this track.", autocompletion=tracks)] = None,
-    role: Annotated[str | None, option("ROLE", "Of what this role is asked.")] = None,
+    role: Annotated[str | None, option("ROLE", "Questions that this role is asked.")] = None,
     level: Annotated[str | None, option("LEVEL", "Of this level.")] = None,
     blind: Annotated[bool, flag("--blind", "No verdict before the end.")] = False,
-    host: Annotated[bool, flag("--host", "Ask somebody, on a screen that you share.")] = False,
-    candidate: Annotated[str, option("NAME", "Whom; the record is kept apart.")] = "",
-    next_: Annotated[bool, flag("--next", "Go on to what is asked next.")] = False,
-    note: Annotated[str | None, option("TEXT", "Take a note.")] = None,
-    end: Annotated[bool, flag("--end", "End it, and show the debrief.")] = False,
-    debrief: Annotated[bool, flag("--debrief", "Show what came of the last one.")] = False,
-    number: Annotated[int | None, option("N", "The debrief of this one.", min=1)] = None,
-    out: Annotated[Path | None, option("FILE", "Write the debrief: .md or .html.")] = None,
+    candidate: Candidate = "",
     json: Json = False,
 ) -> None:
-    """Be interviewed against the clock, or interview somebody."""
+    """Begin an interview, or continue the open one (the default)."""
+    from grader.app import interviews
+
+    here, fit = _context(ctx, candidate), (track, level, role)
+    if questions and any(fit):
+        raise UsageError("expected questions by ID, or --track, --role or --level; found both")
+    held = interviews.latest(here)
+    if held is not None and not interviews.left(here):
+        _show_debrief(here, None, None, json=json)
+        return
+    if held is None:
+        held = interviews.begin(
+            here, questions or (), fit, minutes=minutes or 45, blind=blind, candidate=candidate
+        )
+    elif questions or minutes or any(fit) or blind:
+        text = f"an interview is open, {interviews.left(here)}, and continues as it began"
+        raise UsageError(text, hint=f"Next: {_command(here, candidate, 'end')}")
+    _ask(ctx, here, held, interviews.now_asked(here, held), json=json)
+
+
+def next_(ctx: typer.Context, candidate: Candidate = "", json: Json = False) -> None:
+    """Continue with the next question, in a blind interview with the next part."""
+    from grader.app import interviews
+
+    here = _context(ctx, candidate)
+    held = interviews.need_open(here)
+    to = interviews.upcoming(here, held) if interviews.left(here) else None
+    _ask(ctx, here, held, interviews.go_on(here, held, to) if to else None, json=json)
+
+
+def end(ctx: typer.Context, candidate: Candidate = "", json: Json = False) -> None:
+    """End the interview, and show the debrief."""
+    from grader.app import interviews
+
+    here = _context(ctx, candidate)
+    left = interviews.left(here)
+    if json or not left or not output.is_dialog() or output.confirm(f"End it with {left}?"):
+        interviews.end(here)
+        _show_debrief(here, None, None, json=json)
+
+
+def note(ctx: typer.Context, text: Text, candidate: Candidate = "", json: Json = False) -> None:
+    """Take a note on the part that is asked now."""
+    from grader.app import interviews
+
+    interviews.note(_context(ctx, candidate), text)
+    if not output.answer(json, noted=len(text)):
+        output.write(f"noted, {quantity(len(text), 'character')}")
+
+
+def mark(
+    ctx: typer.Context,
+    mark: Annotated[str, argument("MARK", "4 to 1, as the interviewer's guide has it.")],
+    text: Annotated[str, argument("TEXT", "A note.")] = "",
+    question: Annotated[str | None, option("ID", "Default: the last one asked.")] = None,
+    part: Annotated[int | None, option("N", "Mark one part.", min=1)] = None,
+    candidate: Candidate = "",
+    json: Json = False,
+) -> None:
+    """Mark a question of the last interview, open or not. The last mark counts."""
+    from grader.app import interviews
+
+    interviews.mark(_context(ctx, candidate), f"{mark} {text}", question, part or 0)
+    if not output.answer(json, mark=int(mark)):
+        output.write("marked")
+
+
+def decide(ctx: typer.Context, text: Text, candidate: Candidate = "", json: Json = False) -> None:
+    """Record a decision on the last interview, open or not."""
+    from grader.app import interviews
+
+    interviews.decide(_context(ctx, candidate), text)
+    if not output.answer(json, decision=text):
+        output.write("decided")
+
+
+def debrief(
+    ctx: typer.Context,
+    number: Annotated[int | None, argument("N", "Of this interview (default: the last).")] = None,
+    out: Annotated[Path | None, option("FILE", "Write it: .md or .html.")] = None,
+    candidate: Candidate = "",
+    json: Json = False,
+) -> None:
+    """Show the debrief of an interview that is over."""
+    _show_debrief(_context(ctx, candidate), number, out, json=json)
+
+
+def list_(ctx: typer.Context, candidate: Candidate = "", json: Json = False) -> None:
+    """List the interviews on record."""
+    from grader.records import interviews
+
+    here = _context(ctx, candidate)
+    found = here.read(interviews.every, [])
+    if output.answer(json, interviews=[asdict(held) for held in found]):
+        return
+    for held in found:
+        ids = ", ".join(chosen.id for chosen in held.questions)
+        output.write(f"{held.number:>3}  {held.at[:10]}  {ids}  {held.decision}")
+
+
+def _context(ctx: typer.Context, candidate: str) -> Context:
+    """Return the surroundings, with the records of a candidate if one is named."""
+    if candidate:
+        check_candidate("--candidate", candidate)
+        os.environ["DRILL_CANDIDATE"] = candidate
+    return context(ctx)
+
+
+def _command(here: Context, candidate: str, word: str = "") -> str:
+    """Return a command of an interview as it is typed."""
+    who = f" --candidate {shlex.quote(candidate)}" if candidate else ""
+    return f"drill interview {word}".rstrip() + here.option + who
+
+
+def _ask(
+    ctx: typer.Context, here: Context, held: Interview, choice: Choice | None, *, json: bool
+) -> None:
+    """Ask a question and those after it until the person leaves; None: the last one was asked."""
     from grader.app import interviews
     from grader.cli.screen import Live
     from grader.cli.watch import can_redraw, follow
 
-    _check_together(
-        {
-            "ID": bool(questions), "--minutes": minutes, "--track": track, "--role": role,
-            "--level": level, "--blind": blind, "--host": host, "--next": next_,
-            "--note": note is not None, "--end": end, "--debrief": debrief, "--number": number,
-            "--out": out, "--json": json,
-        }
-    )  # fmt: skip
-    if host and not (candidate and can_redraw()):
-        raise UsageError("--host: expected --candidate NAME, and a terminal that can be redrawn")
-    if candidate:  # a history of its own, for whatever is called from here
-        check_candidate("--candidate", candidate)
-        os.environ["DRILL_CANDIDATE"] = candidate
-    here = context(ctx)
-    again = f"drill interview{here.option}"
-    again += f" --candidate {shlex.quote(candidate)}" * bool(candidate)
-    held, fit = interviews.latest(here), (track, level, role)
-    if note is not None:
-        interviews.note(here, note)
-        if not end:
-            if not output.answer(json, noted=len(note)):
-                output.write(f"noted, {quantity(len(note), 'character')}")
-            return
-    if end:
-        interviews.end(here)
-    if end or debrief or number or out or (held is not None and not interviews.left(here)):
-        _debrief(here, number, out, again, json=json)
-        return
-    if held is None and next_:
-        raise UsageError("no interview is open, so nothing comes next", hint=f"Next: {again}")
-    if held is None:
-        interviews.begin(
-            here, questions or (), fit, minutes=minutes or 45, blind=blind, candidate=candidate
-        )
-        held = interviews.latest(here)
-        assert held is not None
-    elif questions or minutes or any(fit) or blind:
-        text = f"an interview is open, {interviews.left(here)}, and goes on as it began"
-        raise UsageError(text, hint=f"Next: {again}   {again} --end")
-    choice = interviews.now_asked(here, held, further=next_)
+    command = partial(_command, here, held.candidate)
+    upcoming: list[int | Chosen | None] = []
+
+    def leaving(question: Question) -> str:
+        upcoming.append(interviews.upcoming(here, held))
+        parts, yours, name = len(question.spec.parts), here.progress(question), question.id
+        if parts > 1 and not yours.over:
+            name = f"part {yours.asked(parts)} of {name}"
+        return f"Leave {name} and {_then(upcoming[-1])}?\n{interviews.left(here)}."
+
+    typed, case = {}, () if held.blind else ("c case",)
+    keys = ("n go on", "h hint", *case, "p question", "d diff", "e edit", "q leave")
+    if held.candidate:
+        keys = ("g go on", "n note", "m mark", "h hint", "p question", "d diff", "q leave")
+        typed["n"] = ("note", partial(interviews.note, here))
+        typed["m"] = ("mark from 4 to 1, then a note", partial(interviews.mark, here))
     while choice is not None and not json and can_redraw():
-        with output.captured() as text_:
+        with output.captured() as text:
             output.show(_asked(here, held, choice), rows=output.rows())
-        # A host's `n` takes a note.
-        if host:
-            keys = ("n note", "g go on", "h hint", "p question", "d diff", "q leave")
-        else:
-            case = () if held.blind else ("c case",)
-            keys = ("h hint", *case, "p question", "d diff", "e edit", "n go on", "q leave")
-        take = partial(interviews.note, here) if host else None
-        left = partial(interviews.left, here)
-        if not follow(
-            ctx, choice.called, Live(text_.getvalue(), keys, left, "g" if host else "n", take)
-        ):
+        left_now = partial(interviews.left, here)
+        asks = partial(leaving, choice.question)
+        live = Live(text.getvalue(), keys, left_now, asks, typed)
+        if not follow(ctx, choice.called, live):
             break
-        choice = interviews.now_asked(here, held, further=True)
-    left_, part = interviews.left(here), held.asked[-1].part
+        if to := upcoming[-1]:
+            choice = interviews.go_on(here, held, to)
+        else:
+            interviews.end(here)
+            break
+    left, part = interviews.left(here), held.asked[-1].part
     if json:
         file = choice and choice.need_workspace().submission
         output.document(
-            interview=held.number, minutes=held.minutes, blind=held.blind, left=left_,
+            interview=held.number, minutes=held.minutes, blind=held.blind, left=left,
             questions=[one.called for one in held.questions],
             question=choice and choice.question.id, part=choice and part, submission=file,
         )  # fmt: skip
-    elif not left_ and candidate:  # the screen is shared
-        output.steps(f"{again} --debrief", after="The interview is over.")
-    elif not left_:
-        _debrief(here, None, None, again, json=False)
+    elif not left and held.candidate:  # the screen is shared
+        output.steps(command("debrief"), after="The interview is over.")
+    elif not left:
+        _show_debrief(here, None, None, json=False)
     elif choice is None:
-        output.steps(f"{again} --end", after=f"That was the last question; {left_}.")
+        step, offer = command("end"), f"That was the last question; {left}."
+        if to := interviews.upcoming(here, held):
+            step, offer = (
+                command("next"),
+                f"{offer} You can {_then(to)}, or end it: {command('end')}.",
+            )
+        output.steps(step, after=offer)
     elif can_redraw():
-        steps = (again + " --host" * host, f"{again} --end")
-        output.steps(*steps, after=f"{left_}, and it runs on.")
+        output.steps(command(), command("end"), after=f"{left}, and the clock is running.")
     else:
         output.show(_asked(here, held, choice), rows=output.rows())
         folder = choice.need_workspace().folder
         there = "" if folder == here.folder else f"cd {here.typed(folder)} && "
-        output.steps(f"{there}drill grade", "drill hint", f"{again} --next")
+        output.steps(f"{there}drill grade", "drill hint", command("next"))
 
 
-def _check_together(given: Mapping[str, object]) -> None:
-    """Raise UsageError if two of the options that were given exclude each other."""
-    named = [name for name, value in given.items() if value]
-    for pair in combinations(named, 2):
-        if not any(group.issuperset(pair) for group in _TOGETHER):
-            first, second = pair
-            text = f"expected {first} or {second}, found both"
-            raise UsageError(text, hint="drill interview --help shows what each does")
+def _then(to: int | Chosen | None) -> str:
+    """Return the next step of an interview in words."""
+    if to is None:
+        return "end the interview"
+    if isinstance(to, int):
+        return f"go on to part {to}"
+    return f"go on to {to.id} ({sum(to.minutes)} minutes)"
 
 
 def _asked(here: Context, held: Interview, choice: Choice) -> tuple[Block, ...]:
-    """What is asked now, in the interviewer's words, and the terms."""
+    """Return the page of the question that is asked now, with the terms."""
     from grader.reports.blocks import Paragraph
     from grader.reports.question import page
 
-    question, order = choice.question, [one.id for one in held.questions]
+    question, number = choice.question, held.place + 1
     end = here.local(datetime.fromisoformat(held.at) + timedelta(minutes=held.minutes))
-    terms = f"Question {order.index(question.id) + 1} of {len(order)}, in "
+    terms = f"Question {number} of {len(held.questions)}, in "
     terms += f"{here.typed(choice.need_workspace().submission)}; {held.left(here.now())}, until "
-    terms += f"{end:%H:%M}. A hint stands in the debrief and brings the question back sooner."
-    terms += " No verdict before the end; n, or --next, goes on to the next part." * held.blind
+    terms += f"{end:%H:%M}. Hints are recorded in the debrief"
+    terms += "." if held.candidate else ", and the question comes back sooner."
+    if held.blind:
+        command = _command(here, held.candidate, "next")
+        terms += f" No verdicts until the end. {command} asks the next part."
     part = here.progress(question).asked(len(question.spec.parts))
     return page(question, part, [Paragraph(terms)])
 
 
-def _debrief(
-    here: Context, number: int | None, out: Path | None, again: str, *, json: bool
-) -> None:
-    """Show what came of an interview, or write it."""
+def _show_debrief(here: Context, number: int | None, out: Path | None, *, json: bool) -> None:
+    """Show the debrief of an interview, or write it."""
     from grader.app.debriefing import debrief
     from grader.bank.storage import write_whole
     from grader.reports.blocks import Commands, Gap, Heading, render_markdown
@@ -189,12 +262,13 @@ def _debrief(
     found = debrief(here, number)
     title, blocks = Heading(found.title, level=1), [*page(found)]
     if out is not None:
-        is_html = out.suffix == ".html"
-        markdown = render_markdown([title, *blocks])
-        write_whole(out, alone(found.title, blocks) if is_html else [markdown])
+        markdown = [render_markdown([title, *blocks])]
+        write_whole(out, alone(found.title, blocks) if out.suffix == ".html" else markdown)
         output.info(f"the debrief is in {out}")
-    elif json:
+    if json:
         output.document(**asdict(found) | {"at": found.at.isoformat()})
-    else:
-        steps = ["drill next"] * (not found.candidate) + [f"{again} --debrief --out FILE.html"]
+    elif out is None:
+        steps = [_command(here, found.candidate, "debrief --out FILE.html")]
+        if not found.candidate:
+            steps.insert(0, "drill next")
         output.show([title, *blocks, Gap(), Commands(tuple(steps))], paged=True)

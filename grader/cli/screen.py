@@ -13,7 +13,7 @@ import signal
 import sys
 import termios
 import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -40,14 +40,11 @@ if TYPE_CHECKING:
 SAVED = "saved"
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 _WAKING = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
-_SEQUENCE = re.compile(r"\x1b(?:[\[O][0-?]*[ -/]*[@-~]?)?")  # what an arrow sends, say
+_SEQUENCE = re.compile(r"\x1b[\[O][0-?]*[ -/]*[@-~]?")  # what an arrow sends, say
 _STYLE = re.compile(r"\x1b\[\d*m")
 _DIFF = "what was graded before (-), and what is there now (+)"
-_PRICE = (
-    "A hint stands in the debrief, and the question comes back sooner.",
-    "y show a hint",
-    "other keys: not now",
-)
+_PRICE = "A hint is recorded in the debrief. Show one?"
+_YES = ("y yes", "other keys: no")
 _KEYS = ("p question", "d diff", "f full", "r again", "e edit", "n next", "q quit")
 
 
@@ -93,11 +90,11 @@ def _end(number: int, _frame: object) -> NoReturn:
 class Live:
     """What an interview adds to a screen."""
 
-    asked: str  # what is shown first: the question
-    keys: tuple[str, ...]  # the foot of a page
-    left: Callable[[], str]  # of the time; nothing when it is over
-    further: str  # the key that leaves for the next question
-    note: Callable[[str], None] | None = None  # keeps what a host notes
+    asked: str  # the first page: the question
+    keys: tuple[str, ...]  # the foot of a page; the first key leaves the question
+    left: Callable[[], str]  # the time in words; nothing when it is over
+    leaving: Callable[[], str]  # the question to answer before the question is left
+    typed: Mapping[str, tuple[str, Callable[[str], None]]]  # by key: a text that is not shown
 
 
 class Screen(Closing):
@@ -110,6 +107,7 @@ class Screen(Closing):
         """Show nothing yet; `notes` are what was said so far, and the pipe wakes who waits."""
         self._watched, self._notes, self._wake, self._waker = watched, notes, wake, waker
         self._mode = termios.tcgetattr(sys.stdin)
+        self._events = self._read_events()  # one for all, or keys would change their order
         self._word = self._clock = ""  # the first of the page, and the minutes in its first line
         self._view = ""  # what is in the place of the page, as far as it was not read yet
         watched.begun, watched.agreed = lambda: self._head("..."), self._agreed
@@ -130,9 +128,11 @@ class Screen(Closing):
         if live is not None:
             self._view = live.asked
             del self._does["s"], self._does["n"]
-            self._does["h"] = lambda: drill.hint(ctx, called) if self._asks(*_PRICE) else None
-            if live.note is not None:
-                self._does["n"] = partial(self._note, live.note)
+            self._does["h"] = lambda: (
+                drill.hint(ctx, called) if self._asks(_PRICE, *_YES) else False
+            )
+            for key, (kind, keep) in live.typed.items():
+                self._does[key] = partial(self._note, kind, keep)
 
     def take(self) -> None:
         """Have keys at once, and the other screen, until `close`."""
@@ -158,20 +158,31 @@ class Screen(Closing):
     def run(self) -> bool:
         """Do what is asked for, until the end is; return whether what is asked next is."""
         self.take()
-        if self._live is not None:
+        live = self._live
+        if live is not None:
             self._draw()
-        for event in chain([SAVED], self._events()):
-            further = self._live is not None and event == self._live.further
-            if (event == "q" or further) and not self._view:
-                return further
-            changed = self._watched.look() if event == SAVED else len(event) > 1 or self._key(event)
-            if self._live is not None and not self._live.left():
+        self._watched.look()
+        self._draw()
+        for event in self._events:
+            if event == "q":
+                return False
+            if event == SAVED:
+                changed = self._watched.look()
+                if changed:  # the verdict replaces any other page
+                    self._view = ""
+            elif live is not None and event == live.keys[0][0]:
+                changed = True
+                if self._asks(live.leaving(), *_YES):
+                    return bool(live.left())
+            else:
+                changed = len(event) > 1 or self._key(event)
+            if live is not None and not live.left():
                 return False
             if changed or self._time() != self._clock:  # a minute has gone by
                 self._draw()
         return False
 
-    def _events(self) -> Iterator[str]:
+    def _read_events(self) -> Iterator[str]:
         """Give what happens; after a signal all is to be drawn again."""
         for event in events(self._wake):
             if event == "SIGTSTP":
@@ -183,16 +194,19 @@ class Screen(Closing):
 
     def _key(self, key: str) -> bool:
         """Do what a key asks for; return whether there is something else to show."""
-        if self._view:
-            self._view = "" if key == "q" else "".join(self._screens(self._view)[1:])
-            return True
+        if key not in self._does:
+            is_read = bool(self._view)
+            self._view = "".join(self._screens(self._view)[1:])
+            return is_read
         with output.captured() as text:
             try:
-                self._does.get(key, lambda: None)()
+                if self._does[key]() is False:  # the person said no
+                    return True
             except DrillError as fault:
                 output.warn(fault.message, fault.hint)
-        self._view = text.getvalue().expandtabs()
-        return key in self._does
+        command = f"drill hint{self._watched.choice.argument}"
+        self._view = text.getvalue().replace(command, "press h").expandtabs()
+        return True
 
     def _case(self) -> str | None:
         """The case that the page shows, if it shows one."""
@@ -217,18 +231,18 @@ class Screen(Closing):
         raise UsageError(text, "r asks again, and so does the next save")
 
     def _asks(self, text: str, *foot: str) -> bool:
-        for event in chain(["begin"], self._events()):
+        for event in chain(["begin"], self._events):
             if len(event) == 1:
                 return event in "yY"
             if event != SAVED:
                 self._put(text, *foot)
         return False
 
-    def _note(self, keep: Callable[[str], None]) -> None:
-        """Take a note, of which a screen that is shared shows how long it is."""
+    def _note(self, kind: str, keep: Callable[[str], None]) -> None:
+        """Take a text, of which a screen that is shared shows how long it is."""
         typed = ""
         try:
-            for event in chain(["begin"], self._events()):
+            for event in chain(["begin"], self._events):
                 if event in {"\r", "\n"}:
                     break
                 if event in {"\x7f", "\b", "\x15"}:  # the last character, or all
@@ -237,7 +251,7 @@ class Screen(Closing):
                     typed += event
                 if event != SAVED:
                     many = quantity(len(typed), "character")
-                    self._foot(f"note, not shown: {many}", "Ctrl-U empties it", "Enter keeps it")
+                    self._foot(f"{kind}, not shown: {many}", "Ctrl-U: empty", "Enter: keep")
         finally:  # also what was typed until Ctrl-C
             if typed.strip():
                 keep(typed)
@@ -259,7 +273,7 @@ class Screen(Closing):
             foot = self._live.keys
         if self._view:
             first = self._clock if self._live is not None else self._word
-            foot = (first, f"any key: {'more' if more else 'back to the page'}")
+            foot = (first, "space: more" if more else "space: back", *foot)
         self._put(shown, *foot)
 
     def _time(self) -> str:

@@ -43,8 +43,10 @@ What = Literal[
     "again",  # a question that was passed is begun anew: what follows is another sitting
     "discussed",  # a follow-up was answered: `detail` says which, how, and what came of it
     "interview",  # begins: `detail` says for how long, and of which questions; of no question
-    "asked",  # the part `parts` of a question, by the interviewer
+    "asked",  # the part `parts` of a question; `detail` has a question that was not planned
     "noted",  # by the interviewer, on the part `parts`: `detail`
+    "marked",  # by the interviewer, from 4 to 1: `detail`; of the question if `parts` is 0
+    "decided",  # by the interviewer, on the candidate: `detail`
     "interviewed",  # the interview is over: it was ended, or its debrief was shown
 ]
 

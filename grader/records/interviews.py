@@ -13,6 +13,7 @@ from grader.records.progress import NO_TRY
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Sequence
 
 _NAMES = [one.name for one in fields(Event)]
 
@@ -28,7 +29,7 @@ class Chosen(NamedTuple):
 
 
 class Said(NamedTuple):
-    """A part that was asked, or a note on it."""
+    """A part that was asked, or a note or a mark on it."""
 
     question: str
     part: int
@@ -48,8 +49,11 @@ class Interview:
     blind: bool
     candidate: str  # whom a host asks; empty: oneself
     folder: str  # of the folders of its questions
+    fit: Sequence[str | None] = ()  # track, level and role that were wanted
     asked: list[Said] = field(default_factory=list)
-    notes: list[Said] = field(default_factory=list)
+    noted: list[Said] = field(default_factory=list)
+    marked: list[Said] = field(default_factory=list)
+    decision: str = ""
     closed: str = ""  # when it was ended, or looked back on
 
     def minute(self, at: str) -> float:
@@ -57,11 +61,20 @@ class Interview:
         began, *times = map(datetime.fromisoformat, filter(None, (self.at, at, self.closed)))
         return max(0.0, min(self.minutes, *((t - began).total_seconds() / 60 for t in times)))
 
+    def minutes_left(self, now: str) -> float:
+        """Return the minutes that are left; 0 if it is over."""
+        return 0.0 if self.closed else self.minutes - self.minute(now)
+
     def left(self, now: str) -> str:
-        """Return what is left of it, "31 of 45 minutes left"; nothing where it is over."""
-        left = self.minutes - self.minute(now)
-        is_open = left > 0 and not self.closed
-        return f"{-int(-left // 1)} of {self.minutes} minutes left" if is_open else ""
+        """Return the minutes in words, "31 of 45 minutes left"; nothing if it is over."""
+        left = self.minutes_left(now)
+        return f"{-int(-left // 1)} of {self.minutes} minutes left" if left else ""
+
+    @property
+    def place(self) -> int:
+        """The index of the question that is asked now; -1 before the first."""
+        ids = [chosen.id for chosen in self.questions]
+        return ids.index(self.asked[-1].question) if self.asked else -1
 
 
 def every(db: sqlite3.Connection) -> list[Interview]:
@@ -69,7 +82,8 @@ def every(db: sqlite3.Connection) -> list[Interview]:
     found: list[Interview] = []
     query = (
         "SELECT id, what, at, question, parts, detail FROM events"
-        " WHERE what IN ('interview', 'asked', 'noted', 'interviewed') ORDER BY id"
+        " WHERE what IN ('interview', 'asked', 'noted', 'marked', 'decided', 'interviewed')"
+        " ORDER BY id"
     )
     for row, what, at, question, part, detail in db.execute(query):
         with suppress(ValueError, KeyError, TypeError, IndexError):  # it is no event of ours
@@ -81,9 +95,14 @@ def every(db: sqlite3.Connection) -> list[Interview]:
                 found.append(Interview(len(found) + 1, row, at, questions=chosen, **kept))
             elif what == "interviewed":
                 found[-1].closed = found[-1].closed or at
+            elif what == "decided":
+                found[-1].decision = detail or ""
             else:
-                said = found[-1].asked if what == "asked" else found[-1].notes
-                said.append(Said(question, int(part), at, detail or ""))
+                if what == "asked" and detail:
+                    import json
+
+                    found[-1].questions.append(Chosen(*json.loads(detail)))
+                getattr(found[-1], what).append(Said(question, int(part), at, detail or ""))
     return found
 
 

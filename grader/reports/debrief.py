@@ -1,4 +1,4 @@
-"""The page of what came of an interview, which may be shown to a mentor: no grade, no verdict."""
+"""The page of an interview that is over, which a mentor may read: no grade, no verdict."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class Looked:
     ideas: tuple[Held, ...]
     review: str  # when it comes back, and why; empty: its bank is gone
     follow_ups: tuple[str, ...]  # the first of each part that passed
+    marks: tuple[tuple[int, int, str], ...]  # part (0: the question), mark and note
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Debrief:
     questions: tuple[Looked, ...]
     not_asked: tuple[str, ...]  # titles
     notes: tuple[tuple[float, str, int, str], ...]  # minute, question, part and text
+    decision: str
 
     @property
     def title(self) -> str:
@@ -69,6 +71,8 @@ class Debrief:
 def page(debrief: Debrief) -> Iterator[Block]:
     """All that is said of an interview, below its title."""
     yield Paragraph(f"{round(debrief.minutes)} of {quantity(debrief.of, 'minute')}.")
+    if debrief.decision:
+        yield Paragraph(debrief.decision, "Decision:", hang=4)
     if debrief.not_asked:
         yield Paragraph(f"{'; '.join(debrief.not_asked)}.", "Not asked:", hang=4)
     for one in debrief.questions:
@@ -88,6 +92,9 @@ def _question(one: Looked) -> Iterator[Block]:
         took = "" if minutes is None else str(round(minutes))
         rows.append((str(number), state, took, str(planned), str(tries)))
     yield from (Gap(), Table(head, tuple(rows), ("part", *head[2:]), 2), Gap())
+    for part, mark, note in one.marks:
+        lead = f"Mark, part {part}:" if part else "Mark:"
+        yield Paragraph(f"{mark} of 4. {note}".rstrip(), lead, hang=4)
     first = joined(part.number for part in one.parts if part.passed and part.tries < 2)
     for text, lead in (
         (first, "Parts passed at the first try:"),

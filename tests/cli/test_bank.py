@@ -177,7 +177,7 @@ def test_an_id_of_two_banks_is_listed_twice_and_asked_for_by_name(
     two = "expected a question that one bank holds, found 'scaled-copy' in 2"
     say = "say mine/scaled-copy or yours/scaled-copy"
     # A folder is not taken for the other bank's question.
-    wrong = f"for scaled-copy of {yours}, found that of scaled-copy of {mine}"
+    wrong = f"for scaled-copy of {mine}, not for scaled-copy of {yours}"
     follow(
         real,
         f"""

@@ -78,7 +78,7 @@ def test_start_refuses_what_is_in_the_folders_place(drill: Drill) -> None:
     drill("start", "halve-well")
     Path("halve-well").rename(FOLDER)
     ended = drill("start", "double-trouble")
-    ended.refused("expected a folder for double-trouble of ", ", found that of halve-well of ")
+    ended.refused("was started for halve-well of ", ", not for double-trouble of ")
     FOLDER.rename("elsewhere")
     for target in ("elsewhere", "nowhere"):
         FOLDER.symlink_to(target)

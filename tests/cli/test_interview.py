@@ -122,10 +122,10 @@ def test_an_interview_of_45_minutes_and_its_debrief(
     assert max(map(len, page.splitlines())) <= 80
     golden("debrief_80.txt", page)
     for name in ("debrief.md", "debrief.html"):
-        assert drill("interview", "--number", "1", "--out", name).status == 0
+        assert drill("interview", "debrief", "1", "--out", name).status == 0
         text = Path(name).read_text(encoding="utf-8")
         golden(name, text.partition("<main")[2].partition(">")[2] or text)
-    found = drill("interview", "--debrief", "--json").data
+    found = drill("interview", "debrief", "--json").data
     one, two = found["questions"]
     took = [part[3] for part in one["parts"]]
     assert took == pytest.approx([12, 8, 4])
@@ -146,7 +146,7 @@ def test_ideas_are_kept_for_the_debrief(drill: Drill, clock: Clock) -> None:
     assert "45 of 45 minutes left" in drill("grade", ONE).out
     clock.pass_(0.2)
     assert "FAIL" in drill("grade", ONE).out
-    drill("interview", "--end")
+    drill("interview", "end")
     assert "You give the sum" in drill("grade", ONE).out
 
 
@@ -163,7 +163,7 @@ def said_in_blind(drill: Drill, text: str) -> dict[tuple[str, ...], str]:
         ("history",), ("history", "--all", "--json"), ("list",), ("list", "--json"), ("next",),
         ("progress",), ("progress", "--json"), ("show", ONE), ("show", ONE, "--json"),
         ("start", ONE), ("start", ONE, "--again"), ("interview",), ("interview", "--json"),
-        ("interview", "--debrief"), ("hint", ONE), ("grade", ONE, "--html", "x.html"),
+        ("interview", "debrief"), ("hint", ONE), ("grade", ONE, "--html", "x.html"),
     )  # fmt: skip
     found = {one: (drill(*one), Path(ONE, "QUESTION.md").read_text()) for one in words}
     return {one: f"{e.status} {e.out} {e.err} {q}" for one, (e, q) in found.items()}
@@ -198,10 +198,10 @@ def test_what_names_no_drill_is_about_the_one_that_is_asked(drill: Drill, clock:
     assert ONE in flat(drill("hint", "--json"))
     write(ALL)
     drill("grade")
-    drill("interview", "--end")
+    drill("interview", "end")
     drill("hint").refused("2 drills are in this folder")
     drill("start", ONE, "--again")
-    assert "To review: now, as it is begun again." in flat(drill("interview", "--debrief"))
+    assert "To review: now, as it is begun again." in flat(drill("interview", "debrief"))
     assert clock()
 
 
@@ -213,16 +213,16 @@ def test_in_a_blind_interview_the_candidate_says_when_to_go_on(drill: Drill, clo
     write("def mean(x)\n")
     assert "received. The file is not valid Python at line 1" in flat(drill("grade", ONE))
     clock.pass_(1)
-    assert "One worker now sends nothing" in flat(drill("interview", "--next"))
+    assert "One worker now sends nothing" in flat(drill("interview", "next"))
     assert "hint 1 of 1 of part 2" in drill("hint", ONE).out
     clock.pass_(2)
-    assert "Add how far the entries" in flat(drill("interview", "--next"))
+    assert "Add how far the entries" in flat(drill("interview", "next"))
     assert "Add how far" in Path(ONE, "QUESTION.md").read_text()
     clock.pass_(2)
-    assert "Question 2 of 2" in flat(drill("interview", "--next"))
+    assert "Question 2 of 2" in flat(drill("interview", "next"))
     clock.pass_(1)
-    drill("interview", "--end")
-    one = drill("interview", "--debrief", "--json").data["questions"][0]
+    drill("interview", "end")
+    one = drill("interview", "debrief", "--json").data["questions"][0]
     assert [(part[2], part[3]) for part in one["parts"]] == [(True, 6), (True, 2), (True, 2)]
     assert "3/3" in drill("list").out
     write(ALL)
@@ -265,13 +265,13 @@ def test_a_question_that_was_passed_begins_from_its_starter(drill: Drill, clock:
 def test_which_questions_are_chosen(drill: Drill, clock: Clock, bank: Path) -> None:
     def chosen(*words: str) -> list[str]:
         found = drill("--bank", str(bank), "interview", "--json", *words)
-        drill("interview", "--end")
+        drill("interview", "end")
         return [*found.data["questions"]] if found.status == 0 else [found.out]
 
     assert chosen("--role", "kernels") == [TWO]  # and it is begun now
     assert chosen("--minutes", "30") == [ONE]
     (said,) = chosen()
-    assert "nothing of that kind can be asked in 45 minutes and is not begun" in said
+    assert "no question of that kind fits 45 minutes and is not begun" in said
     for name in (ONE, TWO):
         write(ALL, name)
         drill("grade", name)
@@ -283,7 +283,88 @@ def test_which_questions_are_chosen(drill: Drill, clock: Clock, bank: Path) -> N
     for option in ("track", "role", "level"):
         drill("interview", f"--{option}", "nothing").refused("there is no such")
     drill("interview", "no-such").refused("no question no-such")
-    drill("interview", "--debrief", "--number", "99").refused("no such interview")
+    drill("interview", "debrief", "99").refused("no such interview")
+
+
+@pytest.mark.parametrize("minutes", [20, 45, 60, 90])
+def test_the_time_is_filled(
+    real: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, minutes: int
+) -> None:
+    monkeypatch.setenv("DRILL_BANK", str(ROOT))
+    takes = {one["id"]: one["minutes"] for one in real("list", "--json").data["questions"]}
+    chosen = []
+    for home in ("one", "other"):
+        monkeypatch.setenv("DRILL_HOME", str(tmp_path / home))
+        (tmp_path / home / "work").mkdir(parents=True)
+        monkeypatch.chdir(tmp_path / home / "work")
+        ended = real("interview", "--minutes", str(minutes), "--json")
+        chosen.append(ended.data["questions"])
+    first, again = chosen
+    assert first == again
+    assert 0.8 * minutes <= sum(takes[name] for name in first) <= minutes
+    assert len(first) >= {20: 3, 45: 5, 60: 6, 90: 7}[minutes]
+    assert [takes[name] for name in first] == sorted(takes[name] for name in first)
+
+
+def test_after_the_last_question_another_that_fits_is_offered(
+    drill: Drill, clock: Clock, bank: Path
+) -> None:
+    ours = ("--bank", str(bank), "interview")
+    drill("interview", ONE)
+    clock.pass_(20)
+    write(ALL)
+    drill("grade", ONE)
+    offer = flat(drill(*ours))
+    assert "That was the last question; 25 of 45 minutes left." in offer
+    assert f"You can go on to {TWO} (9 minutes)." in offer
+    assert f"Next: drill interview next --bank {bank}" in offer
+    assert "Question 2 of 2" in flat(drill(*ours, "next"))
+    clock.pass_(5)
+    assert "Question 2 of 2" in flat(drill("interview"))
+    end = drill(*ours, "next").out
+    assert "Next: drill interview end" in end
+    assert "You can" not in end
+    names = [one["id"] for one in drill("interview", "end", "--json").data["questions"]]
+    assert names == [ONE, TWO]
+
+
+def test_nothing_is_offered_that_takes_longer_than_the_time_left(
+    drill: Drill, clock: Clock, bank: Path
+) -> None:
+    drill("interview", ONE)
+    clock.pass_(37)
+    assert "Next: drill interview end" in drill("--bank", str(bank), "interview", "next").out
+
+
+def test_marks_and_a_decision_are_in_the_debrief(drill: Drill, clock: Clock) -> None:
+    drill("interview", "mark", "3").refused("there is no interview yet")
+    drill("interview", ONE, "--candidate", "Ada")
+    who = ("--candidate", "Ada")
+    assert drill("interview", "mark", "2", "--json", *who).data["mark"] == 2
+    drill("interview", "mark", "4", "--part", "2", *who)
+    drill("interview", "end", *who)
+    drill("interview", "mark", "3", "asks for shapes", *who)  # the last one counts
+    drill("interview", "decide", "Invite her again.", *who)
+    found = drill("interview", "debrief", "--json", *who).data
+    assert found["decision"] == "Invite her again."
+    assert found["questions"][0]["marks"] == [[0, 3, "asks for shapes"], [2, 4, ""]]
+    page = drill("interview", "debrief", *who).out
+    assert "Decision: Invite her again." in page
+    assert "Mark: 3 of 4. asks for shapes" in page
+    assert "Mark, part 2: 4 of 4." in page
+    drill("interview", "debrief", "--out", "ada.html", *who)
+    html = Path("ada.html").read_text()
+    assert "asks for shapes" in html
+    assert "Invite her again." in html
+    assert "Invite her again." in drill("interview", "list", *who).out
+    (row,) = drill("interview", "list", "--json", *who).data["interviews"]
+    assert row["questions"][0][0] == ONE
+    for words, text in (
+        (("5",), "expected a mark from 4 to 1"),
+        (("2", "--part", "4"), "--part: expected a number from 1 to 3, found 4"),
+        (("2", "--question", TWO), f"interview 1 did not ask {TWO}"),
+    ):
+        drill("interview", "mark", *words, *who).refused(text)
 
 
 @pytest.mark.parametrize("blind", [(), ("--blind",)])
@@ -320,35 +401,57 @@ def test_an_interview_that_is_refused_is_not_open(
     Path(ONE, "submission.py").write_text("mine\n")
     drill("interview", *questions).refused("was not made by drill start")
     assert not Path(TWO).exists()
-    drill("interview", "--note", "x").refused("no interview is open")
+    drill("interview", "note", "x").refused("no interview is open")
     Path(ONE, "submission.py").unlink()
     assert "45 of 45 minutes left" in flat(drill("interview", *questions))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        f"{ONE} --end", f"{ONE} --next", f"{ONE} --note x", f"{ONE} --debrief", f"{ONE} --track t",
-        "--minutes 30 --next", "--blind --end", "--next --end", "--next --note x",
-        "--note x --debrief", "--end --number 1", "--out x.md --json", "--host --json",
-        "--host --next", "--level core --out x.md",
-    ],
-)  # fmt: skip
-def test_options_that_exclude_each_other_are_refused(drill: Drill, words: str) -> None:
+@pytest.mark.parametrize("way", ["folder", "file"])
+def test_a_folder_that_cannot_be_made_opens_no_interview(
+    drill: Drill, clock: Clock, way: str
+) -> None:
+    there = Path("Ada")
+    if way == "file":  # a file of a question that was passed cannot be put aside
+        drill("start", ONE)
+        write(ALL)
+        drill("grade", ONE)
+        there = Path(ONE, "submission.py")
+        there.unlink()
+        there.mkdir()
+    else:
+        there.touch()
+    who = ("--candidate", "Ada") if way == "folder" else ()
+    assert drill("interview", ONE, *who).status == 2
+    drill("interview", "next", *who).refused("no interview is open")
+    there.unlink() if way == "folder" else there.rmdir()
+    assert "45 of 45 minutes left" in flat(drill("interview", ONE, *who))
+
+
+def test_a_question_whose_folder_is_taken_is_not_chosen(
+    drill: Drill, clock: Clock, bank: Path
+) -> None:
+    Path(ONE).mkdir()
+    Path(ONE, "submission.py").write_text("mine\n")
+    ours = ("--bank", str(bank), "interview")
+    assert drill(*ours, "--json").data["questions"] == [TWO]
+    assert ONE not in flat(drill(*ours, "next"))
+
+
+def test_words_that_exclude_each_other_are_refused(drill: Drill) -> None:
+    drill("interview", ONE, "--track", "t").refused("expected questions by ID, or --track")
+    drill("interview", "next").refused("no interview is open")
     drill("interview", ONE)
-    ended = drill("interview", *words.split())
-    assert ended.status == 2
-    assert "found both" in flat(ended)
+    drill("interview", "--minutes", "30").refused("minutes left, and continues as it began")
+    drill("interview", "next", ONE).refused("unexpected extra argument")
+    drill("interview", "--end").refused("no such option: --end")
     assert "45 of 45 minutes left" in flat(drill("interview"))
 
 
-def test_a_note_may_be_the_last_word(drill: Drill, clock: Clock) -> None:
-    drill("interview", "--next").refused("no interview is open")
+def test_a_note_is_taken_while_an_interview_is_open(drill: Drill, clock: Clock) -> None:
     drill("interview", ONE)
-    assert drill("interview", "--note", "quick", "--json").data["noted"] == 5
-    found = drill("interview", "--note", "and careful", "--end", "--json").data
-    assert "and careful" in str(found)
-    drill("interview", "--note", "x").refused("no interview is open")
+    assert drill("interview", "note", "quick", "--json").data["noted"] == 5
+    assert "quick" in str(drill("interview", "end", "--json").data)
+    drill("interview", "note", "x").refused("no interview is open")
 
 
 @pytest.mark.parametrize("name", ["../../evil", "..", "a/b", "/tmp/evil", " ", "x" * 61, "a\n"])
@@ -363,12 +466,14 @@ def test_a_candidates_name_never_leads_out_of_the_data_folder(
 
 
 def test_one_interview_is_open_at_a_time(drill: Drill, clock: Clock) -> None:
-    drill("interview", "--debrief").refused("no such interview")
-    drill("interview", "--note", "x").refused("no interview is open")
+    drill("interview", "debrief").refused("no such interview")
+    drill("interview", "note", "x").refused("no interview is open")
     drill("interview", ONE)
     clock.pass_(44.5)
-    drill("interview", TWO).refused("1 of 45 minutes left, and goes on as it began", "--end")
-    drill("interview", "--debrief").refused("the interview is open")
+    drill("interview", TWO).refused(
+        "1 of 45 minutes left, and continues as it began", "interview end"
+    )
+    drill("interview", "debrief").refused("the interview is open")
     clock.pass_(-300)  # a clock that went back takes nothing
     assert "45 of 45 minutes left" in flat(drill("interview"))
     write(SUM)
@@ -376,17 +481,17 @@ def test_one_interview_is_open_at_a_time(drill: Drill, clock: Clock) -> None:
     clock.pass_(600)
     assert "45 of 45 minutes." in drill("interview").out
     assert "Question 1 of 1" in flat(drill("interview", TWO))  # and then another begins
-    drill("interview", "--end")
-    assert "Interview 1" in drill("interview", "--number", "1").out
-    assert "Interview 2" in drill("interview", "--debrief").out
-    drill("interview", "--debrief", "--out", "x.pdf").refused("ends in .md or .html")
+    drill("interview", "end")
+    assert "Interview 1" in drill("interview", "debrief", "1").out
+    assert "Interview 2" in drill("interview", "debrief").out
+    drill("interview", "debrief", "--out", "x.pdf").refused("ends in .md or .html")
 
 
 def test_a_debrief_outlives_its_bank(drill: Drill, clock: Clock, bank: Path) -> None:
     whole(drill, clock)
     shutil.rmtree(bank)
     drill("grade", TWO).refused("expected a folder that holds questions/")
-    page = drill("interview", "--debrief").out
+    page = drill("interview", "debrief").out
     assert "Three answers to one list" in page
     assert "To review" not in page
 
@@ -406,56 +511,54 @@ def test_a_candidates_record_is_apart(
     drill("interview", ONE, "--candidate", "Ada L")
     assert Path("Ada L", ONE, "submission.py").exists()
     os.environ["DRILL_CANDIDATE"] = ""
-    drill("interview", "--note", "slow but sure", "--candidate", "Ada L")
+    drill("interview", "note", "slow but sure", "--candidate", "Ada L")
     os.environ["DRILL_CANDIDATE"] = ""
     assert {one["state"] for one in drill("list", "--json").data["questions"]} == {"new"}
-    drill("interview", "--debrief").refused("no such interview")
-    said = drill("interview", "--end", "--candidate", "Ada L").out
+    drill("interview", "debrief").refused("no such interview")
+    said = drill("interview", "end", "--candidate", "Ada L").out
     assert "Interview 1 of Ada L" in said
     assert "part 1: slow but sure" in said
     for name in ("../x", " ", ".x", "a/b", "x" * 99):
-        drill("interview", "--end", "--candidate", name).refused("--candidate: expected a name")
-
-
-def test_a_host_needs_a_terminal_and_a_name(drill: Drill) -> None:
-    drill("interview", "--host").refused("--candidate NAME")
-    drill("interview", "--host", "--candidate", "Ada").refused("a terminal that can be redrawn")
+        drill("interview", "end", "--candidate", name).refused("--candidate: expected a name")
 
 
 def test_alone_at_a_terminal(drill: Drill, home: Path) -> None:
     here = OnTerminal("interview", "halve-well", "double-trouble", DRILL_BANK="")
-    asked = here.until("45 of 45 minutes left  any key: back to the page")
+    asked = here.until("45 of 45 minutes left  space: back")
     assert "Question 1 of 2" in asked
     assert "A colleague doubles numbers" in asked
     file = Path("halve-well", "submission.py")
-    here.type("x")
-    assert "45 of 45 minutes left" in here.until("n go on  q leave")
-    here.type("h")
-    here.until("A hint stands in the debrief")
-    here.until("y show a hint  other keys: not now")
+    here.type("h")  # on the question's page
+    here.until("A hint is recorded in the debrief. Show one?")
+    here.until("y yes  other keys: no")
     here.type("n")
-    here.until("q leave")
+    assert "Question 1 of 2" in here.until("space: back")
     here.type("h")
-    here.until("not now")
+    here.until("other keys: no")
     here.type("y")
-    assert "hint 1 of 3" in here.until("any key")
+    assert "hint 1 of 3" in here.until("space: back")
+    here.until("q leave")
     here.type("x")
     here.until("q leave")
     file.write_text("# pass\n")
     assert "PASS" in here.until("q leave")
     here.type("n")
-    assert "Question 2 of 2" in here.until("any key: back to the page")
+    here.until(
+        "Leave halve-well and go on to double-trouble (25 minutes)?\r\n45 of 45 minutes left."
+    )
+    here.type("y")
+    assert "Question 2 of 2" in here.until("space: back")
     here.type("x")
     here.until("q leave")
     here.type("\x03")
     assert here.ended() == 0
-    assert "45 of 45 minutes left, and it runs on." in here.raw
+    assert "45 of 45 minutes left, and the clock is running." in here.raw
     assert here.raw.count("hint 1 of 3") == 1
 
 
 def test_a_kill_in_the_middle_loses_nothing(drill: Drill) -> None:
     here = OnTerminal("interview", "halve-well", "double-trouble", DRILL_BANK="")
-    here.until("any key")
+    here.until("space: back")
     Path("halve-well", "submission.py").write_text("# pass\n")
     here.type("x")
     here.until("PASS")
@@ -464,18 +567,16 @@ def test_a_kill_in_the_middle_loses_nothing(drill: Drill) -> None:
     here.process.wait(60)
     here.hang_up()
     again = OnTerminal("interview", DRILL_BANK="")
-    assert "Question 2 of 2" in again.until("any key")
+    assert "Question 2 of 2" in again.until("space: back")
     again.type("xq")
     assert again.ended() == 0
 
 
 def test_nothing_of_a_note_or_a_verdict_is_on_a_shared_screen(drill: Drill) -> None:
-    here = OnTerminal(
-        "interview", "halve-well", "--host", "--candidate", "Ada", "--blind", DRILL_BANK=""
-    )
-    here.until("any key: back to the page")
+    here = OnTerminal("interview", "halve-well", "--candidate", "Ada", "--blind", DRILL_BANK="")
+    here.until("space: back")
     here.type("x")
-    here.until("n note  g go on")
+    here.until("g go on  n note  m mark")
     Path("Ada", "halve-well", "submission.py").write_text("# pass\n")
     here.until("submission.py is received.")
     here.until("q leave")
@@ -484,32 +585,94 @@ def test_nothing_of_a_note_or_a_verdict_is_on_a_shared_screen(drill: Drill) -> N
     here.type("knows the rule\x7f\x7fle")
     here.until("note, not shown: 14 characters")
     here.type("\r")
-    assert "noted, 14 characters" in here.until("any key")
-    here.type("x")
-    here.until("q leave")
+    assert "noted, 14 characters" in here.until("space: back")
+    for text, answer in (("9 often", "expected a mark from 4 to 1"), ("2 guesses", "noted, 9")):
+        here.type("m")
+        here.until("mark from 4 to 1, then a note, not shown: 0 characters")
+        here.type(f"{text}\r")
+        assert answer in here.until("space: back")
     here.type("q")
     assert here.ended() == 0
-    for secret in ("knows", "the rule", "PASS", "agrees", "And halving?"):
+    for secret in ("knows", "the rule", "guesses", "often", "PASS", "agrees", "And halving?"):
         assert secret not in here.raw
     ended = subprocess.run(
-        [sys.executable, "-m", "tests.cli.stand_in", "interview", "--end", "--candidate", "Ada"],
+        [sys.executable, "-m", "tests.cli.stand_in", "interview", "end", "--candidate", "Ada"],
         capture_output=True, text=True, check=False,
         env=os.environ | {"PYTHONPATH": str(ROOT), "DRILL_BANK": ""},
     )  # fmt: skip
     assert "halve-well, part 1: knows the rule" in ended.stdout, ended
+    assert "Mark: 2 of 4. guesses" in ended.stdout
+    assert "To review" not in ended.stdout
 
 
-@pytest.mark.parametrize("who", [(), ("--host", "--candidate", "Ada")])
+@pytest.mark.parametrize("who", [(), ("--candidate", "Ada")])
 def test_when_the_time_is_over_the_screen_is(home: Path, who: tuple[str, ...]) -> None:
     assert home.name
     here = OnTerminal("interview", "halve-well", *who, DRILL_BANK="", CLOCK_SPEED="400")
-    seen = here.until("any key")
+    seen = here.until("space: back")
     assert "of 45 minutes left, until" in " ".join(seen.split())
     here.type("x")
     assert here.ended() == 0
+    assert ("recorded in the debrief." in here.raw) is bool(who)
+    assert ("comes back sooner" in here.raw) is not who
     if who:
-        assert " drill interview --candidate Ada --debrief" in here.raw
+        assert " drill interview debrief --candidate Ada" in here.raw
         assert "planned" not in here.raw
     else:
         assert "45 of 45 minutes." in here.raw
         assert "now, as it is not passed yet." in here.raw
+
+
+def test_the_next_question_is_asked_after_a_yes(drill: Drill) -> None:
+    here = OnTerminal("interview", "halve-well", "--minutes", "45", DRILL_BANK="")
+    here.until("space: back")
+    for no in ("x", "\x1b", "q", "n"):
+        here.type("n")
+        here.until("Leave halve-well and go on to ")
+        assert "(25 minutes)?\r\n45 of 45 minutes left." in here.until("y yes  other keys: no")
+        here.type(no)
+        assert "Question 1 of 1" in here.until("space: back")
+    here.type("ny")
+    here.until("Question 2 of 2")
+    here.until("q leave")
+    here.type("q")
+    assert here.ended() == 0
+
+
+def test_after_a_yes_the_interview_is_over(drill: Drill) -> None:
+    here = OnTerminal("interview", "halve-well", "--minutes", "20", DRILL_BANK="")
+    here.until("space: back")
+    here.type("n")
+    here.until("Leave halve-well and end the interview?\r\n20 of 20 minutes left.")
+    here.type("y")
+    assert here.ended() == 0
+    assert "0 of 20 minutes." in here.raw
+    drill("interview", "note", "x").refused("no interview is open")
+
+
+def test_a_verdict_replaces_the_page_of_the_question(drill: Drill) -> None:
+    here = OnTerminal("interview", "halve-well", "--candidate", "Ada", DRILL_BANK="")
+    here.until("space: back")
+    here.until("space: back")  # drawn again when the starter is graded
+    Path("Ada", "halve-well", "submission.py").write_text("# pass\n")
+    here.until("PASS")
+    here.until("q leave")
+    here.type("h")
+    here.until("A hint is recorded in the debrief. Show one?")
+    here.type("q")  # is a no
+    here.until("q leave")
+    here.type("q")
+    assert here.ended() == 0
+
+
+def test_end_asks_at_a_terminal(drill: Drill) -> None:
+    here = OnTerminal("interview", "halve-well", DRILL_BANK="")
+    here.until("space: back")
+    here.type("q")
+    assert here.ended() == 0
+    for answer, status in (("n", ""), ("y", "0 of 45 minutes.")):
+        here = OnTerminal("interview", "end", DRILL_BANK="")
+        here.until("End it with 45 of 45 minutes left?")
+        here.type(f"{answer}\n")
+        assert here.ended() == 0
+        assert status in here.raw
