@@ -316,7 +316,7 @@ def test_after_the_last_question_another_that_fits_is_offered(
     drill("grade", ONE)
     offer = flat(drill(*ours))
     assert "That was the last question; 25 of 45 minutes left." in offer
-    assert f"You can go on to {TWO} (9 minutes)." in offer
+    assert f"You can go on to {TWO} (9 minutes), or end it: drill interview end" in offer
     assert f"Next: drill interview next --bank {bank}" in offer
     assert "Question 2 of 2" in flat(drill(*ours, "next"))
     clock.pass_(5)
@@ -614,7 +614,7 @@ def test_when_the_time_is_over_the_screen_is(home: Path, who: tuple[str, ...]) -
     here.type("x")
     assert here.ended() == 0
     assert ("recorded in the debrief." in here.raw) is bool(who)
-    assert ("comes back sooner" in here.raw) is not who
+    assert ("comes back sooner" in here.raw) is not bool(who)
     if who:
         assert " drill interview debrief --candidate Ada" in here.raw
         assert "planned" not in here.raw
