@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from grader.model.numerals import quantity
+from grader.model.numerals import joined, quantity
 from grader.model.question import PERIOD
 from grader.model.report import Report
 
@@ -113,6 +113,7 @@ class Terms:
     stretch: bool = False  # whether what is only reported is measured
     strict_text: bool = False  # whether answers that are texts are read literally
     per_student: bool = False  # whether each has a seed, made of that one
+    file: str = ""  # path of its class.yaml, if it has one
     counts: str = "last"  # which counts of what a student handed in for a question: last or best
     format: int = RESULTS_FORMAT
 
@@ -171,6 +172,7 @@ class Entry:
     days: int | None = None  # begun since the student's deadline, where that is known
     less: float = 0.0  # percent of what it earns that coming late costs
     override: Override | None = None
+    rivals: tuple[str, ...] = ()  # names of the student's other files of that time
 
     @property
     def earned(self) -> int | None:
@@ -212,5 +214,13 @@ class Entry:
         why = self.handed.fault
         if not why and self.report is None and self.override is None:
             why = self.fault or "it was not graded yet"
-        unread = self.report.unread if self.report is not None else ()
-        return "; ".join(filter(None, (why, *unread, self.adjusted)))
+        said = (*self.report.unread, *self.report.stopped) if self.report is not None else ()
+        return "; ".join(filter(None, (why, *said, *self.chosen, self.adjusted)))
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The sentence on other files of the same time; nothing if there are none."""
+        if not self.rivals:
+            return ()
+        name = self.handed.path.rpartition("/")[2]
+        return (f"{name} counts, not {joined(self.rivals)} of the same time",)

@@ -129,6 +129,7 @@ class Frame:
     line: int
     function: str
     source: str
+    cell: int = 0  # of a notebook, from 1, in which the line is counted; 0 in a file
 
 
 UNREADABLE = "Unreadable"  # of a file of answers that is not what was asked for
@@ -263,6 +264,7 @@ class Report:
     unchanged: bool = False  # whether the submission is the starter as it was handed out
     outputs: str = ""  # digest of what is wrong in what it computed; "" where nothing was
     unread: tuple[str, ...] = ()  # in a class: lines of answers that count as not given, and why
+    stopped: tuple[str, ...] = ()  # in a class: what the file raised, though the rest of it counts
     format: int = REPORT_FORMAT
 
     @property

@@ -260,28 +260,32 @@ def _entries(grids: Grids) -> Iterator[str]:
         yield f"{quantity(more, 'more entry', 'more entries')} differ."
 
 
-def trace(raised: Raised, filename: str, *, most: int = EVERYTHING) -> Iterator[Block]:
+def trace(
+    raised: Raised, filename: str, *, most: int = EVERYTHING, said: str = ""
+) -> Iterator[Block]:
     """The candidate's own lines, the innermost of many, the exception, what the call was given."""
     place = f"{inert(filename, 40)}:" if filename else "line "  # "submission.py:14"
     runs = [(frame, len(list(same))) for frame, same in itertools.groupby(raised.frames)]
     several = len({frame.function for frame in raised.frames}) > 1
     if raised.column is not None and raised.frames:
         last = raised.frames[-1]
-        spoken = f"{place}{last.line} {last.source.strip()}"
-        yield Figure(partial(_syntax, last, raised.column, place), (spoken,))
+        at = _place(last, place)
+        spoken = f"{at} {last.source.strip()}"
+        yield Figure(partial(_syntax, last, raised.column, at), (spoken,))
         runs = []
     elif (left := len(runs) - most) > 0:
         yield Paragraph(f"... {left} more lines", indent=INDENT)
         runs = runs[left:]
     for frame, times in runs:
         function = f"  in {cut(frame.function, 24)}" if several else ""
-        yield Item(frame.source.strip(), f"{place}{frame.line}{function} ", INDENT)
+        yield Item(frame.source.strip(), f"{_place(frame, place)}{function} ", INDENT)
         if times > 1:  # a recursion
             yield Paragraph(f"... the same line {times - 1:,} times more", indent=INDENT)
     if raised.type == model.UNREADABLE:
         return  # the sentence of the page says it
     name, message = inert(raised.type, 80), inert(" ".join(raised.message.split()), _MESSAGE_LIMIT)
-    yield Paragraph(f"{name}: {message}" if message else name, indent=INDENT)
+    if (message or name) not in inert(" ".join(said.split()), 2 * _MESSAGE_LIMIT):
+        yield Paragraph(f"{name}: {message}" if message else name, indent=INDENT)
     if raised.type.endswith("BdbQuit"):
         text = "breakpoint() has nobody to ask here: drill case NAME --debug runs a case in pdb."
         yield Paragraph(text, indent=INDENT)
@@ -289,10 +293,15 @@ def trace(raised: Raised, filename: str, *, most: int = EVERYTHING) -> Iterator[
         yield Item(raised.called_with, "called with", INDENT)
 
 
+def _place(frame: Frame, file: str) -> str:
+    """Where a line is: `submission.py:14`, or in a notebook `cell 5, line 7`."""
+    return f"cell {frame.cell}, line {frame.line}" if frame.cell else f"{file}{frame.line}"
+
+
 def _syntax(frame: Frame, column: int, place: str, width: int) -> list[Line]:
     """The line that does not parse, with a caret below the column (1-based)."""
     source = frame.source.rstrip("\r\n")
-    begin = f"{' ' * INDENT}{place}{frame.line}  "
+    begin = f"{' ' * INDENT}{place}  "
     at = max(column - 1 - (len(source) - len(source.lstrip())), 0)
     source = source.lstrip()
     room = max(min(width, sheet.WIDEST) - cells(begin), 16)

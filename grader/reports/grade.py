@@ -233,7 +233,7 @@ def _fault(report: Report, around: Around, *, printed: int = EVERYTHING) -> Iter
     if report.message:
         about.append(Paragraph(words.about_the_file(report), hang=INDENT))
     if report.raised is not None:
-        about.append(_trace(report.raised, name))
+        about.append(_trace(report.raised, name, said=report.message))
     yield about
     failing = words.deciding(report)
     if report.message and failing:
@@ -281,8 +281,10 @@ def _finding(check: CheckResult, name: str) -> Iterator[Block]:
         yield _trace(check.raised, name)
 
 
-def _trace(raised: Raised, name: str) -> Block:
-    every, some, few = (tuple(trace(raised, name, most=most)) for most in (EVERYTHING, 6, 3))
+def _trace(raised: Raised, name: str, said: str = "") -> Block:
+    every, some, few = (
+        tuple(trace(raised, name, most=most, said=said)) for most in (EVERYTHING, 6, 3)
+    )
     return Shrinks(every, (Shorter(0, some), Shorter(9, few)))
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.model.errors import GraderError
-from grader.sandbox import Closing, Deadline, OutOfTime, config, probes, spawn
+from grader.sandbox import Closing, Deadline, OutOfTime, cells, config, probes, spawn
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker import control, wire
 from grader.sandbox.worker.walls.canary import ACTS, DONE
@@ -581,4 +581,4 @@ def place(said: bytes, name: str, source: bytes) -> str:
     text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
     text = text if len(text) <= 60 else f"{text[:57]}..."
     within = f"`{function}`, " if re.fullmatch(r"[^\W\d]\w{0,59}", function) else ""
-    return f"{within}line {line}: `{text}`" if text else ""
+    return f"{within}{cells.place(source, line)}: `{text}`" if text else ""

@@ -176,17 +176,22 @@ def fault(said: protocol.Fault, steps: Steps) -> Exception:
         *_, last = said.broken.strip().splitlines() or [""]  # above it, the traceback of our own
         return Garbled(f"broke the process it runs in: {last[:300]}")
     raised = said.raised
-    record = Raised(
+    record = record_of(raised)
+    where, after, given = (
+        " ".join(text.split())[:400] for text in (raised.where, raised.after, raised.given)
+    )
+    return ProgramError(f"raised {record.type}", record, step, where, after, given)
+
+
+def record_of(raised: protocol.Raised) -> Raised:
+    """The exception of a report that a worker's stands for."""
+    return Raised(
         # numpy has a MemoryError of its own: what was met matters, not whose class it is
         type="MemoryError" if raised.memory else raised.type[:200],
         message=raised.message[:2000] + _ADDED.get(raised.type, "") * bool(raised.message),
         frames=tuple(Frame(*frame) for frame in raised.frames),
         column=raised.column,
     )
-    where, after, given = (
-        " ".join(text.split())[:400] for text in (raised.where, raised.after, raised.given)
-    )
-    return ProgramError(f"raised {record.type}", record, step, where, after, given)
 
 
 def plain(text: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from grader.model.mutation import Mutant, normalized
 from grader.model.numerals import quantity
 from grader.model.question import Step, Support
-from grader.sandbox import OutOfTime
+from grader.sandbox import OutOfTime, cells
 from grader.sandbox.client import (
     CALL_SECONDS,
     Died,
@@ -67,6 +67,7 @@ class RemoteProgram:
     limits: Limits | None = None  # of what it is asked until this is changed
     slowest: Callable[[], float] | None = None  # CPU seconds that a call of the reference took
     untrusted: bool = False  # whether it may say where in its file it was when its time was over
+    keep: bool = False  # whether it counts as far as it ran when its file raises
     alone: bool = False  # whether it has to be asked for one thing at a time
     # Gives the reference, which carries out the steps of judge; by default the own worker does.
     judging: Callable[[], RemoteProgram] | None = None
@@ -91,6 +92,10 @@ class RemoteProgram:
             driver_file=support.driver_file,
             driven=tuple(driven),
             modules=tuple(protocol.File(n, _bytes(c)) for n, c in support.modules.items()),
+            cells=cells.first_lines(self.sources[-1]),
+            skip=cells.is_skipping(self.sources[-1]),
+            keep=self.keep,
+            stand_ins=self.untrusted,
         )
         self.loads = request
         self.loaded = self._ask(request, Loaded)

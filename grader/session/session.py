@@ -29,13 +29,21 @@ from grader.model.question import Question
 from grader.model.report import CheckResult, Report, Verdict
 from grader.model.spec import GRADE_SECONDS
 from grader.sandbox import Closing, Deadline, OutOfTime
+from grader.sandbox.cells import first_lines, with_cells
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram, TesterProgram
 from grader.sandbox.spawn import Workers
 from grader.session.bank_programs import BankPrograms
 from grader.session.checking import about_unwritten, out_of_time, run_checks
 from grader.session.order import counting, credited, overall, part_results, unreached
-from grader.session.submission import as_written, load_submission, program_of, unreadable
+from grader.session.submission import (
+    as_written,
+    load_submission,
+    program_of,
+    stop_notes,
+    unreadable,
+    with_traces,
+)
 
 MAX_SEED = 2**63 - 1  # what is recorded of a grade has it as a whole number of 64 bits
 PATIENCE = 1.0  # seconds for running the reference a second time, in the first grade
@@ -134,7 +142,8 @@ class GradingSession(Closing):
                 reported is measured, and before a failure is explained.
             explain_starter: whether an untouched starter is explained as well; a page shows
                 no more of one than that it is wrong, unless that is asked for.
-            lenient: whether a line of answers that cannot be read is passed over, as in a class.
+            lenient: whether a line of answers that cannot be read is passed over, and what a file
+                defines before it raises counts, as in a class.
             literal: whether answers are read literally: `37 users` is no number then.
 
         Returns:
@@ -173,7 +182,7 @@ class GradingSession(Closing):
             np.errstate(all="ignore"),
             self._workers.take() as worker,
         ):
-            program = self._program(worker, source, filename, modules)
+            program = self._program(worker, source, filename, modules, keep=lenient)
             report = replace(report, isolation=worker.isolation.level)
             worker.deadline = Deadline(GRADE_SECONDS, self._clock)
             self.bank.limit(worker.deadline)
@@ -181,6 +190,7 @@ class GradingSession(Closing):
                 if (wrong := self._load(program)) is not None:
                     report = self._stopped(report, wrong)
                 else:
+                    report = replace(report, stopped=stop_notes(program))
                     evaluation = self.bank.evaluation(program, seed)
                     is_explained = explain_starter or not report.unchanged
                     # The misconceptions' process starts during other checks.
@@ -214,11 +224,19 @@ class GradingSession(Closing):
                 self.bank.limit(None)
             if is_text and not is_program:
                 report = as_written(report, submission, unread)
+            elif first_lines(submission):
+                report = with_traces(report, lambda raised: with_cells(raised, submission))
             printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
             return replace(report, printed=printed, seconds=time.perf_counter() - began)
 
     def _program(
-        self, worker: WorkerClient, source: bytes, filename: str, modules: Mapping[str, bytes]
+        self,
+        worker: WorkerClient,
+        source: bytes,
+        filename: str,
+        modules: Mapping[str, bytes],
+        *,
+        keep: bool,
     ) -> RemoteProgram:
         """A submission, not loaded yet."""
         support = self.question.support
@@ -228,11 +246,12 @@ class GradingSession(Closing):
             slowest = None if worker.torch else self.bank.slowest
             return RemoteProgram(
                 worker, "submission", [source], support, filename,
-                slowest=slowest, untrusted=True, judging=self.bank.living_reference,
+                slowest=slowest, untrusted=True, keep=keep,
+                judging=self.bank.living_reference,
             )  # fmt: skip
         return TesterProgram(
             worker, "submission", [source], replace(support, driver=None), filename,
-            untrusted=True, keeper=self.bank.living_reference,
+            untrusted=True, keep=keep, keeper=self.bank.living_reference,
         )  # fmt: skip
 
     def _load(self, program: RemoteProgram) -> Finding | None:

@@ -15,16 +15,18 @@ from grader.forms.base import MOST_FAULTS, Unread, Unreadable, lines, unanswered
 from grader.model.errors import closest
 from grader.model.numerals import joined
 from grader.model.question import Question
-from grader.model.report import UNREADABLE, CheckResult, Frame, Raised, Report, Verdict
+from grader.model.report import UNREADABLE, Frame, Raised, Report, Verdict
+from grader.sandbox.cells import is_skipping, place, with_cells, without_ipython
 from grader.sandbox.client import Limits, WorkerClient, WorkerError
 from grader.sandbox.config import CPU_SECONDS
-from grader.sandbox.messages import ProgramError, plain
+from grader.sandbox.messages import ProgramError, plain, record_of
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.worker.protocol import Loaded
 
 MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
 LOG_SEED = 0  # of the run that the log of a question is of
 SET_BY = "experiments of the question"
+_LONGEST = 200  # characters of an exception's text in a note
 
 
 def unreadable(submission: bytes, question: Question) -> Finding | None:
@@ -79,13 +81,20 @@ def as_written(report: Report, submission: bytes, unread: Sequence[Unreadable]) 
     def written(frame: Frame) -> Frame:
         return Frame(frame.line, "", own.get(frame.line, frame.source).strip())
 
-    def of(check: CheckResult) -> CheckResult:
-        if check.raised is None:
-            return check
-        frames = tuple(dict.fromkeys(map(written, check.raised.frames)))  # a line, once
-        return replace(check, raised=replace(check.raised, frames=frames))
+    def written_all(raised: Raised) -> Raised:
+        frames = tuple(dict.fromkeys(map(written, raised.frames)))  # a line, once
+        return replace(raised, frames=frames)
 
-    return replace(report, checks=tuple(map(of, report.checks)), unread=tuple(said))
+    return replace(with_traces(report, written_all), unread=tuple(said))
+
+
+def with_traces(report: Report, change: Callable[[Raised], Raised]) -> Report:
+    """Return a report with every exception of its checks changed."""
+    checks = (
+        replace(check, raised=change(check.raised)) if check.raised else check
+        for check in report.checks
+    )
+    return replace(report, checks=tuple(checks))
 
 
 def load_submission(
@@ -103,7 +112,7 @@ def load_submission(
         BankFault: neither could it be with the reference.
     """
     try:
-        loaded = program.load(tuple({**question.names_of(), **required}))
+        loaded = _loaded(program, tuple({**question.names_of(), **required}))
     except WorkerError as failure:
         return stopped(f"your file {failure} while it was being loaded", failure)
     except ProgramError as error:
@@ -111,11 +120,37 @@ def load_submission(
             restore()
         own = program.support.modules.keys() - question.support.modules.keys()
         is_own = error.where.partition(".py")[0] in own
-        return _unloadable(error, question, f", in {error.where}" if is_own else "")
+        return _unloadable(error, question, program, f", in {error.where}" if is_own else "")
     unwritten = {*loaded.missing, *loaded.stubs}
     if forms.of(question.spec).is_text or required.keys() <= unwritten:
         return lacks(loaded, required, question, program.filename)
     return _not_a_function(loaded, required, question)
+
+
+def _loaded(program: RemoteProgram, names: Sequence[str]) -> Loaded:
+    """Load a program; if it is no Python, try once more without the lines of IPython's."""
+    try:
+        return program.load(names)
+    except ProgramError as error:
+        *_, source = program.sources
+        own = without_ipython(source.decode("latin-1")).encode("latin-1")
+        if own == source or error.raised is None or not error.raised.is_of_text:
+            raise
+    program.sources = [own]
+    return program.load(names)
+
+
+def stop_notes(program: RemoteProgram) -> tuple[str, ...]:
+    """Return what a file raised while it was loaded, though what it defined counts."""
+    source, stopped = program.sources[-1], program.loaded.stopped if program.loaded else ()
+    rest = "the other cells count" if is_skipping(source) else "what was defined before it counts"
+    said = []
+    for raised in map(record_of, stopped[:MOST_FAULTS]):
+        lines = [one.line for one in raised.frames if one.function in {"", "<module>"}]
+        at = f" at {place(source, lines[0])}" if lines else ""
+        text = " ".join(plain(raised.message).split())[:_LONGEST]
+        said.append(f"your file raised {raised.type}{at}{f' ({text})' if text else ''}; {rest}")
+    return tuple(said)
 
 
 def lacks(
@@ -152,15 +187,18 @@ def _not_a_function(loaded: Loaded, names: Mapping[str, str], question: Question
     return None
 
 
-def _unloadable(error: ProgramError, question: Question, where: str) -> Finding:
+def _unloadable(
+    error: ProgramError, question: Question, program: RemoteProgram, where: str = ""
+) -> Finding:
     """What is wrong with a file; `where` is the place in another that it imports."""
-    raised = error.raised
-    if raised is None:
+    if error.raised is None:
         return _error(error.message)
+    source = program.sources[-1]
+    raised = with_cells(error.raised, source)
     if raised.is_of_text:
         if "codec can't decode" in raised.message or "Non-UTF-8" in raised.message:
             return _error(f"the file is not UTF-8 text: {raised.message}{where}")
-        line = f" at line {raised.frames[0].line}" if raised.frames else ""
+        line = f" at {place(source, error.raised.frames[0].line)}" if raised.frames else ""
         return _error(f"the file is not valid Python{line}: {raised.message}{where}", raised)
     if error.out_of_memory:
         sentence = "loading the file took more memory than is allowed"

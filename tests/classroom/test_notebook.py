@@ -1,10 +1,8 @@
-"""Notebooks: what is Python in them, what stands in for what is not there, cells that raise."""
+"""Notebooks: what is Python in them, and what is no notebook."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
+import re
 
 import pytest
 from hypothesis import given
@@ -12,83 +10,29 @@ from hypothesis import strategies as st
 
 from grader.classroom.notebook import code_of
 from grader.model.errors import UsageError
+from grader.sandbox.cells import first_lines
 from tests.classroom.builders import notebook
 
 
-def ran(folder: Path, *cells: str, skip: bool = False) -> subprocess.CompletedProcess[str]:
-    """What comes of a notebook's program where nothing but Python is installed."""
-    file = folder / "program.py"
-    file.write_bytes(code_of(notebook(*cells), skip=skip))
-    command = [sys.executable, "-I", "-S", str(file)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def text_of(*cells: str) -> str:
+    """Return the program of a notebook without the lines that name its cells."""
+    return re.sub("(?m)^# (?:---- cell|The cells) .*\n", "", code_of(notebook(*cells)).decode())
 
 
-SHOWS = """
-import matplotlib as mpl, matplotlib.pyplot as plt, seaborn as sns
-from matplotlib.colors import LogNorm
-from IPython.display import display as show, clear_output
-from tqdm.notebook import tqdm, trange
-fig, axes = plt.subplots(2, 2, figsize=(3, 3))
-axes[0, 1].plot([1, 2]); axes.flat[0].set_title("x")
-line, = plt.plot([1], "r")
-n, bins, patches = plt.hist([1, 2])
-plt.rcParams["font.size"] = 3
-mpl.use("agg"); sns.set_theme(style="dark"); plt.cm.viridis(0.5)
-with plt.style.context("x"):
-    plt.show()
-for ax in axes.ravel():
-    ax.legend()
-fig.savefig("x.png"); show(fig); display(3); clear_output(); get_ipython().run_line_magic("x", "")
-total = sum(tqdm(range(4), desc="x")) + sum(trange(3))
-name = input("who? ")
-print(total, repr(name))
-"""
+def test_each_cell_is_below_a_line_with_its_number() -> None:
+    book = notebook("import numpy\nx = 1", "", "\ny = 2\n\n")
+    assert code_of(book).decode() == (
+        "# The cells of a notebook.\n"
+        "# ---- cell 1 ----\nimport numpy\nx = 1\n\n"
+        "# ---- cell 2 ----\n\n\n"
+        "# ---- cell 3 ----\n\ny = 2\n"
+    )
 
 
-def test_what_plots_shows_or_asks_does_nothing(tmp_path: Path) -> None:
-    for cells in (
-        [SHOWS],
-        ["%matplotlib inline", SHOWS],
-        ["from __future__ import annotations", SHOWS],
-    ):
-        done = ran(tmp_path, *cells)
-        assert (done.stdout, done.stderr) == ("9 ''\n", "")
-    assert ran(tmp_path, SHOWS, skip=True).stdout == "9 ''\n"
-    missing = ran(tmp_path, "import matplotlib\nimport pandas")
-    assert "No module named 'pandas'" in missing.stderr
-
-
-CELLS = (
-    "from __future__ import annotations\nx = 1", "1 / 0", "def f(:", "def f():\n    return x + 1",
-    "text = r'''a\n%d'''", "both = '''a''' + \"\"\"b\\\"\"\"\"",
-    "y = 'it\\'s \\\\'", "raise SystemExit(3)",
-    "import inspect\nclass A:\n    def g(self):\n        return 1 / 0",
-    "print(f(), repr(text), both, y, x)",
-)  # fmt: skip
-
-
-def test_cells_that_raise_are_passed_over_where_that_is_asked_for(tmp_path: Path) -> None:
-    stops = ran(tmp_path, *CELLS[:2], *CELLS[3:])
-    assert (stops.stdout, stops.returncode) == ("", 1)
-    assert "ZeroDivisionError" in stops.stderr
-    skips = ran(tmp_path, *CELLS, skip=True)
-    assert skips.stdout == "2 'a\\n%d' ab\" it's \\ 1\n"
-    assert skips.returncode == 0
-    for error in ("ZeroDivisionError: division by zero", "SyntaxError", "SystemExit: 3"):
-        assert error in skips.stderr
-
-
-def test_a_cell_that_runs_apart_keeps_its_lines(tmp_path: Path) -> None:
-    done = ran(tmp_path, *CELLS[:9], "A().g()", skip=True)
-    lines = (tmp_path / "program.py").read_text().split("\n")
-    places = [line for line in done.stderr.split("\n") if "program.py" in line and "in g" in line]
-    (number,) = [int(place.split("line ")[1].split(",")[0]) for place in places]
-    assert lines[number - 1] == "        return 1 / 0"
-
-
-def test_cells_are_joined_by_an_empty_line() -> None:
-    book = notebook("import numpy\nx = 1", "", "\ny = 2\n\n", "z = 3")
-    assert code_of(book).decode() == "import numpy\nx = 1\n\n\n\n\ny = 2\n\nz = 3\n"
+def test_a_notebook_says_whether_cells_that_raise_are_passed_over() -> None:
+    first, _, rest = code_of(notebook("x = 1"), skip=True).partition(b"\n")
+    assert first == b"# The cells of a notebook. Those that raise are passed over."
+    assert rest == code_of(notebook("x = 1")).partition(b"\n")[2]
 
 
 def test_what_is_no_code_is_left_out() -> None:
@@ -97,7 +41,7 @@ def test_what_is_no_code_is_left_out() -> None:
     ]
     code = {"cell_type": "code", "source": "x = 1\r\ny = 2\r", "outputs": [{"text": "x"}]}
     book = notebook(cells=[others[0], code, others[1]])
-    assert code_of(b"\xef\xbb\xbf" + book) == b"x = 1\ny = 2\n"
+    assert code_of(b"\xef\xbb\xbf" + book).endswith(b"\n# ---- cell 1 ----\nx = 1\ny = 2\n")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +70,7 @@ def test_what_is_no_code_is_left_out() -> None:
 )  # fmt: skip
 def test_lines_of_ipython_become_comments(cell: str, expected: str | None) -> None:
     expected = cell.rstrip("\n") if expected is None else expected
-    assert code_of(notebook(cell)).decode() == expected + "\n"
+    assert text_of(cell) == expected + "\n"
 
 
 @pytest.mark.parametrize(
@@ -159,17 +103,14 @@ def test_what_is_no_notebook_is_said(content: bytes, said: str) -> None:
 
 
 def test_half_a_character_is_no_crash() -> None:
-    assert code_of(b'{"nbformat":4,"cells":[{"cell_type":"code","source":"\\ud800"}]}') == b"?\n"
+    book = b'{"nbformat":4,"cells":[{"cell_type":"code","source":"\\ud800"}]}'
+    assert code_of(book).endswith(b"\n?\n")
 
 
 @given(st.lists(st.text(st.sampled_from("%!?\\\n'\"()#= x"), max_size=40), min_size=1, max_size=4))
 def test_every_line_keeps_its_place(sources: list[str]) -> None:
-    book = notebook(*sources, "last = 1")
-    lines = code_of(book).decode().split("\n")[:-1]
-    at = 0
-    for source in [*sources, "last = 1"]:
-        for line in source.rstrip("\n").split("\n"):
-            assert lines[at].endswith((line, line.lstrip()))
-            at += 1
-        at += 1
-    assert at == len(lines) + 1
+    program = code_of(notebook(*sources, "last = 1"))
+    lines = program.decode().split("\n")[:-1]
+    for source, first in zip([*sources, "last = 1"], first_lines(program), strict=True):
+        for number, line in enumerate(source.rstrip("\n").split("\n"), first):
+            assert lines[number].endswith((line, line.lstrip()))

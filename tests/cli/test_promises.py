@@ -56,7 +56,7 @@ def test_one_idea_is_said_of_a_try_however_many_were_found(parts: Drill) -> None
 
 
 def test_a_history_says_what_could_not_be_read(parts: Drill) -> None:
-    for text in ("def mean(", "", "import nothing_such\n", MEAN):
+    for text in ("def mean(", "", "1 / 0\n", MEAN):
         FILE.write_text(text)
         parts("grade")
     shown = parts("history").out

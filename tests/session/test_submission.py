@@ -157,13 +157,15 @@ NO_PROGRAM = [
     bad("10 MB", b"#" * 10_000_000, "limit", "10,000,000 bytes"),
     bad("Python 2", f"print 'hello'\n{REFERENCE}", "error", "line 1", "print"),
     bad("None", "maxpool2d_forward = maxpool2d_backward = None\n", "error", "maxpool2d_forward"),
-    bad("a wrong import", f"import pandas\n{REFERENCE}", "error", "pandas", "question allows"),
     bad("an evil module", "def __getattr__(name):\n    raise ValueError('no ' + name)\n", "error",
         "no maxpool2d"),
     bad("loops on loading", "while True: pass\n", "limit", "did not finish", "loaded"),
     bad("writes 100 MB", "open('t', 'wb').write(bytes(100 << 20))\n", "error", "OSError"),
 ]  # fmt: skip
 BAD = [
+    bad("an unused import", f"import pandas\n{REFERENCE}", "pass"),
+    bad("a used import", f"import pandas\n{REFERENCE}\n" + forward("return pandas.f(x)"), "error",
+        "No module named 'pandas': it can be imported here, but not used"),
     bad("a misspelt name", REFERENCE.replace("def maxpool2d_backward", "def maxpool2d_backwards"),
         "error", "is maxpool2d_backwards meant to be maxpool2d_backward?"),
     bad("None returned", forward("y = None", "return y"), "fail", "returned None",

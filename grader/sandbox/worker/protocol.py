@@ -92,6 +92,10 @@ class Load(NamedTuple):
     driver_file: str = "driver.py"
     driven: Names = ()  # functions that the driver is to define
     modules: tuple[File, ...] = ()  # that the program may import, by these names
+    cells: tuple[Count, ...] = ()  # of a notebook: the number of the line above each cell
+    skip: bool = False  # whether the next cell runs after one that raises
+    keep: bool = False  # whether the program counts as far as it ran; `Loaded.stopped` says why
+    stand_ins: bool = False  # whether what it imports may be missing
 
 
 class Run(NamedTuple):
@@ -230,6 +234,7 @@ class Loaded(NamedTuple):
     stubs: Names = ()  # functions without a body: `pass`, `...`, or NotImplementedError alone
     undriven: Names = ()  # missing in the driver
     driver: Names = ()  # what it defines
+    stopped: tuple[Raised, ...] = ()  # exceptions at top level after which it counts all the same
 
 
 class Outcome(NamedTuple):

@@ -103,6 +103,7 @@ class Server:
                 name for name in asked.driven if not callable(getattr(program.driver, name, None))
             ),
             driver=() if program.driver is None else stepping.defined(program.driver),
+            stopped=program.stopped,
         )
 
     def run(self, asked: protocol.Run) -> protocol.Outcomes:

@@ -20,7 +20,7 @@ from importlib.machinery import ModuleSpec
 from types import MappingProxyType
 from typing import Any
 
-from . import layouts, protocol, values
+from . import absent, layouts, protocol, values
 from .protocol import Argument, Inputs, Outcome, Outcomes, Raised, Run, Step
 from .wire import Array, plain, type_name
 
@@ -55,6 +55,7 @@ class LoadedModule:
     filename: str
     support_files: tuple[str, ...] = ()  # of the driver and of modules beside it
     taken: str = ""  # the name that the driver took last from the program
+    stopped: tuple[Raised, ...] = ()  # exceptions at top level that it was loaded in spite of
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 a driver may take any name of the program
         self.taken = name
@@ -102,7 +103,7 @@ class _FilesBeside:
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Run the file."""
-        _run([self.files[module.__name__].tobytes()], module, f"{module.__name__}.py")
+        _run(self.files[module.__name__].tobytes(), module, f"{module.__name__}.py")
 
 
 _beside = _FilesBeside()
@@ -123,21 +124,59 @@ def _may_assign(owner: type, name: str) -> bool:
 def execute(name: str, asked: protocol.Load) -> LoadedModule:
     """Run the sources in order in one module, and then its driver.
 
-    Whatever they raise is raised, SystemExit included.
+    Whatever they raise is raised, SystemExit included.  A submission gets stand-ins for what it
+    misses, and runs again with them.
     """
     _beside.files = {file.name: file.content for file in asked.modules}
-    for file in _beside.files:
-        sys.modules.pop(file, None)  # of a program that was loaded before
     if _beside not in sys.meta_path:
         sys.meta_path.insert(0, _beside)  # type: ignore[arg-type, unused-ignore]
-    module = _execute([source.tobytes() for source in asked.sources], name, asked.filename)
-    driver = asked.driver
-    driven = (
-        None
-        if driver is None
-        else _execute([driver.tobytes()], f"{name}_driver", asked.driver_file)
-    )
-    return LoadedModule(module, driven, asked.filename, support_files(asked))
+    module, stopped = _run_file(name, asked)
+    driver = None
+    if asked.driver is not None:
+        driver = _new_module(f"{name}_driver")
+        _run(asked.driver.tobytes(), driver, asked.driver_file)
+    return LoadedModule(module, driver, asked.filename, support_files(asked), stopped=stopped)
+
+
+def _run_file(name: str, asked: protocol.Load) -> tuple[types.ModuleType, tuple[Raised, ...]]:
+    """Run a program's sources; return its module, and the exceptions that were passed over."""
+    module, errors = _new_module(name), list[BaseException]()
+    for file in _beside.files:
+        sys.modules.pop(file, None)  # of a program that was loaded before
+    sources = [source.tobytes() for source in asked.sources]
+    for source in sources:
+        for piece in _pieces(source, asked.cells):
+            try:
+                _run(piece, module, asked.filename, source)
+            except BaseException as error:
+                if asked.stand_ins and absent.stands_in_for(error):
+                    return _run_file(name, asked)
+                if not asked.keep or isinstance(error, MemoryError):
+                    raise
+                errors.append(error)
+                if not asked.skip:
+                    break
+    found = [vars(module).get(function.partition(".")[0]) for function in asked.functions]
+    if errors and all(value is None for value in found):
+        raise errors[0]
+    if asked.stand_ins:
+        missed = list(filter(None, map(absent.error_of, found)))
+        if missed:
+            raise missed[0]
+        files = (file.tobytes() for file in _beside.files.values())
+        absent.end_of_load(b"".join([*sources, *files]))
+    others = support_files(asked)
+    return module, tuple(describe(error, asked.filename, others) for error in errors)
+
+
+def _pieces(source: bytes, cells: Sequence[int]) -> list[bytes]:
+    """Return a source, or its cells, each at the lines at which it stands; see `Load.cells`."""
+    if not cells:
+        return [source]
+    lines = source.splitlines(keepends=True)
+    ends = [*(first - 1 for first in cells[1:]), len(lines)]
+    ranges = zip(cells, ends, strict=True)
+    return [b"\n" * first + b"".join(lines[first:end]) for first, end in ranges]
 
 
 def support_files(asked: protocol.Load) -> tuple[str, ...]:
@@ -145,25 +184,23 @@ def support_files(asked: protocol.Load) -> tuple[str, ...]:
     return (asked.driver_file, *(f"{beside.name}.py" for beside in asked.modules))
 
 
-def _execute(sources: Sequence[bytes], name: str, filename: str) -> types.ModuleType:
+def _new_module(name: str) -> types.ModuleType:
     module = types.ModuleType(name)
     sys.modules[name] = module
-    _run(sources, module, filename)
     return module
 
 
-def _run(sources: Sequence[bytes], module: types.ModuleType, filename: str) -> None:
-    """Run sources in order in a module."""
+def _run(source: bytes, module: types.ModuleType, filename: str, whole: bytes = b"") -> None:
+    """Run a source in a module; it may be a piece of a whole text."""
     module.__file__ = filename
-    for source in sources:
-        try:
-            code = _renamed(_compiled(source), filename)
-        except (SyntaxError, ValueError):  # raised again, with the file's name
-            code = _compiled_again(source, filename)
-        text = source.decode("utf-8", "replace")
-        # Tracebacks, inspect.getsource and torch.jit read the lines here: there is no such file.
-        linecache.cache[filename] = (len(source), None, text.splitlines(keepends=True), filename)
-        exec(code, vars(module))  # noqa: S102 this is what the process is for
+    text = (whole or source).decode("utf-8", "replace")
+    # Tracebacks, inspect.getsource and torch.jit read the lines here: there is no such file.
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    try:
+        code = _renamed(_compiled(source), filename)
+    except (SyntaxError, ValueError):  # raised again, with the file's name
+        code = _compiled_again(source, filename)
+    exec(code, vars(module))  # noqa: S102 this is what the process is for
 
 
 def _compiled_again(source: bytes, filename: str) -> types.CodeType:
