@@ -23,9 +23,9 @@ from grader.bank.document import Document, Fault
 from grader.bank.faults import faults as faults_of
 from grader.bank.storage import MAX_SOURCE, files_of, read_regular, write_whole
 from grader.classroom.hand_in import SHOWN, HandIns
-from grader.classroom.layout import Layout, Pattern
+from grader.classroom.layout import Layout, Pattern, fitting_pattern
 from grader.classroom.report import ClassFindings, class_page, find
-from grader.classroom.results import Results
+from grader.classroom.results import TERMS, Results, read_terms
 from grader.classroom.run import LEVELS, DaskPool, Job, LocalPool, grade_all, versions
 from grader.model.classroom import AssignedQuestion, Entry, Late, Terms
 from grader.model.errors import BankError, UsageError, did_you_mean
@@ -109,7 +109,7 @@ class ClassFile(Keys):
         "Whether answers in words and numbers are read literally: `37 users` is no number.", False
     )
     on_error: Literal["stop", "skip"] = key(
-        "What a cell of a notebook that raises does to those after it.", "stop"
+        "What a cell of a notebook that raises does to those after it.", "skip"
     )
     layout: str = key("How submissions are laid out, as --layout has it.", "", max_length=200)
     pattern: str = key("The paths of submissions, as --pattern has them.", "", max_length=1000)
@@ -314,14 +314,31 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         late=Late(**config.late.model_dump()) if config.late else None,
         strict_text=plan.strict_text or config.strict_text,
         stretch=plan.stretch or config.stretch, submissions=str(folder), per_student=per_student,
+        file=str(plan.file or ""),
     )  # fmt: skip
+    if plan.file is None and (plan.out / TERMS).exists() and read_terms(plan.out).file:
+        raise UsageError(
+            f"{plan.out}: --question would forget the deadline, the weights and the questions of "
+            "the class.yaml that these results were made with",
+            hint=f"--class {read_terms(plan.out).file} again, or another --out",
+        )
     # Before anything is written: it may be refused.
     with (
-        HandIns(plan.submissions, asked, *how, texts, skips, bank.ids(ctx.banks())) as handed,
+        HandIns(
+            plan.submissions,
+            asked,
+            *how,
+            texts,
+            skips,
+            bank.ids(ctx.banks()),
+            known={question.id: question for question in questions},
+        ) as handed,
         Results(plan.out, write=terms, drawn=seed is None) as results,
     ):
         count = results.take(handed, handed.unused)
         _say_found(ctx, plan.submissions, terms, handed, count)
+        for said in said_of_hidden(terms):
+            ctx.say(said, "")
         if others := results.from_elsewhere():
             ctx.say(
                 f"{plan.out}: {quantity(others, 'student')} of other SUBMISSIONS stay in it", ""
@@ -371,6 +388,16 @@ def _need(level: str) -> None:
         )
 
 
+def said_of_hidden(terms: Terms) -> list[str]:
+    """Return a sentence on each question of which feedback is shortened for hidden checks."""
+    return [
+        f"{one.id} hides {joined(one.hidden, SHOWN)}: all feedback on this question leaves out "
+        "lines, shapes, types and texts that a program can choose"
+        for one in terms.questions
+        if one.hidden
+    ]
+
+
 def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: int) -> None:
     """Say how files are laid out, which are no student's answer, and from whom there is none."""
     layout, unused, without = handed.layout, handed.nobodys(), list(dict.fromkeys(handed.lacking))
@@ -382,9 +409,11 @@ def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: i
             like = f"{layout.looks_like} ({layout.name})"
         raise NothingHandedIn(
             f"{root}: expected files like {like}, found {unused or 'none'}",
-            hint="--layout or --pattern says how they are named",
+            hint=_pattern_hint(handed) or "--layout or --pattern says how they are named",
         )
     ctx.say(f"{root}: {quantity(count, 'answer')}, read by the layout {layout.name}", "")
+    if layout.name == "files" and (hint := _pattern_hint(handed)):
+        ctx.say(f"{root}: names begin or end with a question: {hint} better", "")
     if handed.joined:
         whole = (f"{path} with {', '.join(names)}" for path, names in handed.joined.items())
         shown = joined((inert(one, 200) for one in whole), SHOWN)
@@ -394,6 +423,12 @@ def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: i
     if without:
         listed = joined((inert(one, 90) for one in without), SHOWN)
         ctx.say(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}", "")
+
+
+def _pattern_hint(handed: HandIns) -> str:
+    """Return the pattern that the files of a flat folder fit, as an option to copy."""
+    pattern = fitting_pattern((one.path for one in handed.files), handed.names)
+    return f"--pattern '{pattern}' fits these names" if pattern else ""
 
 
 def _say_late(ctx: Context, late: Late, results: Results, layout: Layout | Pattern) -> None:

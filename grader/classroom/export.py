@@ -144,7 +144,7 @@ def gradescope(asked: Sequence[AssignedQuestion], entries: Mapping[str, Entry]) 
     if faults := [e.note for e in entries.values() if e.points is None]:
         return not_graded("; ".join(dict.fromkeys(faults)))
     seconds = sum(e.report.seconds for e in entries.values() if e.report is not None)
-    notable = (e for e in entries.values() if e.adjusted or (e.report and e.report.unread))
+    notable = (e for e in entries.values() if e.adjusted or (e.report and e.note))
     said = [f"{entry.question.id}: {entry.note}." for entry in notable]
     total = whole(sum(e.question.weighted(e.points or 0) for e in entries.values()))
     if any(entry.late for entry in entries.values()):

@@ -23,6 +23,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, NamedTuple
 
 from grader.bank.storage import read_regular
@@ -31,6 +32,7 @@ from grader.classroom.layout import (
     LAYOUTS,
     METADATA,
     NONE,
+    PROGRAMS,
     UNFIT,
     AnswerNames,
     Claim,
@@ -41,11 +43,13 @@ from grader.classroom.layout import (
     detected,
     submitters,
     suffix,
+    version_number,
 )
 from grader.classroom.notebook import MOST_BYTES, code_of
 from grader.model.classroom import HandIn, Program
 from grader.model.errors import UsageError
 from grader.model.numerals import joined, quantity
+from grader.model.question import Question
 from grader.reports.sheet import inert
 from grader.sandbox import Closing
 
@@ -58,6 +62,8 @@ DEEPEST_ARCHIVE = 3  # zip files in each other, from the one that was handed in
 LONGEST = 1000  # characters of a path
 SHOWN = 5  # files that are named
 _NOT_THEIRS = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"})  # of programs
+# A function or class at the left margin, of a notebook too.
+_DEFINED = re.compile(rb"(?:^|\\n|\")(?:def|class)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _ENTRY = b"PK\x01\x02"  # with which each entry of the list at the end of a zip file begins
 _ENCRYPTED, _UTF8 = 0x1, 0x800
 # What the module zipfile raises on a file that is no archive, or a damaged one.
@@ -125,11 +131,14 @@ class HandIns(Closing):
         texts: Collection[str] = (),
         skip: bool = False,
         others: Iterable[str] = (),
+        known: Mapping[str, Question] = MappingProxyType({}),
     ) -> None:
         """Look for every file in a folder or zip file, and how they are laid out.
 
         The questions that are `asked` have ids; `texts` are those that are answered by a text,
-        `others` what else the banks hold: what is named after one of these answers none.
+        `others` what else the banks hold: what is named after one of these answers none.  If the
+        questions are `known`, their starters give way to other files, and a file with another name
+        is told apart by the functions that it defines.
         With `skip`, cells of a notebook that raise are passed over.
         Where neither one of `LAYOUTS` nor a pattern is given, the layout is taken that fits.
         """
@@ -145,7 +154,9 @@ class HandIns(Closing):
         self.unused: list[tuple[str, str]] = []  # programs that are no student's answer, and why
         self.lacking: list[str] = []  # students without an answer, once for each question
         self.joined: dict[str, list[str]] = {}  # files that a program imports, by its path
-        self._root, self._names, self._skip = Path(os.path.realpath(root)), names, skip
+        self._root, self.names, self._skip = Path(os.path.realpath(root)), names, skip
+        self._known = known
+        self._asks = {one.id: {*one.names_of()} for one in known.values()}
         self._temporary = tempfile.TemporaryFile(prefix="drill-hand-ins-")  # noqa: SIM115 `close`
         self._bytes_left = self._entries_left = 0  # of the zip file that a student handed in
         try:
@@ -179,7 +190,10 @@ class HandIns(Closing):
         answering = set[str]()  # students
         why = {one.path: self._why(one) for one in self.files}  # a file is not used
         for file in self.files:
-            for claim in [] if file.stray else self.layout.claims(file.path):
+            claims = [] if file.stray else self.layout.claims(file.path)
+            if claims and why[file.path] and all(one.rank[0] == NONE for one in claims):
+                why[file.path] = file.fault or self._unnamed(file)
+            for claim in claims:
                 dated = replace(claim, at=file.at) if claim.at is None else claim
                 claimed.setdefault((claim.student, claim.question), []).append((dated, file))
                 if suffix(file.path) == ".py" and not file.fault:
@@ -192,6 +206,9 @@ class HandIns(Closing):
                     why[file.path] = "another file is more likely the answer"
         self.lacking, self.joined = [], {}
         for (student, _), found in claimed.items():
+            if len(found) > 1:
+                fitting = [one for one in found if one[0].rank[0] < UNFIT]
+                found = [one for one in fitting if not self._is_starter(*one)] or found
             best = min(claim.rank for claim, _ in found)
             likely = sorted((one for one in found if one[0].rank == best), key=_in_time)
             if best[0] < UNFIT:
@@ -214,10 +231,15 @@ class HandIns(Closing):
                         self.joined[handed.path] = [f"{name}.py" for name in program.modules]
                     yield handed, program
             elif best[0] == UNFIT or student not in answering:  # the likeliest file says why
-                claim, file = max(likely, key=lambda one: self._why(one[1]))
-                name, ends = file.path.rpartition("/")[2], self._names.ends_of(claim.question)
+                asks = self._asks.get(likely[0][0].question, set())
+                claim, file = max(
+                    likely, key=lambda one: (len(asks & self._defined(one[1])), self._why(one[1]))
+                )
+                name, ends = file.path.rpartition("/")[2], self.names.ends_of(claim.question)
                 fault = f"expected a {' or '.join(ends)} file, found {name}"
-                fault = file.fault or fault if best[0] == UNFIT else self._why(file) or fault
+                if best[0] != UNFIT and suffix(file.path) in ends:
+                    fault = self._unnamed(file, claim.question)
+                fault = file.fault or fault
                 why[file.path] = fault if best[0] == UNFIT else why[file.path]
                 to = f" to {claim.question}" if student in answering else ""
                 if not file.unread:
@@ -225,9 +247,37 @@ class HandIns(Closing):
                 yield _handed(replace(file, fault=fault), claim, {})
         self.unused[:] = [(path, said) for path, said in why.items() if said]
 
+    def _is_starter(self, claim: Claim, file: FoundFile) -> bool:
+        """Return True if a file is the starter of the question, as it was handed out."""
+        question = self._known.get(claim.question)
+        if question is None or file.fault:
+            return False
+        with suppress(OSError, UsageError):
+            return question.is_starter(_content(file))
+        return False
+
+    def _defined(self, file: FoundFile) -> set[str]:
+        """Return the names of functions and classes that a file seems to define."""
+        content = b""
+        if not file.fault and suffix(file.path) in PROGRAMS:
+            with suppress(OSError, UsageError):
+                content = _content(file)
+        return {name.decode() for name in _DEFINED.findall(content)}
+
+    def _unnamed(self, file: FoundFile, question: str = "") -> str:
+        """Say that a file names no question, and what to call it."""
+        name, end = file.path.rpartition("/")[2], suffix(file.path)
+        defined = self._defined(file)
+        meant = [one for one in self.names.fitting(end) if question in {"", one}]
+        named = [one for one in meant if self._asks.get(one, set()) & defined]
+        known = joined(sorted(self._asks[named[0]] & defined)) if named else ""
+        what = f"; it defines {known}" if named else ""
+        new = " or ".join(f"{one}{end}" for one in (named or meant)[:SHOWN])
+        return f"no question is named in {name}{what}: rename it {new}"
+
     def _why(self, file: FoundFile) -> str:
         """Return why a program is no student's answer; nothing where it is no program."""
-        return file.fault or (self.layout.misfit if suffix(file.path) in self._names.ends else "")
+        return file.fault or (self.layout.misfit if suffix(file.path) in self.names.ends else "")
 
     def nobodys(self) -> str:
         """Say which programs are no student's answer, nothing where there are none."""
@@ -334,7 +384,7 @@ class HandIns(Closing):
             fault = "it is packed in a way that is not read: pack it as a plain zip file"
             file = replace(file, fault=fault)
         says_whose = of is None and path.rpartition("/")[2] == METADATA
-        if file.fault or not (says_whose or suffix(path) in {*self._names.ends, ARCHIVE}):
+        if file.fault or not (says_whose or suffix(path) in {*self.names.ends, ARCHIVE}):
             return [file]
         try:
             _fits(path, info.file_size, " unpacked")  # of which zipfile reads no more
@@ -404,11 +454,15 @@ def _fits(path: str, size: int, how: str = "") -> None:
 
 
 def _in_time(one: tuple[Claim, FoundFile]) -> tuple[object, ...]:
-    """Return a key: the last one has the latest time, is highest up, has the largest number."""
+    """Return a key: the last one has the latest time, is highest up, has the largest number.
+
+    The number of a version (`_v2`) comes before that of a copy (` (1)`), and a plain name is first.
+    """
     claim, file = one
     pieces = enumerate(re.split("([0-9]+)", file.path))  # every second one is a number
     depth = file.path.count("/")
-    return claim.at, -depth, copy_number(file.path), [int(p) if n % 2 else p for n, p in pieces]
+    copy = version_number(file.path), copy_number(file.path)
+    return claim.at, -depth, *copy, [int(p) if n % 2 else p for n, p in pieces]
 
 
 # Programs.

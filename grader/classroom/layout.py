@@ -109,6 +109,24 @@ def copy_number(path: str) -> int:
     return int(re.findall("[0-9]+", found[0])[-1]) if found else 0
 
 
+def version_number(path: str) -> int:
+    """Return the number of a version that a file's name ends with (`_v2`), else 0."""
+    stem = re.sub(_COPY + "$", "", path.rpartition("/")[2].rpartition(".")[0])
+    found = re.search(r"(?:^|[ _-])(?:v|ver|version)[ ._-]?(\d{1,3})$", stem, re.IGNORECASE)
+    return int(found[1]) if found else 0
+
+
+def fitting_pattern(paths: Iterable[str], asked: AnswerNames) -> str:
+    """Return the pattern that a file of a flat folder fits by the question in front; "" if none."""
+    for path in paths:
+        question, behind = asked.begins(path)
+        if question in asked.ids and "/" not in path and suffix(behind) in asked.ends:
+            separator = path[len(question)]
+            if not re.fullmatch(f"(?:{_COPY})?", behind.rpartition(".")[0]) and separator != ".":
+                return f"{{question}}{separator}{{student}}{suffix(path)}"
+    return ""
+
+
 class AnswerNames:
     """The questions that a class is asked, and what their answers may be called.
 

@@ -11,6 +11,7 @@ read as markup.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from statistics import fmean, median
 
 from grader.model.classroom import AssignedQuestion, Entry, Terms, whole
 from grader.model.numerals import quantity
-from grader.model.report import Report, Verdict
+from grader.model.report import UNREADABLE, Report, Verdict
 from grader.reports import words
 from grader.reports.blocks import (
     Block,
@@ -75,6 +76,7 @@ class StudentResult:
     unread: bool = False  # whether lines of its answers could not be read
     ideas: tuple[str, ...] = ()  # listed ones that it holds
     group: str = ""  # of equal wrong results that no idea explains: the first digits
+    cause: str = ""  # why nothing of it could be run, in a few words
 
 
 @dataclass(slots=True)
@@ -213,6 +215,7 @@ def _result(
     result = StudentResult(
         entry.question.id, stands, entry.points, entry.verdict, entry.late, entry.note,
         entry.override is not None, report is not None and report.unread != (),
+        cause=_load_failure(entry),
     )  # fmt: skip
     if report is None or stands not in JUDGED:
         return result
@@ -231,6 +234,36 @@ def _result(
         group.files += (handle, entry.handed.sha256) not in different
         different.add((handle, entry.handed.sha256))
     return replace(result, ideas=held, group=handle)
+
+
+def _load_failure(entry: Entry) -> str:
+    """Return why a file did not load, in a few words; nothing if it did."""
+    report = entry.report
+    if report is None or entry.handed.fault:
+        return "no answer in the file" if entry.handed.fault else ""
+    if report.checks or report.unchanged or report.verdict is Verdict.INVALID:
+        return ""
+    raised = report.raised
+    if raised is None:
+        return report.message.partition(":")[0]
+    if raised.type == UNREADABLE:
+        return "no line could be read"
+    if raised.is_of_text:
+        return "invalid Python"
+    if module := re.match(r"No module named '([\w.]+)'", raised.message):
+        return f"{raised.type} {module[1]}"
+    return "sys.exit" if raised.type == "SystemExit" else raised.type
+
+
+def not_loaded(found: ClassFindings) -> dict[str, list[str]]:
+    """Return who handed in a file that did not load, by cause, and for which question."""
+    by_cause: dict[str, list[str]] = {}
+    for student in found.students:
+        for one in student.results:
+            if one.cause:
+                of = f" ({one.question})" if len(found.questions) > 1 else ""
+                by_cause.setdefault(one.cause, []).append(f"{inert(student.id, _LONGEST)}{of}")
+    return dict(sorted(by_cause.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
 def _said_of(report: Report) -> tuple[str, tuple[str, ...]]:
@@ -253,6 +286,10 @@ TALK = (
     "Whom a conversation may help first, and why: an offer, no judgment. At most ten; what is only "
     "late or has points by hand is no reason."
 )
+NOT_LOADED = (
+    "Nothing of these files was graded, so they have 0 points. Look at them: a right answer may be "
+    "behind a small mistake. overrides.csv gives points by hand."
+)
 _MOST_TALKS = 10
 _WHY = {  # a reason to talk, by where somebody stands with a question; the first come first
     Standing.NO_ANSWER: "what was handed in holds no answer",
@@ -262,6 +299,7 @@ _WHY = {  # a reason to talk, by where somebody stands with a question; the firs
 }
 _BAR = 24  # cells of the longest bar
 _LONGEST = 120  # characters of a name
+_SHORT = 40  # of why a file did not load, in a table
 _MOST = 4000  # of the words that a student is found by
 _MOST_OFFERED = 300  # of these words, where they are typed
 
@@ -338,6 +376,12 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> It
         for one, why in talks:
             name = f" ({inert(one.name, _LONGEST)})" if one.name else ""
             yield Paragraph(why, inert(one.id, _LONGEST) + name, hang=4)
+    if unloaded := not_loaded(found):
+        yield Gap()
+        yield Heading("Did not load", level=3)
+        yield Paragraph(NOT_LOADED)
+        for cause, people in unloaded.items():
+            yield Paragraph(", ".join(people), f"{inert(cause, _LONGEST)}:", hang=4)
     for asked in found.questions:
         yield Gap()
         yield from _question(asked, results, most)
@@ -356,6 +400,8 @@ def _said(one: StudentResult) -> str:
     if one.standing is Standing.MISSING and not one.by_hand:
         return "-"
     said = one.verdict if one.points is None else f"{one.points} {one.verdict}"
+    if one.cause and one.standing is not Standing.NO_ANSWER:
+        said += f" ({inert(one.cause, _SHORT)})"
     marked = one.by_hand and one.verdict != "by hand"
     return said + ", late" * one.late + ", by hand" * marked
 

@@ -228,8 +228,14 @@ class Results(Closing):
             for question, theirs in groupby(group, key=lambda one: one.question.id):
                 files = list(theirs)[::-1]  # the last of the best, or the last
                 files = [one for one in files if one.less < 100] or files  # not one far too late
+                files = [one for one in files if not _is_starter(one)] or files
                 best = max(files, key=lambda one: -1 if one.points is None else one.points)
-                counting[question] = best if self.terms.counts == "best" else files[0]
+                counted = best if self.terms.counts == "best" else files[0]
+                rivals = (one for one in files if one.handed.at == counted.handed.at)
+                names = tuple(
+                    one.handed.path.rpartition("/")[2] for one in rivals if one is not counted
+                )
+                counting[question] = replace(counted, rivals=names)
             known = next(iter(counting.values())).handed
             missing.discard(student)
             for asked in self.terms.questions:
@@ -308,6 +314,10 @@ class Results(Closing):
                 hint=f"drill class report {self.folder} shows them",
             )
         return found.popitem()
+
+
+def _is_starter(entry: Entry) -> bool:
+    return entry.report is not None and entry.report.unchanged
 
 
 def read_terms(folder: Path) -> Terms:

@@ -200,6 +200,8 @@ def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> It
     else:
         for line in report.unread:
             yield Paragraph(f"{line}.", "Left out:")
+        for line in (*report.stopped, *entry.chosen):
+            yield Paragraph(f"{line[:1].upper()}{line[1:]}.", "Note:")
         shown = seen(report, question.hidden)
         several = len(report.parts) > 1
         if several or any(check.of for check in report.checks):

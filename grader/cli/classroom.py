@@ -130,7 +130,7 @@ def report(
     json: Json = False,
 ) -> None:
     """Show who passed what, and which ideas a class holds."""
-    from grader.app.classes import report_class
+    from grader.app.classes import report_class, said_of_hidden
     from grader.classroom.report import class_blocks, summary
     from grader.classroom.results import Results
     from grader.classroom.student import write_feedback
@@ -140,6 +140,8 @@ def report(
     if feedback is not None:
         with Results(results) as read:
             students, changed = write_feedback(read, feedback)
+            for said in said_of_hidden(read.terms):
+                output.info(said)
         if not json:
             files = quantity(changed, "file")
             output.write(f"{quantity(students, 'student')}, {files} written in {feedback}")

@@ -65,7 +65,7 @@ def graded(root: Path, python: str = sys.executable, seconds: str = "60") -> dic
 
 
 def test_what_a_class_gives_points_for_is_in_the_archive(tmp_path: Path) -> None:
-    keys = {"partial": "checks", "on_error": "skip", "stretch": True, "isolation": "process"}
+    keys = {"partial": "checks", "on_error": "stop", "stretch": True, "isolation": "process"}
     file = tmp_path / "class.yaml"
     file.write_text(json.dumps({"format": 1, "questions": ["deviations"], "seed": 5, **keys}))
     (tmp_path / "made.zip").write_bytes(autograder.make(context(tmp_path), [], "", file))

@@ -20,6 +20,7 @@ from grader.app.classes import (
     ClassProgress,
     ClassQuestion,
     LateKeys,
+    NothingHandedIn,
     grade_class,
     read_class,
 )
@@ -107,14 +108,15 @@ def test_notebooks_are_graded_as_they_are(tmp_path: Path) -> None:
     })  # fmt: skip
     graded(tmp_path)
     passed, stopped = ("pass", 100), ("error", 0)
-    assert verdicts(tmp_path) == {"ada": passed, "ben": stopped, "cem": stopped}
-    file = tmp_path / "class.yaml"
-    file.write_text("format: 1\non_error: skip\nisolation: process\nquestions: [deviations]\n")
-    graded(tmp_path, questions=(), file=file, level="")
     assert verdicts(tmp_path) == {"ada": passed, "ben": passed, "cem": stopped}
-    report = the_entries(tmp_path)["ben"].report
-    assert report is not None
-    assert "ZeroDivisionError: division by zero" in report.printed
+    assert the_entries(tmp_path)["ben"].note == (
+        "your file raised ZeroDivisionError at cell 2, line 1 (division by zero); "
+        "the other cells count"
+    )
+    file = tmp_path / "class.yaml"
+    file.write_text("format: 1\non_error: stop\nisolation: process\nquestions: [deviations]\n")
+    graded(tmp_path, questions=(), file=file, level="")
+    assert verdicts(tmp_path) == {"ada": passed, "ben": stopped, "cem": stopped}
 
 
 def test_a_line_that_cannot_be_read_costs_no_other_answer(tmp_path: Path) -> None:
@@ -294,6 +296,42 @@ def test_questions_are_named_in_one_place(folder: Path) -> None:
                 by_file(folder, text, questions=named)
     assert len(by_file(folder, none, questions=("mean-and-spread",))) == 1
     assert terms(folder).title == "Statistics, autumn"
+
+
+def said_of(folder: Path, *questions: str, **plan: Any) -> list[str]:
+    """Return what the command says beside the verdicts."""
+    said: list[str] = []
+    ctx = Context(
+        folder, folder / "data", lambda: NOW, bank=PARTS, say=lambda one, _: said.append(one)
+    )
+    planned = ClassPlan(folder / "in", questions, folder / "out", jobs=1, level="process")
+    list(grade_class(ctx, replace(planned, **plan)))
+    return said
+
+
+def test_a_question_alone_forgets_nothing_of_a_class(folder: Path) -> None:
+    by_file(folder, WHOLE)
+    before = terms(folder)
+    with pytest.raises(UsageError, match="--question would forget the deadline") as refused:
+        said_of(folder, "mean-and-spread")
+    assert "--class " in refused.value.hint
+    assert terms(folder) == before
+    assert said_of(folder, "mean-and-spread", out=folder / "other") != []
+
+
+def test_the_command_says_what_hiding_costs(folder: Path) -> None:
+    (folder / "class.yaml").write_text(WHOLE)
+    assert (
+        "mean-and-spread hides far and many: all feedback on this question leaves out lines, "
+        "shapes, types and texts that a program can choose"
+    ) in said_of(folder, file=folder / "class.yaml")
+
+
+def test_the_pattern_of_a_flat_folder_is_there_to_copy(tmp_path: Path) -> None:
+    tree(tmp_path / "in", {"deviations_ann.py": REFERENCE, "ledger_bo.py": REFERENCE})
+    with pytest.raises(NothingHandedIn) as refused:
+        graded(tmp_path, questions=("deviations", "ledger"))
+    assert refused.value.hint == "--pattern '{question}_{student}.py' fits these names"
 
 
 def test_what_coming_late_costs_grades_nothing_anew(folder: Path) -> None:

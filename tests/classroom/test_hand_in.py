@@ -80,6 +80,16 @@ def test_what_is_no_file_is_said_and_never_opened(tmp_path: Path) -> None:
         assert submissions.unused == [("dov", LINK)]
 
 
+def test_of_files_of_one_time_the_highest_version_is_last(tmp_path: Path) -> None:
+    names = ("mean.py", "mean (1).py", "mean (2).py", "mean_v2.py", "mean-v10.py", "mean_v2 (1).py")
+    root = tree(tmp_path, {f"ann/{name}": "" for name in reversed(names)})
+    for name in names:
+        os.utime(root / "ann" / name, (0, 0))
+    assert [one.path.removeprefix("ann/") for one in found(root, layout="folders")] == [
+        "mean.py", "mean (1).py", "mean (2).py", "mean_v2.py", "mean_v2 (1).py", "mean-v10.py",
+    ]  # fmt: skip
+
+
 def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path) -> None:
     root = tree(tmp_path, {"ann/a/mean.py": "x", "zoe/a/mean.py": "y"})
     with HandIns(root, ["mean"]) as submissions:

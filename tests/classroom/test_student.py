@@ -44,7 +44,7 @@ from grader.model.report import (
     Verdict,
 )
 from grader.reports import pictures
-from grader.reports.blocks import Heading, render_markdown
+from grader.reports.blocks import Heading, render_markdown, render_text
 from grader.session import GradingSession
 from tests.bank.test_faults import PARTS as BANK
 from tests.classroom.builders import (
@@ -501,3 +501,12 @@ def test_the_command_writes_feedback_and_a_page_if_asked(
     (tmp_path / "taken").write_text("")
     assert app.run([*told[:-1], str(tmp_path / "taken")]) == 2
     assert "taken: expected a folder to write" in capsys.readouterr().err
+
+
+def test_feedback_says_once_what_a_file_raised() -> None:
+    raised = Raised("ValueError", "no data here", (Frame(3, "<module>", "load(data)"),))
+    message = "loading the file raised ValueError: no data here"
+    found = report(Verdict.ERROR, message=message, raised=raised, checks=())
+    text = render_text(feedback(TERMS, [entry("ann", found)]))
+    assert text.count("no data here") == text.count("ValueError") == 1
+    assert "load(data)" in text

@@ -136,14 +136,14 @@ def as_text() -> Iterator[Hand]:
               "def maxpool2d_backward(*_):\n    raise NotImplementedError\n", 0, ERROR)  # fmt: skip
     yield one("untouched", text(question(POOL).starter), 0, FAIL, idea="stride-is-kernel")
     yield one("nulls", b"\0\0\0", 0, ERROR)
-    yield one("missing-module", f"import cupy\n{RIGHT}", 0, ERROR)
+    yield one("unused-module", f"import cupy\n{RIGHT}", 100, PASS)
 
 
 def harmful() -> Iterator[Hand]:
     """What hangs, ends the process, or would like other numbers than it earns."""
     yield one("hangs", RIGHT.replace(BODY, f"{BODY}\n\nwhile True:\n    pass\n"), 0, LIMIT)
     yield one("exits", f"{RIGHT}\nimport os\nos._exit(0)\n", 0, ERROR)
-    yield one("leaves", f"{RIGHT}\nraise SystemExit(0)\n", 0, ERROR)
+    yield one("leaves", f"{RIGHT}\nraise SystemExit(0)\n", 100, PASS)
     yield one("fills", f"{RIGHT}\nheld = [bytearray(1 << 30) for _ in range(64)]\n", 0, LIMIT)
     yield one("forges", f'{HELD}\nprint(\'{{"verdict": "pass", "points": 100}}\')\n', 0, FAIL,
               idea="stride-is-kernel")  # fmt: skip
