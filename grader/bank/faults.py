@@ -31,8 +31,13 @@ _EXPECTED = {
     "union_tag_not_found": "a mapping with the key 'kind'",
     "greater_than": "a number above {gt}",
     "greater_than_equal": "a number of at least {ge}",
+    "less_than": "a number below {lt}",
     "less_than_equal": "a number of at most {le}",
     "string_too_long": "text of at most {max_length} characters",
+}
+_PATTERNS = {  # those of names apart
+    "^[0-9]{1,3}$": "the number of a line",
+    "^[a-z0-9]$": "a lower-case letter or a digit",
 }
 
 
@@ -141,8 +146,9 @@ def _expected(detail: ErrorDetails) -> str:
     if kind == "string_pattern_mismatch":
         named = "A-Z" in (pattern := str(context["pattern"]))
         words = "`idea NAME`" if "idea " in pattern else "lower-case words joined by hyphens"
-        return "a name (letters, digits, _)" if named else words
-    text = _EXPECTED.get(kind, detail["msg"]).format(**context)
+        return "a name (letters, digits, _)" if named else _PATTERNS.get(pattern, words)
+    own = detail["msg"].removeprefix("Input should be ")
+    text = _EXPECTED[kind].format(**context) if kind in _EXPECTED else own
     return text.replace("at least 1 entries", "at least one entry")
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel, Field, ValidationError, create_model
 
+from grader.bank.faults import faults
 from grader.kinds import registry
 from tests.bank.specs import edited, one_file, problems, said
 
@@ -42,6 +44,9 @@ CONTRACT = "    contract: [m is the arithmetic mean of the entries of x.]\n"
         (FIRST, "kind: 7, of: y", f"16:19: checks[0].kind: expected one of {', '.join(registry.KINDS)}, found 7"),
         (FIRST, "kind: outptus, of: y", f"16:19: checks[0].kind: expected one of {', '.join(registry.KINDS)}, found 'outptus'; did you mean 'outputs'?"),
         (FIRST, "kind: performance, at_most: -1", "16:38: checks[0].at_most: expected a number above 0.0, found the number -1"),
+        (FIRST, "kind: outputs, of: y, tolerance: {relative: 1.0e+9, because: any}", "16:53: checks[0].tolerance.relative: expected a number below 1.0, found the number 1000000000.0"),
+        ("answer: A copy.", "answer: A copy., number: 3, within: 1", "20:59: follow_ups[0].within: expected a number below 1.0, found the number 1"),
+        (FIRST, "kind: findings, of: y, wrong: [{lines: [1], reason: a, symptom: b}], innocent: {one: c}", "16:99: checks[0].innocent.one: expected the number of a line, found the text 'one'"),
         (FIRST, "kind: outputs, of: 3", "16:34: checks[0].of: expected text or a list, found the number 3"),
         ("small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}", "small: 3", "13:3: cases.small: expected a mapping, found the number 3"),
         (FIRST, "kind: outputs, of: y, about: right, and fast", "16:55: checks[0].and fast: found an unknown key; is it the end of a text? A text that holds a comma needs quotes here"),
@@ -107,3 +112,29 @@ def test_all_faults_of_a_file_are_said_at_once_in_its_order(tmp_path: Path) -> N
         "6:15: uses[1]: expected one of 'numpy' or 'torch', found the text 'jax'",
         "16:41: checks[0].exat: found an unknown key; did you mean 'exact'?",
     ]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        (int, {"gt": 1}, 0), (int, {"ge": 1}, 0), (int, {"lt": 1}, 2), (int, {"le": 1}, 2),
+        (str, {"min_length": 1}, ""), (str, {"max_length": 1}, "ab"), (str, {"pattern": "^b$"}, "a"),
+        (list, {"min_length": 1}, []), (list, {"max_length": 1}, [1, 2]),
+        (dict, {"min_length": 1}, {}), (dict, {"max_length": 1}, {"a": 1, "b": 2}),
+        (float, {"allow_inf_nan": False}, float("inf")), (float, {"multiple_of": 2.0}, 1.0),
+        (int, {}, 1.5), (int, {}, "1"), (bool, {}, 1), (str, {}, 1), (float, {}, "1"),
+        (list, {}, 1), (dict, {}, 1),
+    ],
+)  # fmt: skip
+def test_no_limit_of_a_key_is_told_in_words_of_the_library(
+    row: tuple[type, dict[str, object], object],
+) -> None:
+    kind, limits, value = row
+    model: type[BaseModel] = create_model("Model", key=(kind, Field(strict=True, **limits)))  # type: ignore[call-overload]
+    data = {"key": value}
+    with pytest.raises(ValidationError) as refused:
+        model.model_validate(data)
+    ((_, sentence),) = faults(refused.value, data, model)
+    assert sentence.startswith("expected ")
+    assert "should" not in sentence
+    assert "valid" not in sentence
