@@ -302,7 +302,11 @@ def _case(name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[Fault]
         if key in shape_chain(key, inputs):
             note(f"{key} cannot take its own shape", key)
         elif recipe.like in inputs and not inputs[recipe.like].is_array:
-            note(f"expected 'like' an array, found {recipe.like}", key)
+            if isinstance(text := written[recipe.like], str):
+                found = f"found the text {text!r}; a text that holds a comma needs quotes in a row"
+                note(f"expected an array, which {key} is 'like', {found}", recipe.like)
+            else:
+                note(f"expected 'like' an array, found {recipe.like}", key)
     # Where only a result says how many an input has, it has none here.
     last = (inputs.get([key, *shape_chain(key, inputs)][-1], Recipe(None)) for key in inputs)
     entries = sum(math.prod(one.shape) for one in last if one.shape is not None)

@@ -175,6 +175,17 @@ def test_a_row_that_is_wrong_is_one_sentence(
     assert problems(tmp_path, spec) == [message] * bool(message)
 
 
+def test_a_comma_without_quotes_that_puts_a_text_in_place_of_an_array_is_named(
+    tmp_path: Path,
+) -> None:
+    columns = "defaults: {grad_y: {normal: like x}}\ncolumns: [about, x, factor]\ncases:\n"
+    spec = edited("cases:\n", columns, SIX, "  small: [a row, of two, 3]\n")
+    assert problems(tmp_path, spec) == [
+        "15:18: cases.small[1]: expected an array, which grad_y is 'like', found the text 'of two'; "
+        "a text that holds a comma needs quotes in a row"
+    ]
+
+
 def test_an_id_that_is_there_twice_is_not_hidden_by_the_idea_that_claims_another(
     tmp_path: Path,
 ) -> None:
