@@ -48,7 +48,9 @@ class Numbers(Kind[NumbersCheck]):
         observed, expected = trial.given(check.of), trial.truth.values[check.of]
         parts = ", ".join(check.parts)
         if not isinstance(expected, dict) or set(expected) != set(check.parts):
-            raise api.BankFault(f"{check.id}: the reference's {check.of} lacks or adds to {parts}")
+            wanted = f"expected the reference's {check.of} to be a dict with {parts}"
+            found = api.describe(expected) + api.dict_keys(expected)
+            raise api.BankFault(f"{check.id}: {wanted}, found {found}")
         for part, right in expected.items():
             if _plain(right) is None:
                 wanted = f"expected a number for {part} of the reference's {check.of}"

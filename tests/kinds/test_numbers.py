@@ -59,7 +59,8 @@ def test_numbers_say_of_each_part_how_it_is_wrong(ledger: Desk) -> None:
 
 
 def test_parts_that_the_reference_has_not_are_the_banks_fault(ledger: Desk) -> None:
-    with pytest.raises(BankFault, match=r"^parts: the reference's bytes "):
+    wanted = "parts: expected the reference's bytes to be a dict with weights, biases, found a dict"
+    with pytest.raises(BankFault, match=rf"^{wanted} with weights, grads"):
         ledger.result("parts", parts=["weights", "biases"])
 
 
