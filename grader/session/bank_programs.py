@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from grader import forms
 from grader.cases.draw import DrawError, draw
@@ -15,7 +16,7 @@ from grader.evaluation.values import encoded
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
 from grader.model.report import Raised
-from grader.model.spec import Check
+from grader.model.spec import Check, Library
 from grader.sandbox import Closing, Deadline
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.messages import Inputs, ProgramError
@@ -26,6 +27,7 @@ MOST_SPENT = BANK_CPU_SECONDS * 10**9 // 2  # nanoseconds of CPU time: far from 
 MOST_HELD = {False: 256 << 20, True: 1 << 30}  # bytes that it may hold, by torch
 MOST_SEEDS = 4  # of which is remembered what the bank's programs compute
 ACCEPTED = "accepted/"
+_MODULE = re.compile(r"No module named '(\w+)")
 LONGEST = 200  # characters of a message or a line of code: enough to find it by
 
 
@@ -274,7 +276,17 @@ def in_one_sentence(error: Exception, file: str) -> str:
 def message_of(raised: Raised) -> str:
     """`: ` and the text of an exception; nothing where it has none."""
     text = _short(raised.message)
+    if lacking := raised.type == "ModuleNotFoundError" and _MODULE.match(text):
+        text += f" ({_instead_of(lacking[1])})"
     return f": {text}" if text else ""
+
+
+def _instead_of(module: str) -> str:
+    """What to do about a module that a program of the bank cannot import."""
+    if module == "torch":
+        return "add torch to uses"
+    near = did_you_mean(module, get_args(Library)).removeprefix("; ")
+    return near or "only numpy, torch if uses has it, and modules in helpers can be imported"
 
 
 def line_of(raised: Raised, file: str) -> str:

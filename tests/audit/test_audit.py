@@ -146,7 +146,21 @@ def test_a_step_that_calls_what_is_not_there_is_named(
     [
         ("relu = 1 / 0\n", "ZeroDivisionError: division by zero, in {}:1: relu = 1 / 0"),
         ("def relu(x):\n    return (x\n", "SyntaxError: '(' was never closed, in {}:2: return (x"),
-        ("\nimport nunpy\n", "ModuleNotFoundError: No module named 'nunpy', in {}:2: import nunpy"),
+        (
+            "\nimport nunpy\n",
+            "ModuleNotFoundError: No module named 'nunpy' (did you mean 'numpy'?), in {}:2: import "
+            "nunpy",
+        ),
+        (
+            "import torch.nn\n",
+            "ModuleNotFoundError: No module named 'torch' (add torch to uses), in {}:1: import "
+            "torch.nn",
+        ),
+        (
+            "import scipy\n",
+            "ModuleNotFoundError: No module named 'scipy' (only numpy, torch if uses has it, and "
+            "modules in helpers can be imported), in {}:1: import scipy",
+        ),
     ],
 )
 def test_a_reference_that_does_not_load_is_told_with_its_line(
@@ -162,7 +176,7 @@ def test_other_programs_that_do_not_load_are_told_with_theirs(tmp_path: Path) ->
     (problem,) = audited(tmp_path / "a", begin="import nunpy\n").problems
     assert problem == (
         "seed 1, starter: starter cannot be loaded: raised ModuleNotFoundError: No module named "
-        "'nunpy', in drills/gate/starter.py:1: import nunpy"
+        "'nunpy' (did you mean 'numpy'?), in drills/gate/starter.py:1: import nunpy"
     )
     broken = {"open": "def relu(x):\n    return x\n", "half-open": "\nhalf = x\n"}
     ideas = dict.fromkeys(broken, OPEN)

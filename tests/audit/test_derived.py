@@ -140,7 +140,7 @@ LEAKY = "import numpy as np\n\ndef relu(x):\n    return np.where(x > 0, x, 0.01 
         (
             {"broken": "import nunpy\n"},
             "broken is of no use on all 2 seeds: the accepted broken cannot be loaded: raised "
-            "ModuleNotFoundError: No module named 'nunpy'",
+            "ModuleNotFoundError: No module named 'nunpy' (did you mean 'numpy'?)",
             [("broken", 0)],
         ),
         (  # it stands alone, and not over the reference
