@@ -49,6 +49,11 @@ def shaped_like(written: object) -> list[str]:
     return [text.removeprefix("like ") for text in texts if text.startswith("like ")]
 
 
+def no_ideas(question_id: str) -> str:
+    """The end of a sentence about an idea of a question that has none."""
+    return f"; the question has no ideas: write drills/{question_id}/ideas.py or code.ideas"
+
+
 FEW = 8  # words that a sentence lists
 _NUMBER = re.compile(r"[-+]?(inf|infinity|nan|[0-9.]+(e[-+]?[0-9]+)?)", re.IGNORECASE)
 
@@ -99,7 +104,8 @@ class Review:
                     yield from _one_of(("cases", name, key), expected, str(recipe.like), known)
         for i, name in enumerate(spec.starter_holds):
             expected = "the name of an idea"
-            yield from _one_of(("starter_holds", i), expected, name, self._question.ideas)
+            ideas, hint = self._question.ideas, no_ideas(self._question.id)
+            yield from _one_of(("starter_holds", i), expected, name, ideas, "" if ideas else hint)
         explained = [mutation.key(s.scope, s.was, s.becomes) for s in spec.survivors]
         for i, mutant in enumerate(explained):
             if (first := explained.index(mutant)) < i:

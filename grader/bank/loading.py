@@ -335,8 +335,11 @@ class _Programs:
         if self.problems:  # which say why an idea is not there
             return b""
         if name not in self.ideas:
-            text = f"expected an idea, found {name!r}{did_you_mean(name, self.ideas)}"
-            self._note(("starter",), text)
+            question_id = self._home.removeprefix("drills/")
+            hint = (
+                did_you_mean(name, self.ideas) if self.ideas else consistency.no_ideas(question_id)
+            )
+            self._note(("starter",), f"expected an idea, found {name!r}{hint}")
             return b""
         idea = self.variants[name][0]
         for file, source in (("reference.py", self.reference), ("ideas.py", idea)):

@@ -10,7 +10,7 @@ import pytest
 
 from grader.bank import load
 from grader.model.errors import BankError
-from tests.bank.specs import IDEAS, edited, loaded, problems, write_bank
+from tests.bank.specs import IDEAS, edited, loaded, problems, said, write_bank
 
 FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
 X = "{normal: [2, 5]}"  # of the case `wide`, line 14
@@ -183,6 +183,21 @@ def test_a_comma_without_quotes_that_puts_a_text_in_place_of_an_array_is_named(
     assert problems(tmp_path, spec) == [
         "15:18: cases.small[1]: expected an array, which grad_y is 'like', found the text 'of two'; "
         "a text that holds a comma needs quotes in a row"
+    ]
+
+
+@pytest.mark.parametrize("ideas", [None, "", "# Later.\n"])
+def test_a_starter_that_holds_ideas_of_a_question_without_any_names_the_file(
+    tmp_path: Path, ideas: str | None
+) -> None:
+    bank = write_bank(tmp_path, edited("hints:", "starter_holds: [adds-it]\nhints:"))
+    path = bank / "drills" / "scaled-copy" / "ideas.py"
+    path.unlink()
+    if ideas is not None:
+        path.write_text(ideas)
+    assert said(bank) == [
+        "18:17: starter_holds[0]: expected the name of an idea, found 'adds-it'; the question has "
+        "no ideas: write drills/scaled-copy/ideas.py or code.ideas"
     ]
 
 

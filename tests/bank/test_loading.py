@@ -381,6 +381,15 @@ def test_a_starter_that_no_idea_makes_is_said(
     assert message in found
 
 
+def test_a_starter_from_an_idea_of_a_question_without_any_names_the_file(tmp_path: Path) -> None:
+    bank = write_bank(tmp_path, edited("hints:", "starter: idea adds-it\nhints:"))
+    (bank / "drills" / "scaled-copy" / "ideas.py").unlink()
+    (bank / "drills" / "scaled-copy" / "starter.py").unlink()
+    (found,) = said(bank)
+    assert "starter: expected an idea, found 'adds-it'; the question has no ideas: write " in found
+    assert "drills/scaled-copy/ideas.py" in found
+
+
 def test_a_question_of_parts_has_a_starter_of_its_own(tmp_path: Path) -> None:
     text = (PARTS / "questions" / "mean-and-spread.yaml").read_text(encoding="utf-8")
     text = edited("starter_holds: [sums]", "starter: idea sums", text=text)
