@@ -36,7 +36,8 @@ from grader.model.errors import BankError
 MARK = re.compile(r"# %%[ \t]*(.*?)[ \t]*")
 _OWN = "killed_by|parameters|part"
 _KEY = re.compile(rf"#\s*((?:{_OWN})(?=:)|[a-z_]+(?=:(?:\s|$))):\s*(.*)")
-_STRAY = re.compile(rf"#+\s*(%%|(?:{_OWN}):)")  # where it is no mark, and no key
+# Where it is no mark, and no key.
+_STRAY = re.compile(rf"#+\s*(%%|%\s*[a-z0-9-]+(?:\s*/\s*[\w-]+)?\s*$|(?:{_OWN}):)")
 _DOCSTRING = re.compile(r"(?:\s|#[^\n]*(?:\n|$))*([rR]?(\"\"\"|''').*?\2)", re.DOTALL)
 _NO_CODE = re.compile(rf"(?:{_DOCSTRING.pattern})?(?:\s|#[^\n]*(?:\n|$))*", re.DOTALL)
 _IMPORTS = (ast.Import, ast.ImportFrom)
@@ -96,7 +97,7 @@ def _strays(lines: list[str], keys: list[str]) -> Iterator[tuple[int, str]]:
         yield above.count("\n", 0, plain), "expected a line `# %% NAME` above code, found none"
     for number, line in enumerate(lines):
         if not keys[number] and (near := _STRAY.match(line)):
-            wanted = "`# %% NAME`" if near[1] == "%%" else "keys right below the name"
+            wanted = "`# %% NAME`" if near[1][0] == "%" else "keys right below the name"
             yield number, f"expected {wanted}, found {document.shortened(line)!r}"
 
 

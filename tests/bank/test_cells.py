@@ -58,7 +58,13 @@ def test_what_has_no_name_above_it_is_no_cell(text: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "above", ["# killed_by:forward", "# So.\n# killed_by: forward", "#killed_by: forward"]
+    "above",
+    [
+        "# % of all that is right\n# killed_by: forward",
+        "# killed_by:forward",
+        "# So.\n# killed_by: forward",
+        "#killed_by: forward",
+    ],
 )
 def test_a_key_may_stand_among_comments_with_or_without_a_blank(above: str) -> None:
     _, (found,) = cells.read(f"# %% a\n{above}\nx = 1\n".encode(), PATH)
@@ -75,6 +81,8 @@ def test_a_key_may_stand_among_comments_with_or_without_a_blank(above: str) -> N
         (b"x = 1\n", "ideas.py:1:1: expected a line `# %% NAME` above code, found none"),
         (b" # %% a\nx = 1", "ideas.py:2:1: expected a line `# %% NAME` above code, found none"),
         (b"# %% a\n#%% b\n", "ideas.py:2:1: expected `# %% NAME`, found '#%% b'"),
+        (b"# %% a\n# % b-c\n", "ideas.py:2:1: expected `# %% NAME`, found '# % b-c'"),
+        (b"# %% a\n#%b / d\n", "ideas.py:2:1: expected `# %% NAME`, found '#%b / d'"),
         (b"# %% a\n\n# part: 1\n", "ideas.py:3:1: expected keys right below the name, found '# "),
     ],
 )
