@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -419,14 +420,27 @@ def pairs(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
 
 
 def _lost(subject: Subject) -> str:
-    """That nothing of the reference is redefined by an idea, where that is so."""
+    """Why an idea passes: it redefines nothing of the reference, or equals it, and where."""
     if subject.misconception is None:
         return ""
-    known, own = ([name for name, _ in defined(source)] for source in subject.sources[:2])
-    if not own or not {*own}.isdisjoint(known):
+    known, own = (_definitions(source) for source in subject.sources[:2])
+    if not own:
         return ""
-    lacking = f"{', '.join(own)}, which the reference has not"
-    return f": it defines {lacking}{did_you_mean(own[0], known)}"
+    if own.keys().isdisjoint(known):
+        lacking = f"{', '.join(own)}, which the reference has not"
+        return f": it defines {lacking}{did_you_mean(next(iter(own)), known)}"
+    line = min(first for _, (first, _) in defined(subject.sources[1])) + 1
+    place = f"{subject.file}:{line}" if subject.file else f"line {line}"
+    if own.items() <= known.items():
+        return f": {place} equals the reference"
+    return f": {place} gives the reference's results on every case; change it, or add a case"
+
+
+def _definitions(source: bytes) -> dict[str, str]:
+    """Return what a program binds at the left margin, without comments and layout, by name."""
+    lines = source.decode().splitlines()
+    texts = {name: "\n".join(lines[first:end]) for name, (first, end) in defined(source)}
+    return {name: ast.dump(ast.parse(text)) for name, text in texts.items()}
 
 
 def _unkilled(seen: Seen, killer: str) -> tuple[str, str]:

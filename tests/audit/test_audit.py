@@ -240,7 +240,23 @@ def test_a_wrong_idea_that_passes_everything_is_one_fault_for_all_seeds(tmp_path
         begin="def relu(x):\n    return x * 1\n",
         starter_holds=[],
     )
-    assert report.problems == ("open passes every check on all 3 seeds",)
+    assert report.problems == (
+        "open passes every check on all 3 seeds: drills/gate/ideas.py:4 gives the reference's "
+        "results on every case; change it, or add a case",
+    )
+
+
+def test_an_idea_that_equals_the_reference_is_told_so_with_its_line(tmp_path: Path) -> None:
+    same = (
+        "\ndef relu(x):\n    # Another comment.\n    return np.where(x > 0, x, 0).astype(x.dtype)\n"
+    )
+    (problem,) = audited(
+        tmp_path,
+        variants={"open": same},
+        begin="def relu(x):\n    return x * 1\n",
+        starter_holds=[],
+    ).problems
+    assert problem == "open passes every check: drills/gate/ideas.py:5 equals the reference"
 
 
 def test_a_wrong_idea_that_passes_on_some_seeds_is_told_with_those(tmp_path: Path) -> None:
