@@ -50,6 +50,7 @@ from grader.model.audit import (
 from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.session import GradingSession
+from grader.session.bank_programs import file_of
 from grader.session.submission import LOG_SEED, experiment
 
 SHOWN = 5  # places marked TODO
@@ -142,6 +143,7 @@ def audit(
     accepted: list[Accepted] = []
     planted: Planted | None = None
     turned_down: list[str] = []
+    doubts: list[str] = []  # of the reference, said before what follows from it
     taken: dict[str, Mapping[str, float]] = {}  # of budgets, by accepted solutions
     timed = [check.id for check in checks if registry.get(check.kind).timed]
     notes = [f"{check} was run on the reference only" for check in timed]
@@ -163,6 +165,7 @@ def audit(
                 say("values that are known in advance")
                 known = foreseen.faults(session, seeds[0])
                 turned_down = [*rejected, *odd, *repair, *_faulty_log(question), *known]
+                doubts = _doubts_of_reference(question, own, repair)
                 planted = plant_ideas(session, seeds[0], say)
                 say("trivial answers")
                 trivial = derived.try_answers(session, seeds[-1])
@@ -187,7 +190,7 @@ def audit(
     if not faults:
         faults = matrix.problems()
         if matrix.is_sound:
-            faults += [*turned_down, *matrix.idle(), *_tight(budgets)]
+            faults = [*doubts, *faults, *turned_down, *matrix.idle(), *_tight(budgets)]
             faults += [
                 f"the trivial answer {t.name} passes every check: a submission that returns "
                 f"{t.about} would pass; add a case or a check that it cannot pass"
@@ -221,6 +224,24 @@ def audit(
         accepted=tuple(accepted),
         planted=planted,
     )
+
+
+def _doubts_of_reference(
+    question: Question, written: Sequence[Accepted], repair: Sequence[str]
+) -> list[str]:
+    """Say that a reference is likely wrong: no right solution, of two or more, passes."""
+    names = [f"accepted {one.name}" for one in written]
+    if question.repair and not question.spec.starter:
+        names.append("the repair of the starter")
+        if not repair:
+            return []
+    if len(names) < 2 or any(one.passed for one in written):
+        return []
+    file = file_of(question, "reference")
+    return [
+        f"{file}: the reference disagrees with every other right solution ({', '.join(names)}): if "
+        "it is wrong, fix it first, and the faults below may go"
+    ]
 
 
 def _run_again(session: GradingSession, seed: int) -> None:

@@ -161,6 +161,21 @@ def test_right_solutions_in_other_styles_are_held_on_every_seed(
     assert report.accepted[: len(held)] == tuple(Accepted(n, passed, 2) for n, passed in held)
 
 
+def test_a_reference_that_no_right_solution_agrees_with_is_blamed_first(tmp_path: Path) -> None:
+    right = {
+        "loops": LOOPS,
+        "maximum": "import numpy as np\n\ndef relu(x):\n    return np.maximum(x, 0)\n",
+    }
+    made = question(tmp_path, reference=LEAKY, code={"accepted": cells({}, right)})
+    first, *others = audit(made, seeds=(1, 2)).problems
+    assert first == (
+        "drills/gate/reference.py: the reference disagrees with every other right solution "
+        "(accepted loops, accepted maximum): if it is wrong, fix it first, and the faults below "
+        "may go"
+    )
+    assert [text for text in others if "gate stops loops, which is right" in text]
+
+
 @each(
     ("listed", "problems"),
     [
