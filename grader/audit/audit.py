@@ -315,6 +315,13 @@ def _remarks_on_text(question: Question) -> Iterator[Remark]:
         if name == question.id or not question.spec_path.with_name(f"{name}.yaml").is_file():
             text = f"prerequisites: there is no other question {name} in this bank"
             yield Remark("prerequisites", text)
+    may_have_files = question.bank.is_dir()
+    if may_have_files and len(question.spec.parts) > 1 and not question.repair:
+        yield Remark(
+            "repair",
+            f"there is no drills/{question.id}/repair.py, so that `drill solution` shows the whole "
+            "reference: write the starter with the least changes, `# why: SENTENCE` above each",
+        )
     first = question.spec.parts[0]
     if (words := len(first.prompt.split())) > MOST_WORDS:
         yield Remark(

@@ -103,7 +103,7 @@ class Budget:
 class Remark:
     """What would make the question better."""
 
-    # redundant, starter, parts, todo, unused, unclaimed, prerequisites
+    # redundant, starter, parts, todo, unused, unclaimed, repair, prerequisites
     about: str
     text: str
 

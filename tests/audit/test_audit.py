@@ -399,6 +399,14 @@ def test_every_check_and_idea_has_its_part(
     assert edited(tmp_path, *edits).problems == problems
 
 
+def test_a_question_of_parts_without_a_repair_is_remarked() -> None:
+    made = load([MINI.parent / "parts"], NAME)
+    (remark,) = said(audit(made, seeds=(1,)), "repair")
+    assert remark.startswith("there is no drills/mean-and-spread/repair.py, so that `drill ")
+    repaired = replace(made, repair=made.reference)
+    assert said(audit(repaired, seeds=(1,)), "repair") == []
+
+
 def test_the_starter_fails_in_the_first_part(tmp_path: Path) -> None:
     right = "        return total / len(x)\n"
     report = edited(tmp_path, "        return total\n", right, "[sums]", "[]")
