@@ -117,10 +117,19 @@ def closest(word: str, words: Iterable[str], *, parts: bool = True) -> str | Non
     found += difflib.get_close_matches(word, known, 1, CUTOFF if len(word) > LEAST else OF_SHORT)
     found += [w for w in known if parts and lower in w.lower()]
     if parts and len(word) > LEAST:  # `learnin` for `learning-rate`
+        count = lower.count("-") + 1
         found += [
-            w for w in known if difflib.get_close_matches(lower, w.lower().split("-"), 1, OF_PART)
+            w
+            for w in known
+            if difflib.get_close_matches(lower, _stretches(w.lower(), count), 1, OF_PART)
         ]
     return found[0] if found else None
+
+
+def _stretches(word: str, count: int) -> list[str]:
+    """Return every stretch of so many parts of a hyphened word: of two, a-b and b-c of a-b-c."""
+    parts = word.split("-")
+    return ["-".join(parts[i : i + count]) for i in range(len(parts) - count + 1)]
 
 
 def did_you_mean(word: object, words: Iterable[str], *, parts: bool = True) -> str:

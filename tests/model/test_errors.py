@@ -66,6 +66,9 @@ def test_errors_carry_whose_fault_they_are() -> None:
         ("zzz", ["minutes"], None),
         ("", ["minutes"], None),
         ("a", [], None),
+        ("gruop-norm", ["rope", "batch-norm", "group-norm-backward"], "group-norm-backward"),
+        ("norm-backwrad", ["norm", "group-norm-backward"], "group-norm-backward"),
+        ("gruop-nrom-twice", ["group-norm"], None),
     ],
 )
 def test_the_nearest_word(word: str, words: list[str], expected: str | None) -> None:
