@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -145,12 +146,25 @@ def _recorded(ctx: Context, question: Question, done: Audited, plan: Plan) -> st
 
 
 def banks_for(ctx: Context, name: str) -> list[Path]:
-    """Return the banks in use, or the current folder where it alone has a question."""
+    """Return the banks in use, or the current folder where it alone has a question.
+
+    A question of the same name in the current folder, in no bank in use, is warned about.
+    """
     banks = ctx.banks()
-    here = _bank_here(ctx) if ctx.bank is None else None
-    if here is None or not bank.holds(here, name) or any(bank.holds(b, name) for b in banks):
+    if ctx.bank is not None:
         return banks
-    return [here]
+    is_taken = any(bank.holds(one, name) for one in banks)
+    here = _bank_here(ctx)
+    if here is not None and not is_taken and bank.holds(here, name):
+        return [here]
+    for own in (ctx.here(), ctx.here() / f"{name}.yaml") if is_taken else ():
+        if own.resolve() not in banks and bank.holds(own, name):
+            near = shlex.quote(ctx.near(own))
+            ctx.warn(
+                f"{name} is taken from a bank in use, not from {near}",
+                f"--bank {near} takes the one that is here",
+            )
+    return banks
 
 
 def _bank_here(ctx: Context) -> Path | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
@@ -18,8 +19,9 @@ from textwrap import indent
 
 from grader.app import files
 from grader.app.context import Context
+from grader.bank import banks, holds, names
 from grader.bank.storage import MOST_LETTERS, is_id, nearest_id
-from grader.model.errors import UsageError
+from grader.model.errors import DrillError, UsageError
 
 MOST_PARTS = 9
 _ELSEWHERE = "choose a folder that you can write, with --bank DIR"
@@ -83,7 +85,22 @@ def new(
     with suppress(UsageError):  # for editors; where there is one already it stays
         if files.create(schema, question_schema().encode()):
             written.append(schema)
+    _warn_of_taken(ctx, question_id, bank)
     return Written(bank, written, todo)
+
+
+def _warn_of_taken(ctx: Context, question_id: str, bank: Path) -> None:
+    """Warn if another bank in use has a question of the name of a new one."""
+    in_use: dict[str, Path] = {}
+    with suppress(DrillError):  # a bank that cannot be read is no matter here
+        in_use = names(banks(None, lambda *_: None))
+    for name, other in in_use.items():
+        if other != bank and holds(other, question_id):
+            own = shlex.quote(ctx.near(bank))
+            ctx.warn(
+                f"the bank {name} has a question {question_id} too",
+                f"say --bank {own} in commands about the new one, or choose another id",
+            )
 
 
 def _template(parts: int | None, form: str, *, one_file: bool) -> tuple[str, Mapping[str, str]]:

@@ -36,7 +36,7 @@ _ELSEWHERE = "a new idea goes into a bank that you can write"
 
 
 def preview(
-    ctx: Context, question_id: str, name: str, *, seed: int = 0
+    ctx: Context, question_id: str, name: str | None, *, seed: int = 0
 ) -> Iterator[tuple[str, Report]]:
     """Grade what holds a misconception as if somebody had handed it in; nothing is recorded.
 
@@ -46,10 +46,10 @@ def preview(
     need_torch(question)
     known = [*question.variants, STARTER]
     if name not in known:
-        raise UsageError(
-            f"{question.id} has no misconception {name!r}{did_you_mean(name, known)}",
-            hint=f"it has {', '.join(known)}",
-        )
+        text = f"expected the name of a misconception of {question.id}, found none"
+        if name is not None:
+            text = f"{question.id} has no misconception {name!r}{did_you_mean(name, known)}"
+        raise UsageError(text, hint=f"it has {', '.join(known)}")
     # A variant is executed over the reference; what must stand at the head of a file does already.
     programs = [question.starter] if name == STARTER else [
         b"\n\n".join([question.reference, _FUTURE.sub(b"", source).lstrip(b"\n")])

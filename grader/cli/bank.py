@@ -129,7 +129,9 @@ def new_idea(
 def preview(
     ctx: typer.Context,
     question: Id,
-    name: Annotated[str, argument("NAME", "A misconception of it, or starter.")],
+    name: Annotated[
+        str | None, argument("NAME", "A misconception of it, or starter; without, see the names.")
+    ] = None,
     seed: Annotated[int, option("N", "Of the cases.", min=0, max=MOST)] = 0,
     json: Json = False,
 ) -> int:

@@ -311,6 +311,23 @@ def test_one_file_is_a_bank_by_itself(real: Drill) -> None:
     assert_proved(Path("masked-mean.yaml"), "masked-mean")
 
 
+@pytest.mark.usefixtures("tried")
+@pytest.mark.parametrize("options", [(), ("--one-file",)])
+def test_a_new_question_whose_name_is_taken_is_told_from_the_other(
+    drill: Drill, options: tuple[str, ...]
+) -> None:
+    made = drill("bank", "new", "double-trouble", *options)
+    where = "double-trouble.yaml" if options else "."
+    assert made.status == 0
+    assert "has a question double-trouble too" in made.err
+    assert f"say --bank {where} in commands about the new one" in made.err
+    said = "double-trouble is taken from a bank in use, not from"
+    other = drill("bank", "audit", "double-trouble", "--seeds", "1")
+    assert f"{said} {where}\n    --bank {where} takes the one that is here" in other.err
+    assert said not in drill("--bank", where, "bank", "audit", "double-trouble", "--seeds", "1").err
+    assert "has a question" not in drill("bank", "new", "of-no-other-bank", *options).err
+
+
 @pytest.mark.parametrize(("one_file", "parts"), [(False, 3), (True, 2), (True, 9)])
 def test_a_skeleton_in_parts_is_proved_but_for_what_is_marked(
     real: Drill, parts: int, *, one_file: bool
@@ -437,6 +454,8 @@ def test_a_preview_shows_every_variant_as_a_grade_would(real: Drill, tmp_path: P
     assert page["report"]["verdict"] == "fail"
     assert real("history", "--json").data["attempts"] == []
     real(*words, "opne").refused("gate has no misconception 'opne'; did you mean 'open'?")
+    real(*words).refused("expected the name of a misconception of gate, found none")
+    assert real(*words).err.endswith("it has open, zero, starter\n")
 
 
 # Prove questions.
