@@ -63,7 +63,7 @@ def begin(
 
 
 def next_(ctx: typer.Context, candidate: Candidate = "", json: Json = False) -> None:
-    """Continue with the next question, in a blind interview with the next part."""
+    """Continue with the next part or question."""
     from grader.app import interviews
 
     here = _context(ctx, candidate)
@@ -101,7 +101,7 @@ def mark(
     candidate: Candidate = "",
     json: Json = False,
 ) -> None:
-    """Mark a question of the last interview, open or not. The last mark counts."""
+    """Mark a question, from 4 to 1; the last mark counts."""
     from grader.app import interviews
 
     interviews.mark(_context(ctx, candidate), f"{mark} {text}", question, part or 0)

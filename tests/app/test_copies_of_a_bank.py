@@ -178,7 +178,7 @@ def test_banks_of_one_name_are_one_and_of_two_names_are_two(ctx: Context, tmp_pa
     assert graded(at[mine], "# fail\n").tries == 1
     assert (yours(at[copy]).tries, yours(at[other]).tries) == (1, 0)
     assert graded(at[copy], "# fail again\n").tries == 2
-    with pytest.raises(UsageError, match="found that of"):
+    with pytest.raises(UsageError, match="was started for"):
         drills.start(at[other], ID)
     file = tmp_path / "c" / "mine.yaml"
     assert progress.is_same_bank(str(mine), str(file))

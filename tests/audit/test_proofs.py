@@ -24,13 +24,7 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 ROOT = Path(__file__).parents[2]
 PLAN = Plan(range(3), mutants=True)
 STRICT = replace(PLAN, strict=True)
-# Questions whose proofs are to be written again; .ci/run proves them meanwhile. It may only shrink.
-AWAITED = {
-    "autograd-tape", "hooked-gradients", "layernorm-backward", "maxpool-routing", "mlp-two-layer",
-    "order-of-products", "paged-kv-cache", "read-the-trace", "sampled-gradient",
-    "softmax-cross-entropy", "tensor-parallel", "tile-kernel", "too-smooth", "vram-bottleneck",
-}  # fmt: skip
-QUESTIONS = sorted({path.stem for path in (ROOT / "questions").glob("*.y*ml")} - AWAITED)
+QUESTIONS = sorted(path.stem for path in (ROOT / "questions").glob("*.y*ml"))
 
 
 def proof(question: Question, /, **changes: Any) -> Proof:

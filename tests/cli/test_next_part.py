@@ -82,10 +82,10 @@ def test_an_interview_counts_no_try_of_a_part_before_an_edit(
     drill: Drill, blind: tuple[str, ...]
 ) -> None:
     passed(drill, "interview", ID, *blind)
-    drill("interview", "--next") if blind else None
+    drill("interview", "next") if blind else None
     drill("grade", ID)
-    drill("interview", "--end")
-    found = drill("interview", "--debrief", "--json").data["questions"][0]
+    drill("interview", "end")
+    found = drill("interview", "debrief", "--json").data["questions"][0]
     assert [part[4] for part in found["parts"]] == [1, 0, 0]
     assert found["ideas"] == []
 
