@@ -142,7 +142,7 @@ def test_no_page_has_a_brace(
         asked = [*discuss.question(one, ""), *discuss.answer(one, "fail", "", "")]
         pages.append(render_text(asked))
     ideas = held(question)
-    pages.append(render_text(guide(question, ideas)))
+    pages.append(render_text(guide(question, held=ideas)))
     pages += [idea.feedback for idea in ideas]
     assert len(ideas) == len(question.ideas)
     lines = [f"{n} = 1{a.unit if a.unit != '1' else ''}" for n, a in spec.answers.items()]

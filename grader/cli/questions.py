@@ -79,9 +79,9 @@ def _cells(one: Standing, today: date) -> tuple[str, ...]:
 def show(
     ctx: typer.Context,
     question: SomeId = None,
-    all_: Annotated[bool, flag("--all", "Every part, asked or not.")] = False,
+    all_: Annotated[bool, flag("--all", "Every part, asked or not; all of a guide.")] = False,
     interviewer: Annotated[
-        bool, flag("--interviewer", "A guide to ask it live: spoils it.")
+        bool, flag("--interviewer", "A page to ask it live: spoils it.")
     ] = False,
     seed: Seed = None,
     json: Json = False,
@@ -94,7 +94,7 @@ def show(
     found = choice.question
     several, drawn = len(found.spec.parts), f" --seed {seed}" * (seed is not None)
     if interviewer:
-        _guide(found, f"{choice.called}{here.option}{drawn}", json=json)
+        _guide(found, f"{choice.called}{here.option}{drawn}", everything=all_, json=json)
         return
     asked = several if all_ or several == 1 else here.progress(found).asked(several)
     if output.answer(json, **_whole(found, asked)):
@@ -131,22 +131,23 @@ def pack(
     output.steps(f"drill grade {questions[0]}{here.option} --file FILE{upto}{drawn}")
 
 
-def _guide(question: Question, called: str, *, json: bool) -> None:
-    """What a live interviewer has in hand, and what shows what is right; in a pipe as Markdown."""
+def _guide(question: Question, called: str, *, everything: bool, json: bool) -> None:
+    """Show a live interviewer's guide, and the command for a right file; in a pipe as Markdown."""
     from dataclasses import asdict
 
     from grader.app.interviewing import held
     from grader.reports.blocks import Commands, Gap
     from grader.reports.interviewer import guide
 
-    found, parts = held(question), question.spec.parts
+    parts = question.spec.parts
+    found = held(question) if everything or json else None
     if json:
         told = [part.model_dump(include={"hints", "follow_ups"}) for part in parts]
-        ideas = [asdict(one) for one in found]
+        ideas = [asdict(one) for one in found or ()]
         output.document(**_whole(question, len(parts)), interviewer={"parts": told, "ideas": ideas})
         return
     right = f"drill solution {called} --give-up --full"
-    page = [*guide(question, found, called), Gap(), Commands((right,))]
+    page = [*guide(question, called, found), Gap(), Commands((right,))]
     output.show(page, paged=True, markdown=True)
 
 

@@ -1,32 +1,44 @@
-"""The guide of a live interviewer: a page for each part, with all that a candidate does not see."""
+"""The guide of a live interviewer: one page to lead the interview from, or everything."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from grader import forms
 from grader.bank import repair
+from grader.bank.repair import Change
 from grader.model.numerals import joined, quantity
 from grader.model.question import Question
 from grader.model.report import FINE, Breakdown, CheckResult
-from grader.model.spec import Check, FollowUp, Spec
+from grader.model.spec import Check, FollowUp, Part, Spec
 from grader.reports import words
-from grader.reports.blocks import Block, Gap, Heading, Item, Paragraph, from_markdown
+from grader.reports.blocks import (
+    Block,
+    Code,
+    Figure,
+    Gap,
+    Heading,
+    Item,
+    Paragraph,
+    Table,
+    from_markdown,
+)
 from grader.reports.blocks import render_markdown as markdown
-from grader.reports.question import asked
+from grader.reports.question import asked, signatures
 from grader.reports.sheet import cut
 
-ROWS, WIDTH = 72, 100  # of a page on paper, in small print
+ROWS, WIDTH = 150, 100  # of the page to lead from, blank rows not counted
 _ARRAYS, _ANSWER = 120, 110  # characters of arrays that are written out, of an answer
 _SHORT, _LEAST = 40, 10  # minutes for a question where time is short; that a part is begun for
+_FIRST_HINT = 0.4  # of the minutes of a part
 _NAMES = re.compile(r"[A-Za-z]\w*(?:\[[^]`]*\])+|\w+_\w+")  # shown as code
 _YOURS = re.compile(r"\b[Yy]our (?:code )?|\bthe text (?=['\"])")  # said of somebody else here
-# Of the ideas of a check, from most to least: sentences on each, and how many have a case to ask.
-_FULL = ((2, 99), (1, 99), (1, 2), (1, 1))
 _SAYS = re.compile(r"\s*(?![\s#]|\"\"\")\S")  # a line of code
+_HEAD = re.compile(r"\s*(?:async )?(?:def|class)\b")
 LEVELS = (
     ("4", "says what must hold before touching the code, shows the fault on a case done by hand, "
           "repairs the cause, and names the test that would have caught it"),
@@ -34,6 +46,38 @@ LEVELS = (
     ("2", "gets there with hints, or repairs what shows before what causes it"),
     ("1", "changes the code until a number agrees"),
 )  # fmt: skip
+
+
+class Detail(NamedTuple):
+    """How much a page says."""
+
+    around: int = 999  # lines of the starter around each change
+    new_lines: int = 4  # of each change
+    contract: bool = True
+    ideas: int = 5  # of each part in a sentence each, besides those of the starter
+    follow_ups: int = 99  # of each part
+
+
+EVERYTHING = Detail(new_lines=999)
+# Of the page to lead from: the first that fits.
+DETAILS = (
+    Detail(),
+    Detail(follow_ups=2),
+    Detail(around=8, follow_ups=1),
+    Detail(around=4, follow_ups=1),
+    Detail(around=4, follow_ups=1, contract=False),
+    Detail(around=2, follow_ups=1, contract=False, ideas=3),
+    Detail(around=1, new_lines=2, follow_ups=1, contract=False, ideas=3),
+    Detail(around=0, new_lines=1, follow_ups=0, contract=False, ideas=2),
+)
+
+
+class Slot(NamedTuple):
+    """The minutes of an interview in which a part is asked."""
+
+    part: int
+    begin: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,94 +128,240 @@ def _short(text: str) -> str:
     return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.6g}", text)
 
 
-def guide(question: Question, held: Sequence[Held], called: str = "") -> Iterator[Block]:
-    """What an interviewer needs in each part, a page each; commands name what is so `called`."""
-    spec = question.spec
-    terms = f"for the interviewer, {spec.minutes} min"
-    terms += f", numbers of seed {question.numbers}" * bool(spec.given)
-    yield Heading(spec.title, terms, question.id, level=1)
-    file, called = forms.of(spec).file, called or question.id
-    text = f'The candidate edits `{file}` ("the file", "starter"), made by `drill start {called}`. '
-    text += f"What they read is `drill show {called} --all`. {_in_short(spec)}"
-    yield from (Gap(), Paragraph(text))
-    for number, _ in enumerate(spec.parts, 1):
-        pages = [tuple(_page(question, number, held, *full)) for full in _FULL]
-        yield from (Gap(), *next((page for page in pages if _rows(page) <= ROWS), pages[-1]))
-    yield from (Gap(), Heading("How they worked"))
-    yield from (Item(text, mark) for mark, text in LEVELS)
+def guide(
+    question: Question, called: str = "", held: Sequence[Held] | None = None
+) -> Iterator[Block]:
+    """Yield the page to lead an interview from; everything, if the ideas are `held`.
+
+    Commands name the question as it is `called`.
+    """
+    spec, called = question.spec, called or question.id
+    if held is not None:
+        yield from _page(question, called, _slots(spec, spec.minutes), EVERYTHING, held)
+        return
+    slots = _slots(spec, _SHORT if len(spec.parts) > 1 else spec.minutes)
+    for detail in DETAILS:
+        page = [*_page(question, called, slots, detail)]
+        if rows(page) <= ROWS:
+            break
+    yield from page
 
 
-def _in_short(spec: Spec) -> str:
-    """What to ask where the time is short and there are parts to leave out; else empty."""
-    ends = [0, *accumulate(part.minutes for part in spec.parts)]
-    fit = sum(end <= _SHORT for end in ends) - 1
-    left = _SHORT - ends[fit]
-    asked = [f"part{'s'[: fit - 1]} {joined(range(1, fit + 1))}"] * bool(fit)
-    asked += [f"the first {left} minutes of part {fit + 1}"] * (left >= _LEAST)
-    several = len(spec.parts) not in {1, fit}
-    return f"In {_SHORT} minutes: {', then '.join(asked)}." * several
+def rows(page: Sequence[Block]) -> int:
+    """Return how many rows of paper a page takes."""
+    return sum(-(-len(line) // WIDTH) for line in markdown(page).splitlines())
 
 
-def _rows(page: Sequence[Block]) -> int:
-    return sum(-(-len(line) // WIDTH) or 1 for line in markdown(page).splitlines())
+def _slots(spec: Spec, limit: int) -> list[Slot]:
+    """Return the parts to ask within some minutes; the last may be cut short."""
+    slots: list[Slot] = []
+    begin = 0
+    for number, part in enumerate(spec.parts, 1):
+        end = min(begin + part.minutes, limit)
+        if end - begin < min(_LEAST, part.minutes):
+            break
+        slots.append(Slot(number, begin, end))
+        begin = end
+    return slots
 
 
 def _page(
-    question: Question, number: int, held: Sequence[Held], most: int, asks: int
+    question: Question,
+    called: str,
+    slots: Sequence[Slot],
+    detail: Detail,
+    held: Sequence[Held] | None = None,
 ) -> Iterator[Block]:
-    """One part; on each idea so many sentences, on so many of each check what to ask."""
-    spec, part = question.spec, question.spec.parts[number - 1]
+    """Yield the starter, some parts and the marks; with the ideas by check if they are `held`."""
+    spec = question.spec
+    terms = f"for the interviewer, {spec.minutes} min"
+    if spec.given:
+        terms += f", numbers of seed {question.numbers}"
+    yield Heading(spec.title, terms, question.id, level=1)
+    file = forms.of(spec).file
+    text = f'The candidate edits `{file}` ("the file", "starter"), made by `drill start {called}`. '
+    text += f"What they read, with the contract, is `drill show {called} --all`."
+    yield from (Gap(), Paragraph(text))
+    if held is None:
+        numbers = joined(slot.part for slot in slots)
+        text = f"`drill show {called} --interviewer --all` has every part, idea and follow-up."
+        yield Paragraph(text, f"{slots[-1].end} minutes: part{'s'[: len(slots) - 1]} {numbers}.")
+    if not forms.of(spec).is_text:
+        text = "Part 1 removes the lines `1-` and adds the lines `1+`."
+        if slots[-1].part > 1:
+            text += " Part 2 likewise, and so on."
+        yield from (Gap(), Heading("Starter"), Gap(), Paragraph(text))
+        yield Code(tuple(_starter(question, slots[-1].part, detail)))
+    for slot in slots:
+        yield Gap()
+        yield from _part(question, slot, detail, held, last=slots[-1].part)
+    yield from (Gap(), *_marks(spec, slots))
+
+
+def _differences(change: Change) -> Iterator[tuple[range, Sequence[str]]]:
+    """Yield the lines of the starter that differ, by number, and the lines in their place."""
+    matcher = SequenceMatcher(None, change.before, change.after, autojunk=False)
+    for tag, begin, end, first, last in matcher.get_opcodes():
+        if tag != "equal":
+            yield range(change.line + begin, change.line + end), change.after[first:last]
+
+
+def _starter(question: Question, last: int, detail: Detail) -> Iterator[str]:
+    """Yield the starter with numbered lines, and what the parts up to the last one change."""
+    lines = question.handed_out(question.starter).decode("utf-8", "replace").splitlines()
+    removed: dict[int, int] = {}  # parts by line
+    added: dict[int, list[str]] = {}  # by the line above
+    for change in repair.changes(question):
+        if change.part > last:
+            continue
+        left = detail.new_lines
+        for old, new in _differences(change):
+            removed.update(dict.fromkeys(old, change.part))
+            code = [line for line in new if _SAYS.match(line)]
+            texts = code[:left]
+            if hidden := len(code) - len(texts):
+                texts[-1:] = [f"{' '.join(texts[-1:])}  ... {quantity(hidden, 'more line')}"]
+            left -= min(left, len(code))
+            added.setdefault(old.stop - 1, []).extend(f"{change.part}+      {t}" for t in texts)
+    near = {at + n for at in {*removed, *added} for n in range(-detail.around, detail.around + 1)}
+    yield from added.get(0, ())
+    skipped = False
+    for number, line in enumerate(lines, 1):
+        if number in near or _HEAD.match(line):
+            mark = f"{removed[number]}-" if number in removed and line.strip() else "  "
+            yield f"{mark}{number:>4}  {line}" if line.strip() else ""
+        elif not skipped:
+            yield "     ..."
+        skipped = number not in near and not _HEAD.match(line)
+        yield from added.get(number, ())
+
+
+def _part(
+    question: Question, slot: Slot, detail: Detail, held: Sequence[Held] | None, *, last: int
+) -> Iterator[Block]:
+    """Yield what to say, what is right, what to listen for and when to help in one part."""
+    spec, part = question.spec, question.spec.parts[slot.part - 1]
     terms = f"{quantity(part.minutes, 'minute')}, {quantity(part.points, 'point')}"
-    is_text = forms.of(spec).is_text
-    yield Heading(f"Part {number} of {len(spec.parts)}, {terms}")
-    yield from (Gap(), *from_markdown(f"Read out: {part.prompt}"), Gap())
-    yield from (Paragraph("as the candidate reads it.", "Contract,"), *asked(question, number))
-    yield Gap()
-    if right := dict.fromkeys(_right(question, number)):
-        what = "each answer, and why" if is_text else "what changes in the file, and why"
-        yield from (Gap(), Paragraph(f"{what}.", "Right:"), *right)
-    yield from (Gap(), Paragraph("wrong ideas, as the candidate is told of them.", "Listen for"))
+    yield Heading(f"Part {slot.part} of {len(spec.parts)}, {terms}")
+    yield from (Gap(), *from_markdown(f"Read out: {part.prompt}"))
+    if calls := _calls(part.interface):
+        yield from (Gap(), Paragraph(calls, "Interface:"))
+    if detail.contract:
+        yield from (Gap(), Paragraph("as the candidate reads it.", "Contract,"))
+        yield from asked(question, slot.part)
+    right = [*_right(question, slot.part)]
+    if right:
+        text = "each answer, and why." if forms.of(spec).is_text else "what changes, and why."
+        yield from (Gap(), Paragraph(text, "Right:"), *right)
+    checks = {check.id for check in part.checks}
+    ideas = [name for name, idea in question.ideas.items() if checks & set(idea.killed_by)]
+    starter = [name for name in ideas if name in spec.starter_holds]
+    text = "wrong ideas, as the candidate is told of them."
+    if starter:
+        text += f" The starter holds {joined(f'`{name}`' for name in starter)}."
+    yield from (Gap(), Paragraph(text, "Listen for"))
+    if held is None:
+        ideas.sort(key=lambda name: name not in starter)
+        yield from _likeliest(question, ideas, len(starter) + detail.ideas)
+    else:
+        yield from _by_check(question, part, held)
+    yield from (Gap(), *_hints(part, slot, last=last))
+    follow_ups = part.follow_ups[: detail.follow_ups]
+    if follow_ups:
+        texts = [f"{one.ask.strip()}{_choices(one)} - {one.answer}" for one in follow_ups]
+        yield from (Gap(), Paragraph("with what a good answer says.", "Follow-ups,"))
+        yield from _list(texts)
+    if held is not None:
+        each = joined(f"{check.points} for {check.id}" for check in part.checks if check.points)
+        text = f"{quantity(part.points, 'point')} for all of these checks, else {each or 'none'}."
+        yield from (Gap(), Paragraph(text, "Points:"))
+
+
+def _calls(interface: str) -> str:
+    """Return the calls of an interface on one line, without comments."""
+    lines = [line.split("  #")[0].strip() for line in signatures(interface)]
+    calls = [line.removesuffix(" ...").removesuffix(":").removeprefix("def ") for line in lines]
+    return ", ".join(f"`{call}`" for call in calls if call and not call.startswith("#"))
+
+
+def _right(question: Question, number: int) -> Iterator[Block]:
+    """Yield the answers, or the place of each change that a part asks for, and why."""
+    is_text = forms.of(question.spec).is_text
+    for change in repair.changes(question):
+        why = " ".join(text for asks, text in change.why if asks == number)
+        if is_text and (why or not change.why):
+            lines = [f"`{cut(line.strip(), _ANSWER)}`" for line in change.after[:1]]
+            yield Item(" ".join([*lines, why]).strip())
+        elif why:
+            yield Item(f"{_place(change)}: {why}")
+
+
+def _place(change: Change) -> str:
+    """Name the lines of the starter that a change is about."""
+    differing = [old for old, _ in _differences(change)]
+    first, last = differing[0].start, differing[-1].stop - 1
+    if not any(differing):
+        return f"After line {first - 1}"
+    return f"Line {first}" if first == last else f"Lines {first} to {last}"
+
+
+def _likeliest(question: Question, ideas: Sequence[str], most: int) -> Iterator[Block]:
+    """Yield the first ideas in a sentence each, the others by name."""
+    for name in ideas[:most]:
+        yield Item(_sentences(question.ideas[name].said_of(), 1), name)
+    if ideas[most:]:
+        yield Item(f"Others: {joined(f'`{name}`' for name in ideas[most:])}.")
+
+
+def _sentences(feedback: str, most: int) -> str:
+    """Return the first sentences of a feedback; one more if the first says next to nothing."""
+    if feedback.find(".") in range(16):  # no more than "One is left."
+        most += 1
+    return re.sub(":$", ".", words.sentences(feedback, most)[0])
+
+
+def _by_check(question: Question, part: Part, held: Sequence[Held]) -> Iterator[Block]:
+    """Yield the checks of a part, each with the ideas that it stops first, and what to ask."""
     told: set[str] = set()  # cases
     for check in part.checks:
         caught = [one for one in held if one.check == check.id]
         yield Item(_about(question, check, alone=not caught), check.id)
-        left = asks
         for one in caught:
-            little = one.feedback.find(".") in range(16)  # no more than "One is left."
-            said = [re.sub(":$", ".", words.sentences(one.feedback, most + little)[0])]
-            if left and not is_text and one.given and one.answer:
-                where = f"Ask `{one.case}`" + f" ({one.given})" * (one.case not in told)
+            said = [_sentences(one.feedback, 2)]
+            if not forms.of(question.spec).is_text and one.given and one.answer:
+                where = f"Ask `{one.case}`"
+                if one.case not in told:
+                    where += f" ({one.given})"
                 said += [f"{where}: {one.answer}", one.apart]
                 told.add(one.case)
-                left -= 1
             yield Item(" ".join(filter(None, said)), one.idea, 2, inner=True)
-    if part.hints:
-        yield from (Gap(), Paragraph("none costs points.", "Hints, in order:"), *_list(part.hints))
-    if further := [f"{one.ask.strip()}{_choices(one)} - {one.answer}" for one in part.follow_ups]:
-        yield from (Gap(), Paragraph("with what a good answer says.", "Follow-ups,"))
-        yield from _list(further)
-    each = joined(f"{check.points} for {check.id}" for check in part.checks if check.points)
-    earned = f"{quantity(part.points, 'point')} for all of these checks, else {each or 'none'}."
-    hints = [f"with {quantity(n, 'hint')}" for n, _ in enumerate(part.hints, 1)]
-    came = ["alone", *hints, "not"]
-    yield from (Gap(), Paragraph(f"{earned} Came there: {' / '.join(came)}.", "Rubric:"))
 
 
-def _right(question: Question, number: int) -> Iterator[Block]:
-    """The answers, or what a part changes in the starter: a line of it, the new one, and why."""
-    for change in repair.changes(question):
-        why = [text for asks, text in change.why if asks == number]
-        if not why and (change.why or not forms.of(question.spec).is_text):
-            continue
-        old, new = (
-            [one.strip() for one in c if _SAYS.match(one)] for c in (change.before, change.after)
-        )
-        shown = [f"`{cut(line, _ANSWER)}`" for line in new[:1]]
-        starts = {lines[0].split()[0] for lines in (old, new) if lines}
-        one_to_one = len(old) == len(new) and 1 in {len(old), len(starts)}
-        if number == 1 and old and (one_to_one or not new):
-            shown = [f"`{cut(old[0], _ANSWER)}` becomes {''.join(shown) or 'nothing'}."]
-        yield Item(" ".join([*shown, *why]))
+def _hints(part: Part, slot: Slot, *, last: int) -> Iterator[Block]:
+    """Yield the hints, and the minute to give each at if the candidate does not get on."""
+    minutes = slot.end - slot.begin
+    then = f"go on to part {slot.part + 1}" if slot.part < last else "stop"
+    texts = []
+    for at, hint in enumerate(part.hints):
+        share = _FIRST_HINT + (1 - _FIRST_HINT) * at / len(part.hints)
+        texts.append(f"(minute {slot.begin + round(minutes * share)}) {hint}")
+    text = f"if they are stuck at these minutes. By minute {slot.end}: {then}."
+    yield from (Paragraph(text, "Hints,"), *_list(texts))
+
+
+def _marks(spec: Spec, slots: Sequence[Slot]) -> Iterator[Block]:
+    """Yield a form to fill in by hand, and what the marks mean."""
+    yield Heading("Marks")
+    marks = " ".join(mark for mark, _ in LEVELS)
+    rows = []
+    for slot in slots:
+        hints = " ".join(map(str, range(len(spec.parts[slot.part - 1].hints) + 1)))
+        rows.append((str(slot.part), f"{slot.begin} to {slot.end}", marks, hints, "yes / no"))
+    yield Table(("part", "minutes", "mark", "hints", "passed"), tuple(rows))
+    yield Gap()
+    yield from (Item(text, mark) for mark, text in LEVELS)
+    yield from (Gap(), Paragraph("strong yes / yes / no / strong no. Notes:", "Decision:"))
+    yield Figure(lambda width: ["." * width] * 3)
 
 
 def _choices(one: FollowUp) -> str:

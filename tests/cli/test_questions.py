@@ -176,7 +176,7 @@ def test_a_guide_needs_torch_where_the_question_does(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.app.context.find_spec", without_torch)
-    drill("show", "needs-torch", "--interviewer").refused("torch")
+    drill("show", "needs-torch", "--interviewer", "--all").refused("torch")
 
 
 def test_a_guide_of_programs_that_cannot_be_loaded_blames_the_bank(
@@ -184,6 +184,6 @@ def test_a_guide_of_programs_that_cannot_be_loaded_blames_the_bank(
 ) -> None:
     bank = tmp_path / "broken"
     write_bank(bank)  # of which the programs are empty
-    ended = real("--bank", str(bank), "show", "scaled-copy", "--interviewer")
+    ended = real("--bank", str(bank), "show", "scaled-copy", "--interviewer", "--all")
     assert (ended.status, ended.out) == (3, "")
     assert "does not define" in ended.err

@@ -1,4 +1,4 @@
-"""The interviewer's guide of every question: all of it, where it belongs, and for nobody else."""
+"""The interviewer's guide of every question: one page to lead from, and everything."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
+from grader import forms
 from grader.app.interviewing import held
 from grader.bank import ids, load, repair
 from grader.model.question import Question
@@ -32,22 +33,40 @@ every_question = pytest.mark.parametrize("name", ids([ROOT]))
 
 @functools.cache
 def guided(name: str) -> tuple[Question, list[Held], str]:
-    """A question, what shows its ideas, and its guide as Markdown."""
+    """A question, what shows its ideas, and the whole guide as Markdown."""
     question = load([ROOT], name)
     if question.spec.needs_torch and not TORCH:
         pytest.skip("torch is not installed")
     found = held(question)
-    return question, found, render_markdown(guide(question, found))
+    return question, found, render_markdown(guide(question, held=found))
+
+
+@functools.cache
+def lead(name: str) -> tuple[Question, str]:
+    """A question, and the page to lead an interview from."""
+    question = load([ROOT], name)
+    return question, render_markdown(guide(question))
+
+
+def listing(page: str) -> list[str]:
+    """The lines of the starter, and what changes in it."""
+    return re.findall(r"^```text\n(.*?)^```", page, re.M | re.S)[0].splitlines()
 
 
 def pages(markdown: str) -> list[str]:
     """The pages of the parts."""
-    return re.split(r"^(?=## )", markdown.partition("\n## How ")[0], flags=re.M)[1:]
+    return re.split(r"^(?=## Part )", markdown.partition("\n## Marks")[0], flags=re.M)[1:]
 
 
 def listed(page: str) -> list[str]:
     """The ideas of a page, or of a part of it."""
     return re.findall(r"^  - `([^`]+)` \S", page, re.M)
+
+
+def code(line: str) -> str:
+    """A line without its margin; nothing of a comment or a docstring."""
+    text = line.strip()
+    return "" if text.startswith(("#", '"""')) else text
 
 
 def bare(words: str) -> str:
@@ -81,7 +100,6 @@ def test_a_part_has_its_prompt_hints_and_follow_ups_in_order(name: str) -> None:
                     f". Right is {one.right} -", said.index(f"({one.right}) {right}", at)
                 )
             at = said.index(bare(one.answer), at)
-        assert said.endswith("/ not.")
 
 
 @every_question
@@ -161,11 +179,68 @@ def test_a_part_has_its_clauses_and_what_is_right(name: str) -> None:
 
 
 @every_question
-def test_a_part_is_a_page_or_as_short_as_it_gets(name: str) -> None:
-    for page in pages(guided(name)[2]):
-        rows = sum(-(-len(line) // WIDTH) or 1 for line in page.strip().splitlines())
-        ideas = re.findall(r"^- `[^\n]*\n((?:  - [^\n]*\n)*)", page, re.M)
-        assert rows <= ROWS or all(below.count("Ask `") <= 1 for below in ideas)
+def test_the_page_to_lead_from_is_within_its_bound(name: str) -> None:
+    question, page = lead(name)
+    assert sum(-(-len(line) // WIDTH) for line in page.splitlines()) <= ROWS
+    last = 40 if len(question.spec.parts) > 1 else question.spec.minutes
+    *_, until = re.findall(r"^\| \d \| \d+ to (\d+) \|", page, re.M)
+    assert min(last, question.spec.minutes) - 10 < int(until) <= last
+    assert len(pages(page)) == page.count("| yes / no |")
+
+
+@every_question
+def test_the_marked_lines_are_those_that_a_repair_changes(name: str) -> None:
+    question, _, markdown = guided(name)
+    if forms.of(question.spec).is_text:
+        return
+    rows = listing(markdown)
+    starter = {int(row[2:6]): row[8:] for row in rows if row[2:6].strip().isdigit()}
+    lines = question.handed_out(question.starter).decode().splitlines()
+    assert starter == {n: line for n, line in enumerate(lines, 1) if line.strip()}
+    for part in range(1, len(question.spec.parts) + 1):
+        signs = {f"{n}{sign}" for n in range(1, part + 1) for sign in "+-"}
+        shown = [
+            row[8:] for row in rows
+            if row.strip() and (row[:2] in signs or not row[:2].strip() or row[1] == "-")
+            if not (row[1] == "-" and row[:2] in signs)
+        ]  # fmt: skip
+        right = repair.repaired(question, part).decode().splitlines()
+        assert [one for one in map(code, shown) if one] == [one for one in map(code, right) if one]
+
+
+@every_question
+def test_a_reason_stands_with_the_lines_it_is_written_above(name: str) -> None:
+    question, _, markdown = guided(name)
+    if forms.of(question.spec).is_text:
+        return
+    whys = re.findall(r"^- (After line|Lines?) (\d+)(?: to (\d+))?: (.*)", markdown, re.M)
+    expected = []
+    for number, _ in enumerate(question.spec.parts, 1):
+        for change in repair.changes(question):
+            if why := " ".join(text for asks, text in change.why if asks == number):
+                expected.append((bare(why), change))
+    assert [bare(why) for *_, why in whys] == [why for why, _ in expected]
+    for (how, first, last, _), (_, change) in zip(whys, expected, strict=True):
+        begin, end = change.line, change.line + len(change.before)
+        if how == "After line":
+            assert begin - 1 <= int(first) <= end
+        else:
+            assert begin <= int(first) <= int(last or first) < end
+
+
+@every_question
+def test_the_starters_ideas_come_first_then_the_likeliest(name: str) -> None:
+    question, page = lead(name)
+    for shown, part in zip(pages(page), question.spec.parts, strict=False):
+        every = [one for one in question.ideas if one in stopped_in(question, part)]
+        holds = [one for one in every if one in question.spec.starter_holds]
+        others = [one for one in every if one not in holds]
+        said = shown.partition("**Listen for**")[2].partition("**Hints,**")[0]
+        named = re.findall(r"^- `([^`]+)` ", said, re.M)
+        assert named[: len(holds)] == holds
+        assert [one for one in named if one not in holds] == others[: len(named) - len(holds)]
+        rest = re.findall(r"`([a-z0-9-]+)`", said.partition("\n- Others: ")[2])
+        assert named + rest == holds + others
 
 
 @every_question
@@ -176,28 +251,40 @@ def test_no_reader_meets_a_backslash(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "said"),
+    ("minutes", "asked"),
     [
-        ((20, 20), ""),
-        ((45,), ""),
-        ((25, 12, 12), " In 40 minutes: parts 1 and 2."),
-        ((20, 30, 15), " In 40 minutes: part 1, then the first 20 minutes of part 2."),
-        ((15, 15, 20), " In 40 minutes: parts 1 and 2, then the first 10 minutes of part 3."),
-        ((50, 10), " In 40 minutes: the first 40 minutes of part 1."),
+        ((20, 20), "**40 minutes: parts 1 and 2.**"),
+        ((45,), "**45 minutes: part 1.**"),
+        ((25, 12, 12), "**37 minutes: parts 1 and 2.**"),
+        ((20, 30, 15), "**40 minutes: parts 1 and 2.**"),
+        ((15, 15, 20), "**40 minutes: parts 1, 2 and 3.**"),
+        ((50, 10), "**40 minutes: part 1.**"),
     ],
 )
-def test_it_says_what_to_ask_where_there_are_40_minutes(
-    minutes: tuple[int, ...], said: str
-) -> None:
-    question = guided("maxpool-routing")[0]
-    parts = [question.spec.parts[0].model_copy(update={"minutes": each}) for each in minutes]
-    spec = question.spec.model_copy(update={"parts": parts})
-    page = render_markdown(guide(replace(question, spec=spec), [], "b/maxpool-routing --bank x"))
+def test_it_asks_what_fits_into_40_minutes(minutes: tuple[int, ...], asked: str) -> None:
+    page = timed(minutes, "b/maxpool-routing --bank x")
     file = (
         '`submission.py` ("the file", "starter"), made by `drill start b/maxpool-routing --bank x`.'
     )
-    shown = "What they read is `drill show b/maxpool-routing --bank x --all`."
-    assert f"\n\nThe candidate edits {file} {shown}{said}\n\n## Part 1" in page
+    shown = "What they read, with the contract, is `drill show b/maxpool-routing --bank x --all`."
+    assert f"\n\nThe candidate edits {file} {shown}\n\n{asked} " in page
+    assert "`drill show b/maxpool-routing --bank x --interviewer --all` has every part" in page
+
+
+def timed(minutes: tuple[int, ...], called: str = "") -> str:
+    """The page of a question whose parts take so many minutes."""
+    question = lead("maxpool-routing")[0]
+    parts = [question.spec.parts[0].model_copy(update={"minutes": each}) for each in minutes]
+    spec = question.spec.model_copy(update={"parts": parts})
+    return render_markdown(guide(replace(question, spec=spec), called))
+
+
+def test_hints_have_the_minute_to_give_them_at() -> None:
+    page = timed((20, 30, 15))
+    assert re.findall(r"^\d\. \(minute (\d+)\)", page, re.M) == ["8", "12", "16", "28", "32", "36"]
+    assert "**Hints,** if they are stuck at these minutes. By minute 20: go on to part 2." in page
+    assert "By minute 40: stop." in page
+    assert "| 2 | 20 to 40 | 4 3 2 1 | 0 1 2 3 | yes / no |" in page
 
 
 def test_a_check_without_ideas_of_its_own_names_what_fails_it() -> None:
@@ -208,13 +295,33 @@ def test_a_check_without_ideas_of_its_own_names_what_fails_it() -> None:
     assert "at a time (clause 13); no wrong idea is listed\n" in page
 
 
-def test_what_changes_stands_beside_what_was_there() -> None:
-    page = pages(guided("adamw")[2])[0]
-    assert "\n- `g = g + decay * p` becomes nothing. What is added to the gradient" in page
-    assert "\n- `moved = p - lr * m_hat / (np.sqrt(v_hat) + eps)` becomes `moved = p * (1" in page
-    several = pages(guided("every-knob")[2])[0]
-    assert "\n- `hidden = np.maximum(x @ params" in several  # two lines in place of one
-    assert "\n- `grad[0] = (0.1 - 0) / 2` The gradient" in guided("three-rows")[2]
+def test_what_changes_stands_below_the_lines_in_whose_place_it_comes() -> None:
+    page = lead("adam-7b-memory")[1]
+    assert (
+        """
+1-  14      "bf16_mixed": (BF16, BF16, FP32, FP32),
+1-  15      "torch_pure_bf16": (BF16, BF16, FP32, FP32),
+1-  16      "torch_autocast": (BF16, BF16, FP32, FP32),
+1+          "bf16_mixed": (BF16, BF16, FP32, FP32, FP32),
+1+          "torch_pure_bf16": (BF16, BF16, BF16, BF16, 0),
+1+          "torch_autocast": (FP32, FP32, FP32, FP32, 0),
+"""
+        in page
+    )
+    assert "\n- Lines 14 to 16: torch.optim.AdamW makes its moments with zeros_like" in page
+    assert "\n- After line 14: 0 times NaN is NaN" in lead("nan-step-zero")[1]
+    assert "\n- `grad[0] = (0.1 - 0) / 2` The gradient" in lead("three-rows")[1]
+
+
+def test_more_than_four_new_lines_are_counted() -> None:
+    page = lead("adam-7b-memory")[1]
+    assert "2+      def min_gpus(n_params, usable_bytes, stage=3):  ... 7 more lines\n" in page
+
+
+def test_an_interface_is_a_list_of_calls() -> None:
+    page = lead("paged-kv-cache")[1]
+    calls = "`class PagedCache`, `__init__(self, blocks, size, width)`, `new(self)`, `append("
+    assert f"**Interface:** {calls}" in page
 
 
 def test_a_case_to_ask_is_one_that_can_be_said() -> None:
@@ -228,10 +335,10 @@ def test_a_part_without_hints_and_follow_ups_has_no_room_for_them() -> None:
     question = guided("maxpool-routing")[0]
     bare_part = question.spec.parts[0].model_copy(update={"hints": [], "follow_ups": []})
     spec = question.spec.model_copy(update={"parts": [bare_part]})
-    page = render_markdown(guide(replace(question, spec=spec), []))
-    assert "Hints" not in page
+    page = render_markdown(guide(replace(question, spec=spec)))
+    assert "(minute " not in page
     assert "Follow-ups" not in page
-    assert "Came there: alone / not.\n" in page
+    assert "| 4 3 2 1 | 0 | yes / no |" in page
 
 
 CHECK = CheckResult("value", "outputs", Verdict.FAIL, "", cases=("one",), failing=("one",))
@@ -280,9 +387,9 @@ def test_hostile_words_are_shown_and_do_nothing() -> None:
     question = guided("maxpool-routing")[0]
     words = [f"zq{n} {hostile}" for n, hostile in enumerate(HOSTILE)]
     found = [Held(one, "gaps", one, one, one, one, one) for one in words]
-    markdown = render_markdown(guide(question, found))
-    shown = text(render_terminal([*guide(question, found)], 80))
-    for page in (markdown, shown, render_html(guide(question, found))):
+    markdown = render_markdown(guide(question, held=found))
+    shown = text(render_terminal([*guide(question, held=found)], 80))
+    for page in (markdown, shown, render_html(guide(question, held=found))):
         assert all(f"zq{n}" in page for n, _ in enumerate(words))
         assert "\x1b" not in page
     assert "<script" not in MarkdownIt("commonmark", {"html": True}).render(markdown)
