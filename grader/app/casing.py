@@ -80,8 +80,14 @@ def cases(ctx: Context, question_id: str | None) -> tuple[Choice, list[Listed]]:
     """Return the cases of a question that some check of the parts that are asked has."""
     choice, known, last = _known(ctx, question_id)
     failing = {case for case, _ in last.failing} if last else set()
+    written = choice.question.spec.cases
     return choice, [
-        Listed(name, recipe.about, tuple(use.id for use in uses), name in failing)
+        Listed(
+            name,
+            recipe.about if name in written else f"{name.partition(' ')[0]} with other numbers",
+            tuple(use.id for use in uses),
+            name in failing,
+        )
         for name, (recipe, uses) in known.items()
     ]
 

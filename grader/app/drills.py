@@ -8,7 +8,8 @@ over.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from difflib import unified_diff
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from grader.session.submission import Ran
 
 _MOST_BYTES = 1 << 20  # of a QUESTION.md that is compared
+_COMMENT = re.compile(r"^\s*#.*|\s+#[^'\"]*$")
+_TRIPLE = re.compile(r"\"{3}|'{3}")
+_DOCSTRING = re.compile(rf"\s*r?(?:{_TRIPLE.pattern})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,11 +328,33 @@ def solution(
 
 
 def compared(before: bytes, after: bytes) -> tuple[Line, ...]:
-    """Return what changes between two files, with a line around each change."""
-    one, other = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
+    """Return what changes between the code of two files, with a line around each change.
+
+    Comments, docstrings and blank lines are left out.
+    """
+    one, other = (list(_code(text.decode("utf-8", "replace"))) for text in (before, after))
     # After two lines of names and one of the place.
     diff = [*unified_diff(one, other, n=1, lineterm="")][3:]
     return tuple(("...", "") if line.startswith("@@") else (line[0], line[1:]) for line in diff)
+
+
+def _code(text: str) -> Iterator[str]:
+    """Yield the lines of code of a file; nothing is parsed, because it may be anybody's."""
+    closing, is_docstring = "", False  # of the string that a line is in
+    for line in text.splitlines():
+        if closing:
+            if not is_docstring:
+                yield line
+            if closing in line:
+                closing = ""
+            continue
+        is_docstring = bool(_DOCSTRING.match(line))
+        quotes = _TRIPLE.findall(line)
+        if len(quotes) % 2:
+            closing = quotes[0]
+        code = _COMMENT.sub("", line).rstrip()
+        if code and not is_docstring:
+            yield code
 
 
 class Experiment(NamedTuple):

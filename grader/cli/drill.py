@@ -258,7 +258,7 @@ def solution(
         return
     lines: list[sheet.Line] = [*found.full.rstrip("\n").split("\n")]
     if mine and not full:
-        same = "no file of yours" if found.mine is None else "yours is a right file, line by line"
+        same = "no file of yours" if found.mine is None else "yours is a right file, comments aside"
         said = "yours (-) and a right file (+)" if found.mine else same
         lines = [f"{found.choice.question.id}: {said}", *signed(found.mine or ())]
     elif not full:  # with what is to be kept on the first screen

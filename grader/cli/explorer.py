@@ -17,7 +17,11 @@ from grader.reports.blocks import Gap, render_terminal
 from grader.reports.costs import tabled, text
 
 _COLUMNS = 4  # of settings
-_KEYS = "arrows, digits: set   Tab: next view   PgUp PgDn: scroll   p: preset   q: quit"
+_KEYS = "arrows, digits: set   Tab: next view   p: preset   ?: more about this   q: quit"
+_HELP = (
+    "Up and down choose a setting, left and right change it, digits set a number. "
+    "Tab shows the next table, PgUp and PgDn scroll it, p takes the sizes of the next preset."
+)
 
 
 class Explorer(App[None]):
@@ -36,6 +40,7 @@ class Explorer(App[None]):
         self.views = [*dict.fromkeys(table.view for table in model.tables if table.view)]
         self.at = self.preset = 0
         self.typed = ""
+        self.help = False
 
     def compose(self) -> ComposeResult:
         """Texts below one another, of which the costs scroll."""
@@ -73,6 +78,8 @@ class Explorer(App[None]):
                 scroll.scroll_page_up(animate=False)
             case "pagedown":
                 scroll.scroll_page_down(animate=False)
+            case "question_mark":
+                self.help = not self.help
             case "p":
                 self.preset = (self.preset + 1) % len(self.model.presets)
                 self.wanted = dict([*self.model.presets.values()][self.preset])
@@ -99,9 +106,12 @@ class Explorer(App[None]):
         viewed = (table for table in tables if table.view == self.views[0])
         shown = [block for one in viewed for block in (*tabled(one, values), Gap())]
         totals = (" ".join(text(cell, values) for cell in row.cells[:2]) for row in short.rows)
+        about = f"{chosen.name}: {chosen.about}"
+        if self.help:
+            about = f"{about}\n{self.model.about}\n{_HELP}"
         texts: dict[str, Text | str] = {
             "settings": grid,
-            "about": "\n".join(notes) or f"{chosen.name}: {chosen.about}",
+            "about": "\n".join(notes) or about,
             "short": ", ".join(totals),
             "costs": Text("\n").join(map(_styled, render_terminal(shown, self.size.width))),
         }

@@ -79,7 +79,10 @@ class Cell(NamedTuple):
     over: str = "1"
 
     def text(self, values: Values) -> str:
-        """Exact, or with two decimals, a half rounded up; `text` of costs.js does the same."""
+        """Exact, or with two decimals below 1,000, a half rounded up.
+
+        `text` of costs.js does the same.
+        """
         numbers, unit = [value(one, values) for one in self.formulas], self.unit
         if unit == "shape":
             return f"({', '.join(map(str, numbers))})"
@@ -93,6 +96,8 @@ class Cell(NamedTuple):
         if over == 1:
             return f"{number:,} {unit}".rstrip()
         hundredths = (200 * number + over) // (2 * over)
+        if hundredths >= 100_000:
+            return f"{(2 * number + over) // (2 * over):,} {unit}".rstrip()
         return f"{hundredths // 100:,}.{hundredths % 100:02} {unit}".rstrip()
 
 

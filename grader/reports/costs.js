@@ -45,6 +45,7 @@ function text([unit, over, formulas], s) {
   }
   if (of === 1n) return `${grouped(number)} ${unit}`.trim();
   const hundredths = (200n * number + of) / (2n * of), rest = String(hundredths % 100n);
+  if (hundredths >= 100000n) return `${grouped((2n * number + of) / (2n * of))} ${unit}`.trim();
   return `${grouped(hundredths / 100n)}.${rest.padStart(2, "0")} ${unit}`.trim();
 }
 

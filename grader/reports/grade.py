@@ -45,6 +45,7 @@ GAP = Shrinks((Gap(),), (Shorter(4),))  # between sections
 _INNER_GAP = Shrinks((Gap(),), (Shorter(2),))  # around an example
 _CAME_OF = {Verdict.PASS: "right", Verdict.SKIPPED: "not tried"}  # else it is wrong
 _LINE = 76  # characters of a line that was printed
+_NARROW = 36  # of them where there is little room
 _PRINTED = 4  # lines of what the submission printed
 _PRINTED_IN_CLASS = 8
 _PRINTED_IN_RUN = 19
@@ -251,7 +252,12 @@ def _fault(report: Report, around: Around, *, printed: int = EVERYTHING) -> Iter
         yield [Paragraph(report.note)]
     if report.printed.strip():
         every, some = (_printed(report.printed, most) for most in (printed, _PRINTED))
-        yield [Shrinks(every, (Shorter(0, some), Shorter(3, lost=("what your code printed",))))]
+        lost = Shorter(3, lost=("what your code printed",))
+        if every == some:  # it is short
+            narrow = _printed(report.printed, _PRINTED, _NARROW)
+            yield [Shrinks(every, (Shorter(3, narrow), replace(lost, rank=10)))]
+        else:
+            yield [Shrinks(every, (Shorter(0, some), lost))]
 
 
 def _finding(check: CheckResult, name: str) -> Iterator[Block]:
@@ -312,10 +318,10 @@ def _in_sentences(idea: words.Idea, most: int) -> tuple[tuple[Block, ...], tuple
     return (begin, *[Paragraph(said, indent=INDENT)] * bool(said)), lost
 
 
-def _printed(printed: str, most: int) -> tuple[Block, ...]:
+def _printed(printed: str, most: int, width: int = _LINE) -> tuple[Block, ...]:
     shown, before = inert_lines(printed, most)
     part = f" (the last {len(shown)} of {before + len(shown):,} lines)" if before else ""
-    lines = tuple(cut(line, _LINE) for line in shown)
+    lines = tuple(cut(line, width) for line in shown)
     return Paragraph(f"Your code printed{part}:"), Code(lines, INDENT)
 
 

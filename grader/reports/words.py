@@ -139,7 +139,11 @@ def _where(check: CheckResult) -> str:
     panels = check.exhibit.panels if isinstance(check.exhibit, model.Grids) else ()
     shown = {panel.title for panel in panels if not panel.note}
     given = {} if (check.estimate and check.call) or _is_called(check) else check.inputs
-    texts = [f"{name} {words}".rstrip() for name, words in given.items() if name not in shown]
+    texts = [
+        f"{name} {words}".rstrip()
+        for name, words in given.items()
+        if name not in shown and words != "None"  # which is: not given
+    ]
     if check.about and len(", ".join(texts)) > _LONGEST_INPUTS:
         texts = [text for text in texts if "(" not in text]  # numbers rather than shapes
     if check.about:

@@ -44,6 +44,15 @@ def test_a_small_case_is_written_out_and_runs(real: Drill) -> None:
     assert list(Path(ID, "cases").iterdir()) == [Path(ID, "cases/shared_winner.py")]
 
 
+def test_the_list_says_what_a_numbered_case_is(real: Drill) -> None:
+    real("start", "chunked-cross-entropy")
+    cases = {one["case"]: one["about"] for one in real("case", "--json").data["cases"]}
+    numbered = {name: about for name, about in cases.items() if name.endswith(" (2)")}
+    assert numbered
+    for name, about in numbered.items():
+        assert about == f"{name.removesuffix(' (2)')} with other numbers"
+
+
 def test_the_inputs_are_those_of_the_last_grade(real: Drill) -> None:
     real("start", ID)
     report = real("grade", "--seed", "77", "--json").data

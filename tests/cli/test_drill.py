@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.app.drills import compared
 from grader.session import submission as running
 from tests.cli import stand_in
 from tests.cli.conftest import Drill, follow, without_torch
@@ -176,15 +177,25 @@ def test_ones_own_file_is_compared_with_a_right_one(drill: Drill) -> None:
         solution --mine => 0
         """,
     ).out
-    assert out.startswith("double-trouble: yours (-) and a right file (+)\n-# pass\n def double(x)")
+    assert out.startswith("double-trouble: yours (-) and a right file (+)\n def double(x)")
     assert "\n-    return x\n+    return 2 * x\n" in out
     plain = drill("solution", "--mine", "--plain").out
     assert "\ngoes:     return x\ncomes:     return 2 * x\n" in plain
     SUBMISSION.write_bytes(stand_in.REFERENCE)
-    follow(drill, "solution --mine => 0 | yours is a right file, line by line")
+    follow(drill, "solution --mine => 0 | yours is a right file, comments aside")
     SUBMISSION.unlink()
     follow(drill, "solution --mine => 0 | no file of yours")
     assert drill("solution", "--json").data["mine"] is None
+
+
+def test_comments_docstrings_and_blank_lines_are_no_difference() -> None:
+    mine = b'''"""Mine."""\n\ndef f(x):\n    """Do.\n\n    It.\n    """\n    return x  # done\n'''
+    right = b'''def f(x):\n    # The same.\n    r"""Twice."""\n    return x\n'''
+    assert compared(mine, right) == ()
+    text = b'''TEXT = """\n# kept\n"""\ndef f(x):\n    return "# " + x\n'''
+    other = text.replace(b"kept", b"told")
+    assert ("-", "# kept") in compared(text, other)
+    assert [text for sign, text in compared(text, b"") if sign == "-"] == text.decode().splitlines()
 
 
 FILE = Path("my-fit") / "submission.py"

@@ -18,7 +18,7 @@ from grader.reports import grade, words
 from grader.reports.blocks import render_html, render_markdown, render_terminal, render_text
 from grader.reports.grade import Around
 from grader.reports.sheet import cells, plain
-from grader.reports.words import ideas
+from grader.reports.words import finding, ideas
 from tests.pages import page_of, text
 from tests.reports import scenarios
 from tests.reports.conftest import Golden
@@ -90,6 +90,29 @@ def test_however_much_there_is_to_say_a_page_fits_and_counts_what_is_left_out(
     assert lines[-1] == "Next: " + "   ".join(here.steps)
     if words == 2000 and report.misconceptions and not report.unchanged:
         assert any(line.startswith("drill grade --full") for line in lines)
+
+
+def test_a_few_printed_lines_are_on_the_page_and_many_make_room() -> None:
+    here = around("named_idea")
+    for printed, is_shown in (("x (2, 3)\ny 0.5\n", True), ("line\n" * 40, False)):
+        told = "A sentence of some words. " * 200
+        report = replace(
+            SCENARIOS["named_idea"],
+            printed=printed,
+            misconceptions=tuple(
+                replace(m, feedback=told) for m in SCENARIOS["named_idea"].misconceptions
+            ),
+        )
+        shown = text(render_terminal(grade.page(report, here), 80, rows=here.rows))
+        assert ("Your code printed" in shown) == is_shown
+        assert not is_shown or "    x (2, 3)\n    y 0.5\n" in shown
+
+
+def test_an_input_that_is_not_given_is_not_said() -> None:
+    check = next(c for c in SCENARIOS["named_idea"].checks if c.failing)
+    check = replace(check, inputs={"n": "3", "w2": "None", "rows": "None"}, raised=None)
+    assert "n 3" in finding(check)
+    assert "None" not in finding(check)
 
 
 def test_a_command_is_never_broken() -> None:
