@@ -39,27 +39,11 @@ def _of_part(session: GradingSession, part: Part) -> list[Held]:
             if name in found:
                 continue
             idea, result = known[name], _tried(session, check, name)
-            case, said, apart = smallest(result), answer(result), ""
-            like = [one.idea for one in found.values() if (one.case, one.answer) == (case, said)]
-            if like and said:
-                apart = f"So does {like[0]}; {_apart(session, check, result, (name, like[0]))}."
             words = given(session.question, result)
-            found[name] = Held(name, check.id, idea.said_of(), case, words, said, apart)
+            found[name] = Held(
+                name, check.id, idea.said_of(), smallest(result), words, answer(result)
+            )
     return list(found.values())
-
-
-def _apart(
-    session: GradingSession, check: Check, result: CheckResult, ideas: tuple[str, str]
-) -> str:
-    """The first case that fails to which two ideas give different answers, and these."""
-    for case in result.failing[1:]:
-        alone = check.model_copy(update={"cases": [case]})
-        if any(alone.faults()):  # it is about all of its cases at once
-            break
-        mine, theirs = (answer(_tried(session, alone, idea)).rstrip(".") for idea in ideas)
-        if mine != theirs:
-            return f"on `{case}` {mine or 'right'}, there {theirs or 'right'}"
-    return "ask to see the code"
 
 
 def _tried(session: GradingSession, check: Check, name: str) -> CheckResult:

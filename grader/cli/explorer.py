@@ -40,7 +40,6 @@ class Explorer(App[None]):
         self.views = [*dict.fromkeys(table.view for table in model.tables if table.view)]
         self.at = self.preset = 0
         self.typed = ""
-        self.help = False
 
     def compose(self) -> ComposeResult:
         """Texts below one another, of which the costs scroll."""
@@ -78,13 +77,14 @@ class Explorer(App[None]):
                 scroll.scroll_page_up(animate=False)
             case "pagedown":
                 scroll.scroll_page_down(animate=False)
-            case "question_mark":
-                self.help = not self.help
             case "p":
                 self.preset = (self.preset + 1) % len(self.model.presets)
                 self.wanted = dict([*self.model.presets.values()][self.preset])
             case "q":
                 self.exit()
+            case "question_mark":  # until the next key
+                self.query_one("#about", Static).update(f"{self.model.about}\n{_HELP}")
+                return
             case digit if digit.isdecimal() and not words:
                 self.typed = f"{typed}{digit}"[:10]
                 self.wanted[name] = int(self.typed)
@@ -106,12 +106,9 @@ class Explorer(App[None]):
         viewed = (table for table in tables if table.view == self.views[0])
         shown = [block for one in viewed for block in (*tabled(one, values), Gap())]
         totals = (" ".join(text(cell, values) for cell in row.cells[:2]) for row in short.rows)
-        about = f"{chosen.name}: {chosen.about}"
-        if self.help:
-            about = f"{about}\n{self.model.about}\n{_HELP}"
         texts: dict[str, Text | str] = {
             "settings": grid,
-            "about": "\n".join(notes) or about,
+            "about": "\n".join(notes) or f"{chosen.name}: {chosen.about}",
             "short": ", ".join(totals),
             "costs": Text("\n").join(map(_styled, render_terminal(shown, self.size.width))),
         }

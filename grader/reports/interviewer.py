@@ -62,22 +62,11 @@ EVERYTHING = Detail(new_lines=999)
 # Of the page to lead from: the first that fits.
 DETAILS = (
     Detail(),
-    Detail(follow_ups=2),
     Detail(around=8, follow_ups=1),
-    Detail(around=4, follow_ups=1),
     Detail(around=4, follow_ups=1, contract=False),
-    Detail(around=2, follow_ups=1, contract=False, ideas=3),
-    Detail(around=1, new_lines=2, follow_ups=1, contract=False, ideas=3),
-    Detail(around=0, new_lines=1, follow_ups=0, contract=False, ideas=2),
+    Detail(around=2, follow_ups=1, contract=False, ideas=3, new_lines=2),
+    Detail(around=0, follow_ups=0, contract=False, ideas=2, new_lines=1),
 )
-
-
-class Slot(NamedTuple):
-    """The minutes of an interview in which a part is asked."""
-
-    part: int
-    begin: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +79,6 @@ class Held:
     case: str  # the smallest on which it shows
     given: str  # that case in words; empty where its numbers cannot be said across a table
     answer: str  # what comes of it, and what should; empty where it does not show
-    apart: str  # from an idea that is named before, with the same answer
 
 
 def answer(result: CheckResult) -> str:
@@ -137,38 +125,33 @@ def guide(
     """
     spec, called = question.spec, called or question.id
     if held is not None:
-        yield from _page(question, called, _slots(spec, spec.minutes), EVERYTHING, held)
+        yield from _page(question, called, _ends(spec, spec.minutes), EVERYTHING, held)
         return
-    slots = _slots(spec, _SHORT if len(spec.parts) > 1 else spec.minutes)
+    ends = _ends(spec, _SHORT if len(spec.parts) > 1 else spec.minutes)
     for detail in DETAILS:
-        page = [*_page(question, called, slots, detail)]
-        if rows(page) <= ROWS:
+        page = [*_page(question, called, ends, detail)]
+        if sum(-(-len(line) // WIDTH) for line in markdown(page).splitlines()) <= ROWS:
             break
     yield from page
 
 
-def rows(page: Sequence[Block]) -> int:
-    """Return how many rows of paper a page takes."""
-    return sum(-(-len(line) // WIDTH) for line in markdown(page).splitlines())
-
-
-def _slots(spec: Spec, limit: int) -> list[Slot]:
-    """Return the parts to ask within some minutes; the last may be cut short."""
-    slots: list[Slot] = []
+def _ends(spec: Spec, limit: int) -> list[int]:
+    """Return when to end each part that fits into some minutes; the last may be cut short."""
+    ends: list[int] = []
     begin = 0
-    for number, part in enumerate(spec.parts, 1):
+    for part in spec.parts:
         end = min(begin + part.minutes, limit)
         if end - begin < min(_LEAST, part.minutes):
             break
-        slots.append(Slot(number, begin, end))
+        ends.append(end)
         begin = end
-    return slots
+    return ends
 
 
 def _page(
     question: Question,
     called: str,
-    slots: Sequence[Slot],
+    ends: Sequence[int],
     detail: Detail,
     held: Sequence[Held] | None = None,
 ) -> Iterator[Block]:
@@ -183,19 +166,19 @@ def _page(
     text += f"What they read, with the contract, is `drill show {called} --all`."
     yield from (Gap(), Paragraph(text))
     if held is None:
-        numbers = joined(slot.part for slot in slots)
+        numbers = joined(range(1, len(ends) + 1))
         text = f"`drill show {called} --interviewer --all` has every part, idea and follow-up."
-        yield Paragraph(text, f"{slots[-1].end} minutes: part{'s'[: len(slots) - 1]} {numbers}.")
+        yield Paragraph(text, f"{ends[-1]} minutes: part{'s'[: len(ends) - 1]} {numbers}.")
     if not forms.of(spec).is_text:
         text = "Part 1 removes the lines `1-` and adds the lines `1+`."
-        if slots[-1].part > 1:
+        if len(ends) > 1:
             text += " Part 2 likewise, and so on."
         yield from (Gap(), Heading("Starter"), Gap(), Paragraph(text))
-        yield Code(tuple(_starter(question, slots[-1].part, detail)))
-    for slot in slots:
+        yield Code(tuple(_starter(question, len(ends), detail)))
+    for number, _ in enumerate(ends, 1):
         yield Gap()
-        yield from _part(question, slot, detail, held, last=slots[-1].part)
-    yield from (Gap(), *_marks(spec, slots))
+        yield from _part(question, number, ends, detail, held)
+    yield from (Gap(), *_marks(spec, ends))
 
 
 def _differences(change: Change) -> Iterator[tuple[range, Sequence[str]]]:
@@ -237,22 +220,24 @@ def _starter(question: Question, last: int, detail: Detail) -> Iterator[str]:
 
 
 def _part(
-    question: Question, slot: Slot, detail: Detail, held: Sequence[Held] | None, *, last: int
+    question: Question,
+    number: int,
+    ends: Sequence[int],
+    detail: Detail,
+    held: Sequence[Held] | None,
 ) -> Iterator[Block]:
     """Yield what to say, what is right, what to listen for and when to help in one part."""
-    spec, part = question.spec, question.spec.parts[slot.part - 1]
+    spec, part = question.spec, question.spec.parts[number - 1]
     terms = f"{quantity(part.minutes, 'minute')}, {quantity(part.points, 'point')}"
-    yield Heading(f"Part {slot.part} of {len(spec.parts)}, {terms}")
+    yield Heading(f"Part {number} of {len(spec.parts)}, {terms}")
     yield from (Gap(), *from_markdown(f"Read out: {part.prompt}"))
     if calls := _calls(part.interface):
         yield from (Gap(), Paragraph(calls, "Interface:"))
     if detail.contract:
         yield from (Gap(), Paragraph("as the candidate reads it.", "Contract,"))
-        yield from asked(question, slot.part)
-    right = [*_right(question, slot.part)]
-    if right:
-        text = "each answer, and why." if forms.of(spec).is_text else "what changes, and why."
-        yield from (Gap(), Paragraph(text, "Right:"), *right)
+        yield from asked(question, number)
+    if right := [*_right(question, number)]:
+        yield from (Gap(), Paragraph("each answer or change, and why.", "Right:"), *right)
     checks = {check.id for check in part.checks}
     ideas = [name for name, idea in question.ideas.items() if checks & set(idea.killed_by)]
     starter = [name for name in ideas if name in spec.starter_holds]
@@ -262,19 +247,18 @@ def _part(
     yield from (Gap(), Paragraph(text, "Listen for"))
     if held is None:
         ideas.sort(key=lambda name: name not in starter)
-        yield from _likeliest(question, ideas, len(starter) + detail.ideas)
+        most = len(starter) + detail.ideas
+        for name in ideas[:most]:
+            yield Item(_sentences(question.ideas[name].said_of(), 1), name)
+        if ideas[most:]:
+            yield Item(f"Others: {joined(f'`{name}`' for name in ideas[most:])}.")
     else:
         yield from _by_check(question, part, held)
-    yield from (Gap(), *_hints(part, slot, last=last))
-    follow_ups = part.follow_ups[: detail.follow_ups]
-    if follow_ups:
+    yield from (Gap(), *_hints(part, number, ends))
+    if follow_ups := part.follow_ups[: detail.follow_ups]:
         texts = [f"{one.ask.strip()}{_choices(one)} - {one.answer}" for one in follow_ups]
         yield from (Gap(), Paragraph("with what a good answer says.", "Follow-ups,"))
         yield from _list(texts)
-    if held is not None:
-        each = joined(f"{check.points} for {check.id}" for check in part.checks if check.points)
-        text = f"{quantity(part.points, 'point')} for all of these checks, else {each or 'none'}."
-        yield from (Gap(), Paragraph(text, "Points:"))
 
 
 def _calls(interface: str) -> str:
@@ -305,14 +289,6 @@ def _place(change: Change) -> str:
     return f"Line {first}" if first == last else f"Lines {first} to {last}"
 
 
-def _likeliest(question: Question, ideas: Sequence[str], most: int) -> Iterator[Block]:
-    """Yield the first ideas in a sentence each, the others by name."""
-    for name in ideas[:most]:
-        yield Item(_sentences(question.ideas[name].said_of(), 1), name)
-    if ideas[most:]:
-        yield Item(f"Others: {joined(f'`{name}`' for name in ideas[most:])}.")
-
-
 def _sentences(feedback: str, most: int) -> str:
     """Return the first sentences of a feedback; one more if the first says next to nothing."""
     if feedback.find(".") in range(16):  # no more than "One is left."
@@ -324,39 +300,40 @@ def _by_check(question: Question, part: Part, held: Sequence[Held]) -> Iterator[
     """Yield the checks of a part, each with the ideas that it stops first, and what to ask."""
     told: set[str] = set()  # cases
     for check in part.checks:
-        caught = [one for one in held if one.check == check.id]
-        yield Item(_about(question, check, alone=not caught), check.id)
-        for one in caught:
+        yield Item(_about(question, check), check.id)
+        for one in held:
+            if one.check != check.id:
+                continue
             said = [_sentences(one.feedback, 2)]
             if not forms.of(question.spec).is_text and one.given and one.answer:
                 where = f"Ask `{one.case}`"
                 if one.case not in told:
                     where += f" ({one.given})"
-                said += [f"{where}: {one.answer}", one.apart]
+                said.append(f"{where}: {one.answer}")
                 told.add(one.case)
-            yield Item(" ".join(filter(None, said)), one.idea, 2, inner=True)
+            yield Item(" ".join(said), one.idea, 2, inner=True)
 
 
-def _hints(part: Part, slot: Slot, *, last: int) -> Iterator[Block]:
+def _hints(part: Part, number: int, ends: Sequence[int]) -> Iterator[Block]:
     """Yield the hints, and the minute to give each at if the candidate does not get on."""
-    minutes = slot.end - slot.begin
-    then = f"go on to part {slot.part + 1}" if slot.part < last else "stop"
+    begin, end = [0, *ends][number - 1 : number + 1]
     texts = []
     for at, hint in enumerate(part.hints):
         share = _FIRST_HINT + (1 - _FIRST_HINT) * at / len(part.hints)
-        texts.append(f"(minute {slot.begin + round(minutes * share)}) {hint}")
-    text = f"if they are stuck at these minutes. By minute {slot.end}: {then}."
-    yield from (Paragraph(text, "Hints,"), *_list(texts))
+        texts.append(f"(minute {begin + round((end - begin) * share)}) {hint}")
+    then = f"go on to part {number + 1}" if number < len(ends) else "stop"
+    yield Paragraph(f"if they are stuck at these minutes. By minute {end}: {then}.", "Hints,")
+    yield from _list(texts)
 
 
-def _marks(spec: Spec, slots: Sequence[Slot]) -> Iterator[Block]:
+def _marks(spec: Spec, ends: Sequence[int]) -> Iterator[Block]:
     """Yield a form to fill in by hand, and what the marks mean."""
-    yield Heading("Marks")
     marks = " ".join(mark for mark, _ in LEVELS)
     rows = []
-    for slot in slots:
-        hints = " ".join(map(str, range(len(spec.parts[slot.part - 1].hints) + 1)))
-        rows.append((str(slot.part), f"{slot.begin} to {slot.end}", marks, hints, "yes / no"))
+    for part, begin, end in zip(spec.parts, [0, *ends], ends, strict=False):
+        hints = " ".join(map(str, range(len(part.hints) + 1)))
+        rows.append((str(len(rows) + 1), f"{begin} to {end}", marks, hints, "yes / no"))
+    yield Heading("Marks")
     yield Table(("part", "minutes", "mark", "hints", "passed"), tuple(rows))
     yield Gap()
     yield from (Item(text, mark) for mark, text in LEVELS)
@@ -370,15 +347,12 @@ def _choices(one: FollowUp) -> str:
     return f" {listed}. Right is {one.right}" if listed else ""
 
 
-def _about(question: Question, check: Check, *, alone: bool) -> str:
-    """What a check is about, the clauses that it enforces; of one that is alone, what fails it."""
+def _about(question: Question, check: Check) -> str:
+    """What a check is about, and the clauses that it enforces."""
     text = check.about or " ".join(question.spec.contract[n - 1] for n in check.clause)
     if check.clause:
         text += f" (clause{'s'[: len(check.clause) - 1]} {joined(check.clause)})"
-    text += " (no points)" * check.stretch
-    names = [f"`{one}`" for one, idea in question.ideas.items() if check.id in idea.killed_by]
-    also = f"{joined(names)}, above, fail{'s'[len(names) - 1 :]} it too" if names else ""
-    return text + f"; {also or 'no wrong idea is listed'}" * alone
+    return text + " (no points)" * check.stretch
 
 
 def _list(texts: Iterable[str]) -> Iterator[Block]:
