@@ -170,10 +170,9 @@ def _page(
         text = f"`drill show {called} --interviewer --all` has every part, idea and follow-up."
         yield Paragraph(text, f"{ends[-1]} minutes: part{'s'[: len(ends) - 1]} {numbers}.")
     if not forms.of(spec).is_text:
-        text = "Part 1 removes the lines `1-` and adds the lines `1+`."
-        if len(ends) > 1:
-            text += " Part 2 likewise, and so on."
-        yield from (Gap(), Heading("Starter"), Gap(), Paragraph(text))
+        yield from (Gap(), Heading("Starter"), Gap())
+        if question.repair:
+            yield Paragraph("Part 1 removes lines `1-` and adds lines `1+`, and so on.")
         yield Code(tuple(_starter(question, len(ends), detail)))
     for number, _ in enumerate(ends, 1):
         yield Gap()
@@ -210,12 +209,13 @@ def _starter(question: Question, last: int, detail: Detail) -> Iterator[str]:
     yield from added.get(0, ())
     skipped = False
     for number, line in enumerate(lines, 1):
-        if number in near or _HEAD.match(line):
+        if number in near or not near or _HEAD.match(line):
             mark = f"{removed[number]}-" if number in removed and line.strip() else "  "
             yield f"{mark}{number:>4}  {line}" if line.strip() else ""
+            skipped = False
         elif not skipped:
             yield "     ..."
-        skipped = number not in near and not _HEAD.match(line)
+            skipped = True
         yield from added.get(number, ())
 
 
@@ -329,14 +329,14 @@ def _hints(part: Part, number: int, ends: Sequence[int]) -> Iterator[Block]:
 def _marks(spec: Spec, ends: Sequence[int]) -> Iterator[Block]:
     """Yield a form to fill in by hand, and what the marks mean."""
     marks = " ".join(mark for mark, _ in LEVELS)
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for part, begin, end in zip(spec.parts, [0, *ends], ends, strict=False):
         hints = " ".join(map(str, range(len(part.hints) + 1)))
         rows.append((str(len(rows) + 1), f"{begin} to {end}", marks, hints, "yes / no"))
     yield Heading("Marks")
     yield Table(("part", "minutes", "mark", "hints", "passed"), tuple(rows))
     yield Gap()
-    yield from (Item(text, mark) for mark, text in LEVELS)
+    yield from (Item(text, f"mark {mark}") for mark, text in LEVELS)
     yield from (Gap(), Paragraph("strong yes / yes / no / strong no. Notes:", "Decision:"))
     yield Figure(lambda width: ["." * width] * 3)
 

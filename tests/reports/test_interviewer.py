@@ -22,6 +22,7 @@ from grader.reports.interviewer import ROWS, WIDTH, Held, answer, given, guide
 from grader.reports.question import document
 from tests.classroom.builders import HOSTILE
 from tests.pages import text
+from tests.reports.conftest import Golden
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -50,7 +51,7 @@ def lead(name: str) -> tuple[Question, str]:
 
 def listing(page: str) -> list[str]:
     """The lines of the starter, and what changes in it."""
-    return re.findall(r"^```text\n(.*?)^```", page, re.M | re.S)[0].splitlines()
+    return page.partition("```text\n")[2].partition("\n```")[0].splitlines()
 
 
 def pages(markdown: str) -> list[str]:
@@ -276,11 +277,17 @@ def timed(minutes: tuple[int, ...], called: str = "") -> str:
     return render_markdown(guide(replace(question, spec=spec), called))
 
 
+def test_the_page_of_a_question_without_a_repair_has_its_starter(golden: Golden) -> None:
+    question = load([ROOT / "tests" / "banks" / "parts"], "mean-and-spread")
+    golden("interviewer", render_markdown(guide(question)))
+
+
 def test_hints_have_the_minute_to_give_them_at() -> None:
     page = timed((20, 30, 15))
     assert re.findall(r"^\d\. \(minute (\d+)\)", page, re.M) == ["8", "12", "16", "28", "32", "36"]
     assert "**Hints,** if they are stuck at these minutes. By minute 20: go on to part 2." in page
     assert "By minute 40: stop." in page
+    assert "\n- `mark 4` says what must hold" in page  # a list would count up from 4
     assert "| 2 | 20 to 40 | 4 3 2 1 | 0 1 2 3 | yes / no |" in page
 
 
