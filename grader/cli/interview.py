@@ -137,6 +137,9 @@ def list_(ctx: typer.Context, candidate: Candidate = "", json: Json = False) -> 
     found = here.read(interviews.every, [])
     if output.answer(json, interviews=[asdict(held) for held in found]):
         return
+    if not found:
+        others = "" if candidate else "; those of a candidate: --candidate NAME"
+        output.write(f"no interview on record{others}")
     for held in found:
         ids = ", ".join(chosen.id for chosen in held.questions)
         output.write(f"{held.number:>3}  {held.at[:10]}  {ids}  {held.decision}")

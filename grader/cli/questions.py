@@ -109,6 +109,18 @@ def show(
     output.show([*document(found, asked), Gap(), Commands(tuple(steps))], paged=True)
 
 
+def show_on_screen(ctx: typer.Context, called: str) -> None:
+    """Show a question, as far as it is asked, without commands to type: a screen has keys."""
+    from grader.app.resolve import resolve
+    from grader.reports.question import document
+
+    here = context(ctx)
+    found = resolve(here, called).question
+    parts = len(found.spec.parts)
+    asked = here.progress(found).asked(parts) if parts > 1 else 1
+    output.show(document(found, asked), paged=True)
+
+
 def pack(
     ctx: typer.Context,
     questions: Annotated[list[str], argument("ID...", "The questions.")],

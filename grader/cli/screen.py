@@ -117,7 +117,7 @@ class Screen(Closing):
             "h": lambda: drill.hint(ctx, called),
             "c": lambda: drill.case(ctx, self._case(), called),
             "s": lambda: drill.solution(ctx, called),
-            "p": lambda: questions.show(ctx, called),
+            "p": lambda: questions.show_on_screen(ctx, called),
             "d": lambda: output.lines([_DIFF, *drill.signed(watched.changes())]),
             "f": lambda: output.show(page_of(watched, keys=True, full=True)),
             "r": watched.again,

@@ -338,6 +338,9 @@ def test_nothing_is_offered_that_takes_longer_than_the_time_left(
 
 def test_marks_and_a_decision_are_in_the_debrief(drill: Drill, clock: Clock) -> None:
     drill("interview", "mark", "3").refused("there is no interview yet")
+    assert "no interview on record; those of a candidate: --candidate NAME" in (
+        drill("interview", "list").out
+    )
     drill("interview", ONE, "--candidate", "Ada")
     who = ("--candidate", "Ada")
     assert drill("interview", "mark", "2", "--json", *who).data["mark"] == 2
@@ -603,6 +606,20 @@ def test_nothing_of_a_note_or_a_verdict_is_on_a_shared_screen(drill: Drill) -> N
     assert "halve-well, part 1: knows the rule" in ended.stdout, ended
     assert "Mark: 2 of 4. guesses" in ended.stdout
     assert "To review" not in ended.stdout
+
+
+def test_the_page_of_the_question_names_no_command_and_no_later_part(drill: Drill) -> None:
+    here = OnTerminal("interview", "halve-well", "--candidate", "Ada", DRILL_BANK="")
+    here.until("space: back")
+    here.type("x")
+    here.until("g go on  n note  m mark")
+    here.type("p")
+    shown = here.until("space: back")
+    assert "halve-well" in shown
+    assert "drill show" not in shown
+    assert "drill grade" not in shown
+    here.type("q")
+    assert here.ended() == 0
 
 
 @pytest.mark.parametrize("who", [(), ("--candidate", "Ada")])
