@@ -291,8 +291,10 @@ NOT_LOADED = (
     "behind a small mistake. overrides.csv gives points by hand."
 )
 _MOST_TALKS = 10
+_UNLOADED = "did not load"
 _WHY = {  # a reason to talk, by where somebody stands with a question; the first come first
     Standing.NO_ANSWER: "what was handed in holds no answer",
+    _UNLOADED: "a file did not load",
     Standing.STARTER: "the starter was handed in as it was",
     True: "lines of the answers could not be read",
     Standing.UNEXPLAINED: "wrong in a way that no listed idea explains",
@@ -339,12 +341,20 @@ def to_talk_to(found: ClassFindings) -> list[tuple[Student, str]]:
         if wrong and one.points is not None and one.points < (found.median or 0) / 2:
             reasons[1] = f"{points_text(one.points)} points, less than half of the median"
         for rank, (kind, why) in enumerate(_WHY.items(), 2):
-            if ids := [r.question for r in one.results if kind in {r.standing, r.unread}]:
+            if ids := [r.question for r in one.results if kind in _reasons(r)]:
                 reasons[rank] = f"{why} ({', '.join(ids)})" if len(one.results) > 1 else why
         if reasons:
             listed.append((min(reasons), one.so_far, one, "; ".join(reasons.values())))
     listed.sort(key=lambda row: row[:2])
     return [(one, why) for _, _, one, why in listed[:_MOST_TALKS]]
+
+
+def _reasons(result: StudentResult) -> set[Standing | str | bool]:
+    """Return the keys of `_WHY` that hold for a result."""
+    reasons: set[Standing | str | bool] = {result.standing, result.unread}
+    if result.cause and result.standing is not Standing.NO_ANSWER and not result.by_hand:
+        reasons.add(_UNLOADED)
+    return reasons
 
 
 def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> Iterator[Block]:
@@ -363,8 +373,10 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> It
     yield Gap()
     head = ("student", "name", *(one.question.id for one in found.questions), "points")
     of = points_text(found.of)
+    alone = len(found.questions) == 1  # of several, no table with the causes fits a terminal
     rows = (
-        (inert(one.id, _LONGEST), inert(one.name, _LONGEST), *map(_said, one.results),
+        (inert(one.id, _LONGEST), inert(one.name, _LONGEST),
+         *(_said(result, cause=alone) for result in one.results),
          f"{points_text(one.so_far)} of {of}{' so far' * (one.points is None)}")
         for one in found.students
     )  # fmt: skip
@@ -395,12 +407,12 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> It
         yield from (Item(inert(f"{path}: {why}")) for path, why in found.aside)
 
 
-def _said(one: StudentResult) -> str:
-    """A student's result: points, verdict, whether it came late or has points by hand."""
+def _said(one: StudentResult, *, cause: bool) -> str:
+    """Return the points and verdict of a result, whether it is late or by hand, and the cause."""
     if one.standing is Standing.MISSING and not one.by_hand:
         return "-"
     said = one.verdict if one.points is None else f"{one.points} {one.verdict}"
-    if one.cause and one.standing is not Standing.NO_ANSWER:
+    if cause and one.cause and one.standing is not Standing.NO_ANSWER:
         said += f" ({inert(one.cause, _SHORT)})"
     marked = one.by_hand and one.verdict != "by hand"
     return said + ", late" * one.late + ", by hand" * marked
@@ -535,7 +547,7 @@ def _student(student: Student, found: Mapping[str, Entry]) -> Iterator[Block]:
         yield Paragraph(student.email)
     for result in student.results:
         entry = found.get(result.question)
-        yield Heading(result.question, _said(result), level=3)
+        yield Heading(result.question, _said(result, cause=True), level=3)
         if entry is None:
             continue
         when = f"handed in {entry.handed.at}" if entry.handed.at else ""

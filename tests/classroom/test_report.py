@@ -318,6 +318,13 @@ def test_a_line_that_was_not_read_is_a_reason_to_talk() -> None:
     assert why.startswith("lines of the answers could not be read")
 
 
+def test_a_file_that_did_not_load_is_a_reason_to_talk() -> None:
+    ruined = report(FAIL, checks=(), message="the file is not UTF-8 text: 0xff")
+    ((one, why),) = to_talk_to(found(entry("ada", ruined)))
+    assert one.results[0].cause == "the file is not UTF-8 text"
+    assert why.startswith("a file did not load")
+
+
 def test_files_that_are_no_answer_are_all_listed() -> None:
     aside = tuple((f"ada/{n}\x1b.py", "a link") for n in range(40))
     text = render_text(tuple(class_blocks(replace(find(TERMS, []), aside=aside), "R")))
