@@ -41,6 +41,7 @@ from grader.classroom.layout import (
     acts,
     copy_number,
     detected,
+    is_markdown,
     submitters,
     suffix,
     version_number,
@@ -276,8 +277,11 @@ class HandIns(Closing):
         return f"no question is named in {name}{what}: rename it {new}"
 
     def _why(self, file: FoundFile) -> str:
-        """Return why a program is no student's answer; nothing where it is no program."""
-        return file.fault or (self.layout.misfit if suffix(file.path) in self.names.ends else "")
+        """Return why a file is no student's answer; nothing if it could be none."""
+        if file.fault:
+            return file.fault
+        could_answer = suffix(file.path) in self.names.ends and not is_markdown(file.path)
+        return self.layout.misfit if could_answer else ""
 
     def nobodys(self) -> str:
         """Say which programs are no student's answer, nothing where there are none."""
@@ -501,7 +505,24 @@ def _program(file: FoundFile, beside: Mapping[bytes, FoundFile], *, skip: bool) 
     main = _content(file)
     if suffix(file.path) == ".ipynb":
         main = code_of(main, skip=skip)
+    elif suffix(file.path) == ".py":
+        main = _as_utf8(main)
     return Program(main, _imported(main, beside, {}))
+
+
+def _as_utf8(source: bytes) -> bytes:
+    """Return a program in UTF-8, if an editor of Windows has saved it in UTF-16."""
+    encoding = ""
+    if source.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    elif source[1:8:2] == bytes(4):
+        encoding = "utf-16-le"
+    elif source[0:8:2] == bytes(4):
+        encoding = "utf-16-be"
+    if encoding:
+        with suppress(UnicodeError):
+            return source.decode(encoding).encode()
+    return source
 
 
 def _imported(
@@ -513,7 +534,7 @@ def _imported(
             module = name.decode("ascii", "replace")
             if name not in beside or module in known or module in _KNOWN:
                 continue
-            text = _content(beside[name])
+            text = _as_utf8(_content(beside[name]))
             known[module] = text
             if len(known) > MOST_FILES or sum(map(len, known.values())) > MOST_BYTES:
                 most = f"{MOST_FILES} files and {MOST_BYTES:,} bytes"

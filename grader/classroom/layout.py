@@ -28,12 +28,16 @@ from grader.reports.sheet import inert
 ARCHIVE = ".zip"
 PROGRAMS = (".py", ".ipynb")
 TEXT = ".txt"  # of answers, where a question asks for text
+_MARKDOWN = (".md", ".markdown")  # an answer in text, if there is no `.txt`
 METADATA = "submission_metadata.yml"  # of Gradescope
 LONGEST = 200  # characters of what a student is called
 FIELDS = ("student", "question", "at", "name", "email", "_")
 # How surely a file is the answer: by its name, for want of another, unknown, of another type, not.
 EXACT, ANY, BROKEN, UNFIT, NONE = range(5)
 _COPY = r"(?: ?\([0-9]{1,3}\)|-[0-9]{1,3})+"  # what browsers and Canvas add to a name
+_VERSION = re.compile(r"(?: ?\([0-9]{1,3}\)|[ _-](?:v[0-9]{1,3}|final|copy|new))$", re.IGNORECASE)
+# Windows hides the end of a name, so that people add a second one; browsers add one to notebooks.
+_DOUBLE = re.compile(r"(\.(?:py|ipynb|txt))\.(?:txt|json)$", re.IGNORECASE)
 # What a name says of a file that lies beside the answer.
 _ASIDE = re.compile(r"\b(?:tests?|utils?|helpers?|old|backup|bak|original|starter|draft|notes)\b")
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -52,7 +56,7 @@ _PLATFORMS = ("gradescope", "moodle", "canvas")
 # would look like `_12_`; the first two numbers are the person's and the file's, as Canvas itself
 # has it when grades come back.  A team of Moodle's has no number.
 _FORMS = {
-    "files": (_ZIP, r"(?P<student>[^/]+)(?P<end>\.[^./]+)"),
+    "files": (_ZIP, r"(?P<student>[^/]+?)(?P<end>(?:\.(?i:py|ipynb|txt))?\.[^./]+)"),
     "folders": (
         _ZIP, r"(?P<student>[^/]+)/(?P<own>.+)", r"(?P<student>[^/]+)(?P<end>\.(?i:zip))",
     ),
@@ -98,9 +102,15 @@ def student_id(text: str) -> str:
 
 
 def suffix(name: str) -> str:
-    """Return how a name ends: `.py`."""
-    stem, dot, end = name.rpartition("/")[2].rpartition(".")
-    return f"{dot}{end}".casefold() if stem else ""
+    """Return the suffix of a name: `.py`, also of `a.py.txt`; `.txt` of Markdown."""
+    stem, dot, end = _DOUBLE.sub(r"\1", name.rpartition("/")[2]).rpartition(".")
+    found = f"{dot}{end}".casefold() if stem else ""
+    return TEXT if found in _MARKDOWN else found
+
+
+def is_markdown(name: str) -> bool:
+    """Return True for a Markdown file, which answers only if its name says so."""
+    return name.casefold().endswith(_MARKDOWN)
 
 
 def copy_number(path: str) -> int:
@@ -117,14 +127,31 @@ def version_number(path: str) -> int:
 
 
 def fitting_pattern(paths: Iterable[str], asked: AnswerNames) -> str:
-    """Return the pattern that a file of a flat folder fits by the question in front; "" if none."""
+    """Return the pattern that most files of a flat folder fit by the question in front, or "".
+
+    It ends with `{_}` if these files have several suffixes.
+    """
+    ends: dict[str, Counter[str]] = {}  # the suffixes of the files, by the separator
     for path in paths:
         question, behind = asked.begins(path)
         if question in asked.ids and "/" not in path and suffix(behind) in asked.ends:
             separator = path[len(question)]
             if not re.fullmatch(f"(?:{_COPY})?", behind.rpartition(".")[0]) and separator != ".":
-                return f"{{question}}{separator}{{student}}{suffix(path)}"
-    return ""
+                ends.setdefault(separator, Counter())[suffix(path)] += 1
+    if not ends:
+        return ""
+    separator, found = max(ends.items(), key=lambda item: item[1].total())
+    end = ".{_}" if len(found) > 1 else next(iter(found))
+    return f"{{question}}{separator}{{student}}{end}"
+
+
+def doubtful_students(students: Collection[str]) -> list[tuple[str, str]]:
+    """Return pairs of students of whom the second may be the first, with a version in the name.
+
+    `ann (1)` and `ann_v2` may be files of `ann`, if each file of a flat folder is a student's.
+    """
+    pairs = ((_VERSION.sub("", student), student) for student in students)
+    return [(first, second) for first, second in pairs if first != second and first in students]
 
 
 class AnswerNames:
@@ -164,7 +191,8 @@ class AnswerNames:
         Where it is none, every question has the rank `NONE`.
         """
         end, depth = suffix(own[-1]), len(own)
-        name = own[-1].rpartition(".")[0] or own[-1]
+        last = _DOUBLE.sub(r"\1", own[-1])
+        name = last.rpartition(".")[0] or last
         none = [(one, (NONE, depth)) for one in self.ids]
         if end == ARCHIVE:  # one that cannot be read: nobody knows what is in it
             return [(one, (BROKEN, depth)) for one in self.ids]
@@ -179,12 +207,14 @@ class AnswerNames:
         if not question and plain == ("answers" if end == TEXT else "submission"):
             question = around or (fitting[0] if len(fitting) == 1 else "")
             sure = EXACT if around or depth == 1 else ANY
+        if is_markdown(own[-1]):
+            sure = ANY
         if question in fitting:
             return [(question, (sure, depth * (sure != EXACT)))]
         if question in self.ids:
             return [(question, (UNFIT, depth))]
         only = len(self.ids) == 1 or (len(fitting) == 1 and end in PROGRAMS)
-        if not question and fitting and (only or end == ".ipynb"):
+        if not question and fitting and (only or end == ".ipynb") and not is_markdown(own[-1]):
             return [(one, (ANY, depth)) for one in fitting]
         return none
 
