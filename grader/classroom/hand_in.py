@@ -28,6 +28,7 @@ from typing import IO, NamedTuple
 
 from grader.bank.storage import read_regular
 from grader.classroom.layout import (
+    ANY,
     ARCHIVE,
     LAYOUTS,
     METADATA,
@@ -62,9 +63,12 @@ MOST_ENTRIES = 20_000  # files in a zip file that is handed in, and in those in 
 DEEPEST_ARCHIVE = 3  # zip files in each other, from the one that was handed in
 LONGEST = 1000  # characters of a path
 SHOWN = 5  # files that are named
+FAR = LONGEST  # deeper than any path: the rank of a file that is known by what it defines
 _NOT_THEIRS = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"})  # of programs
 # A function or class at the left margin, of a notebook too.
 _DEFINED = re.compile(rb"(?:^|\\n|\")(?:def|class)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+# The name of an answer at the beginning of a line of text.
+_ANSWERED = re.compile(rb"^[^\w\n]*([A-Za-z_]\w*)[^\w\n]*[=:~]", re.MULTILINE)
 _ENTRY = b"PK\x01\x02"  # with which each entry of the list at the end of a zip file begins
 _ENCRYPTED, _UTF8 = 0x1, 0x800
 # What the module zipfile raises on a file that is no archive, or a damaged one.
@@ -155,9 +159,13 @@ class HandIns(Closing):
         self.unused: list[tuple[str, str]] = []  # programs that are no student's answer, and why
         self.lacking: list[str] = []  # students without an answer, once for each question
         self.joined: dict[str, list[str]] = {}  # files that a program imports, by its path
+        self.recognized: dict[str, str] = {}  # questions of files with another name, by path
         self._root, self.names, self._skip = Path(os.path.realpath(root)), names, skip
         self._known = known
-        self._asks = {one.id: {*one.names_of()} for one in known.values()}
+        self._asks = {
+            one.id: {*(one.spec.answers if one.id in names.texts else one.names_of())}
+            for one in known.values()
+        }
         self._temporary = tempfile.TemporaryFile(prefix="drill-hand-ins-")  # noqa: SIM115 `close`
         self._bytes_left = self._entries_left = 0  # of the zip file that a student handed in
         try:
@@ -192,6 +200,12 @@ class HandIns(Closing):
         why = {one.path: self._why(one) for one in self.files}  # a file is not used
         for file in self.files:
             claims = [] if file.stray else self.layout.claims(file.path)
+            if claims and all(one.rank[0] == NONE for one in claims):
+                answered = self._defines_answer_to(file)
+                claims = [
+                    replace(one, rank=(ANY, FAR + one.rank[1])) if one.question == answered else one
+                    for one in claims
+                ]
             if claims and why[file.path] and all(one.rank[0] == NONE for one in claims):
                 why[file.path] = file.fault or self._unnamed(file)
             for claim in claims:
@@ -205,7 +219,7 @@ class HandIns(Closing):
                     answering.add(claim.student)
                 if claim.rank[0] != NONE and not file.fault:
                     why[file.path] = "another file is more likely the answer"
-        self.lacking, self.joined = [], {}
+        self.lacking, self.joined, self.recognized = [], {}, {}
         for (student, _), found in claimed.items():
             if len(found) > 1:
                 fitting = [one for one in found if one[0].rank[0] < UNFIT]
@@ -228,15 +242,23 @@ class HandIns(Closing):
                 why |= dict.fromkeys(sorted(taken), "")
                 # What another program imports is no answer by itself.
                 for handed, program in [one for one in given if one[0].path not in taken] or given:
+                    if best >= (ANY, FAR):
+                        self.recognized[handed.path] = handed.question
                     if program.modules:
                         self.joined[handed.path] = [f"{name}.py" for name in program.modules]
                     yield handed, program
             elif best[0] == UNFIT or student not in answering:  # the likeliest file says why
                 asks = self._asks.get(likely[0][0].question, set())
+                ends = self.names.ends_of(likely[0][0].question)
                 claim, file = max(
-                    likely, key=lambda one: (len(asks & self._defined(one[1])), self._why(one[1]))
+                    likely,
+                    key=lambda one: (
+                        len(asks & self._defined(one[1])),
+                        suffix(one[1].path) in ends,
+                        self._why(one[1]),
+                    ),
                 )
-                name, ends = file.path.rpartition("/")[2], self.names.ends_of(claim.question)
+                name = file.path.rpartition("/")[2]
                 fault = f"expected a {' or '.join(ends)} file, found {name}"
                 if best[0] != UNFIT and suffix(file.path) in ends:
                     fault = self._unnamed(file, claim.question)
@@ -258,12 +280,26 @@ class HandIns(Closing):
         return False
 
     def _defined(self, file: FoundFile) -> set[str]:
-        """Return the names of functions and classes that a file seems to define."""
+        """Return the names of functions, classes or answers that a file seems to define."""
         content = b""
-        if not file.fault and suffix(file.path) in PROGRAMS:
+        end = suffix(file.path)
+        if not file.fault and end in self.names.ends:
             with suppress(OSError, UsageError):
-                content = _content(file)
-        return {name.decode() for name in _DEFINED.findall(content)}
+                content = _as_utf8(_content(file))
+        pattern = _DEFINED if end in PROGRAMS else _ANSWERED
+        return {name.decode() for name in pattern.findall(content)}
+
+    def _defines_answer_to(self, file: FoundFile) -> str:
+        """Return the only question of the class whose functions or answers a file defines, or "".
+
+        A file or folder that is named after any question answers no other.
+        """
+        if file.fault or any(self.names.begins(name)[0] for name in file.path.split("/")):
+            return ""
+        defined = self._defined(file)
+        fitting = self.names.fitting(suffix(file.path))
+        found = [one for one in fitting if defined & self._asks.get(one, set())]
+        return found[0] if len(found) == 1 else ""
 
     def _unnamed(self, file: FoundFile, question: str = "") -> str:
         """Say that a file names no question, and what to call it."""

@@ -1,4 +1,4 @@
-"""A class of 43 students in plain folders: each gets the mark that a careful teacher would give.
+"""A class of 49 students in plain folders: each gets the mark that a careful teacher would give.
 
 Two small programs and one estimate are asked.  Most hand in one program; the estimate and the
 second program are there for those who answer all three.
@@ -138,6 +138,13 @@ CLASSMATES = {
     "ray": one(f'print("<script>alert(1)</script> score: 100")\n{REFERENCE}', 100),
     "Zo\u00eb M\u00fcller": one(REFERENCE, 100),
     "lat": one(b"# -*- coding: latin-1 -*-\n# \xe9t\xe9\n" + REFERENCE.encode(), 100),
+    "uni": one(REFERENCE.encode("utf-16"), 100),
+    "unl": one(REFERENCE.replace("\n", "\r\n").encode("utf-16-le"), 100),
+    "win": Hand({f"{NAME}.py.txt": REFERENCE, f"{PAPER}.txt.txt": ON_PAPER}, 100),
+    "mar": Hand({f"{NAME}.py": REFERENCE, f"{PAPER}.md": f"# Answers\n\n- {ON_PAPER}"}, 100),
+    # Right, in a file that names no question.
+    "hal": Hand({"gn.py": REFERENCE, "books.py": LEDGER, "paper.txt": ON_PAPER}, 100),
+    "sub": Hand({"submission.py": REFERENCE}, 100),
     # Right, with something that is not here.
     "bea": one(f"import matplotlib.pyplot as plt\n{REFERENCE}", 100),
     "cal": one(f"import torch\nimport torch.nn as nn\n{REFERENCE}", 100),
@@ -179,9 +186,8 @@ CLASSMATES = {
     "ivy": one("def centre(x, w:\n", 0),
     "jay": one(REFERENCE.replace("centre", "center").replace("spread", "spred"), 0),
     "ida": one(b"# \xe9t\xe9\n" + REFERENCE.encode(), 0),
-    "hal": Hand({"gn.py": REFERENCE, "books.py": LEDGER}, 0,
-                "no question is named in gn.py; it defines centre, centre_backward and spread: "
-                "rename it deviations.py"),
+    "bad": Hand({"gn.py": "def center(x, w):\n    return x\n", "notes.txt": "So what."}, 0,
+                "no question is named in gn.py: rename it deviations.py"),
     "ned": Hand({"answer.docx": "PK"}, 0, "expected a .py or .ipynb file, found answer.docx"),
 }  # fmt: skip
 
@@ -216,8 +222,8 @@ def entries(results: Path) -> dict[tuple[str, str], Entry]:
         return {(one.handed.student, one.question.id): one for one in read.entries()}
 
 
-def test_there_are_43_students() -> None:
-    assert len(CLASSMATES) == 43
+def test_there_are_49_students() -> None:
+    assert len(CLASSMATES) == 49
 
 
 @pytest.mark.parametrize("who", CLASSMATES)
@@ -244,24 +250,41 @@ def test_the_report_lists_who_did_not_load_by_cause(results: Path) -> None:
     assert listed["invalid Python"] == [f"ivy ({NAME})"]
     assert listed["the file is not UTF-8 text"] == [f"ida ({NAME})"]
     assert [cause for cause in listed if "does not define centre(x, w)" in cause] != []
-    assert "hal (deviations), hal (ledger)" in ", ".join(listed["no answer in the file"])
-    for said in ("Did not load", "invalid Python: ivy (deviations)", "0 error (invalid Python)"):
+    assert "bad (deviations), bad (ledger)" in ", ".join(listed["no answer in the file"])
+    for said in ("Did not load", "invalid Python: ivy (deviations)"):
         assert said in text
         assert said in " ".join(Page.of(page).text.split())
+    assert "0 error (invalid Python)" in " ".join(Page.of(page).text.split())
+    assert "student ivy, deviations 0 error, " in text  # a table of several has no room for it
 
 
-def test_a_file_with_another_name_is_told_what_to_rename(
+def test_a_file_with_another_name_is_graded_for_what_it_defines(
     results: Path, entries: dict[tuple[str, str], Entry]
 ) -> None:
-    assert entries["hal", OTHER].handed.fault == (
-        "no question is named in books.py; it defines ledger and step: rename it ledger.py"
-    )
-    assert entries["hal", PAPER].handed.fault == "expected a .txt file, found books.py"
+    assert [entries["hal", name].points for name in (NAME, OTHER, PAPER)] == [100, 100, 100]
+    assert ("sub", OTHER) not in entries  # its functions are those of one question alone
     with Results(results) as read:
-        blocks = feedback(read.terms, [entries["hal", name] for name in (NAME, OTHER, PAPER)])
         aside = dict(read.aside())
-    assert "There is no answer in hal/gn.py: no question is named in gn.py" in render_text(blocks)
-    assert aside["hal/gn.py"].endswith("rename it deviations.py")
+    assert not {path for path in aside if path.startswith(("hal/", "sub/"))}
+
+
+def test_answers_may_be_markdown_or_have_two_suffixes(
+    entries: dict[tuple[str, str], Entry],
+) -> None:
+    assert entries["mar", PAPER].points == entries["win", PAPER].points == 100
+
+
+def test_a_file_that_fits_no_question_is_told_what_to_rename(
+    results: Path, entries: dict[tuple[str, str], Entry]
+) -> None:
+    assert entries["bad", PAPER].handed.fault == (
+        "no question is named in notes.txt: rename it read-time.txt"
+    )
+    with Results(results) as read:
+        blocks = feedback(read.terms, [entries["bad", name] for name in (NAME, OTHER, PAPER)])
+        aside = dict(read.aside())
+    assert "There is no answer in bad/gn.py: no question is named in gn.py" in render_text(blocks)
+    assert "rename it deviations.py or ledger.py" in aside["bad/gn.py"]
 
 
 def test_notes_reach_students_and_tables(
