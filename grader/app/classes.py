@@ -23,7 +23,7 @@ from grader.bank.document import Document, Fault
 from grader.bank.faults import faults as faults_of
 from grader.bank.storage import MAX_SOURCE, files_of, read_regular, write_whole
 from grader.classroom.hand_in import SHOWN, HandIns
-from grader.classroom.layout import Layout, Pattern, fitting_pattern
+from grader.classroom.layout import Layout, Pattern, doubtful_students, fitting_pattern
 from grader.classroom.report import ClassFindings, class_page, find
 from grader.classroom.results import TERMS, Results, read_terms
 from grader.classroom.run import LEVELS, DaskPool, Job, LocalPool, grade_all, versions
@@ -339,6 +339,8 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         _say_found(ctx, plan.submissions, terms, handed, count)
         for said in said_of_hidden(terms):
             ctx.say(said, "")
+        _say_doubtful(ctx, plan.submissions, results)
+        _say_numbers(ctx, results.terms, questions)
         if others := results.from_elsewhere():
             ctx.say(
                 f"{plan.out}: {quantity(others, 'student')} of other SUBMISSIONS stay in it", ""
@@ -418,11 +420,44 @@ def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: i
         whole = (f"{path} with {', '.join(names)}" for path, names in handed.joined.items())
         shown = joined((inert(one, 200) for one in whole), SHOWN)
         ctx.say(f"{root}: graded with what they import: {shown}", "")
+    if handed.recognized:
+        files = (f"{path} for {question}" for path, question in handed.recognized.items())
+        shown = joined((inert(one, 200) for one in files), SHOWN)
+        ctx.say(f"{root}: has another name, graded for what it defines: {shown}", "")
     if unused:
         ctx.say(f"{root}: {unused}", "")
     if without:
         listed = joined((inert(one, 90) for one in without), SHOWN)
         ctx.say(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}", "")
+
+
+def _say_numbers(ctx: Context, terms: Terms, questions: Sequence[Question]) -> None:
+    """Say whose numbers a question that draws its numbers is graded with."""
+    for question in questions:
+        sets = len(question.spec.given)
+        if not sets:
+            continue
+        seed = terms.seed % sets
+        option = f" --seed {terms.seed}" if seed else ""
+        ctx.say(
+            f"{question.id}: graded with the numbers of seed {seed}, which drill pack "
+            f"{question.id}{option} hands out; if students got others, choose --seed",
+            "",
+        )
+
+
+def _say_doubtful(ctx: Context, root: Path, results: Results) -> None:
+    """Say which names of students seem to be versions of another student's file."""
+    pairs = doubtful_students(results.students())
+    if pairs:
+        shown = joined(
+            (f"{inert(second, 60)} of {inert(first, 60)}" for first, second in pairs), SHOWN
+        )
+        ctx.say(
+            f"{root}: graded as students of their own, but they may be later files: {shown}; "
+            "if so, rename or remove the files",
+            "",
+        )
 
 
 def _pattern_hint(handed: HandIns) -> str:

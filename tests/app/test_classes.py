@@ -27,13 +27,15 @@ from grader.app.classes import (
 from grader.app.context import Context
 from grader.bank import load
 from grader.classroom.export import export
+from grader.classroom.layout import AnswerNames, fitting_pattern
 from grader.classroom.report import find
 from grader.classroom.results import Results, key_of
 from grader.classroom.run import with_shares
 from grader.model.classroom import Entry, Program, Terms
 from grader.model.errors import UsageError
 from tests.bank.test_faults import PARTS
-from tests.classroom.builders import NOW, PROGRAMS, REFERENCE, ROOT, graded, notebook, tree
+from tests.classroom.builders import NOW, PROGRAMS, REFERENCE, ROOT, Files, graded, notebook, tree
+from tests.classroom.test_careful_teacher import ESTIMATE
 
 
 def the_entries(folder: Path) -> dict[str, Entry]:
@@ -332,6 +334,59 @@ def test_the_pattern_of_a_flat_folder_is_there_to_copy(tmp_path: Path) -> None:
     with pytest.raises(NothingHandedIn) as refused:
         graded(tmp_path, questions=("deviations", "ledger"))
     assert refused.value.hint == "--pattern '{question}_{student}.py' fits these names"
+
+
+def test_one_pattern_fits_a_flat_folder_of_programs_notebooks_and_answers(tmp_path: Path) -> None:
+    files: Files = {
+        "deviations_ann.py": REFERENCE,
+        "deviations_bo.ipynb": notebook(REFERENCE),
+        "ledger_bo.py": REFERENCE,
+        "deviations-cy.py": REFERENCE,
+    }
+    tree(tmp_path / "in", files)
+    pattern = fitting_pattern(files, AnswerNames(["deviations", "ledger"]))
+    assert pattern == "{question}_{student}.{_}"
+    graded(tmp_path, pattern=pattern)
+    assert verdicts(tmp_path) == {"ann": ("pass", 100), "bo": ("pass", 100)}
+
+
+def test_the_command_names_students_who_may_be_one(folder: Path) -> None:
+    files = {f"{name}.py": "x" for name in ("ann", "ann (1)", "ann_v2", "ann-2", "bo")}
+    tree(folder / "flat", files)
+    said = said_of(folder, "mean-and-spread", submissions=folder / "flat", out=folder / "other")
+    (text,) = [one for one in said if "students of their own" in one]
+    assert "ann (1) of ann and ann_v2 of ann" in text
+    assert "ann-2" not in text
+
+
+@pytest.mark.parametrize(("seed", "which"), [(5, "seed 2, which drill pack on-paper --seed 5"),
+                                             (3, "seed 0, which drill pack on-paper hands")])  # fmt: skip
+def test_the_command_says_whose_numbers_are_graded(tmp_path: Path, seed: int, which: str) -> None:
+    drawn = ESTIMATE.replace("7 billion", "{n} billion").replace("7000000000", '"{n * 10**9}"')
+    drawn = drawn.replace("prompt:", "given: [{n: 7}, {n: 13}, {n: 34}]\nprompt:").replace(
+        "10**9", "1000000000"
+    )
+    tree(
+        tmp_path,
+        {"bank/questions/on-paper.yaml": drawn, "in/ann/on-paper.txt": "weight_bytes = 1 GB"},
+    )
+    said: list[str] = []
+    ctx = Context(
+        tmp_path,
+        tmp_path / "data",
+        lambda: NOW,
+        bank=tmp_path / "bank",
+        say=lambda one, _: said.append(one),
+    )
+    list(
+        grade_class(
+            ctx,
+            ClassPlan(
+                tmp_path / "in", ("on-paper",), tmp_path / "out", jobs=1, level="process", seed=seed
+            ),
+        )
+    )
+    assert [one for one in said if "graded with the numbers of " + which in one] != []
 
 
 def test_what_coming_late_costs_grades_nothing_anew(folder: Path) -> None:
