@@ -426,6 +426,14 @@ def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: i
         ctx.say(f"{root}: has another name, graded for what it defines: {shown}", "")
     if unused:
         ctx.say(f"{root}: {unused}", "")
+    if handed.empty:
+        people = layout.people if isinstance(layout, Layout) else {}
+        names = [
+            ", ".join(one.student for one in people.get(folder, ())) or folder
+            for folder in handed.empty
+        ]
+        listed = joined((inert(one, 90) for one in sorted(names)), SHOWN)
+        ctx.say(f"{root}: nothing handed in, and so in no table: {listed}", "")
     if without:
         listed = joined((inert(one, 90) for one in without), SHOWN)
         ctx.say(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}", "")

@@ -160,6 +160,7 @@ class HandIns(Closing):
         self.lacking: list[str] = []  # students without an answer, once for each question
         self.joined: dict[str, list[str]] = {}  # files that a program imports, by its path
         self.recognized: dict[str, str] = {}  # questions of files with another name, by path
+        self.empty: list[str] = []  # folders of submissions with no file in them
         self._root, self.names, self._skip = Path(os.path.realpath(root)), names, skip
         self._known = known
         self._asks = {
@@ -342,6 +343,8 @@ class HandIns(Closing):
                         raise
                     yield FoundFile(folder.relative_to(self._root).as_posix()).unreadable(fault)
                     continue
+                if not places and folder.parent == self._root:
+                    self.empty.append(folder.name)
                 for place in places:
                     yield from self._at(place, folders)
         except UsageError as fault:

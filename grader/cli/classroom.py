@@ -30,7 +30,7 @@ def grade(
     submissions: Annotated[Path, argument("SUBMISSIONS", "A folder or a zip file.")],
     out: Annotated[Path, option("RESULTS", "Where the verdicts are kept.")],
     question: Annotated[
-        list[str] | None, option("ID", "What they answer.", autocompletion=ids)
+        list[str] | None, option("ID", "A question of the class (repeatable).", autocompletion=ids)
     ] = None,
     file: ClassYaml = None,
     jobs: Jobs = None,

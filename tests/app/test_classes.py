@@ -359,6 +359,13 @@ def test_the_command_names_students_who_may_be_one(folder: Path) -> None:
     assert "ann-2" not in text
 
 
+def test_the_command_names_who_handed_in_an_empty_folder(folder: Path) -> None:
+    (folder / "in" / "eve").mkdir()
+    tree(folder / "in", {"zed/.DS_Store": "x"})
+    said = said_of(folder, "mean-and-spread")
+    assert f"{folder / 'in'}: nothing handed in, and so in no table: eve and zed" in said
+
+
 @pytest.mark.parametrize(("seed", "which"), [(5, "seed 2, which drill pack on-paper --seed 5"),
                                              (3, "seed 0, which drill pack on-paper hands")])  # fmt: skip
 def test_the_command_says_whose_numbers_are_graded(tmp_path: Path, seed: int, which: str) -> None:
