@@ -413,7 +413,8 @@ def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: i
             f"{root}: expected files like {like}, found {unused or 'none'}",
             hint=_pattern_hint(handed) or "--layout or --pattern says how they are named",
         )
-    ctx.say(f"{root}: {quantity(count, 'answer')}, read by the layout {layout.name}", "")
+    counted = f"{quantity(count, 'answer')} of {quantity(len(handed.students), 'student')}"
+    ctx.say(f"{root}: {counted}, read by the layout {layout.name}", "")
     if layout.name == "files" and (hint := _pattern_hint(handed)):
         ctx.say(f"{root}: names begin or end with a question: {hint} better", "")
     if handed.joined:

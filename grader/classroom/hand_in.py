@@ -160,6 +160,7 @@ class HandIns(Closing):
         self.lacking: list[str] = []  # students without an answer, once for each question
         self.joined: dict[str, list[str]] = {}  # files that a program imports, by its path
         self.recognized: dict[str, str] = {}  # questions of files with another name, by path
+        self.students: set[str] = set()  # who has an answer, right or wrong
         self.empty: list[str] = []  # folders of submissions with no file in them
         self._root, self.names, self._skip = Path(os.path.realpath(root)), names, skip
         self._known = known
@@ -197,7 +198,7 @@ class HandIns(Closing):
         """
         claimed: dict[tuple[str, str], list[tuple[Claim, FoundFile]]] = {}
         beside: dict[tuple[str, str], dict[bytes, FoundFile]] = {}  # by student and folder
-        answering = set[str]()  # students
+        self.students = answering = set[str]()
         why = {one.path: self._why(one) for one in self.files}  # a file is not used
         for file in self.files:
             claims = [] if file.stray else self.layout.claims(file.path)
@@ -303,8 +304,11 @@ class HandIns(Closing):
         return found[0] if len(found) == 1 else ""
 
     def _unnamed(self, file: FoundFile, question: str = "") -> str:
-        """Say that a file names no question, and what to call it."""
+        """Say that a file names no question of the class, and what to call it."""
         name, end = file.path.rpartition("/")[2], suffix(file.path)
+        other = self.names.begins(name)[0]
+        if other and other not in self.names.ids:
+            return f"{name} is named after {other}, which is no question of the class"
         defined = self._defined(file)
         meant = [one for one in self.names.fitting(end) if question in {"", one}]
         named = [one for one in meant if self._asks.get(one, set()) & defined]

@@ -34,7 +34,17 @@ from grader.classroom.run import with_shares
 from grader.model.classroom import Entry, Program, Terms
 from grader.model.errors import UsageError
 from tests.bank.test_faults import PARTS
-from tests.classroom.builders import NOW, PROGRAMS, REFERENCE, ROOT, Files, graded, notebook, tree
+from tests.classroom.builders import (
+    BANK,
+    NOW,
+    PROGRAMS,
+    REFERENCE,
+    ROOT,
+    Files,
+    graded,
+    notebook,
+    tree,
+)
 from tests.classroom.test_careful_teacher import ESTIMATE
 
 
@@ -357,6 +367,25 @@ def test_the_command_names_students_who_may_be_one(folder: Path) -> None:
     (text,) = [one for one in said if "students of their own" in one]
     assert "ann (1) of ann and ann_v2 of ann" in text
     assert "ann-2" not in text
+
+
+def test_the_command_counts_students_and_names_files_of_other_questions(tmp_path: Path) -> None:
+    tree(tmp_path / "in", {
+        "ann/deviations.py": REFERENCE, "ann/ledger.py": "", "ann/deviations (1).py": REFERENCE,
+        "bo/deviations.py": REFERENCE,
+    })  # fmt: skip
+    said: list[str] = []
+    ctx = Context(
+        tmp_path, tmp_path / "data", lambda: NOW, bank=BANK, say=lambda one, _: said.append(one)
+    )
+    list(
+        grade_class(
+            ctx,
+            ClassPlan(tmp_path / "in", ("deviations",), tmp_path / "out", jobs=1, level="process"),
+        )
+    )
+    assert f"{tmp_path / 'in'}: 3 answers of 2 students, read by the layout folders" in said
+    assert "ledger.py is named after ledger, which is no question of the class" in " ".join(said)
 
 
 def test_the_command_names_who_handed_in_an_empty_folder(folder: Path) -> None:
