@@ -89,7 +89,7 @@ def test_a_key_puts_something_in_the_place_of_the_page_until_the_next(
         ("s", "the solution of double-trouble is shown when all parts pass"),
         ("p", "A colleague doubles numbers"),
         ("n", "drill grade"),
-        ("d", "-    return x + x + 1\n+# fail\n"),
+        ("d", "-def double(x):\n-    return x + x + 1\n"),
         ("f", "value: "),
         ("e", "no editor is named: expected VISUAL or EDITOR"),
     ):
