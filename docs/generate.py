@@ -55,7 +55,7 @@ Every other key is the name of an input: a number, a text, `true`, `null`, a nes
 array), or one generator with its shape and any modifiers, which are applied in the order of their
 table: `{uniform: [2, 3], from: -1, to: 1, dtype: float32}`.
 """
-_SOME_ID = "Else that of this folder."
+_SOME_ID = "Question (default: the one in this folder)."
 _EVERYWHERE = {"json", "help", "install_completion", "show_completion"}
 _PARTS = {
     "show": "Show",

@@ -147,9 +147,11 @@ def _tracks(_ctx: typer.Context, banks: list[Path]) -> Iterable[str]:
 ids, cases, tracks = _offering(_ids), _offering(_cases), _offering(_tracks)
 
 Id = Annotated[str, typer.Argument(metavar="ID", autocompletion=ids)]
-SomeId = Annotated[str | None, argument("ID", "Else that of this folder.", autocompletion=ids)]
+SomeId = Annotated[
+    str | None, argument("ID", "Question (default: the one in this folder).", autocompletion=ids)
+]
 Jobs = Annotated[
     int | None, option("N", "Processes at once; as many as cores if not given.", min=1)
 ]
-Seed = Annotated[int | None, option("N", "Draw inputs and numbers from it.", min=0, max=MOST)]
+Seed = Annotated[int | None, option("N", "Seed of the inputs and numbers.", min=0, max=MOST)]
 Json = Annotated[bool, flag("--json", "Print one JSON document.")]

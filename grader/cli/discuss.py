@@ -22,14 +22,14 @@ def discuss(
     ctx: typer.Context,
     question: SomeId = None,
     part: Annotated[int | None, option("N", "Only this part.", min=1)] = None,
-    all_: Annotated[bool, flag("--all", "List them, with our answer where you gave one.")] = False,
-    answer: Annotated[str | None, option("TEXT", "Answer the next one, and no more.")] = None,
-    ticked: Annotated[
-        str | None, option("N,N", "Which key points --answer has, in words; none: 0.")
-    ] = None,
+    all_: Annotated[
+        bool, flag("--all", "List them, with our answers to those you answered.")
+    ] = False,
+    answer: Annotated[str | None, option("TEXT", "Answer the next one only.")] = None,
+    ticked: Annotated[str | None, option("N,N", "Key points that --answer has; 0 if none.")] = None,
     json: Json = False,
 ) -> None:
-    """Answer what else is asked about what you passed."""
+    """Answer follow-up questions about the parts you passed."""
     from grader.app import discussing
     from grader.reports import discuss as page
 

@@ -31,13 +31,15 @@ _SAID = {"-": "goes", "+": "comes", " ": "stays"}  # of a line, where no sign is
 def start(
     ctx: typer.Context,
     question: Id,
-    dir_: Annotated[Path | None, option("DIR", "Where to make its folder.", "--dir")] = None,
-    again: Annotated[bool, flag("--again", "Begin anew what you passed; yours is kept.")] = False,
+    dir_: Annotated[Path | None, option("DIR", "Where to create its folder.", "--dir")] = None,
+    again: Annotated[
+        bool, flag("--again", "Start a passed question over; keeps your file.")
+    ] = False,
     seed: Seed = None,
     edit: Annotated[bool, flag("--edit", "Open the file in your editor.")] = False,
     json: Json = False,
 ) -> None:
-    """Make a folder with a drill; never over anything."""
+    """Create a folder for a question; never overwrites."""
     from grader import forms
     from grader.app import drills
     from grader.app.context import GET_TORCH, torch_installed
@@ -88,10 +90,10 @@ def start(
 def case(
     ctx: typer.Context,
     name: Annotated[
-        str | None, argument("NAME", "The case; else all are listed.", autocompletion=cases)
+        str | None, argument("NAME", "Case to write (default: list all).", autocompletion=cases)
     ] = None,
     question: SomeId = None,
-    run: Annotated[str | None, option("RUN", "These calls, where it has several.")] = None,
+    run: Annotated[str | None, option("RUN", "Which calls, if the case has several.")] = None,
     seed: Seed = None,
     debug: Annotated[bool, typer.Option("--debug", "--pdb", help="Run it in pdb.")] = False,
     json: Json = False,
@@ -157,7 +159,7 @@ def reset(ctx: typer.Context, question: SomeId = None, json: Json = False) -> No
 def hint(
     ctx: typer.Context,
     question: SomeId = None,
-    number: Annotated[int | None, option("N", "This hint, seen or not.", min=1)] = None,
+    number: Annotated[int | None, option("N", "Show hint N, seen or not.", min=1)] = None,
     json: Json = False,
 ) -> None:
     """Show one more hint."""
@@ -198,10 +200,10 @@ def hint(
 def run(
     ctx: typer.Context,
     question: SomeId = None,
-    seed: Annotated[int, option("N", "Run with this seed; the log has 0.", min=0, max=MOST)] = 0,
+    seed: Annotated[int, option("N", "Seed (default 0, as in the log).", min=0, max=MOST)] = 0,
     json: Json = False,
 ) -> int:
-    """Run the script of a diagnosis once: 0 it ends, 1 it does not."""
+    """Run the script of a diagnosis; uses one of your runs."""
     from grader.app import drills
     from grader.reports.grade import run_page
 
@@ -236,11 +238,11 @@ def solution(
     question: SomeId = None,
     give_up: Annotated[bool, flag("--give-up", "Show it before a pass; this is recorded.")] = False,
     mine: Annotated[bool, flag("--mine", "Compare it with your file.")] = False,
-    full: Annotated[bool, flag("--full", "A whole right file.")] = False,
+    full: Annotated[bool, flag("--full", "Print a whole right file.")] = False,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Show what to keep, and what had to change in the starter."""
+    """Show the solution: what to keep, what had to change."""
     from grader.app import drills
 
     found = drills.solution(context(ctx), question, give_up=give_up, seed=seed)

@@ -17,7 +17,7 @@ from grader.model.errors import UsageError
 def edit(
     ctx: typer.Context,
     question: SomeId = None,
-    editor: Annotated[str | None, option("CMD", "Else what VISUAL or EDITOR names.")] = None,
+    editor: Annotated[str | None, option("CMD", "Editor (default: VISUAL or EDITOR).")] = None,
 ) -> None:
     """Open your file in your editor, and wait for it."""
     from grader.app.resolve import resolve

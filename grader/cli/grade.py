@@ -25,25 +25,23 @@ def grade(
     ctx: typer.Context,
     question: Annotated[
         str | None,
-        argument(
-            "ID|PATH", "A question, folder or file; else that of this folder.", autocompletion=ids
-        ),
+        argument("ID|PATH", "Question, folder or file (default: this folder).", autocompletion=ids),
     ] = None,
-    file: Annotated[Path | None, option("PATH", "Grade this file; no attempt of yours.")] = None,
+    file: Annotated[Path | None, option("PATH", "Grade this file; not counted as a try.")] = None,
     seed: Seed = None,
-    parts: Annotated[str | None, option("N,N", "The parts that count; else all.")] = None,
+    parts: Annotated[str | None, option("N,N", "Parts that count (default: all).")] = None,
     device: Annotated[
-        str, option("WHERE", "auto, cpu or cuda: what needs a GPU is measured there.")
+        str, option("WHERE", "Measure what needs a GPU on auto, cpu or cuda.")
     ] = "auto",
     full: Annotated[bool, flag("--full", "Print everything that was found, however long.")] = False,
     explain: Annotated[
-        bool, flag("--explain", "Explain a file that you have not edited yet, too.")
+        bool, flag("--explain", "Explain a file that you have not edited, too.")
     ] = False,
     html: Annotated[Path | None, option("FILE", "Write a page with pictures, too.")] = None,
-    yes: Annotated[bool, flag("--yes", "Do not ask before the grade of a prediction.")] = False,
+    yes: Annotated[bool, flag("--yes", "Do not ask before grading a prediction.")] = False,
     json: Json = False,
 ) -> int:
-    """Grade your submission: 0 it passes, 1 it does not."""
+    """Grade your file. Exit status: 0 pass, 1 fail."""
     from grader.app import grading, interviews
 
     here = context(ctx)

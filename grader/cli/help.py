@@ -22,7 +22,11 @@ def help_(
     ctx: typer.Context,
     words: Annotated[
         list[str] | None,
-        argument("TOPIC|COMMAND", "Else what there is.", autocompletion=lambda: _topics()),
+        argument(
+            "TOPIC|COMMAND",
+            "What to explain (default: list it all).",
+            autocompletion=lambda: _topics(),
+        ),
     ] = None,
 ) -> None:
     """Explain a topic, or a command."""

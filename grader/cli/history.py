@@ -27,7 +27,7 @@ def list_(
         str | None, argument("ID", "Only this question.", autocompletion=ids)
     ] = None,
     all_: Annotated[
-        bool, flag("--all", f"Every grade, not just changes of the last {LATEST}.")
+        bool, flag("--all", f"Every grade, not only changes in the last {LATEST}.")
     ] = False,
     json: Json = False,
 ) -> None:
@@ -85,8 +85,8 @@ def _local_time(moment: str) -> str:
 
 def restore(
     ctx: typer.Context,
-    attempt: Annotated[int, typer.Argument(metavar="NUMBER", help="As drill history has it.")],
-    to: Annotated[Path | None, option("PATH", "Into this new file instead.")] = None,
+    attempt: Annotated[int, typer.Argument(metavar="NUMBER", help="Number in drill history.")],
+    to: Annotated[Path | None, option("PATH", "Write it to this new file instead.")] = None,
     json: Json = False,
 ) -> None:
     """Bring a version back, keeping what is there."""

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from grader.records.interviews import Chosen, Interview
     from grader.reports.blocks import Block
 
-Candidate = Annotated[str, option("NAME", "Whom you interview. Their record is kept apart.")]
-Text = Annotated[str, argument("TEXT", "In one sentence or a few.")]
+Candidate = Annotated[str, option("NAME", "Candidate's name. Their record is kept separately.")]
+Text = Annotated[str, argument("TEXT", "One sentence or more.")]
 
 
 def begin(
@@ -35,9 +35,11 @@ def begin(
         argument("ID...", "Questions (default: some that fill the time).", autocompletion=ids),
     ] = None,
     minutes: Annotated[int | None, option("MIN", "Length (default 45).", min=5, max=480)] = None,
-    track: Annotated[str | None, option("TRACK", "Of this track.", autocompletion=tracks)] = None,
+    track: Annotated[
+        str | None, option("TRACK", "Only questions of this track.", autocompletion=tracks)
+    ] = None,
     role: Annotated[str | None, option("ROLE", "Questions that this role is asked.")] = None,
-    level: Annotated[str | None, option("LEVEL", "Of this level.")] = None,
+    level: Annotated[str | None, option("LEVEL", "Only questions of this level.")] = None,
     blind: Annotated[bool, flag("--blind", "No verdict before the end.")] = False,
     candidate: Candidate = "",
     json: Json = False,
@@ -94,7 +96,7 @@ def note(ctx: typer.Context, text: Text, candidate: Candidate = "", json: Json =
 
 def mark(
     ctx: typer.Context,
-    mark: Annotated[str, argument("MARK", "4 to 1, as the interviewer's guide has it.")],
+    mark: Annotated[str, argument("MARK", "4 (best) to 1, as in the interviewer's guide.")],
     text: Annotated[str, argument("TEXT", "A note.")] = "",
     question: Annotated[str | None, option("ID", "Default: the last one asked.")] = None,
     part: Annotated[int | None, option("N", "Mark one part.", min=1)] = None,
@@ -120,8 +122,10 @@ def decide(ctx: typer.Context, text: Text, candidate: Candidate = "", json: Json
 
 def debrief(
     ctx: typer.Context,
-    number: Annotated[int | None, argument("N", "Of this interview (default: the last).")] = None,
-    out: Annotated[Path | None, option("FILE", "Write it: .md or .html.")] = None,
+    number: Annotated[
+        int | None, argument("N", "Number of the interview (default: the last).")
+    ] = None,
+    out: Annotated[Path | None, option("FILE", "Write it to a .md or .html file.")] = None,
     candidate: Candidate = "",
     json: Json = False,
 ) -> None:

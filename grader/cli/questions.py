@@ -79,14 +79,14 @@ def _cells(one: Standing, today: date) -> tuple[str, ...]:
 def show(
     ctx: typer.Context,
     question: SomeId = None,
-    all_: Annotated[bool, flag("--all", "Every part, asked or not; all of a guide.")] = False,
+    all_: Annotated[bool, flag("--all", "Show later parts, too; all of a guide.")] = False,
     interviewer: Annotated[
-        bool, flag("--interviewer", "A page to ask it live: spoils it.")
+        bool, flag("--interviewer", "Show a guide for the interviewer; gives the answers away.")
     ] = False,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Show a question, as far as you are with it; start nothing."""
+    """Show a question without starting it."""
     from grader.app.resolve import resolve
 
     here = context(ctx)
@@ -129,7 +129,7 @@ def pack(
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Hand questions out, without their solutions."""
+    """Write questions as files, without their solutions."""
     from grader.app.packing import pack as packed
 
     here = context(ctx)

@@ -22,7 +22,7 @@ def watch(
     question: SomeId = None,
     json: Annotated[bool, flag("--json", "Print each report as a line of JSON.")] = False,
 ) -> None:
-    """Grade at every save, until q or Ctrl-C: 0, whatever it finds."""
+    """Grade at every save, until q or Ctrl-C."""
     follow(ctx, question, json=json)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from grader import forms
 from grader.cli import help as help_module
 from grader.model.report import Verdict
-from tests.cli.conftest import Drill
+from tests.cli.conftest import ROOT, Drill
 
 TOPICS = {path.stem for path in (Path(help_module.__file__).parent / "topics").glob("*.md")}
 
@@ -35,6 +36,12 @@ def test_the_commands_of_practice_fit_a_screen(drill: Drill) -> None:
     assert not any(line.startswith(("  bank ", "  class ", "  mcp ")) for line in lines)
     assert "`drill --help` has all of them" in " ".join(lines)
     assert "\n  bank " in drill("--help").out
+
+
+def test_help_names_defaults_and_has_no_elses(drill: Drill) -> None:
+    said = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert not re.findall(r".*(?:: Else|; else) .*", said)
+    assert "(default: the one in this folder)" in drill("hint", "--help").out
 
 
 @pytest.mark.parametrize("topic", sorted(TOPICS))
