@@ -63,9 +63,11 @@ def _known(
         raise UsageError("a case says what is right, and the interview that is open is blind")
     question, form = choice.question, forms.of(choice.question.spec)
     if form.is_text or form.apart:  # nor may its cases be known
-        what = "runs your test on hidden implementations" if form.apart else "asks for text"
+        why = "your answers are text"
+        if form.apart:
+            why = "it runs your test on hidden implementations"
         raise UsageError(
-            f"{question.id} {what}, which no script can call",
+            f"{question.id} has no case to run as a script: {why}",
             hint=f"Next: drill grade{choice.argument}   drill hint{choice.argument}",
         )
     yours = ctx.progress(question)

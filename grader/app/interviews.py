@@ -22,7 +22,7 @@ from grader.app.resolve import Choice, enclosing, open_folder, resolve
 from grader.model.errors import UsageError
 from grader.model.question import Header, Question
 from grader.records import events, interviews
-from grader.records.events import Event, What
+from grader.records.events import Event, RecordsError, What
 from grader.records.interviews import Chosen, Interview, Said
 from grader.records.progress import counts
 
@@ -105,7 +105,11 @@ def begin(
 def _add(ctx: Context, what: What, question: str = "", bank: str = "", **more: Any) -> str:  # noqa: ANN401
     """Record an event, without which there is no interview, and return when."""
     event = Event(what, ctx.now(), ctx.who, __version__, question, bank, **more)
-    ctx.store.write(lambda db: events.add(db, event))
+    try:
+        ctx.store.write(lambda db: events.add(db, event))
+    except RecordsError as fault:
+        text = f"an interview needs your history, which cannot be written ({fault.message})"
+        raise UsageError(text, fault.hint or "Next: drill doctor") from fault
     return event.at
 
 
@@ -211,8 +215,8 @@ def note(ctx: Context, text: str) -> None:
     _add(ctx, "noted", last.question, parts=str(last.part), detail=text)
 
 
-def mark(ctx: Context, text: str, question: str | None = None, part: int = 0) -> None:
-    """Record a mark from 4 to 1, with a note after it, on a question or on a part of it."""
+def mark(ctx: Context, text: str, question: str | None = None, part: int = 0) -> str:
+    """Record a mark from 4 to 1, with a note after it, on a question or a part; say on which."""
     held = _last(ctx)
     asked = [said.question for said in held.asked]
     name = question or next(reversed(asked), "")
@@ -224,6 +228,7 @@ def mark(ctx: Context, text: str, question: str | None = None, part: int = 0) ->
     if text[:1] not in {"4", "3", "2", "1"} or text[1:2].strip():
         raise UsageError("expected a mark from 4 to 1, and after a blank a note")
     _add(ctx, "marked", name, parts=str(part), detail=text)
+    return f"part {part} of {name}" if part else name
 
 
 def decide(ctx: Context, text: str) -> None:

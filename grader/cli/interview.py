@@ -13,11 +13,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, argument, check_candidate, context, flag, ids, option, tracks
-from grader.model.errors import UsageError
+from grader.cli.context import (
+    Json,
+    argument,
+    check_candidate,
+    context,
+    data_folder,
+    flag,
+    ids,
+    option,
+    tracks,
+)
+from grader.model.errors import UsageError, did_you_mean
 from grader.model.numerals import quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from grader.app.context import Context
     from grader.app.resolve import Choice
     from grader.model.question import Question
@@ -47,7 +59,7 @@ def begin(
     """Begin an interview, or continue the open one (the default)."""
     from grader.app import interviews
 
-    here, fit = _context(ctx, candidate), (track, level, role)
+    here, fit = _context(ctx, candidate, begins=True), (track, level, role)
     if questions and any(fit):
         raise UsageError("expected questions by ID, or --track, --role or --level; found both")
     held = interviews.latest(here)
@@ -106,9 +118,9 @@ def mark(
     """Mark a question, from 4 to 1; the last mark counts."""
     from grader.app import interviews
 
-    interviews.mark(_context(ctx, candidate), f"{mark} {text}", question, part or 0)
+    marked = interviews.mark(_context(ctx, candidate), f"{mark} {text}", question, part or 0)
     if not output.answer(json, mark=int(mark)):
-        output.write("marked")
+        output.write(f"marked {marked}")
 
 
 def decide(ctx: typer.Context, text: Text, candidate: Candidate = "", json: Json = False) -> None:
@@ -117,7 +129,7 @@ def decide(ctx: typer.Context, text: Text, candidate: Candidate = "", json: Json
 
     interviews.decide(_context(ctx, candidate), text)
     if not output.answer(json, decision=text):
-        output.write("decided")
+        output.write("the decision is recorded, and the debrief shows it")
 
 
 def debrief(
@@ -143,17 +155,31 @@ def list_(ctx: typer.Context, candidate: Candidate = "", json: Json = False) -> 
         return
     if not found:
         others = "" if candidate else "; those of a candidate: --candidate NAME"
-        output.write(f"no interview on record{others}")
-    for held in found:
-        ids = ", ".join(chosen.id for chosen in held.questions)
-        output.write(f"{held.number:>3}  {held.at[:10]}  {ids}  {held.decision}")
+        output.steps(_command(here, candidate), after=f"no interview on record{others}")
+        return
+    rows = [
+        (str(held.number), held.at[:10], ", ".join(one.id for one in held.questions), held.decision)
+        for held in found
+    ]
+    output.table(("no.", "date", "questions", "decision"), rows, long="questions")
+    output.steps(_command(here, candidate, "debrief"))
 
 
-def _context(ctx: typer.Context, candidate: str) -> Context:
-    """Return the surroundings, with the records of a candidate if one is named."""
+def _context(ctx: typer.Context, candidate: str, *, begins: bool = False) -> Context:
+    """Return the surroundings, with the records of a candidate if one is named.
+
+    UsageError if there are no records of that candidate, unless an interview may begin.
+    """
     if candidate:
         check_candidate("--candidate", candidate)
         os.environ["DRILL_CANDIDATE"] = candidate
+        folder = data_folder()
+        if not (begins or folder.exists()):
+            others = sorted(one.name for one in folder.parent.glob("*"))
+            raise UsageError(
+                f"no interview of {candidate}{did_you_mean(candidate, others)}",
+                hint=f"Next: drill interview --candidate {shlex.quote(candidate)}",
+            )
     return context(ctx)
 
 
@@ -181,7 +207,8 @@ def _ask(
             name = f"part {yours.asked(parts)} of {name}"
         return f"Leave {name} and {_then(upcoming[-1])}?\n{interviews.left(here)}."
 
-    typed, case = {}, () if held.blind else ("c case",)
+    typed: dict[str, tuple[str, Callable[[str], object]]] = {}
+    case = () if held.blind else ("c case",)
     keys = ("n go on", "h hint", *case, "p question", "d diff", "e edit", "q leave")
     if held.candidate:
         keys = ("g go on", "n note", "m mark", "h hint", "p question", "d diff", "q leave")

@@ -94,7 +94,7 @@ class Live:
     keys: tuple[str, ...]  # the foot of a page; the first key leaves the question
     left: Callable[[], str]  # the time in words; nothing when it is over
     leaving: Callable[[], str]  # the question to answer before the question is left
-    typed: Mapping[str, tuple[str, Callable[[str], None]]]  # by key: a text that is not shown
+    typed: Mapping[str, tuple[str, Callable[[str], object]]]  # by key: a text that is not shown
 
 
 class Screen(Closing):
@@ -238,7 +238,7 @@ class Screen(Closing):
                 self._put(text, *foot)
         return False
 
-    def _note(self, kind: str, keep: Callable[[str], None]) -> None:
+    def _note(self, kind: str, keep: Callable[[str], object]) -> None:
         """Take a text, of which a screen that is shared shows how long it is."""
         typed = ""
         try:

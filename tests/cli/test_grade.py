@@ -485,7 +485,7 @@ def test_the_first_prediction_counts(real: Drill, monkeypatch: pytest.MonkeyPatc
     assert "Idea: overwrite. It gives your numbers in the failing case." in page
     assert "8.000" in page  # after a prediction what is right is shown
     assert page.endswith(f"\nNext: drill start maxpool-routing --bank {ROOT}\n")
-    said = "seven-windows asks for text, which no script can call"
+    said = "seven-windows has no case to run as a script: your answers are text"
     real(*here, "case", "seven", "seven-windows").refused(said)
     (folder / "answers.txt").write_text(RIGHT_ANSWERS)
     monkeypatch.chdir(folder)

@@ -344,10 +344,12 @@ def test_marks_and_a_decision_are_in_the_debrief(drill: Drill, clock: Clock) -> 
     drill("interview", ONE, "--candidate", "Ada")
     who = ("--candidate", "Ada")
     assert drill("interview", "mark", "2", "--json", *who).data["mark"] == 2
-    drill("interview", "mark", "4", "--part", "2", *who)
+    marked = drill("interview", "mark", "4", "--part", "2", *who)
+    assert marked.out == f"marked part 2 of {ONE}\n"
     drill("interview", "end", *who)
-    drill("interview", "mark", "3", "asks for shapes", *who)  # the last one counts
-    drill("interview", "decide", "Invite her again.", *who)
+    marked = drill("interview", "mark", "3", "asks for shapes", *who)  # the last one counts
+    assert marked.out == f"marked {ONE}\n"
+    assert "recorded" in drill("interview", "decide", "Invite her again.", *who).out
     found = drill("interview", "debrief", "--json", *who).data
     assert found["decision"] == "Invite her again."
     assert found["questions"][0]["marks"] == [[0, 3, "asks for shapes"], [2, 4, ""]]
@@ -359,7 +361,9 @@ def test_marks_and_a_decision_are_in_the_debrief(drill: Drill, clock: Clock) -> 
     html = Path("ada.html").read_text()
     assert "asks for shapes" in html
     assert "Invite her again." in html
-    assert "Invite her again." in drill("interview", "list", *who).out
+    listed = drill("interview", "list", *who).out
+    assert "Invite her again." in listed
+    assert listed.endswith("Next: drill interview debrief --candidate Ada\n")
     (row,) = drill("interview", "list", "--json", *who).data["interviews"]
     assert row["questions"][0][0] == ONE
     for words, text in (
@@ -425,7 +429,7 @@ def test_a_folder_that_cannot_be_made_opens_no_interview(
         there.touch()
     who = ("--candidate", "Ada") if way == "folder" else ()
     assert drill("interview", ONE, *who).status == 2
-    drill("interview", "next", *who).refused("no interview is open")
+    drill("interview", "next", *who).refused("no interview")
     there.unlink() if way == "folder" else there.rmdir()
     assert "45 of 45 minutes left" in flat(drill("interview", ONE, *who))
 
@@ -455,6 +459,32 @@ def test_a_note_is_taken_while_an_interview_is_open(drill: Drill, clock: Clock) 
     assert drill("interview", "note", "quick", "--json").data["noted"] == 5
     assert "quick" in str(drill("interview", "end", "--json").data)
     drill("interview", "note", "x").refused("no interview is open")
+
+
+def test_a_misspelled_candidate_is_said_and_gets_no_record(drill: Drill, home: Path) -> None:
+    assert drill("interview", "list").out == "no interviews yet\nNext: drill interview\n"
+    drill("interview", ONE, "--candidate", "Ada L")
+    for words in (["debrief"], ["end"], ["note", "x"], ["mark", "3"], ["decide", "x"], ["list"]):
+        ended = drill("interview", *words, "--candidate", "Adda L")
+        ended.refused("no interview of Adda L; did you mean 'Ada L'?", "--candidate 'Adda L'")
+    assert [one.name for one in (home / "candidates").iterdir()] == ["Ada L"]
+
+
+def test_the_list_of_interviews_fits_the_window(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drill("interview", ONE, TWO)
+    drill("interview", "decide", "yes")
+    monkeypatch.setenv("COLUMNS", "50")
+    lines = drill("interview", "list").out.splitlines()
+    assert max(map(len, lines)) <= 50
+    assert lines[0].split() == ["no.", "date", "questions", "decision"]
+
+
+def test_without_a_history_there_is_no_interview_and_it_says_why(drill: Drill, home: Path) -> None:
+    home.write_text("no folder")
+    ended = drill("interview", ONE)
+    ended.refused("an interview needs your history, which cannot be written (", "drill doctor")
 
 
 @pytest.mark.parametrize("name", ["../../evil", "..", "a/b", "/tmp/evil", " ", "x" * 61, "a\n"])
