@@ -102,11 +102,11 @@ def _records(ctx: Context) -> Finding:
     try:
         ctx.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=ctx.data):
-            tries = ctx.read(lambda db: events.count(db, kind="grade"), 0)
+            grades = ctx.read(lambda db: events.count(db, kind="grade"), 0)
     except OSError as fault:
         value = f"{where} cannot be written: {fault.strerror}; grades are not recorded"
         return _missing("records", value, "export DRILL_HOME=DIR")
-    return Finding("kept in", f"{where}: {quantity(tries, 'try', 'tries')}")
+    return Finding("kept in", f"{where}: {quantity(grades, 'grade')}")
 
 
 def _banks(ctx: Context) -> Iterator[Finding]:

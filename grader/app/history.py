@@ -152,7 +152,7 @@ def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, 
     """
     found = ctx.store.read(lambda db: events.find(db, number), empty=None)
     if found is None:
-        text = f"there is no attempt {number}"
+        text = f"there is no version {number}"
         raise UsageError(text, hint="drill history lists those there are")
     attempt, content = found
     if to is not None:
@@ -166,7 +166,7 @@ def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, 
     )
     if drill is None:
         raise UsageError(
-            f"attempt {attempt.id} is at {attempt.question} of {attempt.bank}, which has no known"
+            f"version {attempt.id} is of {attempt.question} of {attempt.bank}, which has no known"
             " folder",
             hint=f"drill history restore {attempt.id} --to PATH brings it back into a new file;"
             f" drill start {attempt.question}{ctx.option} makes a folder",

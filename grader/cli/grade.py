@@ -16,6 +16,7 @@ from grader.reports import sheet
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded
+    from grader.model.report import Report
     from grader.reports.grade import Around
 
 STATUS = {"pass": 0, "invalid": 3}  # any other verdict: 1
@@ -94,6 +95,7 @@ def around_of(graded: Graded, now: str, *, full: bool = False, explain: bool = F
     from grader.reports.question import requested
 
     new, asked = graded.next_part, graded.choice.question
+    is_edited_first = not graded.interviewed and (new is not None or _needs_edit(graded.report))
     return Around(
         file=_near(graded.path),
         tries=graded.tries,
@@ -101,7 +103,7 @@ def around_of(graded: Graded, now: str, *, full: bool = False, explain: bool = F
             filter(None, [_time_taken(graded, now), "after giving up" * graded.given_up])
         ),
         everything=f"drill grade{graded.again} --full",
-        first=f"edit {graded.path.name}, then" * (new is not None and not graded.interviewed),
+        first=f"edit {graded.path.name}, then" if is_edited_first else "",
         steps=_next_steps(graded, explained=explain or full),
         unchanged_since=graded.unchanged_since,
         asked=new or 0,
@@ -114,6 +116,12 @@ def around_of(graded: Graded, now: str, *, full: bool = False, explain: bool = F
         complete=not graded.clock,  # an interview keeps ideas for its end
         news=("The interview is over, and its debrief is there.",) * graded.interviewed,
     )
+
+
+def _needs_edit(report: Report) -> bool:
+    """Return True if a file cannot be judged as it is: it raises, or lacks a function."""
+    tried = any(check.failing for check in report.checks if not check.stretch)
+    return report.verdict == "error" and bool(report.message) and not tried
 
 
 def _near(path: Path) -> str:
@@ -158,7 +166,8 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     if not report.checks:  # it never got as far: no hint is about that
         return (again,)
     failing = next((c for c in report.checks if c.failing and not c.stretch), None)
-    steps = []
+    edits = _needs_edit(report)
+    steps = [again] * edits
     form = forms.of(spec)
     can_run = not (form.is_text or form.apart)
     if failing is not None and can_run and failing.part <= graded.known:
@@ -170,6 +179,6 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     kept_back = report.unchanged or (graded.unchanged_since and not report.message)
     if kept_back and not explained and not graded.clock:
         steps.append(f"{again} --explain")
-    elif not graded.hints_left:
+    elif not (graded.hints_left or edits):
         steps.append(solution + " --give-up" * (not graded.passed))
     return tuple(steps)

@@ -46,19 +46,22 @@ def list_(
         return
     which = f" {question}" if question else ""
     if not found:
-        output.write(f"no attempt{f' of{which}' if which else ''} yet; drill grade makes one")
+        output.write(f"no version{f' of{which}' if which else ''} yet; drill grade keeps one")
         return
     shown = [row for row, before in zip(found, (None, *found), strict=False)
              if all_ or row is found[-1] or before is None or not row.repeats(before)]  # fmt: skip
     first = 2 if question else 1  # which needs no column for itself
     head, *table = ((cells[0], *cells[first:]) for cells in (_HEAD, *map(_cells, shown)))
     output.table(head, table, long=_LONG, spare=("hints", "when", "part"))
-    restore, of = f"drill history restore {shown[-1].attempt.id}", len(found) + earlier
+    # The last version is most likely what the folder has: offer the one before it.
+    last = shown[-1].attempt
+    before = [row.attempt.id for row in shown[:-1] if row.attempt.question == last.question]
+    restore, of = f"drill history restore {[last.id, *before][-1]}", len(found) + earlier
     if len(shown) == of:
         output.steps(restore)
     else:
         whole = f"drill history{which}{here.option} --all"
-        output.steps(whole, restore, after=f"{len(shown):,} of {of:,} tries")
+        output.steps(whole, restore, after=f"{len(shown):,} of {of:,} versions")
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -95,6 +98,6 @@ def restore(
     size, path, copy = history.restore(context(ctx), attempt, to=to)
     if output.answer(json, attempt=attempt, restored=path, kept=copy):
         return
-    output.write(f"attempt {attempt} ({quantity(size, 'byte')}) is in {path}")
+    output.write(f"version {attempt} ({quantity(size, 'byte')}) is in {path}")
     if copy is not None:
         output.write(f"what was there is kept in {copy}")

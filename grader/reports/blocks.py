@@ -272,9 +272,15 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
             yield from more
         case Item(text, mark, indent):
             yield from sheet.wrapped(_clean(text), across, first=f"{' ' * indent}{inert(mark)} ")
-        case Code(written, indent):
+        case Code(written, indent, language):
             for line in written:
-                yield from sheet.folded(f"{' ' * indent}{inert(line)}".rstrip(), across)
+                text = f"{' ' * indent}{inert(line)}".rstrip()
+                comment = re.match(r" *# ", text) if language == "python" else None
+                if comment and cells(text) > across >= 2 * cells(comment[0]):
+                    mark = comment[0]
+                    yield from sheet.wrapped(text[len(mark) :], across, first=mark, indent=mark)
+                else:
+                    yield from sheet.folded(text, across)
         case Figure():
             yield from block.draw(width)
         case Table():

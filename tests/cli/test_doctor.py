@@ -27,7 +27,7 @@ def test_all_is_well(drill: Drill, home: Path) -> None:
     assert lines[1] == "    MISSING torch: not installed; only some questions need it"
     assert lines[2].startswith("            pip install torch==")
     assert len(lines) <= 22
-    there = ("versions    drill ", "numpy", "machine", "3 questions", f"{home}: 0 tries")
+    there = ("versions    drill ", "numpy", "machine", "3 questions", f"{home}: 0 grades")
     for expected in there:
         assert expected in " ".join(ended.out.split("\n                "))
     assert f"isolation   strong: {len(ACTS)} of {len(ACTS)} forbidden things" in ended.out

@@ -44,10 +44,10 @@ def test_of_a_long_history_the_latest_are_shown_and_a_line_says_how_to_see_all(
         return [line.split()[0] for line in lines if line.split()[0].isdigit() and "FAIL" in line]
 
     assert numbers() == ["5", "6"]
-    more = "2 of 6 tries\nNext: drill history --all   drill history restore 6\n"
+    more = "2 of 6 versions\nNext: drill history --all   drill history restore 5\n"
     assert drill("history").out.endswith(more)
     one = drill("history", "double-trouble").out
-    assert "2 of 3 tries\nNext: drill history double-trouble --all" in one
+    assert "2 of 3 versions\nNext: drill history double-trouble --all" in one
     assert len(numbers("--all")) == 6
     assert " of 6" not in drill("history", "--all").out
     assert len(drill("history", "--json").data["attempts"]) == 6
@@ -60,7 +60,7 @@ def test_rows_that_say_nothing_new_are_folded(drill: Drill) -> None:
         drill("grade")
     out = drill("history", "double-trouble").out.splitlines()
     assert [line.split()[0] for line in out[1:-2]] == ["1", "4", "5"]
-    assert out[-2] == "3 of 5 tries"
+    assert out[-2] == "3 of 5 versions"
     assert out[-1].startswith("Next: drill history double-trouble --all")
     assert out[1].split()[-2:] == ["FAIL", "value"]
     assert "question" not in out[0]

@@ -102,11 +102,11 @@ grade troubl --seed 3 => 2 | Next: drill grade double-trouble --seed 3
 
 == an attempt that is unknown does not come back
 history restore x => 2
-history restore 7 => 2 | there is no attempt 7
-history restore 1180591620717411303424 => 2 | there is no attempt 1180591620717411303424
+history restore 7 => 2 | there is no version 7
+history restore 1180591620717411303424 => 2 | there is no version 1180591620717411303424
 start double-trouble => 0
 grade => 1
-history restore 1180591620717411303424 => 2 | there is no attempt 1180591620717411303424
+history restore 1180591620717411303424 => 2 | there is no version 1180591620717411303424
 
 == a version comes back into no file that is there
 start double-trouble => 0
@@ -134,6 +134,9 @@ grade => 1 | m is NaN, expected 0 | divides-by-nothing | FILE mean-and-spread, p
 FILE < WHOLE
 grade => 1 | PASS FILE mean-and-spread, part 2 of 3 try | 80 of 100 points | !does not define
 grade => 1 | does not define spread(x) yet. | !Facts | !Also
+grade => 1 | Next: edit submission.py, then drill grade | !give-up
+FILE < def f(:
+grade => 1 | Next: edit submission.py, then drill grade
 FILE < WHOLE\nSPREAD
 grade => 0 | all 3 parts | 100 of 100 points; 5 checks
 list => 0 | passed

@@ -75,6 +75,13 @@ def test_a_page_on_a_terminal() -> None:
     )
 
 
+def test_the_rest_of_a_long_comment_is_a_comment_too() -> None:
+    code = Code(("x = 1", f"    # {'four ' * 12}", "#  short"), 2, "python")
+    begin = "      # four four four four four four"
+    assert lines((code,), 40) == ["  x = 1", begin, begin, "  #  short"]
+    assert lines((Code(code.lines, 2),), 40)[2].startswith("          four")
+
+
 def test_a_page_read_aloud() -> None:
     assert render_text(PAGE[:2] + PAGE[6:], aloud=True).splitlines() == [
         "two-rows, Two rows, part 1 of 3",
