@@ -90,18 +90,33 @@ def listed(
     level: str | None = None,
     role: str | None = None,
     *,
+    form: str | None = None,
+    text: str = "",
     new: bool = False,
     due: bool = False,
     under: int | None = None,
 ) -> list[Standing]:
-    """Return questions with the days on which they come back: all, or those that are asked for."""
+    """Return questions with the days on which they come back: all, or those that are asked for.
+
+    `text` is looked for in the ID, the title and the track.
+    """
+    if form is not None:
+        from grader import forms  # which a whole list does without
+
+        _known("form", form, forms.NAMES)
     today, found = ctx.today, questions(ctx, track, level, role, new=new)
     rows = [Standing(header, yours, schedule.due(ctx, header, yours)) for header, yours in found]
     return [
         row
         for row in rows
         if (row.is_due(today) or not due) and (under is None or row.header.minutes <= under)
+        if form in {None, row.header.form} and _mentions(row.header, text)
     ]
+
+
+def _mentions(header: Header, text: str) -> bool:
+    """Return True if the ID, the title or the track of a question has a text in it."""
+    return text.lower() in f"{header.called}\n{header.title}\n{header.track}".lower()
 
 
 def suggestion(ctx: Context) -> Suggested | None:

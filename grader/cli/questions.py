@@ -22,9 +22,13 @@ _HEAD = ("question", "title", "level", "parts", "min", "you")
 
 def list_(
     ctx: typer.Context,
+    text: Annotated[str, argument("TEXT", "Only IDs, titles and tracks with this text.")] = "",
     track: Annotated[str | None, option("TRACK", "Only this track.", autocompletion=tracks)] = None,
     level: Annotated[str | None, option("LEVEL", "Only this level.")] = None,
     role: Annotated[str | None, option("ROLE", "Only what this role is asked.")] = None,
+    form: Annotated[
+        str | None, option("FORM", "Only this form: fix, estimate, predict, derive, review, ...")
+    ] = None,
     due: Annotated[bool, flag("--due", "Only those due for review.")] = False,
     new: Annotated[bool, flag("--new", "Only those not begun.")] = False,
     under: Annotated[int | None, option("MIN", "Only those of at most MIN minutes.", min=1)] = None,
@@ -34,8 +38,8 @@ def list_(
     from grader.app.catalog import listed
 
     here = context(ctx)
-    found = listed(here, track, level, role, new=new, due=due, under=under)
-    names = ("id", "called", "title", "track", "level", "roles", "minutes", "bank")
+    found = listed(here, track, level, role, form=form, text=text, new=new, due=due, under=under)
+    names = ("id", "called", "title", "track", "form", "level", "roles", "minutes", "bank")
     rows = [
         {name: getattr(one.header, name) for name in names}
         | {"state": one.yours.state, "tries": one.yours.tries, "passed": one.yours.passed}
@@ -57,9 +61,9 @@ def list_(
         said = f", {again} due for review" * bool(again)
         said = f"{sum(one.yours.passed for one in found)} of {len(found)} passed{said}"
         output.steps(f"drill next{here.option}", after=said)
-    elif due and not (track or level or role or new or under):
+    elif due and not (track or level or role or form or text or new or under):
         output.steps(f"drill next{here.option}", after="nothing is due")
-    elif track or level or role or new or due or under:
+    elif track or level or role or form or text or new or due or under:
         output.steps(f"drill list{here.option}", after="no such questions")
     else:
         output.write("no questions: the banks that were found hold none")

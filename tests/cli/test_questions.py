@@ -10,7 +10,7 @@ import pytest
 
 from grader.app import catalog
 from tests.bank.specs import edited, write_bank
-from tests.cli.conftest import Drill, without_torch
+from tests.cli.conftest import ROOT, Drill, without_torch
 
 
 @pytest.fixture(autouse=True)
@@ -187,3 +187,16 @@ def test_a_guide_of_programs_that_cannot_be_loaded_blames_the_bank(
     ended = real("--bank", str(bank), "show", "scaled-copy", "--interviewer", "--all")
     assert (ended.status, ended.out) == (3, "")
     assert "does not define" in ended.err
+
+
+def test_a_list_is_narrowed_by_a_text_and_by_a_form(real: Drill) -> None:
+    def ids(*words: str) -> list[str]:
+        found = real("--bank", str(ROOT), "list", *words, "--json").data["questions"]
+        return [one["id"] for one in found]
+
+    assert ids("roofline") == ["roofline-and-ledger"]
+    assert "rope" in ids("PORT of ro")
+    assert set(ids("--form", "predict")) == {"seven-windows", "three-rows", "four-averages"}
+    assert ids("windows", "--form", "estimate") == []
+    refused = real("--bank", str(ROOT), "list", "--form", "estimates")
+    refused.refused("there is no such form; did you mean 'estimate'?", "write-the-test")
