@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
+from grader import forms
 from grader.cli import drill, output, questions
 from grader.cli.edit import open_editor
 from grader.cli.grade import around_of
@@ -271,6 +272,9 @@ class Screen(Closing):
         foot = (*(["s solution"] if passed else ["h hint", "c case"]), *_KEYS)
         if self._live is not None:
             foot = self._live.keys
+        form = forms.of(self._watched.choice.question.spec)
+        if form.is_text or form.apart:  # there is no script of a case
+            foot = tuple(key for key in foot if key != "c case")
         if self._view:
             first = self._clock if self._live is not None else self._word
             foot = (first, "space: more" if more else "space: back", *foot)

@@ -253,7 +253,8 @@ def test_it_asks_before_the_grade_of_a_prediction_that_counts(
     monkeypatch.setenv("DRILL_BANK", str(ROOT))
     real("start", "seven-windows")
     here = OnTerminal("watch", "seven-windows")
-    here.until(KEYS)
+    keys = KEYS.replace("c case  ", "")  # answers have no case to run
+    here.until(keys)
     answers = Path("seven-windows", "answers.txt")
     for key, said in (("n", "r asks again, and so does the next save"), ("y", "answers.txt")):
         answers.write_text(f"grad_x[1] = 2\ngrad_x[4] = 5\ngrad_x[6] = 0\n# {key}\n")
@@ -261,14 +262,14 @@ def test_it_asks_before_the_grade_of_a_prediction_that_counts(
         assert "Only the first grade counts.\r\n" in asked
         assert f"grad_x[4] = 5\r\ngrad_x[6] = 0\r\n# {key}" in asked
         here.type(key)
-        page = here.until(KEYS)
+        page = here.until(keys)
         assert said in page
         assert "--yes" not in page  # which nobody can type here
         if key == "n":
             here.type("r")
             here.until("y grade  other keys: not yet")
             here.type(" ")
-            here.until(KEYS)
+            here.until(keys)
     here.type("q")
     assert here.ended() == 0
     (row,) = (row for row in real("list", "--json").data["questions"] if row["tries"])
