@@ -114,14 +114,18 @@ class FoundFile:
     unread: bool = False  # whether the fault is the grader's
     bytes_at: Path | Packed | None = None  # where they are
 
-    def unreadable(self, fault: OSError) -> FoundFile:
-        """Return it as one that this machine cannot read."""
-        return replace(self, fault=f"cannot be read: {fault.strerror or fault}", stray=True)
+    def unreadable(self, error: Exception) -> FoundFile:
+        """Return it with the reason why it cannot be read.
 
-    def failed(self, error: Exception) -> FoundFile:
-        """Return it as one that the grader failed to read, which is a bug and costs no points."""
-        said = inert(f"{type(error).__name__}: {error}", 200)
-        return replace(self, fault=f"the grader failed to read it ({said})", unread=True)
+        A UsageError is a fault of the file, an OSError one of this machine. Anything else is a bug
+        of the grader, which costs no points.
+        """
+        if isinstance(error, UsageError):
+            return replace(self, fault=error.message)
+        if isinstance(error, OSError):
+            return replace(self, fault=f"cannot be read: {error.strerror or error}", stray=True)
+        text = inert(f"{type(error).__name__}: {error}", 200)
+        return replace(self, fault=f"the grader failed to read it ({text})", unread=True)
 
 
 class HandIns(Closing):
@@ -373,12 +377,8 @@ class HandIns(Closing):
                 _fits(file.path, found.st_size)
                 packed = read_regular(place, MOST[ARCHIVE] + 1)[0]
                 return self._unpacked(io.BytesIO(packed), file, 1)
-        except OSError as fault:
-            return [file.unreadable(fault)]
-        except UsageError as fault:
-            return [replace(file, fault=fault.message)]
         except Exception as error:  # noqa: BLE001 - one file must not stop a class
-            return [file.failed(error)]
+            return [file.unreadable(error)]
         return [file]
 
     def _unpacked(
@@ -443,12 +443,8 @@ class HandIns(Closing):
             if suffix(path) == ARCHIVE:
                 return self._unpacked(io.BytesIO(content), file, depth + 1)
             return [replace(file, bytes_at=Packed.of(content, self._temporary))]
-        except UsageError as fault:
-            return [replace(file, fault=fault.message)]
-        except OSError as fault:  # of this machine
-            return [file.unreadable(fault)]
         except Exception as error:  # noqa: BLE001 - one file must not stop a class
-            return [file.failed(error)]
+            return [file.unreadable(error)]
 
 
 @contextmanager
@@ -525,13 +521,16 @@ def _handed(
     program = Program()
     try:
         if not file.fault:
-            program = _program(file, beside, skip=skip)
-    except UsageError as error:
-        file = replace(file, fault=error.message)
+            main = _content(file)
+            if suffix(file.path) == ".ipynb":
+                main = code_of(main, skip=skip)
+            elif suffix(file.path) == ".py":
+                main = _as_utf8(main)
+            program = Program(main, _imported(main, beside, {}))
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - one file must not stop a class
-        file = file.failed(error)
+        file = file.unreadable(error)
     fault, unread = ("", file.fault) if file.unread else (file.fault, "")
     found = HandIn(
         claim.student, claim.question, file.path, "" if file.fault else program.sha256,
@@ -542,15 +541,6 @@ def _handed(
 
 _IMPORT = re.compile(rb"(?:^|[;:\n\r])[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([^#\r\n;]+))")
 _KNOWN = sys.stdlib_module_names | {"numpy", "torch"}  # of which a file takes no place
-
-
-def _program(file: FoundFile, beside: Mapping[bytes, FoundFile], *, skip: bool) -> Program:
-    main = _content(file)
-    if suffix(file.path) == ".ipynb":
-        main = code_of(main, skip=skip)
-    elif suffix(file.path) == ".py":
-        main = _as_utf8(main)
-    return Program(main, _imported(main, beside, {}))
 
 
 def _as_utf8(source: bytes) -> bytes:
