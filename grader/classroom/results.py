@@ -100,6 +100,7 @@ class Results(Closing):
                     write = replace(write, seed=read_terms(folder).seed)
                 write_whole(folder / TERMS, [json.dumps(asdict(write), indent=2), "\n"])
             self.terms = read_terms(folder)
+            self._questions = {question.id: question for question in self.terms.questions}
             self._root = _storable(self.terms.submissions)
             path = folder / TABLE
             if path.is_symlink() or (path.exists() and not stat.S_ISREG(path.stat().st_mode)):
@@ -130,7 +131,6 @@ class Results(Closing):
         What others handed in elsewhere stays; `unused`, read last, are files that are no answers.
         """
         count, root = 0, self._root
-        questions = {one.id: one for one in self.terms.questions}
         with _explained(self.folder / TABLE), self._db as db:
             gone = "UPDATE grade SET place = -1 WHERE"
             db.execute(f"{gone} root = ?", [root])
@@ -141,23 +141,17 @@ class Results(Closing):
                 report: tuple[str | None, str] = (None, "")
                 if one.sha256:
                     state, kept = "waiting", program.main  # b"" where the file is empty
-                    key = key_of(self.terms, questions[one.question], program, one.student)
+                    key = key_of(self.terms, self._questions[one.question], program, one.student)
                     found = "SELECT report, graded_at FROM grade WHERE key = ? AND state = 'graded'"
                     if known := db.execute(found, [key]).fetchone():  # for whomever
                         state, report = "graded", known
+                files = program.modules.items()
+                modules = json.dumps({name: text.decode("latin-1") for name, text in files})
+                values = map(_storable, asdict(one).values())
                 db.execute(
                     f"INSERT OR REPLACE INTO grade ({_HAND_IN}, said, key, place, program, "
                     f"modules, state, report, graded_at, root) VALUES ({', '.join('?' * 18)})",
-                    [
-                        *map(_storable, asdict(one).values()),
-                        key,
-                        count,
-                        kept,
-                        _modules_to_json(program),
-                        state,
-                        *report,
-                        root,
-                    ],
+                    [*values, key, count, kept, modules, state, *report, root],
                 )
                 count += 1
             db.execute("DELETE FROM aside WHERE root = ?", [root])
@@ -203,8 +197,13 @@ class Results(Closing):
             "AND root = ? AND state IN ('waiting', 'fault') AND program IS NOT NULL "
             "GROUP BY key ORDER BY min(place)"
         )
-        for key, student, *program in self._rows(sql, question.id, self._root):
-            yield key, _program_of(*program), student
+        for key, student, main, modules in self._rows(sql, question.id, self._root):
+            files = json.loads(modules).items()
+            yield (
+                key,
+                Program(main, {name: text.encode("latin-1") for name, text in files}),
+                student,
+            )
 
     def with_key(self, key: str) -> list[Entry]:
         """Return the files with one program, as far as they are handed in now."""
@@ -228,7 +227,7 @@ class Results(Closing):
             for question, theirs in groupby(group, key=lambda one: one.question.id):
                 files = list(theirs)[::-1]  # the last of the best, or the last
                 files = [one for one in files if one.less < 100] or files  # not one far too late
-                files = [one for one in files if not _is_starter(one)] or files
+                files = [one for one in files if not (one.report and one.report.unchanged)] or files
                 best = max(files, key=lambda one: -1 if one.points is None else one.points)
                 counted = best if self.terms.counts == "best" else files[0]
                 rivals = (one for one in files if one.handed.at == counted.handed.at)
@@ -245,9 +244,8 @@ class Results(Closing):
                 if entry is not None:
                     yield entry if override is None else replace(entry, override=override)
         for student, question in sorted(key for key in given if key[0] in missing):
-            posed = next(one for one in self.terms.questions if one.id == question)
             nothing = HandIn(student, question, "", "")
-            yield Entry(posed, nothing, override=given[student, question])
+            yield Entry(self._questions[question], nothing, override=given[student, question])
 
     def students(self) -> list[str]:
         """Return everybody who handed something in, or has points by hand without."""
@@ -261,7 +259,6 @@ class Results(Closing):
         return int(next(self._rows(sql))[0])
 
     def _entries(self, where: str, *values: object, order: str = "place") -> Iterator[Entry]:
-        questions = {one.id: one for one in self.terms.questions}
         policy = self.terms.late
         sql = (
             f"SELECT {_HAND_IN}, said, report, state, graded_at FROM grade "
@@ -269,7 +266,7 @@ class Results(Closing):
         )
         for row in self._rows(sql, *values):
             one, (said, report, state, graded_at) = HandIn(*row[:9]), row[9:]
-            if one.question not in questions:
+            if one.question not in self._questions:
                 continue
             days, less = self.terms.days_late(one.student, one.at), 0.0
             # Of an extension a learning platform knows nothing.
@@ -283,7 +280,8 @@ class Results(Closing):
                 said = " ".join(str(fault).split())[:200]
                 text = f"{self.folder / TABLE}: expected a report in it: {said}"
                 raise UsageError(text) from fault
-            yield Entry(questions[one.question], one, read, said, late, graded_at, days, less)
+            question = self._questions[one.question]
+            yield Entry(question, one, read, said, late, graded_at, days, less)
 
     def _rows(self, sql: str, *values: object) -> Iterator[Any]:
         with _explained(self.folder / TABLE):
@@ -316,10 +314,6 @@ class Results(Closing):
         return found.popitem()
 
 
-def _is_starter(entry: Entry) -> bool:
-    return entry.report is not None and entry.report.unchanged
-
-
 def read_terms(folder: Path) -> Terms:
     """Return what all grades of a class share, as its folder of results has it."""
     path = folder / TERMS
@@ -347,15 +341,6 @@ def _storable(value: Any) -> Any:  # noqa: ANN401 - of a column
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     return value
-
-
-def _modules_to_json(program: Program) -> str:
-    return json.dumps({name: text.decode("latin-1") for name, text in program.modules.items()})
-
-
-def _program_of(main: bytes, modules: str) -> Program:
-    files = json.loads(modules)
-    return Program(main, {name: text.encode("latin-1") for name, text in files.items()})
 
 
 @contextmanager
