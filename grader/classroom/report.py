@@ -382,27 +382,22 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> It
     )  # fmt: skip
     yield Table(head, tuple(rows))
     if talks := to_talk_to(found):
-        yield Gap()
         yield Heading("Students to talk to", level=3)
         yield Paragraph(TALK)
         for one, why in talks:
             name = f" ({inert(one.name, _LONGEST)})" if one.name else ""
             yield Paragraph(why, inert(one.id, _LONGEST) + name, hang=4)
     if unloaded := not_loaded(found):
-        yield Gap()
         yield Heading("Did not load", level=3)
         yield Paragraph(NOT_LOADED)
         for cause, people in unloaded.items():
             yield Paragraph(", ".join(people), f"{inert(cause, _LONGEST)}:", hang=4)
     for asked in found.questions:
-        yield Gap()
         yield from _question(asked, results, most)
     if found.scores:
-        yield Gap()
         yield Heading("Points, of all")
         yield _bars(found.scores)
     if found.aside:
-        yield Gap()
         yield Heading("Files that are no answer")
         yield from (Item(inert(f"{path}: {why}")) for path, why in found.aside)
 
@@ -438,7 +433,6 @@ def _question(asked: QuestionFindings, results: str, most: int | None) -> Iterat
     else:
         yield Paragraph("No listed idea shows.")
     if asked.groups:
-        yield Gap()
         yield Heading("Equal answers that no listed idea gives", level=3)
         yield Paragraph(GROUPS)
         several = [group for group in asked.groups if len(group.students) > 1]

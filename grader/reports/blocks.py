@@ -14,7 +14,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from grader.model.numerals import joined
 from grader.reports import sheet
@@ -42,9 +42,8 @@ BAR = r"\|"  # in a cell
 _LINKS = re.compile(r"(?i)(?<=www)\.|:(?=//)|@(?=\w)")
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A title, and facts at its right; below it where there is no room."""
+class Heading(NamedTuple):
+    """A title below a blank line, and facts at its right or, without room, below it."""
 
     title: str
     facts: str = ""
@@ -52,8 +51,7 @@ class Heading:
     level: int = 2  # of HTML and Markdown
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(NamedTuple):
     """Words that flow, maybe behind a word or two in bold."""
 
     text: str
@@ -63,8 +61,7 @@ class Paragraph:
     hang: int = 0  # more cells before all lines but the first
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One item of a list; its further lines stand below the first word."""
 
     text: str
@@ -73,8 +70,7 @@ class Item:
     inner: bool = False  # of a list in a list, for Markdown
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """Lines in which every space counts."""
 
     lines: tuple[str, ...]
@@ -82,24 +78,21 @@ class Code:
     language: str = "text"  # for Markdown
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """What is set in columns: drawn for a width, or a fact a line where it is read aloud."""
 
     draw: Callable[[int], Iterable[Line]]
     spoken: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(NamedTuple):
     """What HTML has in the place of some blocks, drawn of the words and the HTML that they are."""
 
     draw: Callable[[str, str], str]
     blocks: tuple[Block, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Rows of as many cells as the head has; a column that is empty in all rows is left out."""
 
     head: tuple[str, ...]
@@ -109,8 +102,7 @@ class Table:
     marked: frozenset[int] = frozenset()  # rows that stand out where there is color
 
 
-@dataclass(frozen=True, slots=True)
-class Commands:
+class Commands(NamedTuple):
     """What to type next, which no file has; a command is never broken, shortened or escaped."""
 
     commands: tuple[str, ...]
@@ -122,15 +114,13 @@ class Gap:
     """A blank line on a terminal; everywhere else blocks stand apart anyway."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """Where a page says what it leaves out, and which command shows it."""
 
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shorter:
+class Shorter(NamedTuple):
     """What stands in the place of some blocks from a rank on, and what is then lost."""
 
     rank: int
@@ -138,8 +128,7 @@ class Shorter:
     lost: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Shrinks:
+class Shrinks(NamedTuple):
     """Blocks that may be shown shorter where a page has to fit; the ranks rise."""
 
     blocks: tuple[Block, ...]
@@ -249,6 +238,7 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
     across = min(width, sheet.WIDEST)
     match block:
         case Heading(title, facts, name):
+            yield ""
             title, facts, name = inert(title), inert(facts), inert(name)
             styled = sheet.bold(name, f"  {title}") if name else sheet.bold(title)
             gap = across - cells(sheet.plain(styled)) - cells(facts)

@@ -55,7 +55,7 @@ def page(model: Model, title: str, taken: Settings, notes: Iterable[str]) -> Ite
     yield Paragraph(f"{', '.join(said)}.")
     yield from (Paragraph(note, hang=4) for note in notes)
     for table in model.tables:
-        yield from (Gap(), *tabled(table, values))
+        yield from tabled(table, values)
 
 
 def tabled(table: Table, values: Values, *, whole: bool = False) -> Iterator[Block]:

@@ -76,10 +76,10 @@ def page(debrief: Debrief) -> Iterator[Block]:
     if debrief.not_asked:
         yield Paragraph(f"{'; '.join(debrief.not_asked)}.", "Not asked:", hang=4)
     for one in debrief.questions:
-        yield from (Gap(), Heading(one.title, quantity(one.hints, "hint"), one.id))
+        yield Heading(one.title, quantity(one.hints, "hint"), one.id)
         yield from _question(one)
     if debrief.notes:
-        yield from (Gap(), Heading("Notes"))
+        yield Heading("Notes")
         for minute, question, part, text in debrief.notes:
             yield Item(f"{question}, part {part}: {text}", f"{round(minute):>3} min")
 

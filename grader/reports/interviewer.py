@@ -164,20 +164,21 @@ def _page(
     file = forms.of(spec).file
     text = f'The candidate edits `{file}` ("the file", "starter"), made by `drill start {called}`. '
     text += f"What they read, with the contract, is `drill show {called} --all`."
-    yield from (Gap(), Paragraph(text))
+    yield Gap()
+    yield Paragraph(text)
     if held is None:
         numbers = joined(range(1, len(ends) + 1))
         text = f"`drill show {called} --interviewer --all` has every part, idea and follow-up."
         yield Paragraph(text, f"{ends[-1]} minutes: part{'s'[: len(ends) - 1]} {numbers}.")
     if not forms.of(spec).is_text:
-        yield from (Gap(), Heading("Starter"), Gap())
+        yield Heading("Starter")
+        yield Gap()
         if question.repair:
             yield Paragraph("Part 1 removes lines `1-` and adds lines `1+`, and so on.")
         yield Code(tuple(_starter(question, len(ends), detail)))
     for number, _ in enumerate(ends, 1):
-        yield Gap()
         yield from _part(question, number, ends, detail, held)
-    yield from (Gap(), *_marks(spec, ends))
+    yield from _marks(spec, ends)
 
 
 def _differences(change: Change) -> Iterator[tuple[range, Sequence[str]]]:
@@ -230,21 +231,27 @@ def _part(
     spec, part = question.spec, question.spec.parts[number - 1]
     terms = f"{quantity(part.minutes, 'minute')}, {quantity(part.points, 'point')}"
     yield Heading(f"Part {number} of {len(spec.parts)}, {terms}")
-    yield from (Gap(), *from_markdown(f"Read out: {part.prompt}"))
+    yield Gap()
+    yield from from_markdown(f"Read out: {part.prompt}")
     if calls := _calls(part.interface):
-        yield from (Gap(), Paragraph(calls, "Interface:"))
+        yield Gap()
+        yield Paragraph(calls, "Interface:")
     if detail.contract:
-        yield from (Gap(), Paragraph("as the candidate reads it.", "Contract,"))
+        yield Gap()
+        yield Paragraph("as the candidate reads it.", "Contract,")
         yield from asked(question, number)
     if right := [*_right(question, number)]:
-        yield from (Gap(), Paragraph("each answer or change, and why.", "Right:"), *right)
+        yield Gap()
+        yield Paragraph("each answer or change, and why.", "Right:")
+        yield from right
     checks = {check.id for check in part.checks}
     ideas = [name for name, idea in question.ideas.items() if checks & set(idea.killed_by)]
     starter = [name for name in ideas if name in spec.starter_holds]
     text = "wrong ideas, as the candidate is told of them."
     if starter:
         text += f" The starter holds {joined(f'`{name}`' for name in starter)}."
-    yield from (Gap(), Paragraph(text, "Listen for"))
+    yield Gap()
+    yield Paragraph(text, "Listen for")
     if held is None:
         ideas.sort(key=lambda name: name not in starter)
         most = len(starter) + detail.ideas
@@ -254,10 +261,12 @@ def _part(
             yield Item(f"Others: {joined(f'`{name}`' for name in ideas[most:])}.")
     else:
         yield from _by_check(question, part, held)
-    yield from (Gap(), *_hints(part, number, ends))
+    yield Gap()
+    yield from _hints(part, number, ends)
     if follow_ups := part.follow_ups[: detail.follow_ups]:
         texts = [f"{one.ask.strip()}{_choices(one)} - {one.answer}" for one in follow_ups]
-        yield from (Gap(), Paragraph("with what a good answer says.", "Follow-ups,"))
+        yield Gap()
+        yield Paragraph("with what a good answer says.", "Follow-ups,")
         yield from _list(texts)
 
 
@@ -337,7 +346,8 @@ def _marks(spec: Spec, ends: Sequence[int]) -> Iterator[Block]:
     yield Table(("part", "minutes", "mark", "hints", "passed"), tuple(rows))
     yield Gap()
     yield from (Item(text, f"mark {mark}") for mark, text in LEVELS)
-    yield from (Gap(), Paragraph("strong yes / yes / no / strong no. Notes:", "Decision:"))
+    yield Gap()
+    yield Paragraph("strong yes / yes / no / strong no. Notes:", "Decision:")
     yield Figure(lambda width: ["." * width] * 3)
 
 

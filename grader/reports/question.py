@@ -92,16 +92,18 @@ def document(
     for number, part in enumerate(spec.parts[:parts], 1):
         if many > 1:
             title = f"Part {number} of {many}, {part.points} points, {part.minutes} minutes"
-            yield from (Gap(), Heading(title))
+            yield Heading(title)
         level = 3 if many > 1 else 2
         yield from (Gap(), *from_markdown(part.prompt))
         if part.interface:
-            yield from (Gap(), Heading("Interface", level=level), _interface(part))
+            yield Heading("Interface", level=level)
+            yield _interface(part)
         if contract := list(_contract(question, number)):
-            yield from (Gap(), Heading("Contract", level=level))
+            yield Heading("Contract", level=level)
             yield from contract
         if questions := list(_questions(part)):
-            yield from (Gap(), Heading("Questions", level=level), *questions)
+            yield Heading("Questions", level=level)
+            yield from questions
     yield from _materials(question)
     if (runs := spec.experiments) is not None and not alone:
         yield Gap()
@@ -115,7 +117,7 @@ def document(
 def _materials(question: Question, level: int = 2) -> Iterator[Block]:
     """What its form shows besides: answers that are asked for, a diff, a log."""
     for shown in forms.of(question.spec).materials(question.spec):
-        yield from (Gap(), Heading(shown.heading, level=level))
+        yield Heading(shown.heading, level=level)
         if shown.text:
             yield Code(tuple(shown.text.splitlines()), 2, shown.language)
         widest = max((len(name) for name, _ in shown.rows), default=0)
@@ -154,7 +156,7 @@ def handed_out_markdown(question: Question, parts: int, examples: Sequence[str])
     )
     said += f" questions, keep it in its folder, `{question.id}`."
     said += " The first answer counts, and no later one." * form.one_try
-    ending: list[Block] = [Gap(), Heading("Your answer"), Paragraph(said)]
+    ending: list[Block] = [Heading("Your answer"), Paragraph(said)]
     if examples:
         uses = " and ".join(question.spec.uses)
         text = f"Examples print what comes out and what is expected ({uses} needed):"
