@@ -18,17 +18,17 @@ _MATRICES = {
     "last": ("hidden", "outputs", "1"),
 }
 _PARAMETERS = (
-    *(Tensor(name, (to, of), times) for name, (of, to, times) in _MATRICES.items()),
-    *(Tensor(f"bias of {name}", (to,), f"{times} * biased")
+    *(Tensor(name, f"{to}, {of}", times) for name, (of, to, times) in _MATRICES.items()),
+    *(Tensor(f"bias of {name}", to, f"{times} * biased")
       for name, (_, to, times) in _MATRICES.items()),
 )  # fmt: skip
 _PRODUCTS = [Product(name, "batch", *one) for name, one in _MATRICES.items()]
-_DATA = [Tensor("data", ("batch", "inputs"), kept="1")]
+_DATA = [Tensor("data", "batch, inputs", kept="1")]
 _LAYER = [
-    Tensor("projected", ("batch", "hidden"), kept="gelu"),
-    Tensor("activated", ("batch", "hidden"), kept="1"),
+    Tensor("projected", "batch, hidden", kept="gelu"),
+    Tensor("activated", "batch, hidden", kept="1"),
 ]
-_LOSS = training.loss(("batch", "outputs"))
+_LOSS = training.loss("batch, outputs")
 MODEL = Model(
     "mlp",
     "Projections with an activation between them; cross-entropy of the outputs in fp32.",

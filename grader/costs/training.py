@@ -46,14 +46,14 @@ class Tensor(NamedTuple):
     """
 
     name: str
-    shape: tuple[str, ...]
+    shape: str  # sizes, such as "batch, seq, width"
     times: str = "1"
     kept: str = "0"
     width: str = "element"  # bytes of an element
 
     @property
     def elements(self) -> str:
-        return " * ".join(self.shape)
+        return self.shape.replace(", ", " * ")
 
     def nbytes(self, count: str) -> str:
         return f"{self.width} * {self.elements} * ({count})"
@@ -84,7 +84,7 @@ def kept(tensors: Iterable[Tensor]) -> str:
     return " + ".join(one.nbytes(f"({one.times}) * ({one.kept})") for one in tensors)
 
 
-def loss(logits: tuple[str, ...]) -> tuple[Tensor, ...]:
+def loss(logits: str) -> tuple[Tensor, ...]:
     """Activations from the logits on."""
     cast = Tensor("logits in fp32", logits, "cast", width="4")
     return Tensor("logits", logits), cast, Tensor("log-probs", logits, kept="1", width="4")
@@ -184,7 +184,8 @@ def tables(
     )  # fmt: skip
 
     def row(one: Tensor, cell: Cell) -> Row:
-        return Row((one.name, Cell("shape", one.shape), ", ".join(one.shape), cell), one.times)
+        shape = Cell("shape", tuple(one.shape.split(", ")))
+        return Row((one.name, shape, one.shape, cell), one.times)
 
     head, note = ("", "shape", "names"), "A gradient has the shape of its tensor."
     for part, tensors in activations.items():

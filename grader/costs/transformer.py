@@ -37,25 +37,28 @@ _MATRICES = {  # of a layer: from a width to another, and how often
     "down": ("ffn", "width", "layers"),
 }
 _PARAMETERS = (
-    Tensor("embedding", ("vocab", "width")),
-    *(Tensor(name, (to, of), times) for name, (of, to, times) in _MATRICES.items()),
-    Tensor("norms", ("width",), "(2 * layers + 1)"),
-    Tensor("head", ("vocab", "width"), "own"),
+    Tensor("embedding", "vocab, width"),
+    *(Tensor(name, f"{to}, {of}", times) for name, (of, to, times) in _MATRICES.items()),
+    Tensor("norms", "width", "(2 * layers + 1)"),
+    Tensor("head", "vocab, width", "own"),
 )
-_STREAM, _EACH = ("batch", "seq", "width"), ("batch", "seq", "1")
-_WIDE, _PAIRS = ("batch", "seq", "ffn"), ("batch", "heads", "seq", "seq")
-_KEYS, _KEPT = ("batch", "kv_heads", "seq", "head"), "1 - again"
+_STREAM = "batch, seq, width"
+_EACH = "batch, seq, 1"
+_WIDE = "batch, seq, ffn"
+_PAIRS = "batch, heads, seq, seq"
+_KEYS = "batch, kv_heads, seq, head"
+_KEPT = "1 - again"
 _CORE = "(1 - again) * (1 - core_again)"  # what recomputing attention alone does not keep
 _LAYER = (
     Tensor("stream 1", _STREAM, kept="1"),
     Tensor("1/rms 1", _EACH, kept=_KEPT, width="4"),
     Tensor("norm 1", _STREAM, kept=_KEPT),
-    Tensor("queries", ("batch", "heads", "seq", "head"), kept=_KEPT),
+    Tensor("queries", "batch, heads, seq, head", kept=_KEPT),
     Tensor("keys", _KEYS, kept=_KEPT),
     Tensor("values", _KEYS, kept=_KEPT),
     Tensor("scores", _PAIRS, "1 - fused"),
     Tensor("softmax", _PAIRS, "1 - fused", _CORE),
-    Tensor("logsumexp", ("batch", "heads", "seq"), "fused", _CORE, "4"),
+    Tensor("logsumexp", "batch, heads, seq", "fused", _CORE, "4"),
     Tensor("attention", _STREAM, kept=_KEPT),
     Tensor("output", _STREAM),
     Tensor("stream 2", _STREAM, kept=_KEPT),
@@ -72,7 +75,7 @@ _HEAD = (
     Tensor("last stream", _STREAM, kept="1"),
     Tensor("1/rms", _EACH, kept="1", width="4"),
     Tensor("last norm", _STREAM, kept="1"),
-    *training.loss(("batch", "seq", "vocab")),
+    *training.loss("batch, seq, vocab"),
 )
 _REBUILT = [one for one in _LAYER if one.kept in {_KEPT, _CORE}]
 # The queries that share a key-value head are one factor.  Fused, scores are not written nor read.
