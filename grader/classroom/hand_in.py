@@ -20,7 +20,6 @@ import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -40,12 +39,11 @@ from grader.classroom.layout import (
     Layout,
     Pattern,
     acts,
-    copy_number,
     detected,
     is_markdown,
     submitters,
     suffix,
-    version_number,
+    version_numbers,
 )
 from grader.classroom.notebook import MOST_BYTES, code_of
 from grader.model.classroom import HandIn, Program
@@ -103,8 +101,7 @@ class Packed(NamedTuple):
         return zlib.decompress(self.file.read(self.size))
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFile:
+class FoundFile(NamedTuple):
     """A file, or what is in the place of one."""
 
     path: str  # from the root, with `/`; what is in a zip file lies below its name
@@ -121,11 +118,11 @@ class FoundFile:
         of the grader, which costs no points.
         """
         if isinstance(error, UsageError):
-            return replace(self, fault=error.message)
+            return self._replace(fault=error.message)
         if isinstance(error, OSError):
-            return replace(self, fault=f"cannot be read: {error.strerror or error}", stray=True)
+            return self._replace(fault=f"cannot be read: {error.strerror or error}", stray=True)
         text = inert(f"{type(error).__name__}: {error}", 200)
-        return replace(self, fault=f"the grader failed to read it ({text})", unread=True)
+        return self._replace(fault=f"the grader failed to read it ({text})", unread=True)
 
 
 class HandIns(Closing):
@@ -191,7 +188,7 @@ class HandIns(Closing):
             if found.name == "gradescope" and file.path == at:
                 if file.fault:
                     raise UsageError(f"{at}: {file.fault}")
-                found = replace(found, people=submitters(_content(file)))
+                found = found._replace(people=submitters(_content(file)))
         return found
 
     def __iter__(self) -> Iterator[tuple[HandIn, Program]]:
@@ -201,7 +198,7 @@ class HandIns(Closing):
         grader's fault), and the program is empty.
         """
         claimed: dict[tuple[str, str], list[tuple[Claim, FoundFile]]] = {}
-        beside: dict[tuple[str, str], dict[bytes, FoundFile]] = {}  # by student and folder
+        beside: dict[tuple[str, str], dict[str, FoundFile]] = {}  # by student and folder
         self.students = answering = set[str]()
         why = {one.path: self._why(one) for one in self.files}  # a file is not used
         for file in self.files:
@@ -215,11 +212,11 @@ class HandIns(Closing):
             if claims and why[file.path] and all(one.rank[0] == NONE for one in claims):
                 why[file.path] = file.fault or self._unnamed(file)
             for claim in claims:
-                dated = replace(claim, at=file.at) if claim.at is None else claim
+                dated = claim._replace(at=file.at) if claim.at is None else claim
                 claimed.setdefault((claim.student, claim.question), []).append((dated, file))
                 if suffix(file.path) == ".py" and not file.fault:
                     folder, _, name = file.path.rpartition("/")
-                    stem = name.rpartition(".")[0].encode()
+                    stem = name.rpartition(".")[0]
                     beside.setdefault((claim.student, folder), {})[stem] = file
                 if claim.rank[0] < UNFIT:
                     answering.add(claim.student)
@@ -242,7 +239,7 @@ class HandIns(Closing):
                     try:
                         given.append(_handed(file, claim, modules, skip=self._skip))
                         why[file.path] = ""
-                        taken |= {modules[name.encode()].path for name in given[-1][1].modules}
+                        taken |= {modules[name].path for name in given[-1][1].modules}
                     except OSError as error:  # of this machine, and not the student's
                         why[file.path] = file.unreadable(error).fault
                 why |= dict.fromkeys(sorted(taken), "")
@@ -273,7 +270,7 @@ class HandIns(Closing):
                 to = f" to {claim.question}" if student in answering else ""
                 if not file.unread:
                     self.lacking.append(student + to)
-                yield _handed(replace(file, fault=fault), claim, {})
+                yield _handed(file._replace(fault=fault), claim, {})
         self.unused[:] = [(path, said) for path, said in why.items() if said]
 
     def _is_starter(self, claim: Claim, file: FoundFile) -> bool:
@@ -368,7 +365,7 @@ class HandIns(Closing):
             found = place.lstat()
             with suppress(OverflowError, ValueError):
                 moment = datetime.fromtimestamp(found.st_mtime, UTC)
-                file = replace(file, at=moment.isoformat(timespec="seconds"))
+                file = file._replace(at=moment.isoformat(timespec="seconds"))
             file = _usable(file, found.st_mode)
             if stat.S_ISDIR(found.st_mode) and not file.fault:
                 folders.append(place)
@@ -406,7 +403,7 @@ class HandIns(Closing):
                 path = _path(info, depth)
                 if not path.endswith("/") and not any(map(_ignored, path.split("/"))):
                     found += self._entry(opened, info, path, of, depth)
-        return found or ([replace(of, fault="a zip file with nothing in it")] if of else [])
+        return found or ([of._replace(fault="a zip file with nothing in it")] if of else [])
 
     def _entry(
         self,
@@ -424,12 +421,12 @@ class HandIns(Closing):
         file = _usable(FoundFile(f"{of.path}/{path}" if of else path, at), info.external_attr >> 16)
         if path[1:2] == ":" or {"", ".", ".."} & {*path.split("/")}:
             fault = "its path leads out of the zip file"
-            file = replace(file, fault=fault, stray=of is None)
+            file = file._replace(fault=fault, stray=of is None)
         elif info.flag_bits & _ENCRYPTED:
-            file = replace(file, fault="it is encrypted")
+            file = file._replace(fault="it is encrypted")
         elif info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
             fault = "it is packed in a way that is not read: pack it as a plain zip file"
-            file = replace(file, fault=fault)
+            file = file._replace(fault=fault)
         says_whose = of is None and path.rpartition("/")[2] == METADATA
         if file.fault or not (says_whose or suffix(path) in {*self.names.ends, ARCHIVE}):
             return [file]
@@ -442,7 +439,7 @@ class HandIns(Closing):
                 content = opened.read(info)
             if suffix(path) == ARCHIVE:
                 return self._unpacked(io.BytesIO(content), file, depth + 1)
-            return [replace(file, bytes_at=Packed.of(content, self._temporary))]
+            return [file._replace(bytes_at=Packed.of(content, self._temporary))]
         except Exception as error:  # noqa: BLE001 - one file must not stop a class
             return [file.unreadable(error)]
 
@@ -479,14 +476,14 @@ def _usable(file: FoundFile, mode: int) -> FoundFile:
     kind, fault = stat.S_IFMT(mode), ""
     if len(file.path) > LONGEST:
         fault = f"its path has more than {LONGEST} characters"
-        return replace(file, path=file.path[:LONGEST], fault=fault, stray=True)
+        return file._replace(path=file.path[:LONGEST], fault=fault, stray=True)
     if acts(file.path):
         fault = "its name has characters that cannot be shown"
     elif kind == stat.S_IFLNK:
         fault = "a link, which is not followed"
     elif kind not in {0, stat.S_IFREG, stat.S_IFDIR}:
         fault = "a device or a pipe, and no file"
-    return replace(file, fault=fault)
+    return file._replace(fault=fault)
 
 
 def _fits(path: str, size: int, how: str = "") -> None:
@@ -504,15 +501,15 @@ def _in_time(one: tuple[Claim, FoundFile]) -> tuple[object, ...]:
     claim, file = one
     pieces = enumerate(re.split("([0-9]+)", file.path))  # every second one is a number
     depth = file.path.count("/")
-    copy = version_number(file.path), copy_number(file.path)
-    return claim.at, -depth, *copy, [int(p) if n % 2 else p for n, p in pieces]
+    name = [int(p) if n % 2 else p for n, p in pieces]
+    return claim.at, -depth, *version_numbers(file.path), name
 
 
 # Programs.
 
 
 def _handed(
-    file: FoundFile, claim: Claim, beside: Mapping[bytes, FoundFile], *, skip: bool = False
+    file: FoundFile, claim: Claim, beside: Mapping[str, FoundFile], *, skip: bool = False
 ) -> tuple[HandIn, Program]:
     """Return what a student handed in, and its program with the files beside it that it imports.
 
@@ -559,15 +556,15 @@ def _as_utf8(source: bytes) -> bytes:
 
 
 def _imported(
-    program: bytes, beside: Mapping[bytes, FoundFile], known: dict[str, bytes]
+    program: bytes, beside: Mapping[str, FoundFile], known: dict[str, bytes]
 ) -> dict[str, bytes]:
     """Return the files beside a program that it may import, and those that they may import."""
     for found in _IMPORT.finditer(program.removeprefix(codecs.BOM_UTF8)):
         for name in re.findall(rb"(?:^|,)[ \t]*(\w+)", found[1] or found[2]):
-            module = name.decode("ascii", "replace")
-            if name not in beside or module in known or module in _KNOWN:
+            module = name.decode()
+            if module not in beside or module in known or module in _KNOWN:
                 continue
-            text = _as_utf8(_content(beside[name]))
+            text = _as_utf8(_content(beside[module]))
             known[module] = text
             if len(known) > MOST_FILES or sum(map(len, known.values())) > MOST_BYTES:
                 most = f"{MOST_FILES} files and {MOST_BYTES:,} bytes"

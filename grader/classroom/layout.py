@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -69,8 +68,7 @@ _FORMS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """What a path says: whose a file is, and which question it answers."""
 
     student: str
@@ -113,17 +111,17 @@ def is_markdown(name: str) -> bool:
     return name.casefold().endswith(_MARKDOWN)
 
 
-def copy_number(path: str) -> int:
-    """Return the number that a browser or Canvas gave a later file of one name, else 0."""
-    found = re.search(_COPY + "$", path.rpartition("/")[2].rpartition(".")[0])
-    return int(re.findall("[0-9]+", found[0])[-1]) if found else 0
+def version_numbers(path: str) -> tuple[int, int]:
+    """Return the numbers of a version (`_v2`) and of a copy (` (1)`) in a file's name, else 0.
 
-
-def version_number(path: str) -> int:
-    """Return the number of a version that a file's name ends with (`_v2`), else 0."""
-    stem = re.sub(_COPY + "$", "", path.rpartition("/")[2].rpartition(".")[0])
-    found = re.search(r"(?:^|[ _-])(?:v|ver|version)[ ._-]?(\d{1,3})$", stem, re.IGNORECASE)
-    return int(found[1]) if found else 0
+    A browser or Canvas numbers the copies of one name.
+    """
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    copy = re.search(_COPY + "$", stem)
+    copies = re.findall("[0-9]+", copy[0]) if copy else [0]
+    stem = re.sub(_COPY + "$", "", stem)
+    version = re.search(r"(?:^|[ _-])(?:v|ver|version)[ ._-]?(\d{1,3})$", stem, re.IGNORECASE)
+    return int(version[1]) if version else 0, int(copies[-1])
 
 
 def fitting_pattern(paths: Iterable[str], asked: AnswerNames) -> str:
@@ -219,16 +217,14 @@ class AnswerNames:
         return none
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """How submissions are laid out: one of `LAYOUTS`."""
 
     name: str
     asked: AnswerNames
     around: str = ""  # the folder in which all of it lies
-    people: Mapping[str, Sequence[Claim]] = field(default_factory=dict)  # by folder, on Gradescope
-
-    misfit = "its path does not name a student and a question of the class"  # why it is no answer
+    people: Mapping[str, Sequence[Claim]] = {}  # by folder, on Gradescope
+    misfit: str = "its path does not name a student and a question of the class"  # of no answer
 
     @property
     def looks_like(self) -> str:
@@ -239,8 +235,7 @@ class Layout:
         found = _matched(self.name, path.removeprefix(f"{self.around}/" if self.around else ""))
         if found is None:
             return []
-        said = dict.fromkeys(("name", "student", "own", "number", "end", "late"), "")
-        said |= found.groupdict("")
+        said = defaultdict(str, found.groupdict(""))
         name, student, own, number = said["name"], said["student"], said["own"], said["number"]
         if self.name == "moodle":  # nobody is told apart by a name like a number
             student = number or ("" if name.strip().isdigit() else name)
@@ -257,7 +252,7 @@ class Layout:
             own = f" {end}"
         person = Claim(student, at=at, name=normal(name), late=bool(said["late"]))
         return [
-            replace(one, student=called, question=question, rank=rank)
+            one._replace(student=called, question=question, rank=rank)
             for one in self.people.get(student) or [person]
             if (called := student_id(one.student))
             for question, rank in self.asked.answers(own.split("/"))
@@ -309,7 +304,7 @@ class Pattern:
         fitting = self._asked.fitting(suffix(path))
         sure = ANY if not question else EXACT if question in fitting else UNFIT
         one = Claim(called, "", (sure, 0), when, said.get("name", ""), said.get("email", ""))
-        return [replace(one, question=each) for each in ([question] if question else fitting)]
+        return [one._replace(question=each) for each in ([question] if question else fitting)]
 
 
 def _form(pieces: Sequence[str], question: str) -> str:
@@ -407,7 +402,7 @@ def submitters(content: bytes) -> dict[str, list[Claim]]:
     numbers = Counter(number for number, _ in known if not re.search("@|^submission_|^$", number))
     return {
         folder: [
-            one if numbers[one.student] == 1 else replace(one, student=one.email or folder)
+            one if numbers[one.student] == 1 else one._replace(student=one.email or folder)
             for one in people
         ]
         for folder, people in found.items()
