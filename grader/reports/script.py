@@ -15,8 +15,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,15 +73,15 @@ _TENSOR_LAYOUTS = {
     "strided": "{0} = torch.repeat_interleave({0}, 2, -1)[..., ::2]",
     "broadcast": "{0} = {0}[:1].expand({0}.shape)",
 }
+Arrays = dict[str, Any]  # numpy arrays by name
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(NamedTuple):
     """A script: what makes it one that can be run, and what there is to read."""
 
     head: str
     body: str
-    arrays: Mapping[str, np.ndarray[Any, Any]]  # to be saved beside it, as .npz
+    arrays: Arrays  # to be saved beside it, as .npz
     driver: bytes  # the question's, where the script imports it; else empty
     first_call: int  # line of the whole script
 
@@ -96,8 +95,7 @@ class Script:
         found = {}
         if self.arrays:
             packed = io.BytesIO()
-            arrays: dict[str, Any] = dict(self.arrays)
-            np.savez(packed, **arrays)
+            np.savez(packed, **self.arrays)
             found[f"{name}.npz"] = packed.getvalue()
         if self.driver:
             found["driver.py"] = self.driver
@@ -121,7 +119,7 @@ def script(
     steps = question.runs[run]
     driven = any(step.owner in {"driver", "judge"} for step in steps)
     driver = question.handed_out(question.driver or b"") if driven else b""
-    large: dict[str, np.ndarray[Any, Any]] = {}
+    large: Arrays = {}
     made = [line for name, given in inputs.items() for line in _input(name, given, large)]
     head = f"# {inert(' '.join(remark.split()))}\n{_HEAD}"
     if any(step.backward for step in steps):
@@ -139,7 +137,7 @@ def script(
     return Script(head, "\n".join(body), large, driver, first_call)
 
 
-def _printed(name: str, value: object, large: dict[str, np.ndarray[Any, Any]]) -> Iterator[str]:
+def _printed(name: str, value: object, large: Arrays) -> Iterator[str]:
     """The lines that print a result, and what is expected if that can be written."""
     entries = value if isinstance(value, dict) else {}
     if isinstance(value, (list, tuple)):
@@ -182,9 +180,7 @@ def _call(step: Step) -> str:
     return f"{targets} = {call}"
 
 
-def _input(
-    name: str, given: Mapping[str, Any], large: dict[str, np.ndarray[Any, Any]]
-) -> Iterator[str]:
+def _input(name: str, given: Mapping[str, Any], large: Arrays) -> Iterator[str]:
     """The lines that make an input; a large array is added to `large`."""
     value = given["value"]
     array = value.values if isinstance(value, Tensor) else value
