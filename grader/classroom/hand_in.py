@@ -206,7 +206,7 @@ class HandIns(Closing):
             if claims and all(one.rank[0] == NONE for one in claims):
                 answered = self._defines_answer_to(file)
                 claims = [
-                    replace(one, rank=(ANY, FAR + one.rank[1])) if one.question == answered else one
+                    one._replace(rank=(ANY, FAR + one.rank[1])) if one.question == answered else one
                     for one in claims
                 ]
             if claims and why[file.path] and all(one.rank[0] == NONE for one in claims):

@@ -374,13 +374,13 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> It
     head = ("student", "name", *(one.question.id for one in found.questions), "points")
     of = points_text(found.of)
     alone = len(found.questions) == 1  # of several, no table with the causes fits a terminal
-    rows = (
+    rows = [
         (inert(one.id, _LONGEST), inert(one.name, _LONGEST),
          *(_said(result, cause=alone) for result in one.results),
          f"{points_text(one.so_far)} of {of}{' so far' * (one.points is None)}")
         for one in found.students
-    )  # fmt: skip
-    yield Table(head, tuple(rows))
+    ]  # fmt: skip
+    yield Table(head, rows)
     if talks := to_talk_to(found):
         yield Heading("Students to talk to", level=3)
         yield Paragraph(TALK)
@@ -461,8 +461,8 @@ def _bars(counts: Mapping[str, int]) -> Table:
     """A bar for each count, the largest filling the room there is."""
     each = {name: _BAR * count / max(counts.values()) for name, count in counts.items() if count}
     bars = {name: "#" * max(1, round(cells)) for name, cells in each.items()}
-    rows = ((name, str(count), bars.get(name, "")) for name, count in counts.items())
-    return Table(("", " ", "  "), tuple(rows), (" ",), indent=2)
+    rows = [(name, str(count), bars.get(name, "")) for name, count in counts.items()]
+    return Table(("", " ", "  "), rows, (" ",), indent=2)
 
 
 # In HTML.
@@ -524,7 +524,7 @@ def _words(one: Student) -> Iterator[str]:
 
 def _finder(found: ClassFindings) -> str:
     """A field that finds students, which the script shows, with the words that there are."""
-    words = dict.fromkeys(word for one in found.students for word in sorted(_words(one)) if word)
+    words = dict.fromkeys(word for one in found.students for word in sorted(_words(one)))
     offered = "".join(
         f'<option value="{_html(word)}"></option>' for word in list(words)[:_MOST_OFFERED]
     )

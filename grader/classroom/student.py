@@ -16,10 +16,11 @@ import hashlib
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from grader.bank.storage import read_regular, write_whole
 from grader.classroom.report import find, points_text
@@ -39,15 +40,14 @@ from grader.reports.words import deciding, smallest
 _NO = "it does not pass"
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """What may be shown of a report."""
 
     report: Report
     unseen: tuple[int, ...] = ()  # the parts in which a hidden check does not pass
     left_out: bool = False  # whether something that is known of the fault is not shown
 
-    def told(self) -> tuple[Block, ...]:
+    def told(self) -> Sequence[Block]:
         """Say it."""
         return told(self.report, complete=not (self.left_out or self.unseen))
 
@@ -155,7 +155,7 @@ NOT_GRADED = (
 UNSEEN = "A hidden check does not pass."
 
 
-def feedback(terms: Terms, entries: Sequence[Entry]) -> tuple[Block, ...]:
+def feedback(terms: Terms, entries: Sequence[Entry]) -> Sequence[Block]:
     """Say what came of what one student handed in: what counts of each question, at least one."""
     found = {entry.question.id: entry for entry in entries}
     (student,) = find(terms, entries).students
@@ -168,7 +168,7 @@ def feedback(terms: Terms, entries: Sequence[Entry]) -> tuple[Block, ...]:
     for question in terms.questions:
         blocks.append(Heading(question.title, question.id))
         blocks += _answer(terms, question, found.get(question.id))
-    return tuple(blocks)
+    return blocks
 
 
 def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> Iterator[Block]:

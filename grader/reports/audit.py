@@ -41,7 +41,7 @@ def audit_page(report: AuditReport) -> Iterator[Block]:
     if rows := [
         (f"  {c.id}", str(c.stops), str(c.first)) for c in report.checks if report.programs
     ]:
-        yield Table(("", "stops", "first"), tuple(rows), right=("stops", "first"))
+        yield Table(("", "stops", "first"), rows, right=("stops", "first"))
         yield Gap()
     made = [t for t in report.trivial if t.made]
     if stopped := ", ".join(t.name for t in made if not t.accepted):

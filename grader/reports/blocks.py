@@ -73,7 +73,7 @@ class Item(NamedTuple):
 class Code(NamedTuple):
     """Lines in which every space counts."""
 
-    lines: tuple[str, ...]
+    lines: Sequence[str]
     indent: int = 4
     language: str = "text"  # for Markdown
 
@@ -82,22 +82,22 @@ class Figure(NamedTuple):
     """What is set in columns: drawn for a width, or a fact a line where it is read aloud."""
 
     draw: Callable[[int], Iterable[Line]]
-    spoken: tuple[str, ...] = ()
+    spoken: Sequence[str] = ()
 
 
 class Picture(NamedTuple):
     """What HTML has in the place of some blocks, drawn of the words and the HTML that they are."""
 
     draw: Callable[[str, str], str]
-    blocks: tuple[Block, ...]
+    blocks: Sequence[Block]
 
 
 class Table(NamedTuple):
     """Rows of as many cells as the head has; a column that is empty in all rows is left out."""
 
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    right: tuple[str, ...] = ()  # the columns that are aligned at their right
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    right: Sequence[str] = ()  # the columns that are aligned at their right
     indent: int = 0
     marked: frozenset[int] = frozenset()  # rows that stand out where there is color
 
@@ -105,7 +105,7 @@ class Table(NamedTuple):
 class Commands(NamedTuple):
     """What to type next, which no file has; a command is never broken, shortened or escaped."""
 
-    commands: tuple[str, ...]
+    commands: Sequence[str]
     first: str = ""  # what to do before the first of them
 
 
@@ -124,15 +124,15 @@ class Shorter(NamedTuple):
     """What stands in the place of some blocks from a rank on, and what is then lost."""
 
     rank: int
-    blocks: tuple[Block, ...] = ()
-    lost: tuple[str, ...] = ()
+    blocks: Sequence[Block] = ()
+    lost: Sequence[str] = ()
 
 
 class Shrinks(NamedTuple):
     """Blocks that may be shown shorter where a page has to fit; the ranks rise."""
 
-    blocks: tuple[Block, ...]
-    shorter: tuple[Shorter, ...]
+    blocks: Sequence[Block]
+    shorter: Sequence[Shorter]
 
 
 Block: TypeAlias = (
@@ -157,7 +157,7 @@ def from_markdown(text: str, *, indent: int = 0, gap: Block = Gap()) -> Iterator
                 code = [line, *_taken(lines, lambda s: s.startswith("    ") or not s.strip())]
             text = textwrap.dedent("\n".join(code)).rstrip()
             language = (fence and fence[1]) or "text"
-            block = Code(tuple(text.split("\n")), indent + 4, language)
+            block = Code(text.split("\n"), indent + 4, language)
         elif line.strip():
             item = _ITEM.match(line)
             begin, *more = item[2] if item else line, *_taken(lines, lambda s: not _END.match(s))

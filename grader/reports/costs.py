@@ -64,7 +64,7 @@ def tabled(table: Table, values: Values, *, whole: bool = False) -> Iterator[Blo
     rows = [row for row in table.rows if whole or value(row.there, values)]
     texts = [[text(cell, values) for cell in row.cells] for row in rows]
     if whole or any(map(str.strip, table.head)):
-        yield blocks.Table(table.head, tuple(map(tuple, texts)), _RIGHT, indent=2)
+        yield blocks.Table(table.head, texts, _RIGHT, indent=2)
     else:
         bars = ["#" * (_BAR * value(row.bar, values) // 1000) for row in rows]
         drawn = [[*text, bar] for text, bar in zip(texts, bars, strict=True)]

@@ -91,7 +91,7 @@ def _question(one: Looked) -> Iterator[Block]:
         state = "passed" if passed else "not asked" if minutes is None else "not passed"
         took = "" if minutes is None else str(round(minutes))
         rows.append((str(number), state, took, str(planned), str(tries)))
-    yield from (Gap(), Table(head, tuple(rows), ("part", *head[2:]), 2), Gap())
+    yield from (Gap(), Table(head, rows, ("part", *head[2:]), 2), Gap())
     for part, mark, note in one.marks:
         lead = f"Mark, part {part}:" if part else "Mark:"
         yield Paragraph(f"{mark} of 4. {note}".rstrip(), lead, hang=4)

@@ -84,7 +84,7 @@ def _breakdown(breakdown: model.Breakdown, most: int, *, hidden: bool) -> Iterat
     kept = rows if len(rows) <= most else wrong[:most]
     head = ("", "yours", "" if hidden else "expected", "")
     marked = frozenset(at for at, row in enumerate(kept) if row in wrong)
-    yield Table(head, tuple(kept), ("yours", "expected"), INDENT, marked)
+    yield Table(head, kept, ("yours", "expected"), INDENT, marked)
     if left_out := len(rows) - len(kept):
         agree = len(rows) - len(wrong)
         tail = f"{agree} parts agree" if left_out == agree else f"{left_out} parts are not shown"
@@ -99,11 +99,11 @@ def _curve(curve: model.Curve) -> Iterator[Block]:
     series = {"yours": curve.yours, "a right one": curve.expected}
     at = sorted({round(n * (steps - 1) / (_POINTS - 1)) for n in range(_POINTS)})
     head = ("step", *(f"{step:,}" for step in at))
-    rows = (
+    rows = [
         (name, *(number(values[i], 3) if i < len(values) else "-" for i in at))
         for name, values in series.items()
-    )
-    yield Table(head, tuple(rows), head[1:], indent=INDENT)
+    ]
+    yield Table(head, rows, head[1:], indent=INDENT)
     for name, values in series.items():
         broken = next((i for i, v in enumerate(values) if not math.isfinite(v)), None)
         if broken is not None:
@@ -119,7 +119,7 @@ def _bars(drawn: Sequence[Bar], details: Sequence[str], kept: str, most: int) ->
         share = 1.0 if bar.value == math.inf else bar.value / (largest or 1.0)
         length = max(1, round(_LONGEST_BAR * share)) if bar.value > 0 else 0
         rows.append((bar.label, "#" * length, bar.text))
-    yield Table(("", " ", "  "), tuple(rows), ("  ",), indent=INDENT)
+    yield Table(("", " ", "  "), rows, ("  ",), indent=INDENT)
     for at, detail in enumerate(details[:most]):
         yield Item(detail, " " * len(kept) if at else kept, INDENT)
     if (more := len(details) - most) > 0:

@@ -63,8 +63,8 @@ class Around:
     first: str = ""  # what to do before the first of the steps
     steps: tuple[str, ...] = ()  # commands to go on with
     asked: int = 0  # the part that is asked now, because those before it pass
-    request: tuple[Block, ...] = ()  # what the interviewer asks in it
-    written: tuple[Block, ...] = ()  # what a file of answers says, beside what is said of it
+    request: Sequence[Block] = ()  # what the interviewer asks in it
+    written: Sequence[Block] = ()  # what a file of answers says, beside what is said of it
     full: bool = False  # everything, however long
     explain: bool = False  # an untouched starter too, and a file as in `unchanged_since`
     unchanged_since: int = 0  # the part that this file passed, if it has not changed since
@@ -78,7 +78,7 @@ class Around:
         return None if self.full else _ROWS
 
 
-def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
+def page(report: Report, around: Around = Around()) -> Sequence[Block]:
     """Everything that a page says of a grade."""
     report = withheld(report)
     passed = report.verdict is Verdict.PASS or around.asked > 0
@@ -122,7 +122,7 @@ def _keeps_back(report: Report, around: Around) -> str:
     return ""
 
 
-def derivation(question: Question, report: Report, file: bytes) -> tuple[Block, ...]:
+def derivation(question: Question, report: Report, file: bytes) -> Sequence[Block]:
     """The lines of a derivation, each with what came of it; nothing of another form."""
     spec, form = question.spec, forms.of(question.spec)
     if spec.form != "derive" or not report.checks:
@@ -144,7 +144,7 @@ def derivation(question: Question, report: Report, file: bytes) -> tuple[Block, 
             word = "no answer yet" if right.strip() in OPEN else came[name]
             rows.append((name, cut(right.strip(), _LINE), word))
     marked = frozenset(at for at, row in enumerate(rows) if row[2] == "wrong")
-    table = Table(("line", "yours", ""), tuple(rows), (), INDENT, marked)
+    table = Table(("line", "yours", ""), rows, (), INDENT, marked)
     return (Shrinks((table,), (Shorter(0),)),)  # where it has to fit, it is in the file
 
 
@@ -178,7 +178,7 @@ def document(report: Report, around: Around = Around()) -> dict[str, object]:
     return to_json(shown) | {"checks": told} | more
 
 
-def told(report: Report, *, complete: bool = True) -> tuple[Block, ...]:
+def told(report: Report, *, complete: bool = True) -> Sequence[Block]:
     """What a student reads of a grade in the feedback to a class: its page without commands.
 
     The report has what the student may see, `complete` if that is all that is known of the fault.
@@ -255,7 +255,7 @@ def _fault(report: Report, around: Around, *, printed: int = EVERYTHING) -> Iter
         lost = Shorter(3, lost=("what your code printed",))
         if every == some:  # it is short
             narrow = _printed(report.printed, _PRINTED, _NARROW)
-            yield [Shrinks(every, (Shorter(3, narrow), replace(lost, rank=10)))]
+            yield [Shrinks(every, (Shorter(3, narrow), lost._replace(rank=10)))]
         else:
             yield [Shrinks(every, (Shorter(0, some), lost))]
 
@@ -267,7 +267,7 @@ def _finding(check: CheckResult, name: str) -> Iterator[Block]:
     yield Paragraph(f"{blame}{sentence}", f"{check.id}:", "", hang=INDENT)
     if clauses := [f"contract, {one.number}: {one.text}" for one in check.clauses]:
         # Whole, because what is broken may stand at the end; only the first where there is no room.
-        every = tuple(Paragraph(text, indent=INDENT) for text in clauses)
+        every = [Paragraph(text, indent=INDENT) for text in clauses]
         yield Shrinks(every, (Shorter(0, every[:1]),))
     if check.exhibit is not None:
         bound = check.mismatch.expected if check.mismatch else ""
@@ -306,10 +306,10 @@ def _idea(idea: words.Idea, before: int) -> Block:
     whole = _in_sentences(idea, EVERYTHING)[0]
     if idea.lead:
         whole = (whole[0], *from_markdown(idea.feedback, indent=INDENT, gap=_INNER_GAP))
-    return Shrinks(whole, tuple(shorter))
+    return Shrinks(whole, shorter)
 
 
-def _in_sentences(idea: words.Idea, most: int) -> tuple[tuple[Block, ...], tuple[str, ...]]:
+def _in_sentences(idea: words.Idea, most: int) -> tuple[Sequence[Block], tuple[str, ...]]:
     said, is_cut = words.sentences(idea.feedback, most)
     lost = ("the rest of the feedback",) * is_cut
     if not idea.lead:  # one of several
@@ -318,10 +318,10 @@ def _in_sentences(idea: words.Idea, most: int) -> tuple[tuple[Block, ...], tuple
     return (begin, *[Paragraph(said, indent=INDENT)] * bool(said)), lost
 
 
-def _printed(printed: str, most: int, width: int = _LINE) -> tuple[Block, ...]:
+def _printed(printed: str, most: int, width: int = _LINE) -> Sequence[Block]:
     shown, before = inert_lines(printed, most)
     part = f" (the last {len(shown)} of {before + len(shown):,} lines)" if before else ""
-    lines = tuple(cut(line, width) for line in shown)
+    lines = [cut(line, width) for line in shown]
     return Paragraph(f"Your code printed{part}:"), Code(lines, INDENT)
 
 
@@ -347,4 +347,4 @@ def run_page(ran: Ran, head: str, *, filename: str) -> Iterator[Block]:
     shown, before = inert_lines(ran.end or ran.printed, _PRINTED_IN_RUN)
     if ran.end or before:
         shown.insert(0, f"... the last of {ran.bytes_printed:,} characters that it printed ...")
-    yield Code(tuple(shown), 2)
+    yield Code(shown, 2)

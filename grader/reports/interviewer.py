@@ -343,7 +343,7 @@ def _marks(spec: Spec, ends: Sequence[int]) -> Iterator[Block]:
         hints = " ".join(map(str, range(len(part.hints) + 1)))
         rows.append((str(len(rows) + 1), f"{begin} to {end}", marks, hints, "yes / no"))
     yield Heading("Marks")
-    yield Table(("part", "minutes", "mark", "hints", "passed"), tuple(rows))
+    yield Table(("part", "minutes", "mark", "hints", "passed"), rows)
     yield Gap()
     yield from (Item(text, f"mark {mark}") for mark, text in LEVELS)
     yield Gap()

@@ -98,8 +98,8 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], rank: int) ->
     fewer = []
     for left in range(1, len(rows)):
         more = Paragraph(f"and {left} more")
-        fewer.append(Shorter(rank + left, (Table(head, tuple(rows[:-left]), right), more)))
-    return Shrinks((Table(head, tuple(rows), right),) if rows else (), tuple(fewer))
+        fewer.append(Shorter(rank + left, (Table(head, rows[:-left], right), more)))
+    return Shrinks((Table(head, rows, right),) if rows else (), fewer)
 
 
 def _calendar(practice: Practice, marks: str, width: int) -> Iterator[str]:

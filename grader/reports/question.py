@@ -29,7 +29,7 @@ _END = re.compile(r"^\s*(.*?):(?:\s*\.\.\.)?\s*(?:#.*)?$")  # of a `def` of seve
 _RETURN = re.compile(r"^\s+return\s+(.*?)\s*(?:#.*)?$")
 
 
-def requested(question: Question, number: int) -> tuple[Block, ...]:
+def requested(question: Question, number: int) -> Sequence[Block]:
     """What the interviewer asks in a part, for the page of the grade that passes the one before."""
     part, many = question.spec.parts[number - 1], len(question.spec.parts)
     time, points = quantity(part.minutes, "minute"), quantity(part.points, "point")
@@ -62,7 +62,7 @@ def page(question: Question, number: int, ending: Sequence[Block]) -> tuple[Bloc
 def _calls(part: Part) -> Iterator[Block]:
     """The interface of a part; on a page that has to fit, its signatures."""
     if part.interface:
-        short = Code(tuple(signatures(part.interface)), 2, "python")
+        short = Code(signatures(part.interface), 2, "python")
         yield Shrinks((_interface(part),), (Shorter(1, (short,)),))
 
 
@@ -74,7 +74,7 @@ def _clauses(question: Question, number: int) -> Block:
         more = "more " if left < len(clauses) else ""
         counted = f"{left} {more}{'clauses are' if left > 1 else 'clause is'} in QUESTION.md"
         fewer.append(Shorter(4 + left, (*clauses[:-left], Paragraph(counted, indent=2))))
-    return Shrinks(clauses, tuple(fewer))
+    return Shrinks(clauses, fewer)
 
 
 def document(
@@ -119,7 +119,7 @@ def _materials(question: Question, level: int = 2) -> Iterator[Block]:
     for shown in forms.of(question.spec).materials(question.spec):
         yield Heading(shown.heading, level=level)
         if shown.text:
-            yield Code(tuple(shown.text.splitlines()), 2, shown.language)
+            yield Code(shown.text.splitlines(), 2, shown.language)
         widest = max((len(name) for name, _ in shown.rows), default=0)
         yield from (Item(text, f"{name:<{widest}} ", 2) for name, text in shown.rows)
 
@@ -160,7 +160,7 @@ def handed_out_markdown(question: Question, parts: int, examples: Sequence[str])
     if examples:
         uses = " and ".join(question.spec.uses)
         text = f"Examples print what comes out and what is expected ({uses} needed):"
-        ending += [Paragraph(text), Code(tuple(f"python {name}" for name in examples), 2, "sh")]
+        ending += [Paragraph(text), Code([f"python {name}" for name in examples], 2, "sh")]
     return render_markdown([*document(question, parts, alone=True), *ending], written=True)
 
 
@@ -195,7 +195,7 @@ def _head(question: Question, *numbers: int) -> Heading:
 
 
 def _interface(part: Part) -> Code:
-    return Code(tuple(part.interface.strip("\n").split("\n")), 2, "python")
+    return Code(part.interface.strip("\n").split("\n"), 2, "python")
 
 
 def _contract(question: Question, number: int) -> Iterator[Item]:

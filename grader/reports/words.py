@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from grader.kinds.registry import get
 from grader.model import report as model
@@ -26,8 +26,7 @@ _NUMBERS = re.compile(r"your numbers in (both|all|the) [^.]*")
 _LONGEST_INPUTS = 72  # characters of what stands behind a description of the case
 
 
-@dataclass(frozen=True, slots=True)
-class Idea:
+class Idea(NamedTuple):
     """One thing that is known of a fault."""
 
     lead: str  # "Idea:", "Rule:"; empty for one of several that share a line before them
@@ -243,9 +242,9 @@ def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
     if not found and complete and judged and not report.note:
         found.append(Idea("", "No listed idea gives exactly these numbers."))
     if any(idea.rounded for idea in named):
-        found = [replace(one, text=one.text.replace("exactly ", "")) for one in found]
+        found = [one._replace(text=one.text.replace("exactly ", "")) for one in found]
     if not any(check.failing for check in deciding(report)):  # of what is written by hand
-        found = [replace(one, text=_NUMBERS.sub("what you wrote", one.text)) for one in found]
+        found = [one._replace(text=_NUMBERS.sub("what you wrote", one.text)) for one in found]
     return found
 
 
