@@ -83,10 +83,12 @@ class Cell(NamedTuple):
 
         `text` of costs.js does the same.
         """
-        numbers, unit = [value(one, values) for one in self.formulas], self.unit
+        numbers = [value(one, values) for one in self.formulas]
+        unit = self.unit
         if unit == "shape":
             return f"({', '.join(map(str, numbers))})"
-        number, over = numbers[0], value(self.over, values)
+        number = numbers[0]
+        over = value(self.over, values)
         if base := {"B": 1000, "iB": 1024, "FLOP": 1000}.get(unit):
             if not number:
                 return "-"

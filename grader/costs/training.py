@@ -75,7 +75,9 @@ class Product(NamedTuple):
 
     @property
     def nbytes(self) -> str:
-        m, k, n = self.m, self.k, self.n
+        m = self.m
+        k = self.k
+        n = self.n
         return f"element * ({self.moved or f'{m} * {k} + {k} * {n} + {m} * {n}'}) * {self.times}"
 
 
@@ -187,7 +189,8 @@ def tables(
         shape = Cell("shape", tuple(one.shape.split(", ")))
         return Row((one.name, shape, one.shape, cell), one.times)
 
-    head, note = ("", "shape", "names"), "A gradient has the shape of its tensor."
+    head = ("", "shape", "names")
+    note = "A gradient has the shape of its tensor."
     for part, tensors in activations.items():
         rows = [row(one, Cell("B", (one.nbytes(one.kept),))) for one in tensors]
         yield Table("activations", f"Activations of {part}", (*head, "kept"), rows, note)

@@ -79,7 +79,8 @@ _HEAD = (
 )
 _REBUILT = [one for one in _LAYER if one.kept in {_KEPT, _CORE}]
 # The queries that share a key-value head are one factor.  Fused, scores are not written nor read.
-_GROUPS, _SHARED = "layers * batch * kv_heads", "groups * seq"
+_GROUPS = "layers * batch * kv_heads"
+_SHARED = "groups * seq"
 _MOVED = "groups * seq * head + seq * head + (1 - fused) * groups * seq * seq"
 _SCORES = Product("scores", _SHARED, "head", "seq", _GROUPS, _MOVED)
 _AVERAGES = Product("averages", _SHARED, "seq", "head", _GROUPS, _MOVED)
