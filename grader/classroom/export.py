@@ -42,12 +42,16 @@ def export(
     everybody = results.students()
     if student is None and format == "gradescope":
         if len(everybody) != 1:
-            text = f"--{format} is for one student, found {len(everybody):,}"
-            raise UsageError(text, hint="--student NAME says who is meant")
+            raise UsageError(
+                f"--{format} is for one student, found {len(everybody):,}",
+                hint="--student NAME says who is meant",
+            )
         student = everybody[0]
     if student is not None and student not in everybody:
-        text = f"{results.folder}: no student {student}{did_you_mean(student, everybody)}"
-        raise UsageError(text, hint="drill class report lists everybody")
+        raise UsageError(
+            f"{results.folder}: no student {student}{did_you_mean(student, everybody)}",
+            hint="drill class report lists everybody",
+        )
     entries = (e for e in results.entries() if student in {None, e.handed.student})
     if format == "csv":
         yield from rows(wide_rows(entries, results.terms) if wide else long_rows(entries))
@@ -89,7 +93,9 @@ def long_rows(entries: Iterable[Entry]) -> Iterator[Sequence[Cell]]:
         "misconceptions", "late", "when", "sha256", "file", "seed", "note",
     )  # fmt: skip
     for entry in entries:
-        handed, report, question = entry.handed, entry.report, entry.question
+        handed = entry.handed
+        report = entry.report
+        question = entry.question
         parts = [part for part in report.parts if part.of] if report else []
         ideas = report.misconceptions if report and not report.unchanged else ()
         yield (
@@ -114,7 +120,9 @@ def wide_rows(entries: Iterable[Entry], terms: Terms) -> Iterator[Sequence[Cell]
 
 def line(entry: Entry) -> str:
     """An entry as one line of strict JSON in ASCII; `points` is null where nothing is graded."""
-    question, handed, report = entry.question, entry.handed, entry.report
+    question = entry.question
+    handed = entry.handed
+    report = entry.report
     content = {
         "format": RESULTS_FORMAT,
         "student": handed.student, "name": handed.name, "email": handed.email,
@@ -186,7 +194,9 @@ def _tests(question: AssignedQuestion, entry: Entry | None) -> Iterator[Json]:
     for number in question.parts:
         if number > len(report.parts):
             continue
-        part, ideas, said = report.parts[number - 1], list[str](), ""
+        part = report.parts[number - 1]
+        ideas = list[str]()
+        said = ""
         if part.verdict is Verdict.PASS:
             said = "It passes."
         elif part.verdict is Verdict.SKIPPED:

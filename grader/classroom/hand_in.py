@@ -68,7 +68,8 @@ _DEFINED = re.compile(rb"(?:^|\\n|\")(?:def|class)[ \t]+([A-Za-z_]\w*)", re.MULT
 # The name of an answer at the beginning of a line of text.
 _ANSWERED = re.compile(rb"^[^\w\n]*([A-Za-z_]\w*)[^\w\n]*[=:~]", re.MULTILINE)
 _ENTRY = b"PK\x01\x02"  # with which each entry of the list at the end of a zip file begins
-_ENCRYPTED, _UTF8 = 0x1, 0x800
+_ENCRYPTED = 0x1
+_UTF8 = 0x800
 # What the module zipfile raises on a file that is no archive, or a damaged one.
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OverflowError,
@@ -353,8 +354,9 @@ class HandIns(Closing):
                 for place in places:
                     yield from self._at(place, folders)
         except UsageError as fault:
-            text = f"{self._root}: expected a folder or a zip file: {fault.message}"
-            raise UsageError(text) from fault
+            raise UsageError(
+                f"{self._root}: expected a folder or a zip file: {fault.message}"
+            ) from fault
         except OSError as fault:
             raise UsageError(f"{self._root}: cannot be read: {fault.strerror}") from fault
 
@@ -388,10 +390,12 @@ class HandIns(Closing):
         or holds more than any honest one; OSError where this machine cannot read it.
         """
         if depth > DEEPEST_ARCHIVE:
-            text = f"expected at most {DEEPEST_ARCHIVE} zip files in each other, found more"
-            raise UsageError(text)
+            raise UsageError(
+                f"expected at most {DEEPEST_ARCHIVE} zip files in each other, found more"
+            )
         if depth == 1:
-            self._bytes_left, self._entries_left = MOST[ARCHIVE], MOST_ENTRIES
+            self._bytes_left = MOST[ARCHIVE]
+            self._entries_left = MOST_ENTRIES
         if isinstance(archive, io.BytesIO):
             # Counted before zipfile makes an object of each; what the end record says may be a lie.
             self._entries_left -= archive.getvalue().count(_ENTRY)
@@ -473,7 +477,8 @@ def _ignored(name: str) -> bool:
 
 def _usable(file: FoundFile, mode: int) -> FoundFile:
     """Return it with why it is not read, where its path or mode (0: not known) says so."""
-    kind, fault = stat.S_IFMT(mode), ""
+    kind = stat.S_IFMT(mode)
+    fault = ""
     if len(file.path) > LONGEST:
         fault = f"its path has more than {LONGEST} characters"
         return file._replace(path=file.path[:LONGEST], fault=fault, stray=True)

@@ -236,7 +236,10 @@ class Layout(NamedTuple):
         if found is None:
             return []
         said = defaultdict(str, found.groupdict(""))
-        name, student, own, number = said["name"], said["student"], said["own"], said["number"]
+        name = said["name"]
+        student = said["student"]
+        own = said["own"]
+        number = said["number"]
         if self.name == "moodle":  # nobody is told apart by a name like a number
             student = number or ("" if name.strip().isdigit() else name)
         elif number:
@@ -272,9 +275,11 @@ class Pattern:
     misfit = "it does not fit the pattern, or names no question of the class"
 
     def __init__(self, text: str, asked: AnswerNames) -> None:
-        self.looks_like, self._asked = text, asked
+        self.looks_like = text
+        self._asked = asked
         pieces = re.split(r"\{([^{}]*)\}", text)  # a text, a field, a text, ..., a text
-        between, named = pieces[::2], [name for name in pieces[1::2] if name != "_"]
+        between = pieces[::2]
+        named = [name for name in pieces[1::2] if name != "_"]
         if (
             "student" not in named
             or not {*named} <= {*FIELDS}
@@ -297,7 +302,8 @@ class Pattern:
             return []
         question = max(found, key=len)
         said = found[question].groupdict()
-        called, at = student_id(said["student"]), said.get("at")
+        called = student_id(said["student"])
+        at = said.get("at")
         when = None if at is None else utc(at)
         if not called or when == "":
             return []
@@ -363,7 +369,9 @@ def _shapes(answers: Iterable[str], asked: AnswerNames) -> tuple[Counter[str], s
 
     Returns also whose they are, and whether one lies where a student's own folder would have it.
     """
-    shapes, students, direct = Counter[str](), set[str](), False
+    shapes = Counter[str]()
+    students = set[str]()
+    direct = False
     for path in answers:
         matching = (name for name in _PLATFORMS if _matched(name, path))
         shape = "folders" if "/" in path else "files"

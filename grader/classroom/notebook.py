@@ -30,8 +30,7 @@ def code_of(content: bytes, *, skip: bool = False) -> bytes:
         read = json.loads(content.decode("utf-8-sig"))
         version = read["nbformat"]
         if version in {1, 2, 3}:
-            text = f"expected a notebook of format 4, found {version}: save it again"
-            raise UsageError(text)
+            raise UsageError(f"expected a notebook of format 4, found {version}: save it again")
         cells = [
             "".join(cell["source"]).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
             for cell in read["cells"]

@@ -25,7 +25,8 @@ def read_overrides(
     folder: Path, terms: Terms, students: Collection[str]
 ) -> dict[tuple[str, str], Override]:
     """Return points by hand, by student and question; none where there is no such file."""
-    path, found = folder / OVERRIDES, dict[tuple[str, str], Override]()
+    path = folder / OVERRIDES
+    found = dict[tuple[str, str], Override]()
     if not path.exists():
         return found
     most = {one.id: one.of for one in terms.questions}

@@ -211,7 +211,9 @@ def _result(
     entry: Entry, question: QuestionFindings, different: set[tuple[str, str]]
 ) -> StudentResult:
     """Return what is known of what a student handed in, and count it for its question."""
-    stands, student, report = standing(entry), entry.handed.student, entry.report
+    stands = standing(entry)
+    student = entry.handed.student
+    report = entry.report
     result = StudentResult(
         entry.question.id, stands, entry.points, entry.verdict, entry.late, entry.note,
         entry.override is not None, report is not None and report.unread != (),
@@ -441,7 +443,8 @@ def _question(asked: QuestionFindings, results: str, most: int | None) -> Iterat
             yield Paragraph(f"{_people(group.students, most)} ({files})", group.handle, hang=4)
             for text in (group.sentence, *group.also[:2]):
                 yield Paragraph(text, indent=4)
-            question, folder = shlex.quote(group.question), shlex.quote(results)
+            question = shlex.quote(group.question)
+            folder = shlex.quote(results)
             command = f"drill bank new-idea {question} --from {folder} {group.handle} --name NAME"
             yield Code((command,))
         if single := len(asked.groups) - len(several):
@@ -501,7 +504,8 @@ def class_page(found: ClassFindings, entries: Iterable[Entry], results: str) -> 
         for student, theirs in groupby(entries, key=lambda one: one.handed.student):
             if one := known.get(student):  # else it was handed in since
                 name = f"{one.id} ({one.name})" if one.name else one.id
-                shown, words = _html(name), " ".join([name, one.email, *_words(one)])
+                shown = _html(name)
+                words = " ".join([name, one.email, *_words(one)])
                 marks = f'data-id="{_html(one.id, _LONGEST)}" data-words="{_html(words, _MOST)}"'
                 yield f"<details {marks}><summary>{shown}</summary>\n"
                 yield render_html(_student(one, {e.question.id: e for e in theirs}))

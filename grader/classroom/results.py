@@ -43,7 +43,8 @@ from grader.model.report import Report
 from grader.reports.json import to_json
 from grader.sandbox import Closing
 
-TERMS, TABLE = "class.json", "grades.sqlite"
+TERMS = "class.json"
+TABLE = "grades.sqlite"
 _MOST_TERMS = 4_000_000  # bytes
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS grade (
@@ -92,7 +93,8 @@ class Results(Closing):
 
         If their seed was `drawn` by chance, one that is kept there stays.
         """
-        self.folder, self._writes = folder, write is not None
+        self.folder = folder
+        self._writes = write is not None
         with ExitStack() as opened:
             if write is not None:
                 opened.enter_context(_locked(folder))
@@ -130,21 +132,25 @@ class Results(Closing):
 
         What others handed in elsewhere stays; `unused`, read last, are files that are no answers.
         """
-        count, root = 0, self._root
+        count = 0
+        root = self._root
         with _explained(self.folder / TABLE), self._db as db:
             gone = "UPDATE grade SET place = -1 WHERE"
             db.execute(f"{gone} root = ?", [root])
             for one, program in handed:
                 elsewhere = f"{gone} student = ? AND question = ? AND root != ?"
                 db.execute(elsewhere, [one.student, one.question, root])
-                key, state, kept = "", "fault" if one.unread else "none", None
+                key = ""
+                state = "fault" if one.unread else "none"
+                kept = None
                 report: tuple[str | None, str] = (None, "")
                 if one.sha256:
                     state, kept = "waiting", program.main  # b"" where the file is empty
                     key = key_of(self.terms, self._questions[one.question], program, one.student)
                     found = "SELECT report, graded_at FROM grade WHERE key = ? AND state = 'graded'"
                     if known := db.execute(found, [key]).fetchone():  # for whomever
-                        state, report = "graded", known
+                        state = "graded"
+                        report = known
                 files = program.modules.items()
                 modules = json.dumps({name: text.decode("latin-1") for name, text in files})
                 values = map(_storable, asdict(one).values())
@@ -163,14 +169,16 @@ class Results(Closing):
 
     def keep(self, graded: Graded, at: str) -> None:
         """Keep what came of a grade, for everybody who handed in that program: one commit."""
-        report, fault = None, graded.fault
+        report = None
+        fault = graded.fault
         try:
             if graded.report is not None:
                 whole = to_json(graded.report, whole=True)
                 report = json.dumps(whole, allow_nan=False, separators=(",", ":"))
                 _adapter(Report).validate_json(report)  # it can be read again
         except Exception as error:  # noqa: BLE001 - one report must not stop a class
-            report, fault = None, f"its report cannot be kept ({type(error).__name__}: {error})"
+            report = None
+            fault = f"its report cannot be kept ({type(error).__name__}: {error})"
         state = "fault" if fault or report is None else "graded"
         with _explained(self.folder / TABLE), self._db as db:
             db.execute(
@@ -238,7 +246,8 @@ class Results(Closing):
             known = next(iter(counting.values())).handed
             missing.discard(student)
             for asked in self.terms.questions:
-                entry, override = counting.get(asked.id), given.get((student, asked.id))
+                entry = counting.get(asked.id)
+                override = given.get((student, asked.id))
                 if entry is None and override is not None:  # for what was shown on paper, say
                     entry = Entry(asked, replace(known, question=asked.id, **_NO_FILE))
                 if entry is not None:
@@ -268,7 +277,8 @@ class Results(Closing):
             one, (said, report, state, graded_at) = HandIn(*row[:9]), row[9:]
             if one.question not in self._questions:
                 continue
-            days, less = self.terms.days_late(one.student, one.at), 0.0
+            days = self.terms.days_late(one.student, one.at)
+            less = 0.0
             # Of an extension a learning platform knows nothing.
             extended = policy and one.student in policy.extensions and days is not None
             late = bool(days or (one.late and not extended))
@@ -278,8 +288,9 @@ class Results(Closing):
                 read = _adapter(Report).validate_json(report) if state == "graded" else None
             except ValueError as fault:
                 said = " ".join(str(fault).split())[:200]
-                text = f"{self.folder / TABLE}: expected a report in it: {said}"
-                raise UsageError(text) from fault
+                raise UsageError(
+                    f"{self.folder / TABLE}: expected a report in it: {said}"
+                ) from fault
             question = self._questions[one.question]
             yield Entry(question, one, read, said, late, graded_at, days, less)
 
@@ -298,7 +309,8 @@ class Results(Closing):
         found: dict[str, list[tuple[HandIn, bytes]]] = {}
         sql = "SELECT program FROM grade WHERE student = ? AND question = ? AND path = ?"
         for entry in self._entries("question = ?", question_id, order="student, at, place"):
-            outputs, one = entry.report.outputs if entry.report else "", entry.handed
+            outputs = entry.report.outputs if entry.report else ""
+            one = entry.handed
             if outputs and outputs.startswith(digits):
                 ((program,),) = self._rows(
                     f"{sql} AND place >= 0", one.student, one.question, one.path
@@ -320,8 +332,10 @@ def read_terms(folder: Path) -> Terms:
     try:
         read = json.loads(read_regular(path, _MOST_TERMS)[0])
         if read.get("format") != RESULTS_FORMAT:
-            text = f"{path}: expected format {RESULTS_FORMAT}, found {read.get('format')}"
-            raise UsageError(text, hint="another version of drill wrote it")
+            raise UsageError(
+                f"{path}: expected format {RESULTS_FORMAT}, found {read.get('format')}",
+                hint="another version of drill wrote it",
+            )
         terms: Terms = _adapter(Terms).validate_python(read)
         if terms.deadline and datetime.fromisoformat(terms.deadline).utcoffset() is None:
             raise ValueError("the deadline has no offset from UTC")
@@ -349,8 +363,9 @@ def _locked(folder: Path) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
-        text = f"{folder}: expected a folder for the results: {fault.strerror}"
-        raise UsageError(text) from fault
+        raise UsageError(
+            f"{folder}: expected a folder for the results: {fault.strerror}"
+        ) from fault
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         try:

@@ -135,7 +135,8 @@ def _loaded(job: Job) -> Question:
         question = load([bank], asked.id, job.seed)
     if question.digest != asked.digest:
         raise DrillError(f"{asked.id} was changed since grading began: start it again")
-    here, there = versions(asked.libraries), asked.libraries
+    here = versions(asked.libraries)
+    there = asked.libraries
     if wrong := [name for name in there if here[name] != there[name]]:
         text = "; ".join(f"expected {n} {there[n]}, found {here[n]}" for n in wrong)
         raise DrillError(f"{os.uname().nodename} has other versions: {text}")
@@ -160,7 +161,8 @@ def grade_all(jobs: Iterable[Job], pool: LocalPool | DaskPool) -> Generator[Grad
     Few jobs are taken at a time, so that it needs no more memory for many. GraderError if no
     process can be started.
     """
-    todo, running = iter(jobs), set[Future[Graded]]()
+    todo = iter(jobs)
+    running = set[Future[Graded]]()
     # The threads, and so the processes that they start, do not hear an interrupt.
     mask = (signal.SIG_BLOCK, {signal.SIGINT})
     threads = ThreadPoolExecutor(_MOST_AT_ONCE, "", signal.pthread_sigmask, mask)
@@ -307,9 +309,12 @@ class DaskPool:
             import distributed
         except ImportError as error:
             hint = "pip install 'drill-dl[dask]'"
-            text = "--scheduler needs distributed, which is not installed"
-            raise UsageError(text, hint=hint) from error
-        self._address, self._files, self._closed = address, files, False
+            raise UsageError(
+                "--scheduler needs distributed, which is not installed", hint=hint
+            ) from error
+        self._address = address
+        self._files = files
+        self._closed = False
         untyped: Any = distributed
         try:
             self._client = untyped.Client(address, timeout=_CONNECTING, set_as_default=False)

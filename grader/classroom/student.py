@@ -91,7 +91,8 @@ class _Open:
 
     def check(self, check: CheckResult) -> CheckResult:
         """Return a check in words that no program chooses, without what is of hidden cases."""
-        case, failing = smallest(check), self._rest(check.failing)
+        case = smallest(check)
+        failing = self._rest(check.failing)
         bare = replace(
             check, cases=self._rest(check.cases), failing=failing, message="", case_line="",
             about="", inputs={}, call="", mismatch=None, exhibit=None, raised=None, figures={},
@@ -119,7 +120,8 @@ class _Open:
     def ideas(self, named: Collection[Named], failing: int) -> Iterator[Named]:
         """Give the ideas that rest on what is open, counted in it alone."""
         for idea in named:
-            cases, checks = self._rest(idea.seen), self._rest(idea.checks)
+            cases = self._rest(idea.seen)
+            checks = self._rest(idea.checks)
             results = self._rest(idea.results)
             rests = (idea.checks, checks), (idea.seen, cases), (idea.results, results)
             lost = any(before and not after for before, after in rests)
@@ -177,7 +179,8 @@ def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> It
     if entry is None:
         yield Paragraph(f"0 {of}", "Nothing handed in:")
         return
-    report, handed = entry.report, entry.handed
+    report = entry.report
+    handed = entry.handed
     passes = report is not None and report.verdict is Verdict.PASS
     if entry.points is not None:
         state = "No answer:" if handed.fault else "Passes:" if passes else "Does not pass:"
