@@ -38,9 +38,7 @@ def audit_page(report: AuditReport) -> Iterator[Block]:
         key = (f"{s.strip() or 'blank'} {_MEANINGS[s][0]}" for s in _MEANINGS if s in used)
         yield Paragraph(", ".join(key), indent=2)
         yield Gap()
-    if rows := [
-        (f"  {c.id}", str(c.stops), str(c.first)) for c in report.checks if report.programs
-    ]:
+        rows = [(f"  {check.id}", str(check.stops), str(check.first)) for check in report.checks]
         yield Table(("", "stops", "first"), rows, right=("stops", "first"))
         yield Gap()
     made = [t for t in report.trivial if t.made]
@@ -178,7 +176,8 @@ def _counts(report: MutationReport) -> str:
 
 
 def _alive(trial: Trial, seeds: int) -> Iterator[Block]:
-    mutant, found = trial.mutant, trial.counterexample
+    mutant = trial.mutant
+    found = trial.counterexample
     title = "SURVIVES" if trial.fate is Fate.SURVIVED else "FLAKY"
     yield Paragraph(f"{_place(mutant)}: {mutant.rule}", title, RED, indent=2)
     was, becomes = (" ".join(text.split()) for text in (mutant.was, mutant.becomes))

@@ -157,7 +157,7 @@ def from_markdown(text: str, *, indent: int = 0, gap: Block = Gap()) -> Iterator
                 code = [line, *_taken(lines, lambda s: s.startswith("    ") or not s.strip())]
             text = textwrap.dedent("\n".join(code)).rstrip()
             language = (fence and fence[1]) or "text"
-            block = Code(text.split("\n"), indent + 4, language)
+            block = Code(tuple(text.split("\n")), indent + 4, language)
         elif line.strip():
             item = _ITEM.match(line)
             begin, *more = item[2] if item else line, *_taken(lines, lambda s: not _END.match(s))
@@ -196,7 +196,8 @@ def render_terminal(
     blocks: Sequence[Block], width: int, *, rows: int | None = None
 ) -> tuple[Line, ...]:
     """Blocks as lines for a window of `width` columns, as short as it takes to have `rows`."""
-    window, width = width, max(width, sheet.NARROWEST)
+    window = width
+    width = max(width, sheet.NARROWEST)
     ranks = sorted({s.rank for b in blocks if isinstance(b, Shrinks) for s in b.shorter})
     for rank in [-1] if rows is None else [0, *ranks]:
         lost: list[str] = []
@@ -239,7 +240,7 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
     match block:
         case Heading(title, facts, name):
             yield ""
-            title, facts, name = inert(title), inert(facts), inert(name)
+            title, facts, name = map(inert, (title, facts, name))
             styled = sheet.bold(name, f"  {title}") if name else sheet.bold(title)
             gap = across - cells(sheet.plain(styled)) - cells(facts)
             if facts and gap >= len(sheet.GAP):
@@ -252,7 +253,8 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
             yield from more
             yield from sheet.wrapped(facts, across, first="    ", indent="    ") if facts else ()
         case Paragraph(text, lead, style, indent, hang):
-            blanks, lead = " " * indent, inert(lead, _LONGEST)
+            blanks = " " * indent
+            lead = inert(lead, _LONGEST)
             first = blanks + f"{lead} " * bool(lead)
             begin, *more = sheet.wrapped(
                 _clean(text), across, first=first, indent=" " * (indent + hang)
@@ -384,7 +386,8 @@ def _set(block: Code | Figure) -> list[str]:
 
 def render_markdown(blocks: Iterable[Block], *, written: bool = False) -> str:
     """Blocks as Markdown, in which nothing is markup but code, or what was `written` as such."""
-    text, before = "", False
+    text = ""
+    before = False
     for block in _at(blocks, -1, []):
         if said := _marked(block, written=written):
             item = isinstance(block, Item)

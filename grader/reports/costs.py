@@ -84,7 +84,8 @@ def to_json(model: Model, taken: Settings) -> dict[str, Any]:
     values = model.values(taken)
 
     def plain(cell: Cell) -> object:
-        numbers, over = [value(one, values) for one in cell.formulas], value(cell.over, values)
+        numbers = [value(one, values) for one in cell.formulas]
+        over = value(cell.over, values)
         return numbers if cell.unit == "shape" else numbers[0] if over == 1 else numbers[0] / over
 
     rows = {

@@ -64,7 +64,7 @@ class Debrief:
     @property
     def title(self) -> str:
         """What it is called."""
-        of = f" of {self.candidate}" * bool(self.candidate)
+        of = f" of {self.candidate}" if self.candidate else ""
         return f"Interview {self.number}{of}, {self.at:%Y-%m-%d %H:%M}"
 
 
@@ -91,7 +91,9 @@ def _question(one: Looked) -> Iterator[Block]:
         state = "passed" if passed else "not asked" if minutes is None else "not passed"
         took = "" if minutes is None else str(round(minutes))
         rows.append((str(number), state, took, str(planned), str(tries)))
-    yield from (Gap(), Table(head, rows, ("part", *head[2:]), 2), Gap())
+    yield Gap()
+    yield Table(head, rows, ("part", *head[2:]), 2)
+    yield Gap()
     for part, mark, note in one.marks:
         lead = f"Mark, part {part}:" if part else "Mark:"
         yield Paragraph(f"{mark} of 4. {note}".rstrip(), lead, hang=4)
@@ -103,7 +105,8 @@ def _question(one: Looked) -> Iterator[Block]:
         ("before a pass" * one.gave_up, "Looked at the solution:"),
         (one.review, "To review:"),
     ):
-        yield from [Paragraph(f"{text}.", lead, hang=4)] * bool(text)
+        if text:
+            yield Paragraph(f"{text}.", lead, hang=4)
     if one.ideas:
         yield Paragraph("Ideas held, and for how long:")
         for name, minutes, tries, text in one.ideas:

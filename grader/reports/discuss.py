@@ -26,10 +26,13 @@ def answer(
     yield Paragraph("Our answer:" if one.kind == "points" else said)
     yield from from_markdown(one.answer, indent=INDENT)
     if idea:
-        yield from (Paragraph(f"{idea}.", "Idea:"), *from_markdown(feedback, indent=INDENT))
+        yield Paragraph(f"{idea}.", "Idea:")
+        yield from from_markdown(feedback, indent=INDENT)
 
 
 def listed(one: FollowUp, name: str, verdict: str) -> Iterator[Block]:
     """A follow-up in a list, with the answer where it was answered."""
-    yield from (Gap(), Paragraph(one.ask, f"{name} {STATES[verdict]}:"))
-    yield from from_markdown(one.answer * bool(verdict), indent=INDENT)
+    yield Gap()
+    yield Paragraph(one.ask, f"{name} {STATES[verdict]}:")
+    if verdict:
+        yield from from_markdown(one.answer, indent=INDENT)

@@ -74,7 +74,8 @@ def _breakdown(breakdown: model.Breakdown, most: int, *, hidden: bool) -> Iterat
 
     Where what is right is hidden, it says of each number whether it is, and no more.
     """
-    rows, wrong = [], []
+    rows = []
+    wrong = []
     for row in breakdown.rows:
         note = row.note or ("differs" if row.observed != row.expected else "")
         last = ("wrong" if note else "right", "") if hidden else (row.expected, note)
@@ -153,7 +154,8 @@ def _arranged(panels: Sequence[Panel], width: int) -> list[list[Drawn]]:
     rows: list[list[Drawn]] = []
     for columns in range(max((len(r) for p in panels for r in p.rows), default=0) or 1, 0, -1):
         drawn = [_drawn(p, shown_columns(p, panels, columns), width) for p in panels]
-        rows, used = [], 0
+        rows = []
+        used = 0
         for panel in reversed(drawn):
             need = _across(panel) + _GAP
             if rows and used + need <= width:
@@ -210,7 +212,8 @@ def _rows(panel: Panel, columns: range) -> Drawn:
             + "]" * (place in focus and (place[0], c + 1) not in focus)
             for place in places
         ]
-        across, tail = max(map(cells, texts)), max(map(len, ends))
+        across = max(map(cells, texts))
+        tail = max(map(len, ends))
         for line, place, start, text, end in zip(lines, places, starts, texts, ends, strict=True):
             style = BOLD if place in focus else ""
             line += [
@@ -283,7 +286,8 @@ def trace(
             yield Paragraph(f"... the same line {times - 1:,} times more", indent=INDENT)
     if raised.type == model.UNREADABLE:
         return  # the sentence of the page says it
-    name, message = inert(raised.type, 80), inert(" ".join(raised.message.split()), _MESSAGE_LIMIT)
+    name = inert(raised.type, 80)
+    message = inert(" ".join(raised.message.split()), _MESSAGE_LIMIT)
     if (message or name) not in inert(" ".join(said.split()), 2 * _MESSAGE_LIMIT):
         yield Paragraph(f"{name}: {message}" if message else name, indent=INDENT)
     if raised.type.endswith("BdbQuit"):
@@ -307,6 +311,7 @@ def _syntax(frame: Frame, column: int, place: str, width: int) -> list[Line]:
     room = max(min(width, sheet.WIDEST) - cells(begin), 16)
     if at > room - 8:  # a long line: keep the neighborhood of the caret
         skip = at - room // 2
-        source, at = "..." + source[skip:], at - skip + 3
+        source = "..." + source[skip:]
+        at = at - skip + 3
     before = " " * cells(begin + inert(source[:at]))
     return [begin + cut(inert(source), room), f"{before}^"]

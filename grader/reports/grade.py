@@ -124,7 +124,8 @@ def _keeps_back(report: Report, around: Around) -> str:
 
 def derivation(question: Question, report: Report, file: bytes) -> Sequence[Block]:
     """The lines of a derivation, each with what came of it; nothing of another form."""
-    spec, form = question.spec, forms.of(question.spec)
+    spec = question.spec
+    form = forms.of(question.spec)
     if spec.form != "derive" or not report.checks:
         return ()
     asks = {check.id: check.run for check in spec.checks}
@@ -208,7 +209,8 @@ def told(report: Report, *, complete: bool = True) -> Sequence[Block]:
 
 def _joined(sections: Iterable[Sequence[Block]]) -> Iterator[Block]:
     for at, section in enumerate(filter(None, sections)):
-        yield from (GAP,) if at else ()
+        if at:
+            yield GAP
         yield from section
 
 
@@ -280,7 +282,9 @@ def _finding(check: CheckResult, name: str) -> Iterator[Block]:
             Shorter(8, tuple(part(most=4, inputs=False)), lost * several),
             Shorter(10, lost=lost),
         )
-        yield from (_INNER_GAP, Shrinks(tuple(part()), shorter), _INNER_GAP)
+        yield _INNER_GAP
+        yield Shrinks(tuple(part()), shorter)
+        yield _INNER_GAP
     if said := words.entry(check, sentence):
         yield Paragraph(said, indent=INDENT)
     if check.raised is not None:
@@ -302,7 +306,8 @@ def _idea(idea: words.Idea, before: int) -> Block:
     steps = ((6, 4), (7, 3), (9, 2), (11, 1)) if idea.lead else ((0, 2), (11, 1))
     gone = (99, 12, 5, 0)[min(before, 3)]
     shorter = [Shorter(rank, *_in_sentences(idea, most)) for rank, most in steps if rank < gone]
-    shorter += [Shorter(gone, lost=("more ideas",))] * bool(before)
+    if before:
+        shorter.append(Shorter(gone, lost=("more ideas",)))
     whole = _in_sentences(idea, EVERYTHING)[0]
     if idea.lead:
         whole = (whole[0], *from_markdown(idea.feedback, indent=INDENT, gap=_INNER_GAP))
@@ -340,7 +345,8 @@ def run_page(ran: Ran, head: str, *, filename: str) -> Iterator[Block]:
         for name, series in numbers(ran.value).items():
             ends = series if len(series) == 1 else (series[0], series[-1])
             said.append(f"{name[:24]} {' -> '.join(f'{x:.4g}' for x in ends)}")
-    said += [f"{ran.seconds:.1f} s"] * ran.started
+    if ran.started:
+        said.append(f"{ran.seconds:.1f} s")
     yield Paragraph(BETWEEN.join(said))
     if ran.raised is not None:
         yield from trace(ran.raised, filename)

@@ -123,7 +123,8 @@ def guide(
 
     Commands name the question as it is `called`.
     """
-    spec, called = question.spec, called or question.id
+    spec = question.spec
+    called = called or question.id
     if held is not None:
         yield from _page(question, called, _ends(spec, spec.minutes), EVERYTHING, held)
         return
@@ -228,7 +229,8 @@ def _part(
     held: Sequence[Held] | None,
 ) -> Iterator[Block]:
     """Yield what to say, what is right, what to listen for and when to help in one part."""
-    spec, part = question.spec, question.spec.parts[number - 1]
+    spec = question.spec
+    part = question.spec.parts[number - 1]
     terms = f"{quantity(part.minutes, 'minute')}, {quantity(part.points, 'point')}"
     yield Heading(f"Part {number} of {len(spec.parts)}, {terms}")
     yield Gap()
@@ -292,7 +294,8 @@ def _right(question: Question, number: int) -> Iterator[Block]:
 def _place(change: Change) -> str:
     """Name the lines of the starter that a change is about."""
     differing = [old for old, _ in _differences(change)]
-    first, last = differing[0].start, differing[-1].stop - 1
+    first = differing[0].start
+    last = differing[-1].stop - 1
     if not any(differing):
         return f"After line {first - 1}"
     return f"Line {first}" if first == last else f"Lines {first} to {last}"

@@ -37,7 +37,9 @@ def heat_maps(grids: Grids, said: str, rest: str) -> str:
     if (entries := grids.entries) is None or len(grids.panels) < 2:  # large, or hidden in a class
         return rest
     *inputs, yours, expected = grids.panels
-    count, mine, right = math.prod(entries.shape), entries.yours, entries.expected
+    count = math.prod(entries.shape)
+    mine = entries.yours
+    right = entries.expected
     if not len(mine) == len(right) == count > 0 or min(entries.shape, default=1) < 1:
         return rest
     long = tuple(n for n in entries.shape if n != 1)
@@ -51,7 +53,8 @@ def heat_maps(grids: Grids, said: str, rest: str) -> str:
         both = numbers_aligned([*mine, *right])
         apart = enumerate(numbers_aligned(off))
         texts = [both[:count], both[count:], [t if at in wrong else "" for at, t in apart]]
-    top, most = _top([*mine, *right]), _top(off)
+    top = _top([*mine, *right])
+    most = _top(off)
     framed = wrong if printed and len(wrong) < count else ()
     given = (_given(panel) for panel in inputs if panel.rows)
     letters = max((len(text) for every in texts for text in every), default=0)
@@ -98,9 +101,11 @@ def _svg(
     `values` color its cells, the deepest at `top`; these have room for so many `letters`.
     """
     *leading, rows, columns = shape
-    title, texts = cut(inert(title), _WIDEST), [cut(inert(text), _LONGEST) for text in texts]
+    title = cut(inert(title), _WIDEST)
+    texts = [cut(inert(text), _LONGEST) for text in texts]
     if texts:
-        wide, tall = _LETTER * max(letters, *map(cells, texts)) + 14, _LINE
+        wide = _LETTER * max(letters, *map(cells, texts)) + 14
+        tall = _LINE
     else:
         side = max(3, min(_ACROSS // max(rows, columns), 18))
         wide, tall = (18 if many == 1 else side for many in (columns, rows))
@@ -109,13 +114,16 @@ def _svg(
     head = _LINE * bool(leading)  # of each plane
     down = tall * rows + head + _GAP  # from one to the next
     colors = defaultdict[tuple[str, int], str](str)
-    lines, words = dict.fromkeys(("edge", "mark", "frame"), ""), _text(1, 15, title)
+    lines = dict.fromkeys(("edge", "mark", "frame"), "")
+    words = _text(1, 15, title)
     for at, index in enumerate(planes):
-        left, above = at % beside * (wide * columns + _GAP) + 1, _LINE + at // beside * down + head
+        left = at % beside * (wide * columns + _GAP) + 1
+        above = _LINE + at // beside * down + head
         words += _text(left, above - 7, f"[{', '.join(map(str, index))}]") if index else ""
         lines["edge"] += _box(left, above, wide * columns, tall * rows)
         for place in range(rows * columns):
-            x, y = left + place % columns * wide, above + place // columns * tall
+            x = left + place % columns * wide
+            y = above + place // columns * tall
             place += at * rows * columns
             kind, shade = _color(values[place], top) if values else ("", 0)
             colors[kind, shade] += _box(x, y, wide, tall)
@@ -173,9 +181,11 @@ def bars(shown: Sequence[Bar], every: Bars, called: str, said: str, rest: str) -
         rows.append((called * (not at), one, ends[at], ends[at + 1]))
     made = ""
     for label, text, begin, end in rows:
-        drawn, over = "", max(begin, budget)
+        drawn = ""
+        over = max(begin, budget)
         for kind, a, b in ("within", begin, min(end, budget)), ("beyond", over, end):
-            x, wide = f"{100 * a / most:.2f}%", f"{100 * max(b - a, 0) / most:.2f}%"
+            x = f"{100 * a / most:.2f}%"
+            wide = f"{100 * max(b - a, 0) / most:.2f}%"
             drawn += f'<rect class="{kind}" x="{x}" y="20%" width="{wide}" height="60%"/>' * (b > a)
         x = f"{100 * min(budget / most, 2):.2f}%"  # beyond all bars it is not seen
         drawn += f'<line class="bound" x1="{x}" x2="{x}" y1="0" y2="100%"/>' * (budget <= most)
@@ -197,15 +207,20 @@ def curve(shown: Curve, bound: str, said: str, rest: str, about: str = "") -> st
     finite = [value for values in lines.values() for value in values if math.isfinite(value)]
     if not any(map(math.isfinite, (*shown.yours, *shown.expected))):
         return rest
-    low, high = min(finite), max(finite)
+    low = min(finite)
+    high = max(finite)
     by_tens = low > 0 and high / low >= _DECADES
 
     def place(value: float) -> float:
         return math.log10(value) if by_tens else value / 2  # of the largest numbers, too
 
-    across, paths, key = place(high) - place(low) or 1.0, "", []
+    across = place(high) - place(low) or 1.0
+    paths = ""
+    key = []
     for (label, values), kind in zip(lines.items(), ("yours", "right", "bound"), strict=False):
-        last, pen, path = max(len(values) - 1, 1), "M", ""
+        last = max(len(values) - 1, 1)
+        pen = "M"
+        path = ""
         few = kind != "bound" and last < _DOTS
         for at in sorted({round(n * last / _POINTS) for n in range(_POINTS + 1)}):
             if at >= len(values) or not math.isfinite(values[at]):

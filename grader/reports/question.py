@@ -31,8 +31,10 @@ _RETURN = re.compile(r"^\s+return\s+(.*?)\s*(?:#.*)?$")
 
 def requested(question: Question, number: int) -> Sequence[Block]:
     """What the interviewer asks in a part, for the page of the grade that passes the one before."""
-    part, many = question.spec.parts[number - 1], len(question.spec.parts)
-    time, points = quantity(part.minutes, "minute"), quantity(part.points, "point")
+    part = question.spec.parts[number - 1]
+    many = len(question.spec.parts)
+    time = quantity(part.minutes, "minute")
+    points = quantity(part.points, "point")
     see = "See QUESTION.md"
     if choices := sum(len(list(check.asks())) for check in part.checks):
         see += f", also for {quantity(choices, 'question')} to choose an answer to"
@@ -94,7 +96,8 @@ def document(
             title = f"Part {number} of {many}, {part.points} points, {part.minutes} minutes"
             yield Heading(title)
         level = 3 if many > 1 else 2
-        yield from (Gap(), *from_markdown(part.prompt))
+        yield Gap()
+        yield from from_markdown(part.prompt)
         if part.interface:
             yield Heading("Interface", level=level)
             yield _interface(part)
@@ -127,7 +130,8 @@ def _materials(question: Question, level: int = 2) -> Iterator[Block]:
 def _questions(part: Part) -> Iterator[Block]:
     """What is answered by choosing."""
     for name, ask, answers in (one for check in part.checks for one in check.asks()):
-        yield from (Gap(), Paragraph(ask, f"{name}:", indent=2))
+        yield Gap()
+        yield Paragraph(ask, f"{name}:", indent=2)
         yield from (Item(text, letter, 4) for letter, text in answers.items())
 
 
@@ -185,7 +189,8 @@ def signatures(interface: str) -> list[str]:
 def _head(question: Question, *numbers: int) -> Heading:
     """The id and the title; what it takes, or some of its parts."""
     spec = question.spec
-    which, last = "", len(spec.parts)
+    which = ""
+    last = len(spec.parts)
     if 0 < len(numbers) < last:
         which = f"part{'s' * (len(numbers) > 1)} {joined(numbers)} of {last}, "
     minutes = sum(spec.parts[n - 1].minutes for n in numbers) or spec.minutes

@@ -127,7 +127,8 @@ def wrapped(text: str, width: int, *, first: str = "", indent: str | None = None
     bound = _CODE.sub(
         lambda m: m[0].replace(" ", _BOUND) if cells(m[0]) <= width - 8 else m[0], whole
     )
-    lines, line = [], first
+    lines = []
+    line = first
     pieces = (
         word.split(_BOUND) if cells(word) > width - 8 else [word] for word in bound.split(" ")
     )

@@ -152,7 +152,8 @@ def _where(check: CheckResult) -> str:
 
 def in_short(check: CheckResult) -> str:
     """The sentence of a check without its case, which is said once; with the call, if short."""
-    worst, case = check.mismatch, smallest(check)
+    worst = check.mismatch
+    case = smallest(check)
     if worst is not None:
         many = f"; {worst.result} is wrong in {_of(check)}" if len(check.failing) > 1 else ""
         observed, expected = (
@@ -341,9 +342,13 @@ def since(before: Report, now: Report, until: int, lost: tuple[int, int] | None 
     failed = {check.id for check in deciding(before)}
     right = [c.id for c in now.checks if c.id in failed and c.verdict is Verdict.PASS]
     new = [c.id for c in deciding(now) if c.id not in failed and c.part <= until]
-    said = [f"{_some(right, 4)} pass{'es' * (len(right) == 1)} now"] * bool(right)
-    said += [f"new: {_some(new, 4)}"] * bool(new)
-    said += [f"part {lost[0]} passed in try {lost[1]}, fails now"] if lost else []
+    said = []
+    if right:
+        said.append(f"{_some(right, 4)} {'passes' if len(right) == 1 else 'pass'} now")
+    if new:
+        said.append(f"new: {_some(new, 4)}")
+    if lost:
+        said.append(f"part {lost[0]} passed in try {lost[1]}, fails now")
     return f"Since the last save: {'; '.join(said) or 'no check changed'}."
 
 
