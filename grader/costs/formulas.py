@@ -107,7 +107,7 @@ class Row(NamedTuple):
     """Texts and cells; not there where `there` is 0, and with a bar of so many thousandths."""
 
     cells: tuple[str | Cell, ...]
-    there: str = "1"
+    there: str
     bar: str = "0"
 
 
