@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from grader.model.audit import AuditReport, AuditRow, Cell, Fate, MutationReport, Trial
 from grader.model.mutation import Mutant
 from grader.model.numerals import duration, quantity
-from grader.reports.blocks import Block, Code, Figure, Gap, Heading, Paragraph, Table
+from grader.reports.blocks import Blocks, Code, Figure, Gap, Heading, Paragraph, Table
 from grader.reports.json import encoded, plain
 from grader.reports.sheet import BOLD, GREEN, RED, Line, cut, padded
 
@@ -26,7 +26,7 @@ _MEANINGS = {  # and styles
 }
 
 
-def audit_page(report: AuditReport) -> Iterator[Block]:
+def audit_page(report: AuditReport) -> Blocks:
     """Everything that an audit found."""
     spent = f"{quantity(len(report.seeds), 'seed')}, {duration(report.seconds)}"
     yield Heading(report.question, spent)
@@ -139,7 +139,7 @@ def _summary(report: AuditReport) -> str:
 # -- mutants ---------------------------------------------------------------------------------------
 
 
-def mutation_page(report: MutationReport) -> Iterator[Block]:
+def mutation_page(report: MutationReport) -> Blocks:
     """The score, what kills, and every survivor with the line changed and where it shows."""
     spent = f"{quantity(len(report.seeds), 'seed')}, {duration(report.seconds)}"
     yield Heading(f"{report.question}: mutants of the reference", spent)
@@ -175,7 +175,7 @@ def _counts(report: MutationReport) -> str:
     )
 
 
-def _alive(trial: Trial, seeds: int) -> Iterator[Block]:
+def _alive(trial: Trial, seeds: int) -> Blocks:
     mutant = trial.mutant
     found = trial.counterexample
     title = "SURVIVES" if trial.fate is Fate.SURVIVED else "FLAKY"
@@ -227,14 +227,13 @@ def mutation_to_json(report: MutationReport) -> dict[str, object]:
         **{fate.value: report.count(fate) for fate in Fate},
         "score": report.score,
         "ok": report.ok,
-        "mutants": [_trial(trial) for trial in report.trials],
-    }
-
-
-def _trial(trial: Trial) -> dict[str, object]:
-    return {
-        "in": trial.mutant.scope,
-        **plain(trial.mutant, without={"scope", "start", "end", "text"}),
-        **plain(trial, without={"mutant", "counterexample"}),
-        "witness": encoded(trial.counterexample),
+        "mutants": [
+            {
+                "in": trial.mutant.scope,
+                **plain(trial.mutant, without={"scope", "start", "end", "text"}),
+                **plain(trial, without={"mutant", "counterexample"}),
+                "witness": encoded(trial.counterexample),
+            }
+            for trial in report.trials
+        ],
     }

@@ -139,9 +139,10 @@ Block: TypeAlias = (
     Heading | Paragraph | Item | Code | Figure | Picture | Table | Commands | Gap | LeftOut
     | Shrinks
 )  # fmt: skip
+Blocks: TypeAlias = Iterator[Block]
 
 
-def from_markdown(text: str, *, indent: int = 0, gap: Block = Gap()) -> Iterator[Block]:
+def from_markdown(text: str, *, indent: int = 0, gap: Block = Gap()) -> Blocks:
     """The paragraphs, list items and code of a text in a small part of Markdown, gaps between."""
     lines = text.expandtabs(4).strip("\n").split("\n")
     before: Block | None = None
@@ -177,9 +178,7 @@ def _taken(lines: list[str], belongs: Callable[[str], bool]) -> list[str]:
     return taken
 
 
-def _at(
-    blocks: Iterable[Block], rank: int, lost: list[str], *, pictures: bool = False
-) -> Iterator[Block]:
+def _at(blocks: Iterable[Block], rank: int, lost: list[str], *, pictures: bool = False) -> Blocks:
     """The blocks of a page of a rank, -1 for all; what they leave out is added to `lost`."""
     for block in blocks:
         if isinstance(block, Shrinks):
@@ -397,7 +396,7 @@ def render_markdown(blocks: Iterable[Block], *, written: bool = False) -> str:
 
 
 def _marked(block: Block, *, written: bool) -> str:
-    def flowing(text: str, first: str = "") -> str:
+    def flowing(text: str, first: str) -> str:
         if not written:
             return first + _markdown(text)
         return "\n".join(sheet.wrapped(_clean(text), sheet.WIDEST, first=first))

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from grader.costs.formulas import Cell, Model, Setting, Settings, Table, Values, script, value
 from grader.reports import blocks, sheet
-from grader.reports.blocks import Block, Figure, Gap, Heading, Paragraph, render_html
+from grader.reports.blocks import Blocks, Figure, Gap, Heading, Paragraph, render_html
 
 _BAR = 20  # cells of the longest bar
 _RIGHT = (" ", "  ", "times", "FLOPs", "moved", "FLOP/B", "kept", "in all")
@@ -45,7 +45,7 @@ table:first-of-type td + td { font-size: 1.6rem; line-height: 1.25; }
 """
 
 
-def page(model: Model, title: str, taken: Settings, notes: Iterable[str]) -> Iterator[Block]:
+def page(model: Model, title: str, taken: Settings, notes: Iterable[str]) -> Blocks:
     """Everything that a model costs where these settings are taken."""
     values = model.values(taken)
     yield Heading(title, name=model.name)
@@ -58,7 +58,7 @@ def page(model: Model, title: str, taken: Settings, notes: Iterable[str]) -> Ite
         yield from tabled(table, values)
 
 
-def tabled(table: Table, values: Values, *, whole: bool = False) -> Iterator[Block]:
+def tabled(table: Table, values: Values, *, whole: bool = False) -> Blocks:
     """A table as blocks; `whole`: with the rows that are not there."""
     yield Heading(table.title)
     rows = [row for row in table.rows if whole or value(row.there, values)]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 from grader.model.numerals import joined, quantity, span
-from grader.reports.blocks import Block, Gap, Heading, Item, Paragraph, Table
+from grader.reports.blocks import Blocks, Gap, Heading, Item, Paragraph, Table
 
 
 class PartTime(NamedTuple):
@@ -68,7 +67,7 @@ class Debrief:
         return f"Interview {self.number}{of}, {self.at:%Y-%m-%d %H:%M}"
 
 
-def page(debrief: Debrief) -> Iterator[Block]:
+def page(debrief: Debrief) -> Blocks:
     """All that is said of an interview, below its title."""
     yield Paragraph(f"{round(debrief.minutes)} of {quantity(debrief.of, 'minute')}.")
     if debrief.decision:
@@ -84,7 +83,7 @@ def page(debrief: Debrief) -> Iterator[Block]:
             yield Item(f"{question}, part {part}: {text}", f"{round(minute):>3} min")
 
 
-def _question(one: Looked) -> Iterator[Block]:
+def _question(one: Looked) -> Blocks:
     head = ("part", "", "minutes", "planned", "tries")
     rows = []
     for number, planned, passed, minutes, tries in one.parts:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from grader.forms import follow_up
 from grader.model.spec import FollowUp
-from grader.reports.blocks import Block, Gap, Item, Paragraph, from_markdown
+from grader.reports.blocks import Blocks, Gap, Item, Paragraph, from_markdown
 
 INDENT = 4
 STATES = {"": "open", "pass": "right", "fail": "wrong"}  # by the last verdict
 
 
-def question(one: FollowUp, lead: str) -> Iterator[Block]:
+def question(one: FollowUp, lead: str) -> Blocks:
     """What is asked, and what there is to choose from."""
     yield Paragraph(one.ask, lead, hang=INDENT)
     yield from (Item(text, str(n), INDENT) for n, text in enumerate(one.choice, 1))
 
 
-def answer(
-    one: FollowUp, verdict: str | None, idea: str = "", feedback: str = ""
-) -> Iterator[Block]:
+def answer(one: FollowUp, verdict: str | None, idea: str = "", feedback: str = "") -> Blocks:
     """Whether an answer is right, ours, and the idea that a wrong one shows."""
     said = "Right." if verdict == "pass" else f"Wrong; {follow_up.right(one)} is right."
     yield Paragraph("Our answer:" if one.kind == "points" else said)
@@ -30,7 +26,7 @@ def answer(
         yield from from_markdown(feedback, indent=INDENT)
 
 
-def listed(one: FollowUp, name: str, verdict: str) -> Iterator[Block]:
+def listed(one: FollowUp, name: str, verdict: str) -> Blocks:
     """A follow-up in a list, with the answer where it was answered."""
     yield Gap()
     yield Paragraph(one.ask, f"{name} {STATES[verdict]}:")

@@ -18,7 +18,7 @@ from grader.model import report as model
 from grader.model.numerals import number, quantity
 from grader.model.report import Bar, Exhibit, Frame, Grids, Panel, Raised
 from grader.reports import pictures, sheet
-from grader.reports.blocks import Block, Figure, Item, Paragraph, Picture, Table
+from grader.reports.blocks import Blocks, Figure, Item, Paragraph, Picture, Table
 from grader.reports.sheet import BOLD, RED, Line, Spans, cells, cut, inert
 
 EVERYTHING = 10**6
@@ -46,7 +46,7 @@ def figure(
     hidden: bool = False,
     inputs: bool = True,
     bound: str = "",
-) -> Iterator[Block]:
+) -> Blocks:
     """An exhibit as blocks, with `most` rows of a table or details of bars.
 
     `hidden` keeps back what is right; without `inputs` grids show yours and expected alone. `bound`
@@ -69,7 +69,7 @@ def figure(
             yield Picture(partial(pictures.curve, exhibit, bound), tuple(_curve(exhibit)))
 
 
-def _breakdown(breakdown: model.Breakdown, most: int, *, hidden: bool) -> Iterator[Block]:
+def _breakdown(breakdown: model.Breakdown, most: int, *, hidden: bool) -> Blocks:
     """A table: yours, expected, what is wrong; of a long one the parts that agree are counted.
 
     Where what is right is hidden, it says of each number whether it is, and no more.
@@ -92,7 +92,7 @@ def _breakdown(breakdown: model.Breakdown, most: int, *, hidden: bool) -> Iterat
         yield Paragraph(f"... {tail}", indent=INDENT)
 
 
-def _curve(curve: model.Curve) -> Iterator[Block]:
+def _curve(curve: model.Curve) -> Blocks:
     """Yours and a right one at five steps, and from where on one of them is no number."""
     steps = max(len(curve.yours), len(curve.expected))
     if not steps:
@@ -112,7 +112,7 @@ def _curve(curve: model.Curve) -> Iterator[Block]:
             yield Paragraph(text, indent=INDENT)
 
 
-def _bars(drawn: Sequence[Bar], details: Sequence[str], kept: str, most: int) -> Iterator[Block]:
+def _bars(drawn: Sequence[Bar], details: Sequence[str], kept: str, most: int) -> Blocks:
     """One bar below the other, the largest in full; then what was kept."""
     largest = max((b.value for b in drawn if math.isfinite(b.value)), default=0.0)
     rows = []
@@ -263,9 +263,7 @@ def _entries(grids: Grids) -> Iterator[str]:
         yield f"{quantity(more, 'more entry', 'more entries')} differ."
 
 
-def trace(
-    raised: Raised, filename: str, *, most: int = EVERYTHING, said: str = ""
-) -> Iterator[Block]:
+def trace(raised: Raised, filename: str, *, most: int = EVERYTHING, said: str = "") -> Blocks:
     """The candidate's own lines, the innermost of many, the exception, what the call was given."""
     place = f"{inert(filename, 40)}:" if filename else "line "  # "submission.py:14"
     runs = [(frame, len(list(same))) for frame, same in itertools.groupby(raised.frames)]

@@ -21,6 +21,7 @@ from grader.reports import words
 from grader.reports.blocks import (
     BETWEEN,
     Block,
+    Blocks,
     Code,
     Commands,
     Gap,
@@ -207,7 +208,7 @@ def told(report: Report, *, complete: bool = True) -> Sequence[Block]:
     )
 
 
-def _joined(sections: Iterable[Sequence[Block]]) -> Iterator[Block]:
+def _joined(sections: Iterable[Sequence[Block]]) -> Blocks:
     for at, section in enumerate(filter(None, sections)):
         if at:
             yield GAP
@@ -224,7 +225,7 @@ def _head(report: Report, around: Around, *, passed: bool) -> Block:
     return Paragraph(text, f"{label:5}", BOLD if passed else REVERSE, hang=6)
 
 
-def _follow_up(report: Report) -> Iterator[Block]:
+def _follow_up(report: Report) -> Blocks:
     if report.follow_up:
         yield Paragraph(report.follow_up, "One more, without code:", hang=INDENT)
 
@@ -262,7 +263,7 @@ def _fault(report: Report, around: Around, *, printed: int = EVERYTHING) -> Iter
             yield [Shrinks(every, (Shorter(0, some), lost))]
 
 
-def _finding(check: CheckResult, name: str) -> Iterator[Block]:
+def _finding(check: CheckResult, name: str) -> Blocks:
     """What a check found: the sentence, the smallest case, the worst entry or the exception."""
     sentence = words.finding(check)
     blame = words.BLAME.get(check.verdict, "")
@@ -336,7 +337,7 @@ def _line(check: CheckResult) -> Block:
     return Item(f"{check.id}: {check.message or needs}".rstrip(": "), f"{check.verdict:12}")
 
 
-def run_page(ran: Ran, head: str, *, filename: str) -> Iterator[Block]:
+def run_page(ran: Ran, head: str, *, filename: str) -> Blocks:
     """The page of a run: its numbers, how long it took, and what the script `filename` printed."""
     said = [head] if ran.started else ["no run, nothing is used"]
     if ran.fault:

@@ -17,7 +17,7 @@ from grader.model.report import FINE, Breakdown, CheckResult
 from grader.model.spec import Check, FollowUp, Part, Spec
 from grader.reports import words
 from grader.reports.blocks import (
-    Block,
+    Blocks,
     Code,
     Figure,
     Gap,
@@ -26,8 +26,8 @@ from grader.reports.blocks import (
     Paragraph,
     Table,
     from_markdown,
+    render_markdown,
 )
-from grader.reports.blocks import render_markdown as markdown
 from grader.reports.question import asked, signatures
 from grader.reports.sheet import cut
 
@@ -56,9 +56,9 @@ class Detail(NamedTuple):
     contract: bool = True
     ideas: int = 5  # of each part in a sentence each, besides those of the starter
     follow_ups: int = 99  # of each part
+    held: Sequence[Held] | None = None  # the ideas, to say by which check each of them shows
 
 
-EVERYTHING = Detail(new_lines=999)
 # Of the page to lead from: the first that fits.
 DETAILS = (
     Detail(),
@@ -116,9 +116,7 @@ def _short(text: str) -> str:
     return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.6g}", text)
 
 
-def guide(
-    question: Question, called: str = "", held: Sequence[Held] | None = None
-) -> Iterator[Block]:
+def guide(question: Question, called: str = "", held: Sequence[Held] | None = None) -> Blocks:
     """Yield the page to lead an interview from; everything, if the ideas are `held`.
 
     Commands name the question as it is `called`.
@@ -126,12 +124,13 @@ def guide(
     spec = question.spec
     called = called or question.id
     if held is not None:
-        yield from _page(question, called, _ends(spec, spec.minutes), EVERYTHING, held)
+        everything = Detail(new_lines=999, held=held)
+        yield from _page(question, called, _ends(spec, spec.minutes), everything)
         return
     ends = _ends(spec, _SHORT if len(spec.parts) > 1 else spec.minutes)
     for detail in DETAILS:
         page = [*_page(question, called, ends, detail)]
-        if sum(-(-len(line) // WIDTH) for line in markdown(page).splitlines()) <= ROWS:
+        if sum(-(-len(line) // WIDTH) for line in render_markdown(page).splitlines()) <= ROWS:
             break
     yield from page
 
@@ -154,9 +153,8 @@ def _page(
     called: str,
     ends: Sequence[int],
     detail: Detail,
-    held: Sequence[Held] | None = None,
-) -> Iterator[Block]:
-    """Yield the starter, some parts and the marks; with the ideas by check if they are `held`."""
+) -> Blocks:
+    """Yield the starter, some parts and the marks."""
     spec = question.spec
     terms = f"for the interviewer, {spec.minutes} min"
     if spec.given:
@@ -167,7 +165,7 @@ def _page(
     text += f"What they read, with the contract, is `drill show {called} --all`."
     yield Gap()
     yield Paragraph(text)
-    if held is None:
+    if detail.held is None:
         numbers = joined(range(1, len(ends) + 1))
         text = f"`drill show {called} --interviewer --all` has every part, idea and follow-up."
         yield Paragraph(text, f"{ends[-1]} minutes: part{'s'[: len(ends) - 1]} {numbers}.")
@@ -178,7 +176,7 @@ def _page(
             yield Paragraph("Part 1 removes lines `1-` and adds lines `1+`, and so on.")
         yield Code(tuple(_starter(question, len(ends), detail)))
     for number, _ in enumerate(ends, 1):
-        yield from _part(question, number, ends, detail, held)
+        yield from _part(question, number, ends, detail)
     yield from _marks(spec, ends)
 
 
@@ -226,8 +224,7 @@ def _part(
     number: int,
     ends: Sequence[int],
     detail: Detail,
-    held: Sequence[Held] | None,
-) -> Iterator[Block]:
+) -> Blocks:
     """Yield what to say, what is right, what to listen for and when to help in one part."""
     spec = question.spec
     part = question.spec.parts[number - 1]
@@ -254,7 +251,7 @@ def _part(
         text += f" The starter holds {joined(f'`{name}`' for name in starter)}."
     yield Gap()
     yield Paragraph(text, "Listen for")
-    if held is None:
+    if detail.held is None:
         ideas.sort(key=lambda name: name not in starter)
         most = len(starter) + detail.ideas
         for name in ideas[:most]:
@@ -262,7 +259,7 @@ def _part(
         if ideas[most:]:
             yield Item(f"Others: {joined(f'`{name}`' for name in ideas[most:])}.")
     else:
-        yield from _by_check(question, part, held)
+        yield from _by_check(question, part, detail.held)
     yield Gap()
     yield from _hints(part, number, ends)
     if follow_ups := part.follow_ups[: detail.follow_ups]:
@@ -279,7 +276,7 @@ def _calls(interface: str) -> str:
     return ", ".join(f"`{call}`" for call in calls if call and not call.startswith("#"))
 
 
-def _right(question: Question, number: int) -> Iterator[Block]:
+def _right(question: Question, number: int) -> Blocks:
     """Yield the answers, or the place of each change that a part asks for, and why."""
     is_text = forms.of(question.spec).is_text
     for change in repair.changes(question):
@@ -308,7 +305,7 @@ def _sentences(feedback: str, most: int) -> str:
     return re.sub(":$", ".", words.sentences(feedback, most)[0])
 
 
-def _by_check(question: Question, part: Part, held: Sequence[Held]) -> Iterator[Block]:
+def _by_check(question: Question, part: Part, held: Sequence[Held]) -> Blocks:
     """Yield the checks of a part, each with the ideas that it stops first, and what to ask."""
     told: set[str] = set()  # cases
     for check in part.checks:
@@ -326,7 +323,7 @@ def _by_check(question: Question, part: Part, held: Sequence[Held]) -> Iterator[
             yield Item(" ".join(said), one.idea, 2, inner=True)
 
 
-def _hints(part: Part, number: int, ends: Sequence[int]) -> Iterator[Block]:
+def _hints(part: Part, number: int, ends: Sequence[int]) -> Blocks:
     """Yield the hints, and the minute to give each at if the candidate does not get on."""
     begin, end = [0, *ends][number - 1 : number + 1]
     texts = []
@@ -338,7 +335,7 @@ def _hints(part: Part, number: int, ends: Sequence[int]) -> Iterator[Block]:
     yield from _list(texts)
 
 
-def _marks(spec: Spec, ends: Sequence[int]) -> Iterator[Block]:
+def _marks(spec: Spec, ends: Sequence[int]) -> Blocks:
     """Yield a form to fill in by hand, and what the marks mean."""
     marks = " ".join(mark for mark, _ in LEVELS)
     rows: list[tuple[str, ...]] = []
@@ -368,7 +365,7 @@ def _about(question: Question, check: Check) -> str:
     return text + " (no points)" * check.stretch
 
 
-def _list(texts: Iterable[str]) -> Iterator[Block]:
+def _list(texts: Iterable[str]) -> Blocks:
     for number, text in enumerate(texts, 1):
         first, *more = from_markdown(text)
         yield Item(first.text, f"{number}") if isinstance(first, Paragraph) else first

@@ -8,9 +8,20 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
 from itertools import groupby
+from typing import NamedTuple
 
 from grader.model.numerals import quantity
-from grader.reports.blocks import Block, Commands, Figure, Gap, Paragraph, Shorter, Shrinks, Table
+from grader.reports.blocks import (
+    Block,
+    Blocks,
+    Commands,
+    Figure,
+    Gap,
+    Paragraph,
+    Shorter,
+    Shrinks,
+    Table,
+)
 
 ROWS = 22  # so that the command above and the prompt below stay on a screen of 24
 BLOCKS, CHARACTERS = "·░▒▓█", ".-+*#"  # for a day without a try, and with more and more of them
@@ -41,8 +52,7 @@ class HeldIdea:
     tries: int  # that held it
 
 
-@dataclass(frozen=True, slots=True)
-class Practice:
+class Practice(NamedTuple):
     """How practice goes, until a day."""
 
     today: date
@@ -56,7 +66,7 @@ def first_day(today: date) -> date:
     return today - timedelta(today.weekday() + 7 * (_WEEKS - 1))
 
 
-def page(practice: Practice, steps: tuple[str, ...], marks: str = BLOCKS) -> Iterator[Block]:
+def page(practice: Practice, steps: tuple[str, ...], marks: str = BLOCKS) -> Blocks:
     """Everything that is said of how practice goes, for `ROWS` rows; `marks` are for the days."""
     tracks = practice.tracks
     passed, due, minutes = (

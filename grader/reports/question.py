@@ -11,6 +11,7 @@ from grader.model.question import Question
 from grader.model.spec import Part
 from grader.reports.blocks import (
     Block,
+    Blocks,
     Code,
     Gap,
     Heading,
@@ -61,7 +62,7 @@ def page(question: Question, number: int, ending: Sequence[Block]) -> tuple[Bloc
     return (*blocks, _clauses(question, number), Gap(), *ending)
 
 
-def _calls(part: Part) -> Iterator[Block]:
+def _calls(part: Part) -> Blocks:
     """The interface of a part; on a page that has to fit, its signatures."""
     if part.interface:
         short = Code(signatures(part.interface), 2, "python")
@@ -79,9 +80,7 @@ def _clauses(question: Question, number: int) -> Block:
     return Shrinks(clauses, fewer)
 
 
-def document(
-    question: Question, parts: int | None = None, *, alone: bool = False
-) -> Iterator[Block]:
+def document(question: Question, parts: int | None = None, *, alone: bool = False) -> Blocks:
     """All that is asked up to a part; in all parts, if no number is given.
 
     What needs `drill` is left out where it is read `alone`.
@@ -117,7 +116,7 @@ def document(
         )
 
 
-def _materials(question: Question, level: int = 2) -> Iterator[Block]:
+def _materials(question: Question, level: int = 2) -> Blocks:
     """What its form shows besides: answers that are asked for, a diff, a log."""
     for shown in forms.of(question.spec).materials(question.spec):
         yield Heading(shown.heading, level=level)
@@ -127,7 +126,7 @@ def _materials(question: Question, level: int = 2) -> Iterator[Block]:
         yield from (Item(text, f"{name:<{widest}} ", 2) for name, text in shown.rows)
 
 
-def _questions(part: Part) -> Iterator[Block]:
+def _questions(part: Part) -> Blocks:
     """What is answered by choosing."""
     for name, ask, answers in (one for check in part.checks for one in check.asks()):
         yield Gap()
@@ -135,7 +134,7 @@ def _questions(part: Part) -> Iterator[Block]:
         yield from (Item(text, letter, 4) for letter, text in answers.items())
 
 
-def asked(question: Question, number: int) -> Iterator[Block]:
+def asked(question: Question, number: int) -> Blocks:
     """What a part asks besides its prompt: clauses, questions, and what is shown with them."""
     yield from (one for one in _contract(question, number) if one.mark.strip() != "-")
     yield from _questions(question.spec.parts[number - 1])

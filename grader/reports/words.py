@@ -52,7 +52,7 @@ def _reached(report: Report) -> int:
     return failing[0].part if failing else min(report.parts_passed + 1, max(len(report.parts), 1))
 
 
-def earned(report: Report, time: str = "") -> str:
+def earned(report: Report, time: str) -> str:
     """Points, checks and time of a pass."""
     passed = [c for c in report.checks if c.verdict is Verdict.PASS]
     cases = {case for c in passed for case in c.cases}
