@@ -78,7 +78,7 @@ def rows(table: Iterable[Sequence[Cell]]) -> Iterator[str]:
     echo = SimpleNamespace(write=str)  # writerow returns what this does
     writer = csv.writer(echo, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     for row in table:
-        yield writer.writerow(["" if c is None else no_formula(c) for c in row])
+        yield writer.writerow(map(no_formula, row))
 
 
 def no_formula(value: Cell) -> Cell:

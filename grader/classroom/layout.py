@@ -87,6 +87,11 @@ def acts(text: str) -> bool:
     )
 
 
+def on_one_line(error: Exception) -> str:
+    """Return the message of an error as one line, cut where it is long."""
+    return " ".join(str(error).split())[:200]
+
+
 def normal(text: str) -> str:
     """Return a name in the form in which it is compared with others."""
     return unicodedata.normalize("NFC", text).strip()
@@ -331,7 +336,7 @@ def _matched(layout: str, path: str) -> re.Match[str] | None:
     return next(filter(None, found), None)
 
 
-def detected(paths: Sequence[str], asked: AnswerNames, name: str = "") -> Layout:
+def detected(paths: Sequence[str], asked: AnswerNames, name: str) -> Layout:
     """Return the layout that every answer fits, in the folder that all of it lies in, if one does.
 
     UsageError where it can be more than one, and is not named.
@@ -404,8 +409,9 @@ def submitters(content: bytes) -> dict[str, list[Claim]]:
         read = getattr(yaml, "CBaseLoader", yaml.BaseLoader)(content).get_single_data()
         found = {folder: _people(said) or [Claim("")] for folder, said in read.items()}
     except (yaml.YAMLError, ValueError, AttributeError, TypeError, RecursionError) as fault:
-        said = " ".join(str(fault).split())[:200]
-        raise UsageError(f"{METADATA}: expected what Gradescope exports: {said}") from fault
+        raise UsageError(
+            f"{METADATA}: expected what Gradescope exports: {on_one_line(fault)}"
+        ) from fault
     known = {(one.student, one.email) for people in found.values() for one in people}
     numbers = Counter(number for number, _ in known if not re.search("@|^submission_|^$", number))
     return {

@@ -26,7 +26,7 @@ from grader.model.numerals import quantity
 from grader.model.report import UNREADABLE, Report, Verdict
 from grader.reports import words
 from grader.reports.blocks import (
-    Block,
+    Blocks,
     Code,
     Gap,
     Heading,
@@ -68,7 +68,7 @@ class StudentResult:
 
     question: str  # id
     standing: Standing
-    points: int | None = None  # None: not graded
+    points: int | None  # None: not graded
     verdict: str = "nothing handed in"
     late: bool = False
     note: str = ""  # why it is not graded, has no program, or has other points than it earned
@@ -241,9 +241,9 @@ def _result(
 def _load_failure(entry: Entry) -> str:
     """Return why a file did not load, in a few words; nothing if it did."""
     report = entry.report
-    if report is None or entry.handed.fault:
-        return "no answer in the file" if entry.handed.fault else ""
-    if report.checks or report.unchanged or report.verdict is Verdict.INVALID:
+    if entry.handed.fault:
+        return "no answer in the file"
+    if report is None or report.checks or report.unchanged or report.verdict is Verdict.INVALID:
         return ""
     raised = report.raised
     if raised is None:
@@ -359,7 +359,7 @@ def _reasons(result: StudentResult) -> set[Standing | str | bool]:
     return reasons
 
 
-def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> Iterator[Block]:
+def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> Blocks:
     """Everything that follows from a class, with so many students of a group by name."""
     terms = found.terms
     yield Heading(terms.title or "A class", level=1)
@@ -415,7 +415,7 @@ def _said(one: StudentResult, *, cause: bool) -> str:
     return said + ", late" * one.late + ", by hand" * marked
 
 
-def _question(asked: QuestionFindings, results: str, most: int | None) -> Iterator[Block]:
+def _question(asked: QuestionFindings, results: str, most: int | None) -> Blocks:
     """What the class shows of a question, naming at most so many students of each kind."""
     yield Heading(asked.question.title, name=asked.question.id)
     yield _bars({str(one): count for one, count in asked.standings.items() if count})
@@ -539,7 +539,7 @@ def _finder(found: ClassFindings) -> str:
     )
 
 
-def _student(student: Student, found: Mapping[str, Entry]) -> Iterator[Block]:
+def _student(student: Student, found: Mapping[str, Entry]) -> Blocks:
     """Everything about a student, question by question, with hidden checks and what it printed."""
     if student.email:
         yield Paragraph(student.email)

@@ -28,6 +28,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from grader.bank.storage import read_regular, write_whole
+from grader.classroom.layout import on_one_line
 from grader.classroom.overrides import read_overrides
 from grader.model.classroom import (
     RESULTS_FORMAT,
@@ -287,9 +288,8 @@ class Results(Closing):
             try:
                 read = _adapter(Report).validate_json(report) if state == "graded" else None
             except ValueError as fault:
-                said = " ".join(str(fault).split())[:200]
                 raise UsageError(
-                    f"{self.folder / TABLE}: expected a report in it: {said}"
+                    f"{self.folder / TABLE}: expected a report in it: {on_one_line(fault)}"
                 ) from fault
             question = self._questions[one.question]
             yield Entry(question, one, read, said, late, graded_at, days, less)
@@ -345,8 +345,9 @@ def read_terms(folder: Path) -> Terms:
             hint="drill class grade SUBMISSIONS --question ID --out RESULTS makes them",
         ) from None
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as fault:
-        said = " ".join(str(fault).split())[:200]
-        raise UsageError(f"{path}: expected what drill class grade wrote: {said}") from fault
+        raise UsageError(
+            f"{path}: expected what drill class grade wrote: {on_one_line(fault)}"
+        ) from fault
     return terms
 
 

@@ -29,7 +29,15 @@ from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
 from grader.model.report import FINE, CheckResult, Exhibit, Grids, Named, Report, Verdict
-from grader.reports.blocks import Block, Heading, Item, Paragraph, render_html, render_markdown
+from grader.reports.blocks import (
+    Block,
+    Blocks,
+    Heading,
+    Item,
+    Paragraph,
+    render_html,
+    render_markdown,
+)
 from grader.reports.grade import told
 from grader.reports.html import framed
 from grader.reports.json import withheld
@@ -173,7 +181,7 @@ def feedback(terms: Terms, entries: Sequence[Entry]) -> Sequence[Block]:
     return blocks
 
 
-def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> Iterator[Block]:
+def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> Blocks:
     times = f", which count {points_text(question.weight)} times" * (question.weight != 1)
     of = f"of {quantity(question.of, 'point')}{times}"
     if entry is None:
