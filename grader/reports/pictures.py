@@ -40,7 +40,7 @@ def heat_maps(grids: Grids, said: str, rest: str) -> str:
     count = math.prod(entries.shape)
     mine = entries.yours
     right = entries.expected
-    if not len(mine) == len(right) == count > 0:
+    if not len(mine) == len(right) == count > 0 or min(entries.shape, default=1) < 1:
         return rest
     long = tuple(n for n in entries.shape if n != 1)
     shape = long if len(long) < 3 <= len(entries.shape) else entries.shape

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
 from itertools import groupby
-from typing import NamedTuple
 
 from grader.model.numerals import quantity
 from grader.reports.blocks import (
@@ -52,7 +51,8 @@ class HeldIdea:
     tries: int  # that held it
 
 
-class Practice(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Practice:
     """How practice goes, until a day."""
 
     today: date
