@@ -164,7 +164,9 @@ class HandIns(Closing):
         self.recognized: dict[str, str] = {}  # questions of files with another name, by path
         self.students: set[str] = set()  # who has an answer, right or wrong
         self.empty: list[str] = []  # folders of submissions with no file in them
-        self._root, self.names, self._skip = Path(os.path.realpath(root)), names, skip
+        self._root = Path(os.path.realpath(root))
+        self.names = names
+        self._skip = skip
         self._known = known
         self._asks = {
             one.id: {*(one.spec.answers if one.id in names.texts else one.names_of())}
@@ -223,7 +225,9 @@ class HandIns(Closing):
                     answering.add(claim.student)
                 if claim.rank[0] != NONE and not file.fault:
                     why[file.path] = "another file is more likely the answer"
-        self.lacking, self.joined, self.recognized = [], {}, {}
+        self.lacking = []
+        self.joined = {}
+        self.recognized = {}
         for (student, _), found in claimed.items():
             if len(found) > 1:
                 fitting = [one for one in found if one[0].rank[0] < UNFIT]
@@ -307,7 +311,8 @@ class HandIns(Closing):
 
     def _unnamed(self, file: FoundFile, question: str = "") -> str:
         """Say that a file names no question of the class, and what to call it."""
-        name, end = file.path.rpartition("/")[2], suffix(file.path)
+        name = file.path.rpartition("/")[2]
+        end = suffix(file.path)
         other = self.names.begins(name)[0]
         if other and other not in self.names.ids:
             return f"{name} is named after {other}, which is no question of the class"

@@ -193,7 +193,8 @@ class AnswerNames:
 
         Where it is none, every question has the rank `NONE`.
         """
-        end, depth = suffix(own[-1]), len(own)
+        end = suffix(own[-1])
+        depth = len(own)
         last = _DOUBLE.sub(r"\1", own[-1])
         name = last.rpartition(".")[0] or last
         none = [(one, (NONE, depth)) for one in self.ids]
