@@ -156,8 +156,8 @@ class HandIns(Closing):
         if not root.is_dir() and not root.is_file():
             found = "something else" if root.exists() else "none"
             raise UsageError(f"{root}: expected a folder or a zip file, found {found}")
-        names = AnswerNames(asked, texts, others)
-        described = Pattern(pattern, names) if pattern else None
+        self.names = AnswerNames(asked, texts, others)
+        described = Pattern(pattern, self.names) if pattern else None
         self.unused: list[tuple[str, str]] = []  # programs that are no student's answer, and why
         self.lacking: list[str] = []  # students without an answer, once for each question
         self.joined: dict[str, list[str]] = {}  # files that a program imports, by its path
@@ -165,18 +165,17 @@ class HandIns(Closing):
         self.students: set[str] = set()  # who has an answer, right or wrong
         self.empty: list[str] = []  # folders of submissions with no file in them
         self._root = Path(os.path.realpath(root))
-        self.names = names
         self._skip = skip
         self._known = known
         self._asks = {
-            one.id: {*(one.spec.answers if one.id in names.texts else one.names_of())}
+            one.id: {*(one.spec.answers if one.id in self.names.texts else one.names_of())}
             for one in known.values()
         }
         self._temporary = tempfile.TemporaryFile(prefix="drill-hand-ins-")  # noqa: SIM115 `close`
         self._bytes_left = self._entries_left = 0  # of the zip file that a student handed in
         try:
             self.files = sorted(self._found(), key=lambda one: one.path.split("/"))
-            self.layout: Layout | Pattern = described or self._detected(layout, names)
+            self.layout: Layout | Pattern = described or self._detected(layout)
         except BaseException:
             self.close()
             raise
@@ -184,8 +183,8 @@ class HandIns(Closing):
     def close(self) -> None:
         self._temporary.close()
 
-    def _detected(self, name: str, names: AnswerNames) -> Layout:
-        found = detected([one.path for one in self.files], names, name)
+    def _detected(self, name: str) -> Layout:
+        found = detected([one.path for one in self.files], self.names, name)
         at = f"{found.around}/{METADATA}" if found.around else METADATA
         for file in self.files:
             if found.name == "gradescope" and file.path == at:
