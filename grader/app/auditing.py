@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader import bank
 from grader.app import files
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from grader.audit.proofs import Standing
 
 
-@dataclass(frozen=True, slots=True)
-class Audited:
+class Audited(NamedTuple):
     """What became of one question: a report, a fault, or neither where it is not tried."""
 
     name: str
@@ -96,9 +95,9 @@ def audit(
         if plan.mutants and mutants is None:
             ctx.warn(f"the mutants of {done.name} are not tried: its audit has problems")
         if plan.write_killed_by:
-            done = replace(done, claims=write_killed_by(question, report))
+            done = done._replace(claims=write_killed_by(question, report))
         if mutants is not None and not mutants.interrupted and done.ready(strict=plan.strict):
-            done = replace(done, written=_recorded(ctx, question, done, plan))
+            done = done._replace(written=_recorded(ctx, question, done, plan))
         yield done
         if mutants is not None and mutants.interrupted:
             return

@@ -13,9 +13,9 @@ import shlex
 import shutil
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
+from typing import NamedTuple
 
 from grader.app import files
 from grader.app.context import Context
@@ -32,8 +32,7 @@ _FIRST = "TODO The story: what goes wrong, for whom, and how it shows. Never the
 _LATER = "TODO What the interviewer asks next, in a sentence: an edge, then what it costs."
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """A new question."""
 
     bank: Path  # what --bank names

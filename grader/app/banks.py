@@ -7,8 +7,8 @@ import os
 import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from grader import bank
 from grader.app import files
@@ -19,8 +19,7 @@ from grader.model.errors import DrillError, UsageError, closest
 _ELSEWHERE = "DRILL_HOME=DIR names another folder, which you can write, for the list"
 
 
-@dataclass(frozen=True, slots=True)
-class BankInUse:
+class BankInUse(NamedTuple):
     """A bank in use, or what stands in its way."""
 
     name: str
@@ -31,8 +30,7 @@ class BankInUse:
     hint: str = ""  # what to do about it
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
+class Added(NamedTuple):
     """A bank that is in use from now on."""
 
     bank: Path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,8 +21,7 @@ FOLDER = "cases"
 _MOST_BYTES = 10_000_000  # of a script that may have been changed
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(NamedTuple):
     """A case of a question: what it is, and which checks have it."""
 
     case: str

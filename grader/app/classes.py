@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
@@ -256,8 +256,7 @@ class NothingHandedIn(UsageError):
     """No file is anybody's answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClassPlan:
+class ClassPlan(NamedTuple):
     """How a class is to be graded."""
 
     submissions: Path
@@ -274,8 +273,7 @@ class ClassPlan:
     scheduler: str = ""  # address of a Dask cluster, where grades run there
 
 
-@dataclass(frozen=True, slots=True)
-class ClassProgress:
+class ClassProgress(NamedTuple):
     """One more submission that is done with, and how far the class is."""
 
     done: int

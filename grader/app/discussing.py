@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from grader import forms
@@ -23,8 +22,7 @@ from grader.records import events, progress
 MOST = 10_000  # characters of an answer that are kept
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """A follow-up, and what came of it the last time."""
 
     part: int
@@ -48,8 +46,7 @@ class Discussion(NamedTuple):
     asked: tuple[Asked, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(NamedTuple):
     """What came of an answer."""
 
     verdict: str | None  # pass or fail; None: in words, and nobody has said what is in it

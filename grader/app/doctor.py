@@ -8,9 +8,9 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 from grader import __version__, bank
 from grader.app import banks
@@ -27,8 +27,7 @@ print(", ".join(names) if torch.cuda.is_available() else "")
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that was looked at; `status` is the exit status it asks for."""
 
     name: str

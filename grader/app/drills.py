@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,8 +36,7 @@ _TRIPLE = re.compile(r"\"{3}|'{3}")
 _DOCSTRING = re.compile(rf"\s*r?(?:{_TRIPLE.pattern})")
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(NamedTuple):
     """What a start did: the workspace, whether it was there before, and what was added."""
 
     workspace: Workspace
@@ -149,13 +148,13 @@ def start_again(
     seed = _fresh(ctx, question, question.numbers) if seed is None else seed
     if choice.workspace is not None and parent is None:
         ctx = replace(ctx, folder=choice.workspace.folder)
-        _mark(replace(choice.workspace, seed=seed))
+        _mark(choice.workspace._replace(seed=seed))
     question, made = start(ctx, question_id, parent=parent, seed=seed)
     event = ctx.event("again", question, path=str(made.workspace.folder))
     starter = question.handed_out(question.starter)
     copy = put_back(ctx, made.workspace.submission, starter, "again", event)
     write_question(ctx, made.workspace.folder, question, 1, choice.question)
-    return question, replace(made, kept=copy)
+    return question, made._replace(kept=copy)
 
 
 def _begin(wanted: Workspace) -> None:
@@ -172,7 +171,7 @@ def _begin(wanted: Workspace) -> None:
 def _mark(wanted: Workspace) -> None:
     import json  # which a list of questions does without
 
-    content = {"format": 1} | asdict(wanted)
+    content = {"format": 1} | wanted._asdict()
     del content["folder"]
     files.replace(wanted.folder / MARKER, (json.dumps(content, indent=2) + "\n").encode())
 
@@ -224,8 +223,7 @@ def put_back(ctx: Context, path: Path, content: bytes, reason: str, event: Event
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Hints:
+class Hints(NamedTuple):
     """The hints to show now."""
 
     choice: Choice
@@ -260,9 +258,9 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
     every = tuple(enumerate(hints, 1))
     given = Hints(choice, every, left, len(hints), current, over=over, last=last)
     if one > len(hints):
-        return replace(given, all=True)
+        return given._replace(all=True)
     kept = one <= shown or ctx.add(ctx.event("hint", choice.question, hint=earlier + one))
-    return replace(given, shown=((one, hints[one - 1]),), counted=kept)
+    return given._replace(shown=((one, hints[one - 1]),), counted=kept)
 
 
 # A sign and its text: `-` it goes, `+` it comes, a blank: it stays, `...`: lines are left out.

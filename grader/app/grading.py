@@ -6,10 +6,10 @@ import os
 import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader import bank
 from grader.app import files, interviews
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from grader.sandbox.spawn import Workers
 
 
-@dataclass(frozen=True, slots=True)
-class Graded:
+class Graded(NamedTuple):
     """What a grade found, and what the records know about it."""
 
     report: Report

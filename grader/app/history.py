@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader import bank
 from grader.app import files
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """An attempt, and what its report and the records say of it."""
 
     attempt: Attempt

@@ -14,9 +14,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from grader import bank
 from grader.app.context import Context
@@ -32,8 +32,7 @@ SUBMISSION, ANSWERS = "submission.py", "answers.txt"
 _MOST_MARKER_BYTES = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(NamedTuple):
     """A folder in which a drill was started, as its marker has it."""
 
     question: str
@@ -96,8 +95,7 @@ def inside(folder: Path) -> list[Workspace]:
     return sorted(found, key=lambda workspace: workspace.started_at, reverse=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A question, its workspace where there is one, and how to name it in a command."""
 
     question: Question

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +24,7 @@ def add(ctx: typer.Context, path: Annotated[Path, argument("PATH")], json: Json 
     from grader.bank import config_file
 
     found = banks.add(context(ctx), path)
-    if output.answer(json, **asdict(found), list=config_file()):
+    if output.answer(json, **found._asdict(), list=config_file()):
         return
     state = "is in use already" if found.already else "is in use from now on"
     output.write(f"{found.name}  {found.bank}")
@@ -49,7 +48,7 @@ def list_(ctx: typer.Context, json: Json = False) -> int:
     found = in_use(context(ctx))
     status = entrypoint.EXIT_BANK_FAULT if any(row.fault for row in found) else 0
     if json:
-        rows = [asdict(row) for row in found]
+        rows = [row._asdict() for row in found]
         output.document(ok=status == 0, banks=[row | {"from": row.pop("origin")} for row in rows])
         return status
     across = max(len(row.name) for row in found)
@@ -83,7 +82,7 @@ def new(
 
     here = context(ctx)
     made = authoring.new(here, question, one_file=one_file, parts=parts, form=form)
-    if output.answer(json, question=question, spec=made.written[0], **asdict(made)):
+    if output.answer(json, question=question, spec=made.written[0], **made._asdict()):
         return
     where = shlex.quote(here.near(made.bank))
     places = quantity(len(made.todo), "place")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,7 +42,7 @@ def discuss(
     if answer is not None and (silent or ticked is not None):
         has = [number.strip() for number in (ticked or "").split(",")]
         ticks = [str(n) in has for n, _ in enumerate(one.points, 1)] if ticked else []
-        came = asdict(discussing.answer(here, found, one, answer, ticks or None))
+        came = discussing.answer(here, found, one, answer, ticks or None)._asdict()
         ours = {"answer": one.follow_up.answer, "points": one.points}
         if not output.answer(json, question=name, **_row(one) | came | ours | {"at": here.now()}):
             output.show([*page.answer(one.follow_up, **came)])
@@ -124,7 +123,7 @@ def _judged(here: Context, found: Discussion, one: Asked, text: str) -> str | No
 
     if not one.points:
         came = discussing.answer(here, found, one, text)
-        output.show([*page.answer(one.follow_up, **asdict(came))])
+        output.show([*page.answer(one.follow_up, **came._asdict())])
         return came.verdict
     output.show([*page.answer(one.follow_up, None)])
     output.write("Which of these does yours say?")

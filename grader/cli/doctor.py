@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -29,7 +28,7 @@ def doctor(
     ready = doctor.readiness(here, found)
     rows = [row for one in found for row in one.rows]
     if json:
-        findings = [asdict(finding) | {"ok": finding.status == 0} for finding in found]
+        findings = [finding._asdict() | {"ok": finding.status == 0} for finding in found]
         output.document(ok=status == 0, ready=ready, findings=findings)
     elif walls:
         output.show([Paragraph(row, hang=9) for row in rows], paged=True)

@@ -104,7 +104,7 @@ def case(
     here = context(ctx)
     if name is None:
         choice, found = casing.cases(here, question)
-        listed = [asdict(one) for one in found]
+        listed = [one._asdict() for one in found]
         if output.answer(json, question=choice.question.id, cases=listed):
             return
         rows = [(one.case, "fails" * one.failing, one.about) for one in found]

@@ -37,11 +37,10 @@ def list_(
     here = context(ctx)
     found, earlier = history(here, question, most=None if all_ or json else LATEST)
     if json:
-        rows = [asdict(row) for row in found]
-        attempts = [row.pop("attempt") | row for row in rows]  # what was found, also if no news
+        attempts = [asdict(row.attempt) | row._asdict() for row in found]  # also if no news
         for row in attempts:
             row["parts"] = (row["parts"] or "").split()
-            del row["failing"], row["report"]
+            del row["attempt"], row["failing"], row["report"]
         output.document(attempts=[{"attempt": row.pop("id"), **row} for row in attempts])
         return
     which = f" {question}" if question else ""

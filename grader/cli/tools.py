@@ -15,7 +15,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -142,7 +141,7 @@ def grade(
         )
     passed = graded.report.parts_passed
     if asked <= passed < parts:  # also if it is no try: the next part is not asked yet
-        graded = replace(graded, next_part=passed + 1)
+        graded = graded._replace(next_part=passed + 1)
     seen = around_of(graded, here.now())
     output.answer(json=True, **document(graded.report, seen))
     output.show(page(graded.report, seen), rows=seen.rows)

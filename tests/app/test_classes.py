@@ -317,7 +317,7 @@ def said_of(folder: Path, *questions: str, **plan: Any) -> list[str]:
         folder, folder / "data", lambda: NOW, bank=PARTS, say=lambda one, _: said.append(one)
     )
     planned = ClassPlan(folder / "in", questions, folder / "out", jobs=1, level="process")
-    list(grade_class(ctx, replace(planned, **plan)))
+    list(grade_class(ctx, planned._replace(**plan)))
     return said
 
 

@@ -89,7 +89,7 @@ def grading(folder: Path, bank: Path = BANK, **plan: Any) -> Iterator[ClassProgr
     """Grade what lies in `in` of a folder, into `out`, by default in one process."""
     planned = ClassPlan(folder / "in", ("deviations",), folder / "out", jobs=1, level="process")
     ctx = Context(folder, folder / "data", lambda: NOW, bank=bank)
-    return grade_class(ctx, replace(planned, **plan))
+    return grade_class(ctx, planned._replace(**plan))
 
 
 def graded(folder: Path, bank: Path = BANK, **plan: Any) -> list[ClassProgress]:
