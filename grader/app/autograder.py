@@ -95,8 +95,16 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
         for one, question in zip(config.asked, questions, strict=True)
     ]
     there = config.model_copy(update={"seed": seed, "questions": asked})  # one seed for everybody
-    counts = {"format", "seed", "isolation", "questions", "partial", "on_error", "stretch"}
-    counts |= {"strict_text"}
+    counts = {
+        "format",
+        "isolation",
+        "on_error",
+        "partial",
+        "questions",
+        "seed",
+        "stretch",
+        "strict_text",
+    }
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     names = {
         "version": __version__, "seconds": str(SECONDS), "called": shlex.quote(_CALLED),

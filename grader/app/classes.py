@@ -340,9 +340,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         _say_doubtful(ctx, plan.submissions, results)
         _say_numbers(ctx, results.terms, questions)
         if others := results.from_elsewhere():
-            ctx.say(
-                f"{plan.out}: {quantity(others, 'student')} of other SUBMISSIONS stay in it", ""
-            )
+            ctx.warn(f"{plan.out}: {quantity(others, 'student')} of other SUBMISSIONS stay in it")
         if terms.late:
             _say_late(ctx, terms.late, results, handed.layout)
         done = 0
@@ -414,7 +412,7 @@ def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: i
     counted = f"{quantity(count, 'answer')} of {quantity(len(handed.students), 'student')}"
     ctx.say(f"{root}: {counted}, read by the layout {layout.name}", "")
     if layout.name == "files" and (hint := _pattern_hint(handed)):
-        ctx.say(f"{root}: names begin or end with a question: {hint} better", "")
+        ctx.warn(f"{root}: names begin or end with a question: {hint} better")
     if handed.joined:
         whole = (f"{path} with {', '.join(names)}" for path, names in handed.joined.items())
         shown = joined((inert(one, 200) for one in whole), SHOWN)
@@ -435,7 +433,7 @@ def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: i
         ctx.say(f"{root}: nothing handed in, and so in no table: {listed}", "")
     if without:
         listed = joined((inert(one, 90) for one in without), SHOWN)
-        ctx.say(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}", "")
+        ctx.warn(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}")
 
 
 def _say_numbers(ctx: Context, terms: Terms, questions: Sequence[Question]) -> None:
@@ -477,13 +475,13 @@ def _say_late(ctx: Context, late: Late, results: Results, layout: Layout | Patte
     """Say which times are sure, which unknown, and who has an extension and no file."""
     if layout.name in {"files", "folders", "pattern"} and "{at}" not in layout.looks_like:
         text = "late: the time of a file is when it was last changed, which copying it may alter"
-        ctx.say(text, "")
+        ctx.warn(text)
     if count := results.without_time():
         text = f"late: no time is known of {quantity(count, 'file')}, which lose nothing"
-        ctx.say(text, "")
+        ctx.warn(text)
     if absent := sorted(late.extensions.keys() - set(results.students())):
         listed = joined((inert(one, 60) for one in absent), SHOWN)
-        ctx.say(f"late: an extension and no file: {listed}", "")
+        ctx.warn(f"late: an extension and no file: {listed}")
 
 
 def report_class(folder: Path, *, html: Path | None = None) -> ClassFindings:

@@ -166,6 +166,14 @@ class Context:
         form = forms.of(question.spec)
         return progress.of(known, question.id, question.bank, once=form.one_try)
 
+    def parts_asked(self, question: Question) -> int:
+        """Return how many parts of a question the person is asked."""
+        return self.progress(question).asked(len(question.spec.parts))
+
+    def to(self, folder: Path) -> str:
+        """Return what to type before a command, to run it in a folder: nothing in this one."""
+        return "" if folder == self.folder else f"cd {self.typed(folder)} && "
+
     def event(self, what: What, question: Question | Attempt, **more: Any) -> Event:  # noqa: ANN401
         """Return an event of this moment about a question, or about that of an attempt."""
         name = question.id if isinstance(question, Question) else question.question

@@ -70,7 +70,7 @@ def start(
     if question.spec.given:
         question = ctx.load(question_id, (found or wanted).seed)
         seed_of(question, seed)
-    parts = ctx.progress(question).asked(len(question.spec.parts))
+    parts = ctx.parts_asked(question)
     content = {
         own: question.handed_out(question.starter),
         QUESTION: question_markdown(question, parts=parts).encode(),
@@ -185,8 +185,7 @@ def write_question(ctx: Context, at: Path, question: Question, asked: int, *was:
     with suppress(OSError):
         before = read_regular(path, _MOST_BYTES)[0]
     every = range(1, len(question.spec.parts) + 1)
-    each = ((one, n) for one in (question, *was) for n in every)
-    ours = [question_markdown(one, parts=n).encode() for one, n in each]
+    ours = [question_markdown(one, parts=n).encode() for one in (question, *was) for n in every]
     try:
         if before and before not in ours:
             files.keep_copy(path, before, "before")

@@ -33,7 +33,7 @@ _KINDS = ("new", "due", "later")  # which questions come first
 
 def latest(ctx: Context) -> Interview | None:
     """Return the interview that is open, or is over and was not looked back on."""
-    last = next(reversed(ctx.read(interviews.every, [])), None)
+    last = ctx.read(interviews.latest, None)
     return None if last is None or last.closed else last
 
 
@@ -199,7 +199,7 @@ def go_on(ctx: Context, held: Interview, to: int | Chosen) -> Choice:
         drills.write_question(ctx, resolve(ctx, called).need_workspace().folder, question, part)
     else:
         called, question = to.called, _start(ctx, to, Path(held.folder))
-        part = ctx.progress(question).asked(len(question.spec.parts))
+        part = ctx.parts_asked(question)
         if to not in held.questions:
             unplanned = json.dumps(to)
             held.questions.append(to)
@@ -239,7 +239,7 @@ def decide(ctx: Context, text: str) -> None:
 
 def _last(ctx: Context) -> Interview:
     """Return the last interview, open or not."""
-    held = next(reversed(ctx.store.read(interviews.every, empty=[])), None)
+    held = ctx.store.read(interviews.latest, empty=None)
     if held is None:
         raise UsageError("there is no interview yet", hint="Next: drill interview")
     return held

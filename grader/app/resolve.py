@@ -211,9 +211,10 @@ def _nearest(ctx: Context, folder: Path | None = None) -> Workspace:
     around = enclosing(here)
     below = [around] if around is not None else inside(here)
     if len(below) > 1:  # an interviewer asks one of them
-        held = [one for one in ctx.read(interviews.every, [])[-1:] if one.left(ctx.now())]
-        asked = [one.question for of in held for one in of.asked[-1:]]
-        below = [one for one in below if one.question in asked] or below
+        held = ctx.read(interviews.latest, None)
+        if held is not None and held.asked and held.left(ctx.now()):
+            asked = held.asked[-1].question
+            below = [one for one in below if one.question == asked] or below
     if len(below) == 1:
         return below[0]
     if below:

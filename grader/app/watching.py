@@ -89,7 +89,7 @@ class Watching(Closing):
         question, last = self.choice.question, self.graded
         if self._session is None:
             self._session = GradingSession(question)
-        asked = self._ctx.progress(question).asked(len(question.spec.parts))
+        asked = self._ctx.parts_asked(question)
         blind = interviews.is_blind(self._ctx, question)
 
         def decided(report: Report) -> None:

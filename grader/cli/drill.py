@@ -72,13 +72,12 @@ def start(
     said = [f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]:<{width}}   {aside}".rstrip()]
     if made.kept is not None:
         said.append(f"Kept  {here.near(made.kept)}")
-    there = "" if folder == here.folder else f"cd {here.typed(folder)} && "
     steps = ["drill grade"]  # the folder knows its bank
     if found.spec.experiments is not None:
         steps.insert(0, "drill run")
-    steps[0] = there + steps[0]
+    steps[0] = f"{here.to(folder)}{steps[0]}"
     # A starter is of the first part.
-    part = 1 if is_new else here.progress(found).asked(len(found.spec.parts))
+    part = 1 if is_new else here.parts_asked(found)
     ending = (Code(tuple(said), 0), Commands(tuple(steps)))
     output.show(page(found, part, ending), rows=max(output.rows(), LEAST_ROWS))
     if found.spec.needs_torch and not torch_installed():

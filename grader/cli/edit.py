@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -39,12 +38,9 @@ def open_editor(path: Path, command: str | None = None) -> None:
         )
     output.flush()
     shell = ["/bin/sh", "-c", f'{command} "$@"', command, str(path)]
-    with subprocess.Popen(shell) as child:
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the editor's own business
-        try:
-            status = child.wait()
-        finally:
-            signal.signal(signal.SIGINT, before)
+    # Started first: a process inherits the signals that are ignored.
+    with subprocess.Popen(shell) as child, output.interrupts_ignored():  # they are the editor's
+        status = child.wait()
     if status:
         raise UsageError(
             f"the editor {command} ended with status {status}; {path.name} is as it left it",

@@ -64,7 +64,7 @@ def begin(
         raise UsageError("expected questions by ID, or --track, --role or --level; found both")
     held = interviews.latest(here)
     if held is not None and not interviews.left(here):
-        _show_debrief(here, None, None, json=json)
+        _show_debrief(here, json=json)
         return
     if held is None:
         held = interviews.begin(
@@ -94,7 +94,7 @@ def end(ctx: typer.Context, candidate: Candidate = "", json: Json = False) -> No
     left = interviews.left(here)
     if json or not left or not output.is_dialog() or output.confirm(f"End it with {left}?"):
         interviews.end(here)
-        _show_debrief(here, None, None, json=json)
+        _show_debrief(here, json=json)
 
 
 def note(ctx: typer.Context, text: Text, candidate: Candidate = "", json: Json = False) -> None:
@@ -238,7 +238,7 @@ def _ask(
     elif not left and held.candidate:  # the screen is shared
         output.steps(command("debrief"), after="The interview is over.")
     elif not left:
-        _show_debrief(here, None, None, json=False)
+        _show_debrief(here, json=False)
     elif choice is None:
         step, offer = command("end"), f"That was the last question; {left}."
         if to := interviews.upcoming(here, held):
@@ -251,8 +251,7 @@ def _ask(
         output.steps(command(), command("end"), after=f"{left}, and the clock is running.")
     else:
         output.show(_asked(here, held, choice), rows=output.rows())
-        folder = choice.need_workspace().folder
-        there = "" if folder == here.folder else f"cd {here.typed(folder)} && "
+        there = here.to(choice.need_workspace().folder)
         output.steps(f"{there}drill grade", "drill hint", command("next"))
 
 
@@ -279,11 +278,13 @@ def _asked(here: Context, held: Interview, choice: Choice) -> tuple[Block, ...]:
     if held.blind:
         command = _command(here, held.candidate, "next")
         terms += f" No verdicts until the end. {command} asks the next part."
-    part = here.progress(question).asked(len(question.spec.parts))
+    part = here.parts_asked(question)
     return page(question, part, [Paragraph(terms)])
 
 
-def _show_debrief(here: Context, number: int | None, out: Path | None, *, json: bool) -> None:
+def _show_debrief(
+    here: Context, number: int | None = None, out: Path | None = None, *, json: bool
+) -> None:
     """Show the debrief of an interview, or write it."""
     from grader.app.debriefing import debrief
     from grader.bank.storage import write_whole

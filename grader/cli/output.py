@@ -257,17 +257,25 @@ def _paged(text: str) -> bool:
     pager = os.environ.get("PAGER", "less -FRX" if which("less") else "")
     if rows < size.lines or not pager.strip():
         return False
-    import signal
     import subprocess
 
     environment = {"LESS": "FRX", **os.environ}  # for a PAGER that says nothing but less
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pager's own business
-    try:
-        shell = ["/bin/sh", "-c", pager]  # as git and man do
+    shell = ["/bin/sh", "-c", pager]  # as git and man do
+    with interrupts_ignored():  # they are the pager's own business
         ended = subprocess.run(shell, input=text, encoding="utf-8", env=environment, check=False)
+    return ended.returncode not in {126, 127}  # of a shell that has found no such program
+
+
+@contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """Let Ctrl-C do nothing to this process meanwhile."""
+    import signal
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
     finally:
         signal.signal(signal.SIGINT, before)
-    return ended.returncode not in {126, 127}  # of a shell that has found no such program
 
 
 def document(*, format: int = 1, indent: int | None = 2, **content: object) -> None:

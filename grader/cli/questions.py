@@ -228,5 +228,4 @@ def next_(ctx: typer.Context, json: Json = False) -> None:
     elif found.kind == "new" or found.folder is None:
         output.steps(start)
     else:
-        there = "" if found.folder == here.folder else f"cd {here.typed(found.folder)} && "
-        output.steps(f"{there}drill grade{here.option}")
+        output.steps(f"{here.to(found.folder)}drill grade{here.option}")

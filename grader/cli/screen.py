@@ -146,14 +146,13 @@ class Screen(Closing):
 
     def close(self) -> None:
         """Leave the terminal exactly as it was; one that is gone is no fault."""
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second would end this half way
-        for number in (*_ENDING, *_WAKING):
-            signal.signal(number, signal.SIG_DFL)
-        signal.set_wakeup_fd(-1)
-        with suppress(output.PipeClosedError, DrillError, termios.error):
-            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._mode)
-            output.send("\x1b[?25h\x1b[?1049l")
-        signal.signal(signal.SIGINT, before)
+        with output.interrupts_ignored():  # a second would end this half way
+            for number in (*_ENDING, *_WAKING):
+                signal.signal(number, signal.SIG_DFL)
+            signal.set_wakeup_fd(-1)
+            with suppress(output.PipeClosedError, DrillError, termios.error):
+                termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._mode)
+                output.send("\x1b[?25h\x1b[?1049l")
 
     def run(self) -> bool:
         """Do what is asked for, until the end is; return whether what is asked next is."""

@@ -133,7 +133,7 @@ def grade(
     here = context(ctx)
     choice = resolve(here, question)
     parts = len(choice.question.spec.parts)
-    asked = here.progress(choice.question).asked(parts)
+    asked = here.parts_asked(choice.question)
     path = None if file is None else _allowed(here, choice, file, files)
     with output.waiting() as doing:
         graded = grading.grade(
@@ -166,8 +166,7 @@ def _show_role(ctx: typer.Context, name: str, question: str | None = None) -> No
     here = context(ctx)
     choice = resolve(here, question)
     more = _passed_file(here, choice) if name == "reviewer" else ""
-    asked = here.progress(choice.question).asked(len(choice.question.spec.parts))
-    shown = question_markdown(choice.question, parts=asked)
+    shown = question_markdown(choice.question, parts=here.parts_asked(choice.question))
     output.answer(json=True, text=f"{prompts.ROLES[name].text}\n{shown}{more}")
 
 

@@ -106,6 +106,11 @@ def every(db: sqlite3.Connection) -> list[Interview]:
     return found
 
 
+def latest(db: sqlite3.Connection) -> Interview | None:
+    """Return the interview that began last."""
+    return next(reversed(every(db)), None)
+
+
 def during(db: sqlite3.Connection, held: Interview, question: str) -> list[Event]:
     """Return what happened to a question in an interview; a grade that was begun in it counts."""
     query = f"SELECT {', '.join(_NAMES)} FROM events WHERE question = ? AND id > ? ORDER BY id"
@@ -119,7 +124,7 @@ def seal(db: sqlite3.Connection, now: str) -> None:
 
     Grades of other questions stay as they are.
     """
-    held = next(reversed(every(db)), None)
+    held = latest(db)
     if held is None or not held.questions or not held.left(now):
         return
     instead = {"report": "NULL"}

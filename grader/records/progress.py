@@ -10,7 +10,7 @@ no longer holds the id count for every bank that does.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -145,11 +145,8 @@ def parts_passed(verdicts: str | None) -> int:
 def of(known: Overview, question: str, bank: Path, *, once: bool = False) -> Progress:
     """Return the progress with a bank's question, of which only the first try may count."""
     same = (key for key in known if key[0] == question and counts(key[1], str(bank), question))
-    return _replayed(sorted(chain.from_iterable(map(known.__getitem__, same))), once=once)
-
-
-def _replayed(entries: Iterable[Entry], *, once: bool) -> Progress:
-    """Return what follows from entries in their order, whatever their clock said."""
+    # In the order of their numbers, whatever their clock said.
+    entries = sorted(chain.from_iterable(map(known.__getitem__, same)))
     yours, versions, latest = Progress(), set[str | None](), 0
     for one in entries:
         latest = max(latest, one.attempt or 0)
