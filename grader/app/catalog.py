@@ -35,15 +35,18 @@ class Standing(NamedTuple):
     header: Header
     yours: Progress
     due: date | None  # None: no sitting of it is over
+    today: date
 
-    def is_due(self, today: date) -> bool:
+    @property
+    def is_due(self) -> bool:
         """Whether it is to be done again by now, and that is not begun."""
-        return self.yours.over and self.due is not None and self.due <= today
+        return self.yours.over and self.due is not None and self.due <= self.today
 
-    def kind(self, today: date) -> Kind:
+    @property
+    def kind(self) -> Kind:
         """Whether it is begun and not over, to be done again, new, or to be done again later."""
         if self.yours.over:
-            return "due" if self.is_due(today) else "later"
+            return "due" if self.is_due else "later"
         return "new" if self.yours.state == "new" else "unfinished"
 
 
@@ -55,25 +58,6 @@ class Suggested(NamedTuple):
     reason: str
     folder: Path | None  # in which it was begun, if that is still there
     due: date | None
-
-
-def questions(
-    ctx: Context, track: str | None = None, level: str | None = None, role: str | None = None,
-    *, new: bool = False,
-) -> list[tuple[Header, Progress]]:  # fmt: skip
-    """Return what heads questions, all or some of them, and how far the person is with each."""
-    found = bank.headers(ctx.banks())
-    _known("track", track, sorted({header.track for header in found}))
-    _known("level", level, LEVELS)
-    _known("role", role, ROLES)
-    known = ctx.read(progress.overview, {})
-    rows = [
-        (head, progress.of(known, head.id, head.bank, once=head.form == "predict"))
-        for head in found
-        if track in {None, head.track} and level in {None, head.level}
-        if role in {None, *head.roles}
-    ]
-    return [row for row in rows if row[1].state == "new"] if new else rows
 
 
 def _known(option: str, word: str | None, words: Sequence[str]) -> None:
@@ -104,14 +88,26 @@ def listed(
         from grader import forms  # which a whole list does without
 
         _known("form", form, forms.NAMES)
-    today, found = ctx.today, questions(ctx, track, level, role, new=new)
-    rows = [Standing(header, yours, schedule.due(ctx, header, yours)) for header, yours in found]
-    return [
-        row
-        for row in rows
-        if (row.is_due(today) or not due) and (under is None or row.header.minutes <= under)
-        if form in {None, row.header.form} and _mentions(row.header, text)
+    found = bank.headers(ctx.banks())
+    _known("track", track, sorted({header.track for header in found}))
+    _known("level", level, LEVELS)
+    _known("role", role, ROLES)
+    known, today = ctx.read(progress.overview, {}), ctx.today
+    wanted = [
+        header
+        for header in found
+        if track in {None, header.track} and level in {None, header.level}
+        if role in {None, *header.roles} and (under is None or header.minutes <= under)
+        if form in {None, header.form} and _mentions(header, text)
     ]
+    rows = []
+    for header in wanted:
+        yours = progress.of(known, header.id, header.bank, once=header.form == "predict")
+        if yours.state == "new" or not new:
+            row = Standing(header, yours, schedule.due(ctx, header, yours), today)
+            if row.is_due or not due:
+                rows.append(row)
+    return rows
 
 
 def _mentions(header: Header, text: str) -> bool:
@@ -137,7 +133,7 @@ def suggestion(ctx: Context) -> Suggested | None:
     def rank(one: Standing) -> tuple[int, ...]:
         header, due = one.header, (one.due or today).toordinal()
         unable, other = header.torch and not able, header.id != prepared
-        match one.kind(today):
+        match one.kind:
             case "unfinished":
                 return (0, [*order, header.id].index(header.id))
             case "due":
@@ -153,11 +149,11 @@ def suggestion(ctx: Context) -> Suggested | None:
     one = min(every, key=rank, default=None)
     if one is None:
         return None
-    header, yours, kind = one.header, one.yours, one.kind(today)
+    header, yours, kind = one.header, one.yours, one.kind
     if kind == "unfinished":
         part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)
         reason = f"{part}begun{' again' * yours.passed}: {_begun(ctx, header, yours)}"
-        if waiting := sum(other.is_due(today) for other in every):
+        if waiting := sum(other.is_due for other in every):
             reason += f"; {quantity(waiting, 'question')} due (drill list --due)"
     elif kind == "new":
         easiest = "the easiest come first"

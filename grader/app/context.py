@@ -10,20 +10,17 @@ from datetime import date, datetime
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from grader import __version__, bank
 from grader.model.errors import UsageError
 from grader.model.question import PERIOD, Question
 from grader.records import events, interviews, progress
-from grader.records.events import Attempt, Event, RecordsError, Store, What
+from grader.records.events import Attempt, D, Event, RecordsError, Store, T, What
 from grader.records.progress import Progress, Start
 
 if TYPE_CHECKING:
     import sqlite3
-
-T = TypeVar("T")
-D = TypeVar("D")
 
 # The version of constraints.txt; a looser request may fetch gigabytes of CUDA packages.
 GET_TORCH = "pip install torch==2.13.0 (a build for the CPU will do, and any version from 2.4)"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from datetime import date
 from operator import attrgetter
 from pathlib import Path
 from random import Random
@@ -91,7 +90,7 @@ def begin(
         partly = [
             one.header for one in possible if one.header.minutes <= minutes * one.header.parts
         ]
-        heads = _fill(possible, minutes, ctx.today) or sorted(partly, key=_MINUTES)[:1]
+        heads = _fill(possible, minutes) or sorted(partly, key=_MINUTES)[:1]
     if not heads:
         text = f"no question of that kind fits {minutes} minutes and is not begun"
         raise UsageError(text, "drill interview ID asks the questions that you name")
@@ -121,13 +120,13 @@ def _possible(
     for standing in listed(ctx, *fit):
         head, there = standing.header, folder / standing.header.id
         is_free = open_folder(there) is not None or not os.path.lexists(there)
-        if is_free and standing.kind(ctx.today) in _KINDS and (torch_installed() or not head.torch):
+        if is_free and standing.kind in _KINDS and (torch_installed() or not head.torch):
             possible.append(standing)
     Random(seed).shuffle(possible)
     return possible
 
 
-def _fill(possible: Sequence[Standing], minutes: int, today: date) -> list[Header]:
+def _fill(possible: Sequence[Standing], minutes: int) -> list[Header]:
     """Return as many questions as fill the time, the shortest first.
 
     New questions come before due ones, and due ones before others.
@@ -136,7 +135,7 @@ def _fill(possible: Sequence[Standing], minutes: int, today: date) -> list[Heade
     for kind in _KINDS:
         if max(sets) >= _FULL * minutes:
             break
-        for head in [one.header for one in possible if one.kind(today) == kind]:
+        for head in [one.header for one in possible if one.kind == kind]:
             for total, heads in list(sets.items()):
                 longer = total + head.minutes
                 if longer <= minutes and len(heads) >= len(sets.get(longer, ())):
@@ -186,7 +185,7 @@ def upcoming(ctx: Context, held: Interview) -> int | Chosen | None:
     ids, folder = {chosen.id for chosen in held.questions}, Path(held.folder)
     possible = _possible(ctx, folder, held.fit, held.number)
     others = [one for one in possible if one.header.id not in ids]
-    heads = _fill(others, int(held.minutes_left(ctx.now())), ctx.today)
+    heads = _fill(others, int(held.minutes_left(ctx.now())))
     return _chosen(ctx, heads[0], folder) if heads else None
 
 

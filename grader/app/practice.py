@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import date, datetime
+from datetime import datetime
 from itertools import groupby
 
 from grader.app import schedule
@@ -29,16 +29,16 @@ def practice(ctx: Context) -> Practice:
     days = Counter(day for _, day in versions)
     return Practice(
         today,
-        tuple(_track(name, list(found), today) for name, found in tracks),
+        tuple(_track(name, list(found)) for name, found in tracks),
         _ideas(ctx),
         {day: count for day, count in sorted(days.items()) if first_day(today) <= day <= today},
     )
 
 
-def _track(name: str, found: list[Standing], today: date) -> Track:
+def _track(name: str, found: list[Standing]) -> Track:
     begun = sum(one.yours.state != "new" for one in found)
     passed = sum(one.yours.passed for one in found)
-    due = sum(one.is_due(today) for one in found)
+    due = sum(one.is_due for one in found)
     spent = sum(schedule.spent(one.yours, one.header) for one in found)
     return Track(name, len(found), begun, passed, due, round(spent))
 

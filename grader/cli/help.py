@@ -25,7 +25,7 @@ def help_(
         argument(
             "TOPIC|COMMAND",
             "What to explain (default: list it all).",
-            autocompletion=lambda: _topics(),
+            autocompletion=_topics,
         ),
     ] = None,
 ) -> None:

@@ -288,7 +288,7 @@ def _show_debrief(
     """Show the debrief of an interview, or write it."""
     from grader.app.debriefing import debrief
     from grader.bank.storage import write_whole
-    from grader.reports.blocks import Commands, Gap, Heading, render_markdown
+    from grader.reports.blocks import Heading, render_markdown
     from grader.reports.debrief import page
     from grader.reports.html import alone
 
@@ -306,4 +306,4 @@ def _show_debrief(
         steps = [_command(here, found.candidate, "debrief --out FILE.html")]
         if not found.candidate:
             steps.insert(0, "drill next")
-        output.show([title, *blocks, Gap(), Commands(tuple(steps))], paged=True)
+        output.show([title, *blocks], commands=steps, paged=True)

@@ -157,14 +157,21 @@ def write(text: str = "", end: str = "\n") -> None:
 
 
 def show(
-    blocks: Iterable[Block], *, rows: int | None = None, paged: bool = False, markdown: bool = False
+    blocks: Iterable[Block],
+    *,
+    commands: Sequence[str] = (),
+    rows: int | None = None,
+    paged: bool = False,
+    markdown: bool = False,
 ) -> None:
-    """Write a page, of so many rows if it has to fit; with `--plain` a fact a line.
+    """Write a page, of so many rows if it has to fit, and the commands to type next.
 
-    Where `markdown`, what does not go to a terminal is that.
+    With `--plain` it has a fact a line. With `markdown` it is Markdown, unless a terminal shows it.
     """
-    from grader.reports.blocks import render_markdown, render_terminal, render_text
+    from grader.reports.blocks import Commands, Gap, render_markdown, render_terminal, render_text
 
+    if commands:
+        blocks = [*blocks, Gap(), Commands(tuple(commands))]
     if style.plain:
         _put(sys.stdout, harmless(render_text(blocks, aloud=True)))
     elif markdown and not _is_terminal(sys.stdout):

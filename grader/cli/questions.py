@@ -12,8 +12,6 @@ from grader.cli.context import Json, Seed, SomeId, argument, context, flag, opti
 from grader.model.numerals import quantity
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from grader.app.catalog import Standing
     from grader.model.question import Question
 
@@ -54,10 +52,10 @@ def list_(
         for at, one in enumerate(found):
             if not at or one.header.track != found[at - 1].header.track:
                 table.append((one.header.track,))
-            table.append(_cells(one, here.today))
+            table.append(_cells(one))
         output.table(_HEAD, table, long="title", spare=("level", "min"))
         # The summary last: it stays in sight.
-        again = sum(one.is_due(here.today) for one in found)
+        again = sum(one.is_due for one in found)
         said = f", {again} due for review" * bool(again)
         said = f"{sum(one.yours.passed for one in found)} of {len(found)} passed{said}"
         output.steps(f"drill next{here.option}", after=said)
@@ -69,14 +67,14 @@ def list_(
         output.write("no questions: the banks that were found hold none")
 
 
-def _cells(one: Standing, today: date) -> tuple[str, ...]:
+def _cells(one: Standing) -> tuple[str, ...]:
     from grader.app.schedule import said
 
     header, yours = one.header, one.yours
     passed = f"{yours.passed_of(header.parts)}/{header.parts}"
     state = quantity(yours.tries, "try", "tries") if yours.state == "tried" else yours.state
     if one.due is not None and yours.over:
-        state = said(one.due, today)
+        state = said(one.due, one.today)
     return f"  {header.called}", header.title, header.level, passed, str(header.minutes), state
 
 
@@ -103,14 +101,13 @@ def show(
     asked = several if all_ or several == 1 else here.progress(found).asked(several)
     if output.answer(json, **_whole(found, asked)):
         return
-    from grader.reports.blocks import Commands, Gap
     from grader.reports.question import document
 
     steps = [f"drill start {choice.called}{here.option}{drawn}"]
     if choice.workspace is not None:
         steps = [f"drill grade{choice.argument}"]
     steps += [f"drill show{choice.argument} --all"] * (asked < several)
-    output.show([*document(found, asked), Gap(), Commands(tuple(steps))], paged=True)
+    output.show(document(found, asked), commands=steps, paged=True)
 
 
 def show_on_screen(ctx: typer.Context, called: str) -> None:
@@ -152,7 +149,6 @@ def _guide(question: Question, called: str, *, everything: bool, json: bool) -> 
     from dataclasses import asdict
 
     from grader.app.interviewing import held
-    from grader.reports.blocks import Commands, Gap
     from grader.reports.interviewer import guide
 
     parts = question.spec.parts
@@ -163,8 +159,7 @@ def _guide(question: Question, called: str, *, everything: bool, json: bool) -> 
         output.document(**_whole(question, len(parts)), interviewer={"parts": told, "ideas": ideas})
         return
     right = f"drill solution {called} --give-up --full"
-    page = [*guide(question, called, found), Gap(), Commands((right,))]
-    output.show(page, paged=True, markdown=True)
+    output.show(guide(question, called, found), commands=[right], paged=True, markdown=True)
 
 
 def _whole(question: Question, asked: int) -> dict[str, Any]:

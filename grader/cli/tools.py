@@ -97,12 +97,11 @@ def carry_out(request: Request, doing: Callable[[str], None]) -> dict[str, Any]:
     if recording.remarks and "error" not in document:
         document["remarks"] = recording.remarks.splitlines()
     text = json.dumps(document, allow_nan=False, default=os.fspath)
-    return {"document": json.loads(text, object_hook=_public), "page": recording.page}
-
-
-def _public(content: dict[str, Any]) -> dict[str, Any]:
-    """Return an object of a document without what leads to the answers."""
-    return {key: value for key, value in content.items() if key not in _PRIVATE}
+    public = json.loads(
+        text,
+        object_hook=lambda content: {key: content[key] for key in content if key not in _PRIVATE},
+    )
+    return {"document": public, "page": recording.page}
 
 
 def _call(request: Request) -> None:

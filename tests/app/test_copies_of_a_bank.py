@@ -67,7 +67,7 @@ def graded(ctx: Context, text: str) -> grading.Graded:
 
 def yours(ctx: Context) -> progress.Progress:
     """Return the progress that a list of questions shows."""
-    ((_, found),) = (row for row in catalog.questions(ctx) if row[0].id == ID)
+    (found,) = (row.yours for row in catalog.listed(ctx) if row.header.id == ID)
     return found
 
 

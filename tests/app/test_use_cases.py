@@ -201,8 +201,8 @@ def test_what_was_done_belongs_to_a_bank_and_goes_with_it(
     assert [grading.grade(ctx).tries for _ in range(2)] == [1, 0]
     assert [len(drills.hint(ctx, NAME).shown) for _ in range(2)] == [1, 1]
     for person, state, tries in ((ctx, "passed", 1), (other, "new", 0)):
-        ((_, yours),) = catalog.questions(person)
-        assert (yours.state, yours.tries) == (state, tries)
+        (row,) = catalog.listed(person)
+        assert (row.yours.state, row.yours.tries) == (state, tries)
     assert not drills.hint(other, NAME).all
     with pytest.raises(UsageError, match="is shown when all parts pass"):
         drills.solution(other, NAME)

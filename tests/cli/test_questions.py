@@ -115,7 +115,7 @@ def test_what_cannot_be_graded_here_is_not_first(
 def test_what_asks_for_another_comes_after_it(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    questions = catalog.questions
+    listed = catalog.listed
 
     def asking(*args: Any, **more: Any) -> Any:
         before = {
@@ -123,11 +123,13 @@ def test_what_asks_for_another_comes_after_it(
             "needs-torch": ("double-trouble",),
             "halve-well": ("needs-torch",) * circular,
         }
-        found = questions(*args, **more)
-        return [(replace(head, prerequisites=before[head.id]), yours) for head, yours in found]
+        return [
+            row._replace(header=replace(row.header, prerequisites=before[row.header.id]))
+            for row in listed(*args, **more)
+        ]
 
     circular = True
-    monkeypatch.setattr(catalog, "questions", asking)
+    monkeypatch.setattr(catalog, "listed", asking)
     assert suggested(drill) == ("double-trouble", f"{NEW}; better after halve-well")
     circular = False
     for name in ("halve-well", "double-trouble", "needs-torch"):
