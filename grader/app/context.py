@@ -163,6 +163,12 @@ class Context:
         form = forms.of(question.spec)
         return progress.of(known, question.id, question.bank, once=form.one_try)
 
+    def attempts(self, question: Question, *, most: int = -1, **which: str) -> tuple[Attempt, ...]:
+        """Return the latest attempts at a question that have the values given."""
+        return self.read(
+            lambda db: events.attempts(db, most=most, question=question.id, **which), ()
+        )
+
     def parts_asked(self, question: Question) -> int:
         """Return how many parts of a question the person is asked."""
         return self.progress(question).asked(len(question.spec.parts))
@@ -174,8 +180,8 @@ class Context:
     def event(self, what: What, question: Question | Attempt, **more: Any) -> Event:  # noqa: ANN401
         """Return an event of this moment about a question, or about that of an attempt."""
         name = question.id if isinstance(question, Question) else question.question
-        of = (name, str(question.bank), question.digest)
-        return Event(what, self.now(), self.who, __version__, *of, **more)
+        bank = str(question.bank)
+        return Event(what, self.now(), self.who, __version__, name, bank, question.digest, **more)
 
     def add(self, event: Event) -> bool:
         """Record an event, and return whether that was possible."""

@@ -17,7 +17,7 @@ from grader.forms import follow_up
 from grader.forms.base import Unreadable
 from grader.model.errors import UsageError
 from grader.model.spec import FollowUp
-from grader.records import events, progress
+from grader.records import progress
 
 MOST = 10_000  # characters of an answer that are kept
 
@@ -73,8 +73,7 @@ def discussion(ctx: Context, question_id: str | None, *, part: int | None = None
         message = f"{called} is not passed yet, and its follow-ups come after that"
         raise UsageError(message, hint=f"Next: {begin}")
     known = ctx.read(lambda db: progress.discussed(db, question.id, str(question.bank)), {})
-    which = {"question": question.id, "verdict": "pass"}
-    passed = ctx.read(lambda db: events.attempts(db, most=1, **which), ())
+    passed = ctx.attempts(question, most=1, verdict="pass")
     shown = [json.loads(one.report or "{}").get("follow_up") for one in passed]
     asked = [
         Asked(p, n, one, *known.get((p, n), ()))

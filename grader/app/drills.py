@@ -66,7 +66,14 @@ def start(
     wanted = Workspace(question.id, str(question.bank), folder, ctx.now(), own, drawn)
     found = check_start(ctx, question_id, question, folder)
     if found is None:
-        _begin(wanted)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as fault:
+            raise UsageError(
+                f"{folder}: the folder cannot be made: {fault.strerror}",
+                hint="choose another place with --dir DIR",
+            ) from fault
+        _mark(wanted)
     if question.spec.given:
         question = ctx.load(question_id, (found or wanted).seed)
         seed_of(question, seed)
@@ -119,8 +126,8 @@ def check_start(
 
 def _fresh(ctx: Context, question: Question, *known: int) -> int:
     """Draw numbers that are not known, nor those of the last grade, if there are others."""
-    many, which = len(question.spec.given) or 1, {"question": question.id, "kind": "grade"}
-    last = ctx.read(lambda db: events.attempts(db, most=1, **which), ()) if many > 1 else ()
+    many = len(question.spec.given) or 1
+    last = ctx.attempts(question, most=1, kind="grade") if many > 1 else ()
     before = {*known, *(one.seed % many for one in last if one.seed is not None)}
     free = [n for n in range(many) if n not in before] or [0]
     return free[int.from_bytes(os.urandom(4), "big") % len(free)]
@@ -157,18 +164,8 @@ def start_again(
     return question, made._replace(kept=copy)
 
 
-def _begin(wanted: Workspace) -> None:
-    """Make a folder with a marker in it."""
-    folder = wanted.folder
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        message = f"{folder}: the folder cannot be made: {fault.strerror}"
-        raise UsageError(message, hint="choose another place with --dir DIR") from fault
-    _mark(wanted)
-
-
 def _mark(wanted: Workspace) -> None:
+    """Write the marker of a folder."""
     import json  # which a list of questions does without
 
     content = {"format": 1} | wanted._asdict()
@@ -354,25 +351,16 @@ def _code(text: str) -> Iterator[str]:
             yield code
 
 
-class Experiment(NamedTuple):
-    """A run of the script of a diagnosis, and how many were made until now, with it."""
-
-    choice: Choice
-    path: Path  # of the script
-    used: int
-    budget: int
-    ran: Ran
-
-
 def run(
     ctx: Context,
     question_id: str | None,
     *,
     seed: int = 0,
     began: Callable[[int, int], None] = lambda _number, _budget: None,
-) -> Experiment:
+) -> tuple[Choice, int, int, Ran]:
     """Run the script in a drill's folder once, out of a budget that the records keep.
 
+    Return the drill, how many runs are used, how many there are, and the result.
     `began` is called when the run has started, with its number and how many there are.
     """
     from grader.session.submission import experiment
@@ -401,4 +389,4 @@ def run(
         began(used + 1, asked.budget)
 
     ran = experiment(question, script, seed=seed, filename=path.name, begin=begin)
-    return Experiment(choice, path, used + ran.started, asked.budget, ran)
+    return choice, used + ran.started, asked.budget, ran

@@ -19,7 +19,6 @@ from grader.app.resolve import Choice, enclosing, open_folder, resolve
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
-from grader.records.events import What
 from grader.records.progress import NO_TRY, UNCHANGED
 
 if TYPE_CHECKING:
@@ -36,10 +35,8 @@ class Graded(NamedTuple):
     path: Path  # of the file that was graded
     submission: bytes  # what was in it
     again: str  # what follows `drill grade` to grade this file again
+    before: Progress  # with the question, until this grade
     tries: int  # at the question with this one; 0: it does not count as one
-    passed: bool  # whether the question was passed before in this sitting
-    given_up: bool  # whether the solution was shown in it before a pass
-    began: str  # when the sitting did, or else the folder: UTC, ISO 8601
     hints_left: bool
     known: int  # how many parts are asked of who tries: no command knows cases of later ones
     unchanged_since: int = 0  # the part that this file passed, if it has not changed since
@@ -141,10 +138,8 @@ def grade(
             text = "the first grade of a prediction is the one that counts, and shows what is right"
             said = "; ".join(line.strip() for line in shown if line.partition("#")[0].strip())
             raise UsageError(f"{text}; read: {said}", hint=f"Next: drill grade{again} --yes")
-        what: What = "begun" if is_own else "review"
-        event = ctx.event(what, question, seed=seed, path=str(path))
-        same = {"question": question.id, "digest": question.digest}
-        latest = ctx.read(lambda db: events.attempts(db, most=20, **same), ())
+        event = ctx.event("begun" if is_own else "review", question, seed=seed, path=str(path))
+        latest = ctx.attempts(question, most=20, digest=question.digest)
         # A verdict of its checks on the question as it is: its reference was run twice then.
         proved = any(attempt.verdict in {"pass", "fail"} for attempt in latest)
         begun = ctx.write(lambda db: events.begin(db, event, submission), "this grade")
@@ -196,11 +191,9 @@ def grade(
         path,
         submission,
         again,
+        yours,
         # A version is a try once, however often it is graded.
         tries=now.tries if now.tries > yours.tries else 0,
-        passed=yours.done,
-        given_up=yours.given_up,
-        began=next(iter(yours.moments), choice.workspace.started_at if choice.workspace else ""),
         hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
         known=now.asked(every),
         unchanged_since=since,

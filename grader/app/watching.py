@@ -18,7 +18,7 @@ from grader.app import drills, files, grading, interviews, schedule
 from grader.app.context import Context, need_torch
 from grader.app.grading import Graded
 from grader.model.errors import DrillError, UsageError
-from grader.records import events, progress
+from grader.records import progress
 from grader.reports import words
 from grader.sandbox import Closing
 from grader.session import GradingSession
@@ -124,8 +124,7 @@ class Watching(Closing):
         many, yours = len(question.spec.parts), self._ctx.progress(question)
         if many == 1 or part > yours.passed_of(many):
             return None
-        which = {"question": question.id, "bank": str(question.bank), "kind": "grade"}
-        every = self._ctx.read(lambda db: events.attempts(db, most=-1, **which), ())
+        every = self._ctx.attempts(question, bank=str(question.bank), kind="grade")
         mine = [one for one in every if one.id > yours.earlier and one.is_try and one.verdict]
         tries = list(dict.fromkeys(one.sha256 for one in mine))
         passed = [one.sha256 for one in mine if progress.parts_passed(one.parts) >= part]

@@ -213,20 +213,19 @@ def run(
         stopped = f"run {number} of {budget} was stopped, and counts"
 
     try:
-        made = drills.run(context(ctx), question, seed=seed, began=began)
+        choice, used, budget, ran = drills.run(context(ctx), question, seed=seed, began=began)
     except KeyboardInterrupt:
         output.info(f"drill: {stopped}")
         raise
-    ran, budget, argument = made.ran, made.budget, made.choice.argument
     from grader.reports.json import run_to_json
 
     if not output.answer(
-        json, question=made.choice.question.id, run=made.used if ran.started else 0,
-        used=made.used, budget=budget, seed=seed, **run_to_json(ran),
+        json, question=choice.question.id, run=used if ran.started else 0,
+        used=used, budget=budget, seed=seed, **run_to_json(ran),
     ):  # fmt: skip
-        head = f"run {made.used} of {budget}"
-        output.show(run_page(ran, f"{head}, seed {seed}", filename=made.path.name))
-        left = budget - made.used
+        file = choice.need_workspace().file
+        output.show(run_page(ran, f"run {used} of {budget}, seed {seed}", filename=file))
+        left, argument = budget - used, choice.argument
         again = [f"drill run{argument}"] if left else []
         output.steps(*again, f"drill grade{argument}", after=f"{left} left")
     return int(bool(ran.fault))

@@ -100,7 +100,7 @@ def around_of(graded: Graded, now: str, *, full: bool = False, explain: bool = F
         file=_near(graded.path),
         tries=graded.tries,
         time=", ".join(
-            filter(None, [_time_taken(graded, now), "after giving up" * graded.given_up])
+            filter(None, [_time_taken(graded, now), "after giving up" * graded.before.given_up])
         ),
         everything=f"drill grade{graded.again} --full",
         first=f"edit {graded.path.name}, then" if is_edited_first else "",
@@ -111,7 +111,7 @@ def around_of(graded: Graded, now: str, *, full: bool = False, explain: bool = F
         written=derivation(asked, graded.report, graded.submission),
         full=full,
         explain=explain,
-        before=graded.passed,
+        before=graded.before.done,
         clock=graded.clock,
         complete=not graded.clock,  # an interview keeps ideas for its end
         news=("The interview is over, and its debrief is there.",) * graded.interviewed,
@@ -134,10 +134,11 @@ def _time_taken(graded: Graded, now: str) -> str:
     """Return the time since the sitting began, and the time planned for it."""
     from grader.model.numerals import span
 
-    spec = graded.choice.question.spec
-    if graded.passed or graded.choice.workspace is None:  # the clock stops with a pass
+    spec, workspace = graded.choice.question.spec, graded.choice.workspace
+    if graded.before.done or workspace is None:  # the clock stops with a pass
         return ""
-    took = datetime.fromisoformat(now) - datetime.fromisoformat(graded.began)
+    began = next(iter(graded.before.moments), workspace.started_at)
+    took = datetime.fromisoformat(now) - datetime.fromisoformat(began)
     planned = sum(part.minutes for part in spec.parts[: graded.report.parts_passed])
     return f"{span(took.total_seconds() / 60)} ({planned or spec.minutes} planned)"
 
@@ -180,5 +181,5 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     if kept_back and not explained and not graded.clock:
         steps.append(f"{again} --explain")
     elif not (graded.hints_left or edits):
-        steps.append(solution + " --give-up" * (not graded.passed))
+        steps.append(solution + " --give-up" * (not graded.before.done))
     return tuple(steps)

@@ -108,9 +108,8 @@ class Server(MCPServer[Any]):
         super().__init__(
             "drill", instructions=prompts.RULES, version=__version__, log_level="CRITICAL"
         )
-        bank_option = None if bank is None else str(bank)
         files = [str(path) for path in named]
-        self._request = Request("", {}, bank_option, output.style.plain, files)
+        self._request = Request("", {}, bank and str(bank), output.style.plain, files)
         self._caller = caller or Caller()
         for tool in TOOLS:
             self._add_tool(tool)

@@ -107,7 +107,7 @@ def carry_out(request: Request, doing: Callable[[str], None]) -> dict[str, Any]:
 def _call(request: Request) -> None:
     from grader.cli.app import command_named
 
-    bank = None if request.bank is None else Path(request.bank)
+    bank = request.bank and Path(request.bank)
     ctx = typer.Context(command_named("show"), info_name=request.name, obj=bank)
     if request.name in prompts.ROLES:
         _show_role(ctx, request.name, **request.arguments)

@@ -108,7 +108,8 @@ class Attempt:
         return self.verdict or ("kept" if self.kind == "kept" else "unfinished")
 
 
-_EVENT = ", ".join(field.name for field in fields(Event))
+NAMES = [field.name for field in fields(Event)]
+_EVENT = ", ".join(NAMES)
 _ATTEMPT = ", ".join(field.name for field in fields(Attempt))
 # What a history without its checks takes of a report, ten times as fast as all of it.
 BRIEF = "json_object({}) AS report".format(
@@ -220,7 +221,7 @@ def recordable(value: D) -> D | str:
 
 def add(db: sqlite3.Connection, event: Event) -> int | None:
     """Append an event and return the number of its row."""
-    values = [recordable(getattr(event, field.name)) for field in fields(event)]
+    values = [recordable(getattr(event, name)) for name in NAMES]
     marks = ", ".join("?" * len(values))
     return db.execute(f"INSERT INTO events ({_EVENT}) VALUES ({marks})", values).lastrowid
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,8 +14,6 @@ from grader.records.progress import NO_TRY
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
-
-_NAMES = [one.name for one in fields(Event)]
 
 
 class Chosen(NamedTuple):
@@ -113,7 +111,9 @@ def latest(db: sqlite3.Connection) -> Interview | None:
 
 def during(db: sqlite3.Connection, held: Interview, question: str) -> list[Event]:
     """Return what happened to a question in an interview; a grade that was begun in it counts."""
-    query = f"SELECT {', '.join(_NAMES)} FROM events WHERE question = ? AND id > ? ORDER BY id"
+    query = (
+        f"SELECT {', '.join(events.NAMES)} FROM events WHERE question = ? AND id > ? ORDER BY id"
+    )
     rows = [Event(*row) for row in db.execute(query, (question, held.id))]
     end = held.minute(held.closed) if held.closed else held.minutes
     return [row for row in rows if row.what == "graded" or held.minute(row.at) < end]
@@ -140,7 +140,7 @@ def seal(db: sqlite3.Connection, now: str) -> None:
     )
     during = f"what = 'graded' AND id > {held.id} AND ({asked})"
     sealed = f"CASE WHEN {during} THEN {{}} ELSE {{}} END AS {{}}"
-    shown = (sealed.format(instead[n], n, n) if n in instead else n for n in ("id", *_NAMES))
+    shown = (sealed.format(instead[n], n, n) if n in instead else n for n in ("id", *events.NAMES))
     db.execute("PRAGMA temp_store = MEMORY")
     db.execute(f"CREATE TEMP VIEW events AS SELECT {', '.join(shown)} FROM main.events")
     db.execute(f"CREATE TEMP {events.ATTEMPTS}")

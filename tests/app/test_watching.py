@@ -91,7 +91,7 @@ def test_a_save_is_graded_once_and_recorded_as_any_grade(ctx: Context, watched: 
     assert verdicts(ctx) == ["fail", "fail", "pass", "fail"]
     assert watched.graded is not None
     assert watched.graded.tries == 0  # a version is a try once
-    assert watched.graded.passed
+    assert watched.graded.before.done
 
 
 def test_the_seed_stays_until_another_is_asked_for(ctx: Context, watched: Watching) -> None:
