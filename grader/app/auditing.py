@@ -96,10 +96,10 @@ def audit(
             ctx.warn(f"the mutants of {done.name} are not tried: its audit has problems")
         if plan.write_killed_by:
             done = done._replace(claims=write_killed_by(question, report))
-        if mutants is not None and not mutants.interrupted and done.ready(strict=plan.strict):
+        if mutants and not mutants.interrupted and done.ready(strict=plan.strict):
             done = done._replace(written=_recorded(ctx, question, done, plan))
         yield done
-        if mutants is not None and mutants.interrupted:
+        if mutants and mutants.interrupted:
             return
 
 
@@ -134,7 +134,7 @@ def _recorded(ctx: Context, question: Question, done: Audited, plan: Plan) -> st
     if plan.write:
         files.replace(place(question), fresh.text(), "choose a bank whose folder you can write")
         return ctx.near(place(question))
-    known = old.proof if old is not None and old.state == "current" else None
+    known = old.proof if old and old.state == "current" else None
     comparable = known is not None and known.seeds == fresh.seeds and plan.at_most is None
     if comparable and known != fresh:
         ctx.warn(
@@ -150,11 +150,11 @@ def banks_for(ctx: Context, name: str) -> list[Path]:
     A question of the same name in the current folder, in no bank in use, is warned about.
     """
     banks = ctx.banks()
-    if ctx.bank is not None:
+    if ctx.bank:
         return banks
     is_taken = any(bank.holds(one, name) for one in banks)
     here = _bank_here(ctx)
-    if here is not None and not is_taken and bank.holds(here, name):
+    if here and not is_taken and bank.holds(here, name):
         return [here]
     for own in (ctx.here(), ctx.here() / f"{name}.yaml") if is_taken else ():
         if own.resolve() not in banks and bank.holds(own, name):

@@ -164,7 +164,7 @@ def _write(ctx: Context, spec: Path, drill: Path | None, texts: dict[Path, str])
                 hint="choose another id, or move it away",
             )
     with ExitStack() as undo:
-        if drill is not None:
+        if drill:
             undo.callback(shutil.rmtree, drill, ignore_errors=True)
         for path, text in reversed(texts.items()):
             files.create(path, text.encode(), _ELSEWHERE)

@@ -138,7 +138,7 @@ def case(
     remark += f": {recipe.about}" if recipe.about else ""
     made = script(question, run, inputs, list(results), remark)
     path = kept = None
-    if choice.workspace is not None:
+    if choice.workspace:
         folder = choice.workspace.folder / FOLDER
         try:
             path, kept = _written(folder, name, made)

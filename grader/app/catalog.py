@@ -157,14 +157,14 @@ def suggestion(ctx: Context) -> Suggested | None:
             reason += f"; {quantity(waiting, 'question')} due (drill list --due)"
     elif kind == "new":
         easiest = "the easiest come first"
-        if last is not None and header.id == prepared:
+        if last and header.id == prepared:
             easiest = f"it goes on from {last.header.called}"
         reason = f"new, {header.level}, {header.minutes} min: {easiest}"
         if first := before(header):
             reason += f"; better after {' and '.join(first)}"
     else:
         reason = schedule.why(ctx, yours)
-    if kind == "due" and one.due is not None:
+    if kind == "due" and one.due:
         reason = f"{schedule.said(one.due, today)}: {reason}"
     if header.torch and not able:
         reason += "; it needs torch, which is not installed"

@@ -488,6 +488,6 @@ def report_class(folder: Path, *, html: Path | None = None) -> ClassFindings:
     """Return what follows from the results of a class, and write a page of it if asked."""
     with Results(folder) as results:
         found = replace(find(results.terms, results.entries()), aside=tuple(results.aside()))
-        if html is not None:
+        if html:
             write_whole(html, class_page(found, results.entries(), str(folder)))
         return found

@@ -58,7 +58,7 @@ def _looked(ctx: Context, held: Interview, chosen: Chosen, until: float) -> Look
         yours = ctx.progress(question)
         day = schedule.due(ctx, bank.header([question.bank], chosen.id), yours)
         review = f"now, as it is {'begun again' if yours.passed else 'not passed yet'}"
-        if yours.over and day is not None:
+        if yours.over and day:
             review = f"{schedule.day(day, ctx.today)}: {schedule.why(ctx, yours)}"
         passed = [p for p, one in zip(question.spec.parts, parts, strict=False) if one.passed]
         asks = [one.ask for part in passed for one in part.follow_ups[:1]]

@@ -145,7 +145,7 @@ def start_again(
     yours, question = ctx.progress(choice.question), choice.question
     if not yours.over:
         go_on = f"drill start {choice.called}{choice.option}"
-        if yours.started and choice.workspace is not None:
+        if yours.started and choice.workspace:
             go_on = f"drill grade{choice.argument}   drill reset{choice.argument}"
         done = "begun again already, and not passed since" if yours.passed else "not passed yet"
         raise UsageError(
@@ -153,7 +153,7 @@ def start_again(
             hint=f"Next: {go_on}",
         )
     seed = _fresh(ctx, question, question.numbers) if seed is None else seed
-    if choice.workspace is not None and parent is None:
+    if choice.workspace and parent is None:
         ctx = replace(ctx, folder=choice.workspace.folder)
         _mark(choice.workspace._replace(seed=seed))
     question, made = start(ctx, question_id, parent=parent, seed=seed)
@@ -300,7 +300,7 @@ def solution(
     full = question.repair and repair.repaired(question)  # in the manner of the starter
     right = full or next(iter(texts), question.reference)
     mine = None
-    if choice.workspace is not None:
+    if choice.workspace:
         with suppress(UsageError):  # there is no such file any more
             before = files.read_submission(choice.workspace.submission)
             mine = compared(before, question.handed_out(right))

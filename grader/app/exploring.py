@@ -43,7 +43,7 @@ def explore(
             raise UsageError(f"--set {setting}: expected a whole number, found {word[:40]}")
         wanted[setting] = word if known.words else int(word)
     taken, notes = model.settled(wanted)
-    if html is not None:
+    if html:
         from grader.bank.storage import write_whole
         from grader.reports import costs
         from grader.reports.html import framed

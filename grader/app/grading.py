@@ -172,7 +172,7 @@ def grade(
         ))  # fmt: skip
     held = interviews.asking(ctx, question, path)
     left = "" if held is None else held.left(ctx.now())
-    if held is not None and held.blind:
+    if held and held.blind:
         from grader.reports.words import about_the_file
 
         loads = "It can be read." if forms.of(question.spec).is_text else "It loads."
@@ -226,7 +226,7 @@ def meant(
 ) -> tuple[Choice, Path, str]:
     """Return the drill, the file to grade, and what follows `drill grade` to do it again."""
     here = ctx.here()
-    if file is not None:
+    if file:
         path = here / file.expanduser()
         beside = None if target else enclosing(path.parent)
         around = next(filter(None, map(open_folder, path.parents)), None)
@@ -284,7 +284,7 @@ def _why_not_counted(
     from grader import forms
 
     mine = choice.workspace.submission if choice.workspace else None
-    if file is not None or mine is None or os.path.realpath(path) != os.path.realpath(mine):
+    if file or mine is None or os.path.realpath(path) != os.path.realpath(mine):
         return ()
     if not choice.started:
         return (

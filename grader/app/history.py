@@ -153,7 +153,7 @@ def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, 
         text = f"there is no version {number}"
         raise UsageError(text, hint="drill history lists those there are")
     attempt, content = found
-    if to is not None:
+    if to:
         target = ctx.here() / to.expanduser()
         if not files.create(target, content):
             text = f"{target} is there already and is left as it is"

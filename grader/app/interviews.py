@@ -47,7 +47,7 @@ def need_open(ctx: Context) -> Interview:
 def left(ctx: Context) -> str:
     """Return what is left of the interview that is open; nothing where none is."""
     held = latest(ctx)
-    return held.left(ctx.now()) if held is not None else ""
+    return held.left(ctx.now()) if held else ""
 
 
 def asking(ctx: Context, question: Question, file: Path | None = None) -> Interview | None:
@@ -62,7 +62,7 @@ def asking(ctx: Context, question: Question, file: Path | None = None) -> Interv
     if not any(one.id == name and counts(one.bank, bank, name) for one in held.questions):
         return None
     folder = Path(os.path.realpath(held.folder))
-    if file is not None and not Path(os.path.realpath(file)).is_relative_to(folder):
+    if file and not Path(os.path.realpath(file)).is_relative_to(folder):
         return None
     return held
 

@@ -154,7 +154,7 @@ class OpenQuestion(Shown, Closing):
 
     def close(self) -> None:
         """End the processes; the next grade starts others."""
-        if self._session is not None:
+        if self._session:
             self._session.close()
         self._session = None
 

@@ -107,7 +107,7 @@ class Choice(NamedTuple):
 
     def need_workspace(self) -> Workspace:
         """Return the workspace; UsageError where there is none."""
-        if self.workspace is not None:
+        if self.workspace:
             return self.workspace
         raise UsageError(
             f"{self.called} has no folder here, nor where it was started last; nothing was done",
@@ -134,7 +134,7 @@ def resolve(
     if question_id is None:
         found = here = _nearest(ctx, folder)
         where, name = _question_of(ctx, here)
-    elif "/" in question_id or ctx.bank is not None:
+    elif "/" in question_id or ctx.bank:
         where, name = bank.find(banks, question_id)
         own = str(where)
         found = find_workspace(ctx, name, lambda b: is_same_bank(b, own) or Path(b) not in banks)
@@ -176,7 +176,7 @@ def find_workspace(
     for start in starts:
         if start.question == question and accepts(start.bank):
             last = open_folder(Path(start.folder))
-            return last if last is not None and last.question == question else None
+            return last if last and last.question == question else None
     return next(iter(near), None)
 
 
@@ -195,7 +195,7 @@ def _question_of(ctx: Context, found: Workspace) -> tuple[Path, str]:
 def _nearest(ctx: Context, folder: Path | None = None) -> Workspace:
     """Return the drill of a folder that was named, else the only one of this place."""
     here = ctx.here()
-    if folder is not None:
+    if folder:
         found = enclosing(Path(os.path.realpath(here / folder)))
         if found is None:
             raise UsageError(
@@ -209,10 +209,10 @@ def _nearest(ctx: Context, folder: Path | None = None) -> Workspace:
             hint=f"drill grade ID{ctx.option} --file {SUBMISSION} grades it for the question ID",
         )
     around = enclosing(here)
-    below = [around] if around is not None else inside(here)
+    below = [around] if around else inside(here)
     if len(below) > 1:  # an interviewer asks one of them
         held = ctx.read(interviews.latest, None)
-        if held is not None and held.asked and held.left(ctx.now()):
+        if held and held.asked and held.left(ctx.now()):
             asked = held.asked[-1].question
             below = [one for one in below if one.question == asked] or below
     if len(below) == 1:

@@ -67,11 +67,11 @@ def due(ctx: Context, header: Header, yours: Progress) -> date | None:
         if not isinstance(one, str):
             card = card or Card(0, due=at)
             card, _ = scheduler.review_card(card, Rating(rating(one, header)), at)
-        elif card is not None:  # a wrong answer brings nothing back later
+        elif card:  # a wrong answer brings nothing back later
             before = card.due
             card, _ = scheduler.review_card(card, Rating.Again, at)
             card.due = min(card.due, before)
-    return ctx.local(card.due).date() if card is not None else None
+    return ctx.local(card.due).date() if card else None
 
 
 def day(when: date, today: date) -> str:

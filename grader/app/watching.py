@@ -113,7 +113,7 @@ class Watching(Closing):
         self.graded, self.at, self.news = graded, self._ctx.now(), ""
         yours = self._ctx.progress(question)
         self._moments = [] if yours.over else yours.moments
-        if last is not None and last.submission != graded.submission:
+        if last and last.submission != graded.submission:
             self._before = last.submission
             until = graded.next_part - 1 if graded.next_part else len(question.spec.parts)
             self.news = words.since(last.report, graded.report, until, self._lost(graded.report))
@@ -132,7 +132,7 @@ class Watching(Closing):
 
     def close(self) -> None:
         """End the processes of the session."""
-        if self._session is not None:
+        if self._session:
             self._session.close()
             self._session = None
 

@@ -219,15 +219,15 @@ def audit(
 def _show(done: Audited, *, first: bool) -> None:
     from grader.reports.audit import audit_page, mutation_page
 
-    if done.report is not None and not first:
+    if done.report and not first:
         output.write()
-    if done.standing is not None:
+    if done.standing:
         output.write(f"{done.name}: {done.standing.text}{'' if done.believed else '; proved now'}")
     for problem in done.fault.problems if done.fault else ():
         output.warn(problem, excerpt=done.fault.excerpt if done.fault else ())
-    if done.report is not None:
+    if done.report:
         output.show(audit_page(done.report))
-    if done.mutants is not None:
+    if done.mutants:
         output.write()
         output.show(mutation_page(done.mutants))
     if done.claims:

@@ -104,7 +104,7 @@ def _line(one: ClassProgress) -> str:
         verdict, about = "ERROR", entry.handed.fault
     elif one.known or entry.verdict == "pass":
         return ""
-    elif report is not None:
+    elif report:
         # As the report counts them: what gives the numbers exactly, and what gives a part of them.
         ideas = (i.id if i.exact else f"maybe {i.id}" for i in report.misconceptions)
         about = "the starter, unchanged" if report.unchanged else ", ".join(ideas)
@@ -137,7 +137,7 @@ def report(
     from grader.reports.json import plain
 
     need_page(html)
-    if feedback is not None:
+    if feedback:
         with Results(results) as read:
             students, changed = write_feedback(read, feedback)
             for said in said_of_hidden(read.terms):
@@ -152,7 +152,7 @@ def report(
     found = report_class(results, html=html)
     if json:
         output.document(**plain(found))
-    elif html is not None:
+    elif html:
         output.write(summary(found))
         output.write(f"the page is in {html}")
     else:
@@ -174,7 +174,7 @@ def export(
     from grader.model.errors import UsageError
 
     wanted = {"csv": csv, "jsonl": jsonl, "gradescope": gradescope}
-    files = {name: file for name, file in wanted.items() if file is not None}
+    files = {name: file for name, file in wanted.items() if file}
     if not files:
         raise UsageError(
             "expected a format, found none", "one or more of --csv, --jsonl, --gradescope"

@@ -86,9 +86,9 @@ def now() -> str:
 
 def need_page(html: Path | None) -> None:
     """Raise UsageError where no page can be written, or in the place of what may be no page."""
-    if html is not None and html.suffix != ".html":
+    if html and html.suffix != ".html":
         raise UsageError(f"--html: expected a name that ends in .html, found {html}")
-    if html is not None and (html.is_dir() or not os.access(html.parent, os.W_OK | os.X_OK)):
+    if html and (html.is_dir() or not os.access(html.parent, os.W_OK | os.X_OK)):
         text = f"--html: expected a file in a folder that can be written, found {html}"
         raise UsageError(text, "nothing was done; name a page elsewhere")
 

@@ -70,10 +70,10 @@ def start(
     near = [here.near(folder / QUESTION), here.near(file)]
     width = max(map(len, near))
     said = [f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]:<{width}}   {aside}".rstrip()]
-    if made.kept is not None:
+    if made.kept:
         said.append(f"Kept  {here.near(made.kept)}")
     steps = ["drill grade"]  # the folder knows its bank
-    if found.spec.experiments is not None:
+    if found.spec.experiments:
         steps.insert(0, "drill run")
     steps[0] = f"{here.to(folder)}{steps[0]}"
     # A starter is of the first part.
@@ -116,7 +116,7 @@ def case(
         drawn=made.drawn, script=made.script.text, path=made.path, kept=made.kept,
     ):  # fmt: skip
         return
-    if debug and made.path is not None:
+    if debug and made.path:
         output.flush()
         # Become pdb, which stops where the first function is entered. Neither the path nor the
         # .pdbrc of a folder that may be a stranger's has a say; the script goes to its own folder.
@@ -129,14 +129,14 @@ def case(
     other = f" Other calls: --run {' or '.join(made.other_runs)}." if made.other_runs else ""
     said = f"{made.case}{about}. Checked by: {', '.join(made.checks)}.{other}{drawn}"
     script = made.script.body.rstrip("\n").split("\n")
-    if made.path is not None and len(script) > MOST_LINES:
+    if made.path and len(script) > MOST_LINES:
         script[MOST_LINES:] = [f"... {len(script) - MOST_LINES} more lines in the file"]
     indented = (f"  {line}" for line in script)
     output.lines([*sheet.wrapped(said, output.measure(), indent="    "), *indented])
     if made.path is None:
         output.steps(f"drill start {made.choice.called}{made.choice.option}")
         return
-    if made.kept is not None:
+    if made.kept:
         output.write(f"The script that was there is {here.near(made.kept)} now")
     python = "python" if shutil.which("python") else "python3"
     output.steps(f"{python} {here.typed(made.path)}", after=f"Wrote {here.near(made.path)}")
@@ -151,7 +151,7 @@ def reset(ctx: typer.Context, question: SomeId = None, json: Json = False) -> No
     if output.answer(json, question=found.id, submission=path, kept=copy):
         return
     output.write(f"{here.near(path)} is the starter{' again' if copy else ''}")
-    if copy is not None:
+    if copy:
         output.write(f"what was there is kept in {here.near(copy)}")
 
 

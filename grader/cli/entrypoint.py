@@ -142,7 +142,7 @@ def _error(fault: Exception) -> DrillError:
         return UsageError(message[:1].lower() + message[1:], f"{path} --help shows what it takes")
     debug = os.environ.get("DRILL_DEBUG", "") not in {"", "0"}
     limit = machine_error(fault)
-    if limit is not None and not debug:
+    if limit and not debug:
         return limit
     text = "".join(format_exception(fault))
     message = f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"

@@ -29,7 +29,7 @@ def explore(
     full_screen = not set_ and output.is_dialog() and not output.style.plain
     if json:
         output.document(**costs.to_json(found.model, found.taken), notes=found.notes)
-    elif html is not None:
+    elif html:
         for note in found.notes:
             output.write(note)
         output.write(f"the page is in {html}; any browser shows it, and it fetches nothing")

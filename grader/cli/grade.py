@@ -73,14 +73,14 @@ def grade(
         from grader.reports.json import dumps
 
         output.write(dumps(report))
-    if html is not None or not json:
+    if html or not json:
         from grader.reports.grade import page
 
         around = around_of(graded, here.now(), full=full, explain=explain)
         blocks = page(report, around)
         if not json:
             output.show(blocks, rows=around.rows)
-        if html is not None:
+        if html:
             from grader.bank.storage import write_whole
             from grader.reports.html import alone
 
@@ -171,7 +171,7 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     steps = [again] * edits
     form = forms.of(spec)
     can_run = not (form.is_text or form.apart)
-    if failing is not None and can_run and failing.part <= graded.known:
+    if failing and can_run and failing.part <= graded.known:
         debug = failing.raised is not None and failing.raised.type.endswith("BdbQuit")
         case = f"drill case {shlex.quote(failing.failing[0])}{choice.argument}"
         steps.append(case + " --debug" * debug)

@@ -98,5 +98,5 @@ def restore(
     if output.answer(json, attempt=attempt, restored=path, kept=copy):
         return
     output.write(f"version {attempt} ({quantity(size, 'byte')}) is in {path}")
-    if copy is not None:
+    if copy:
         output.write(f"what was there is kept in {copy}")

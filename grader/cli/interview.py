@@ -63,7 +63,7 @@ def begin(
     if questions and any(fit):
         raise UsageError("expected questions by ID, or --track, --role or --level; found both")
     held = interviews.latest(here)
-    if held is not None and not interviews.left(here):
+    if held and not interviews.left(here):
         _show_debrief(here, json=json)
         return
     if held is None:
@@ -214,7 +214,7 @@ def _ask(
         keys = ("g go on", "n note", "m mark", "h hint", "p question", "d diff", "q leave")
         typed["n"] = ("note", partial(interviews.note, here))
         typed["m"] = ("mark from 4 to 1, then a note", partial(interviews.mark, here))
-    while choice is not None and not json and can_redraw():
+    while choice and not json and can_redraw():
         with output.captured() as text:
             output.show(_asked(here, held, choice), rows=output.rows())
         left_now = partial(interviews.left, here)
@@ -292,11 +292,11 @@ def _show_debrief(
     from grader.reports.debrief import page
     from grader.reports.html import alone
 
-    if out is not None and out.suffix not in {".md", ".html"}:
+    if out and out.suffix not in {".md", ".html"}:
         raise UsageError(f"--out: expected a name that ends in .md or .html, found {out}")
     found = debrief(here, number)
     title, blocks = Heading(found.title, level=1), [*page(found)]
-    if out is not None:
+    if out:
         markdown = [render_markdown([title, *blocks])]
         write_whole(out, alone(found.title, blocks) if out.suffix == ".html" else markdown)
         output.info(f"the debrief is in {out}")

@@ -73,7 +73,7 @@ def _cells(one: Standing) -> tuple[str, ...]:
     header, yours = one.header, one.yours
     passed = f"{yours.passed_of(header.parts)}/{header.parts}"
     state = quantity(yours.tries, "try", "tries") if yours.state == "tried" else yours.state
-    if one.due is not None and yours.over:
+    if one.due and yours.over:
         state = said(one.due, one.today)
     return f"  {header.called}", header.title, header.level, passed, str(header.minutes), state
 
@@ -104,7 +104,7 @@ def show(
     from grader.reports.question import document
 
     steps = [f"drill start {choice.called}{here.option}{drawn}"]
-    if choice.workspace is not None:
+    if choice.workspace:
         steps = [f"drill grade{choice.argument}"]
     steps += [f"drill show{choice.argument} --all"] * (asked < several)
     output.show(document(found, asked), commands=steps, paged=True)
@@ -214,7 +214,7 @@ def next_(ctx: typer.Context, json: Json = False) -> None:
     from grader.reports.blocks import Paragraph
 
     called = found.header.called
-    if found.due is not None and found.kind == "later":
+    if found.due and found.kind == "later":
         output.write(f"Nothing is due until {day(found.due, here.today)}. Then:")
     output.show([Paragraph(f"\xa0\xa0{found.reason}", called, hang=4)])
     start = f"drill start {called}{here.option}"

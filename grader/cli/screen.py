@@ -54,7 +54,7 @@ def page_of(
 ) -> list[Block]:
     """Return the page of the last grade, or why there is none; `keys` do what comes next."""
     graded, fault = watched.graded, watched.fault
-    if fault is not None or graded is None:
+    if fault or graded is None:
         said = [fault.message, fault.hint, *notes] if fault else [*notes]
         said += [f"{clock}."] * bool(clock)
         return [Paragraph(text) for text in said if text]
@@ -125,7 +125,7 @@ class Screen(Closing):
             "n": lambda: questions.next_(ctx),
         }
         self._live = live
-        if live is not None:
+        if live:
             self._view = live.asked
             del self._does["s"], self._does["n"]
             self._does["h"] = lambda: (
@@ -158,7 +158,7 @@ class Screen(Closing):
         """Do what is asked for, until the end is; return whether what is asked next is."""
         self.take()
         live = self._live
-        if live is not None:
+        if live:
             self._draw()
         self._watched.look()
         self._draw()
@@ -169,13 +169,13 @@ class Screen(Closing):
                 changed = self._watched.look()
                 if changed:  # the verdict replaces any other page
                     self._view = ""
-            elif live is not None and event == live.keys[0][0]:
+            elif live and event == live.keys[0][0]:
                 changed = True
                 if self._asks(live.leaving(), *_YES):
                     return bool(live.left())
             else:
                 changed = len(event) > 1 or self._key(event)
-            if live is not None and not live.left():
+            if live and not live.left():
                 return False
             if changed or self._time() != self._clock:  # a minute has gone by
                 self._draw()
@@ -260,7 +260,7 @@ class Screen(Closing):
         """Show the page, or what is in its place, as large as the screen is now."""
         self._clock = self._time()
         with output.captured() as text:
-            left = self._clock if self._live is not None else ""
+            left = self._clock if self._live else ""
             blocks = page_of(self._watched, *self._notes, keys=True, clock=left)
             output.show(blocks, rows=get_terminal_size().lines - 1)
         self._word = next(iter(_STYLE.sub("", text.getvalue()).split()), "")
@@ -268,19 +268,19 @@ class Screen(Closing):
         graded = self._watched.graded
         passed = graded is not None and graded.report.verdict == "pass"
         foot = (*(["s solution"] if passed else ["h hint", "c case"]), *_KEYS)
-        if self._live is not None:
+        if self._live:
             foot = self._live.keys
         form = forms.of(self._watched.choice.question.spec)
         if form.is_text or form.apart:  # there is no script of a case
             foot = tuple(key for key in foot if key != "c case")
         if self._view:
-            first = self._clock if self._live is not None else self._word
+            first = self._clock if self._live else self._word
             foot = (first, "space: more" if more else "space: back", *foot)
         self._put(shown, *foot)
 
     def _time(self) -> str:
         """What is left of an interview, or else how long the sitting takes."""
-        return self._live.left() if self._live is not None else self._watched.clock
+        return self._live.left() if self._live else self._watched.clock
 
     def _put(self, text: str, *foot: str) -> None:
         """Show a text above a line of keys."""

@@ -60,9 +60,9 @@ def follow(
         for event in chain([SAVED], events(wake)):
             if event != SAVED or not watched.look():
                 continue
-            if watched.fault is not None:
+            if watched.fault:
                 output.warn(watched.fault.message, watched.fault.hint)
-            elif json and watched.graded is not None:
+            elif json and watched.graded:
                 output.write(dumps(watched.graded.report))
             else:
                 output.show(page_of(watched), rows=output.rows())
