@@ -34,7 +34,6 @@ class Case(NamedTuple):
     """A case, the script that runs it, and where that is."""
 
     choice: Choice
-    case: str
     about: str
     checks: tuple[str, ...]
     run: str
@@ -147,7 +146,7 @@ def case(
             ctx.warn(f"the script is not written: {why}")
     others = tuple(other for other in runs if other != run)
     checks = tuple(use.id for use in uses)
-    return Case(choice, name, recipe.about, checks, run, others, seed, drawn, made, path, kept)
+    return Case(choice, recipe.about, checks, run, others, seed, drawn, made, path, kept)
 
 
 def _written(folder: Path, name: str, made: Script) -> tuple[Path, Path | None]:

@@ -53,11 +53,9 @@ class Standing(NamedTuple):
 class Suggested(NamedTuple):
     """A question, and why it is suggested; where its kind is `later`, nothing is to be done now."""
 
-    kind: Kind
-    header: Header
+    standing: Standing
     reason: str
     folder: Path | None  # in which it was begun, if that is still there
-    due: date | None
 
 
 def _known(option: str, word: str | None, words: Sequence[str]) -> None:
@@ -168,7 +166,7 @@ def suggestion(ctx: Context) -> Suggested | None:
         reason = f"{schedule.said(one.due, today)}: {reason}"
     if header.torch and not able:
         reason += "; it needs torch, which is not installed"
-    return Suggested(kind, header, reason, _folder(ctx, header), one.due)
+    return Suggested(one, reason, _folder(ctx, header))
 
 
 def _prepared(last: Standing | None) -> str:

@@ -288,8 +288,8 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
     level = config.isolation
     if not plan.scheduler:
         _need(level)
-    inside, folder = plan.out.resolve(), plan.submissions.resolve()
-    if inside == folder or folder in inside.parents:
+    folder = plan.submissions.resolve()
+    if plan.out.resolve().is_relative_to(folder):
         raise UsageError(
             f"--out {plan.out}: expected a folder outside of {plan.submissions}, found one in it",
             hint="results among submissions would be taken for submissions",

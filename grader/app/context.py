@@ -106,7 +106,7 @@ class Context:
 
     def near(self, path: Path) -> str:
         """Return a path as short as it can be typed from here."""
-        inside = self.folder is not None and path.is_relative_to(self.folder)
+        inside = self.folder and path.is_relative_to(self.folder)
         return str(path.relative_to(self.here()) if inside else path)
 
     def typed(self, path: Path) -> str:

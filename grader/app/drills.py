@@ -87,7 +87,7 @@ def start(
     made = Made(found or wanted, found is not None, tuple(written))
     if not made.workspace.was_started(ctx.starts):
         event = ctx.event("started", question, path=str(folder))
-        ctx.add(replace(event, at=made.workspace.started_at))
+        ctx.add(event._replace(at=made.workspace.started_at))
     return question, made
 
 
@@ -295,8 +295,11 @@ def solution(
         )
     ctx.add(ctx.event("solution", question))
     last = len(question.spec.parts)
-    whole = [name for name, part in question.right_until.items() if part == last]
-    texts = [question.accepted[name] for name in whole if form.is_text]
+    texts = [
+        question.accepted[name]
+        for name, part in question.right_until.items()
+        if part == last and form.is_text
+    ]
     full = question.repair and repair.repaired(question)  # in the manner of the starter
     right = full or next(iter(texts), question.reference)
     mine = None

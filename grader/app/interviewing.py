@@ -33,16 +33,14 @@ def held(question: Question) -> list[Held]:
 def _of_part(session: GradingSession, part: Part) -> list[Held]:
     """The misconceptions that the checks of a part are to stop, each once."""
     found: dict[str, Held] = {}
-    known = session.question.ideas
     for check in part.checks:
-        for name in [name for name in known if check.id in known[name].killed_by]:
-            if name in found:
-                continue
-            idea, result = known[name], _tried(session, check, name)
-            words = given(session.question, result)
-            found[name] = Held(
-                name, check.id, idea.said_of(), smallest(result), words, answer(result)
-            )
+        for name, idea in session.question.ideas.items():
+            if check.id in idea.killed_by and name not in found:
+                result = _tried(session, check, name)
+                words = given(session.question, result)
+                found[name] = Held(
+                    name, check.id, idea.said_of(), smallest(result), words, answer(result)
+                )
     return list(found.values())
 
 

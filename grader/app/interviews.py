@@ -61,8 +61,7 @@ def asking(ctx: Context, question: Question, file: Path | None = None) -> Interv
     name, bank = question.id, str(question.bank)
     if not any(one.id == name and counts(one.bank, bank, name) for one in held.questions):
         return None
-    folder = Path(os.path.realpath(held.folder))
-    if file and not Path(os.path.realpath(file)).is_relative_to(folder):
+    if file and not Path(os.path.realpath(file)).is_relative_to(os.path.realpath(held.folder)):
         return None
     return held
 
@@ -96,8 +95,15 @@ def begin(
         raise UsageError(text, "drill interview ID asks the questions that you name")
     chosen = [_chosen(ctx, head, folder) for head in heads]
     _start(ctx, chosen[0], folder)  # before the event: it may be refused
-    detail = {"minutes": minutes, "questions": chosen, "blind": blind, "candidate": candidate}
-    _add(ctx, "interview", detail=json.dumps(detail | {"folder": str(folder), "fit": fit}))
+    detail = {
+        "minutes": minutes,
+        "questions": chosen,
+        "blind": blind,
+        "candidate": candidate,
+        "folder": str(folder),
+        "fit": fit,
+    }
+    _add(ctx, "interview", detail=json.dumps(detail))
     return _last(ctx)
 
 

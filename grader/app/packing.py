@@ -57,8 +57,7 @@ def pack(
     for question in questions:
         last = len(question.spec.parts)
         if part is not None and not 1 <= part <= last:
-            text = f"--part: {question.id} has parts from 1 to {last}, found {part}"
-            raise UsageError(text)
+            raise UsageError(f"--part: {question.id} has parts from 1 to {last}, found {part}")
         for name, text_of in _content(question, part or last).items():
             content[f"{question.id}/{name}"] = text_of
     if is_zip:

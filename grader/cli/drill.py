@@ -111,7 +111,7 @@ def case(
         return
     made = casing.case(here, name, question, run=run, seed=seed)
     if output.answer(
-        json, question=made.choice.question.id, case=made.case, about=made.about,
+        json, question=made.choice.question.id, case=name, about=made.about,
         checks=made.checks, run=made.run, other_runs=made.other_runs, seed=made.seed,
         drawn=made.drawn, script=made.script.text, path=made.path, kept=made.kept,
     ):  # fmt: skip
@@ -127,7 +127,7 @@ def case(
     about = f": {made.about}" if made.about else ""
     drawn = f" Seed {made.seed}." if made.drawn else ""
     other = f" Other calls: --run {' or '.join(made.other_runs)}." if made.other_runs else ""
-    said = f"{made.case}{about}. Checked by: {', '.join(made.checks)}.{other}{drawn}"
+    said = f"{name}{about}. Checked by: {', '.join(made.checks)}.{other}{drawn}"
     script = made.script.body.rstrip("\n").split("\n")
     if made.path and len(script) > MOST_LINES:
         script[MOST_LINES:] = [f"... {len(script) - MOST_LINES} more lines in the file"]

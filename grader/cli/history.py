@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,7 +36,7 @@ def list_(
     here = context(ctx)
     found, earlier = history(here, question, most=None if all_ or json else LATEST)
     if json:
-        attempts = [asdict(row.attempt) | row._asdict() for row in found]  # also if no news
+        attempts = [row.attempt._asdict() | row._asdict() for row in found]  # also if no news
         for row in attempts:
             row["parts"] = (row["parts"] or "").split()
             del row["attempt"], row["failing"], row["report"]

@@ -227,13 +227,14 @@ def _ask(
         else:
             interviews.end(here)
             break
-    left, part = interviews.left(here), held.asked[-1].part
+    left = interviews.left(here)
     if json:
         file = choice and choice.need_workspace().submission
         output.document(
             interview=held.number, minutes=held.minutes, blind=held.blind, left=left,
             questions=[one.called for one in held.questions],
-            question=choice and choice.question.id, part=choice and part, submission=file,
+            question=choice and choice.question.id, part=choice and held.asked[-1].part,
+            submission=file,
         )  # fmt: skip
     elif not left and held.candidate:  # the screen is shared
         output.steps(command("debrief"), after="The interview is over.")

@@ -201,26 +201,28 @@ def next_(ctx: typer.Context, json: Json = False) -> None:
 
     here = context(ctx)
     found = suggestion(here)
-    row = found and {
-        "question": found.header.called, "kind": found.kind, "reason": found.reason,
-        "due": found.due and found.due.isoformat(), "folder": found.folder,
+    if found is None:
+        if not output.answer(json, next=None):
+            output.write("no questions: the banks that were found hold none")
+        return
+    (header, _, due, today), reason, folder = found
+    called, kind = header.called, found.standing.kind
+    row = {
+        "question": called, "kind": kind, "reason": reason,
+        "due": due and due.isoformat(), "folder": folder,
     }  # fmt: skip
     if output.answer(json, next=row):
-        return
-    if found is None:
-        output.write("no questions: the banks that were found hold none")
         return
     from grader.app.schedule import day
     from grader.reports.blocks import Paragraph
 
-    called = found.header.called
-    if found.due and found.kind == "later":
-        output.write(f"Nothing is due until {day(found.due, here.today)}. Then:")
-    output.show([Paragraph(f"\xa0\xa0{found.reason}", called, hang=4)])
+    if due and kind == "later":
+        output.write(f"Nothing is due until {day(due, today)}. Then:")
+    output.show([Paragraph(f"\xa0\xa0{reason}", called, hang=4)])
     start = f"drill start {called}{here.option}"
-    if found.kind in {"due", "later"}:
-        output.steps(f"{start} --again", *[f"drill list{here.option}"] * (found.kind == "later"))
-    elif found.kind == "new" or found.folder is None:
+    if kind in {"due", "later"}:
+        output.steps(f"{start} --again", *[f"drill list{here.option}"] * (kind == "later"))
+    elif kind == "new" or folder is None:
         output.steps(start)
     else:
-        output.steps(f"{here.to(found.folder)}drill grade{here.option}")
+        output.steps(f"{here.to(folder)}drill grade{here.option}")

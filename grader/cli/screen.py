@@ -266,7 +266,7 @@ class Screen(Closing):
         self._word = next(iter(_STYLE.sub("", text.getvalue()).split()), "")
         shown, *more = self._screens(self._view or text.getvalue())
         graded = self._watched.graded
-        passed = graded is not None and graded.report.verdict == "pass"
+        passed = graded and graded.report.verdict == "pass"
         foot = (*(["s solution"] if passed else ["h hint", "c case"]), *_KEYS)
         if self._live:
             foot = self._live.keys

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from grader.model.errors import UsageError
 from grader.records.progress import counts, is_try
@@ -51,8 +50,7 @@ What = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """Who did what to which question, when, and with which program; the rest as `what` has it."""
 
     what: What
@@ -77,8 +75,7 @@ class Event:
     detail: str | None = None  # JSON, mostly, as `what` has it
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One file that was graded, or kept before another took its place."""
 
     id: int
@@ -108,9 +105,8 @@ class Attempt:
         return self.verdict or ("kept" if self.kind == "kept" else "unfinished")
 
 
-NAMES = [field.name for field in fields(Event)]
-_EVENT = ", ".join(NAMES)
-_ATTEMPT = ", ".join(field.name for field in fields(Attempt))
+_EVENT = ", ".join(Event._fields)
+_ATTEMPT = ", ".join(Attempt._fields)
 # What a history without its checks takes of a report, ten times as fast as all of it.
 BRIEF = "json_object({}) AS report".format(
     ", ".join(
@@ -221,7 +217,7 @@ def recordable(value: D) -> D | str:
 
 def add(db: sqlite3.Connection, event: Event) -> int | None:
     """Append an event and return the number of its row."""
-    values = [recordable(getattr(event, name)) for name in NAMES]
+    values = [recordable(value) for value in event]
     marks = ", ".join("?" * len(values))
     return db.execute(f"INSERT INTO events ({_EVENT}) VALUES ({marks})", values).lastrowid
 
@@ -233,7 +229,7 @@ def begin(db: sqlite3.Connection, event: Event, submission: bytes) -> int:
     digest = sha256(submission).hexdigest()
     db.execute("INSERT OR IGNORE INTO submissions VALUES (?, ?)", (digest, submission))
     (number,) = db.execute("SELECT coalesce(max(attempt), 0) + 1 FROM events").fetchone()
-    add(db, replace(event, attempt=number, sha256=digest))
+    add(db, event._replace(attempt=number, sha256=digest))
     return int(number)
 
 

@@ -112,7 +112,7 @@ def latest(db: sqlite3.Connection) -> Interview | None:
 def during(db: sqlite3.Connection, held: Interview, question: str) -> list[Event]:
     """Return what happened to a question in an interview; a grade that was begun in it counts."""
     query = (
-        f"SELECT {', '.join(events.NAMES)} FROM events WHERE question = ? AND id > ? ORDER BY id"
+        f"SELECT {', '.join(Event._fields)} FROM events WHERE question = ? AND id > ? ORDER BY id"
     )
     rows = [Event(*row) for row in db.execute(query, (question, held.id))]
     end = held.minute(held.closed) if held.closed else held.minutes
@@ -140,7 +140,7 @@ def seal(db: sqlite3.Connection, now: str) -> None:
     )
     during = f"what = 'graded' AND id > {held.id} AND ({asked})"
     sealed = f"CASE WHEN {during} THEN {{}} ELSE {{}} END AS {{}}"
-    shown = (sealed.format(instead[n], n, n) if n in instead else n for n in ("id", *events.NAMES))
+    shown = (sealed.format(instead[n], n, n) if n in instead else n for n in ("id", *Event._fields))
     db.execute("PRAGMA temp_store = MEMORY")
     db.execute(f"CREATE TEMP VIEW events AS SELECT {', '.join(shown)} FROM main.events")
     db.execute(f"CREATE TEMP {events.ATTEMPTS}")

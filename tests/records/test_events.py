@@ -10,7 +10,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +29,13 @@ def store(tmp_path: Path) -> Store:
 
 
 def record(store: Store, what: What = "started", **more: object) -> None:
-    event = replace(SOME, what=what, **more)  # type: ignore[arg-type]
+    event = SOME._replace(what=what, **more)  # type: ignore[arg-type]
     store.write(lambda db: add(db, event))
 
 
 def begin(store: Store, content: bytes, question: str = "q", what: What = "begun") -> int:
     """Begin an attempt and return its number."""
-    event = replace(SOME, what=what, question=question, seed=2**63 - 1)
+    event = SOME._replace(what=what, question=question, seed=2**63 - 1)
     return store.write(lambda db: events.begin(db, event, content))
 
 
@@ -74,7 +73,7 @@ def test_the_bytes_come_back_as_they_were(store: Store, content: bytes) -> None:
 
 def test_names_of_files_that_are_no_utf_8_are_recorded_and_found(store: Store) -> None:
     name = os.fsdecode(b"/home/\xff/\xc3\xa9")
-    event = replace(SOME, bank=name, path=name)
+    event = SOME._replace(bank=name, path=name)
     store.write(lambda db: events.begin(db, event, b""))
     (found,) = store.read(lambda db: events.attempts(db, bank=name), empty=())
     assert found.bank == "/home/\\udcff/\u00e9" == events.recordable(name)
@@ -210,7 +209,7 @@ def test_reading_creates_nothing_and_what_is_written_is_durable_and_private(stor
 
 def test_a_transaction_that_raises_leaves_nothing(store: Store) -> None:
     def half(db: sqlite3.Connection) -> None:
-        add(db, replace(SOME, what="started"))
+        add(db, SOME._replace(what="started"))
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -303,7 +302,7 @@ for number in range(rounds):
     event = Event("begun", "t", "ann", "0.1.0", name, "b", seed=number)
     one = store.write(lambda db: events.begin(db, event, content))
     print(one, flush=True)
-    store.write(lambda db: add(db, replace(event, what="graded", attempt=one, verdict="pass")))
+    store.write(lambda db: add(db, event._replace(what="graded", attempt=one, verdict="pass")))
 """
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +29,16 @@ def record(store: Store, *steps: str, **more: Any) -> None:
         for minute, step in enumerate(steps, done):
             what, *words = step.split()
             at = f"2026-01-02T{10 + minute // 60}:{minute % 60:02}:00+00:00"
-            event = replace(SOME, **{"at": at, "what": what} | more)
+            event = SOME._replace(**{"at": at, "what": what} | more)
             match what, words:
                 case "grade", [content, verdict, *parts]:
-                    number = events.begin(db, replace(event, what="begun"), content.encode())
-                    graded = replace(event, what="graded", attempt=number, verdict=verdict)
-                    events.add(db, replace(graded, parts=" ".join(parts or [verdict])))
+                    number = events.begin(db, event._replace(what="begun"), content.encode())
+                    graded = event._replace(what="graded", attempt=number, verdict=verdict)
+                    events.add(db, graded._replace(parts=" ".join(parts or [verdict])))
                 case "discussed", [verdict, detail]:
-                    events.add(db, replace(event, verdict=verdict, detail=detail))
+                    events.add(db, event._replace(verdict=verdict, detail=detail))
                 case _:
-                    events.add(db, replace(event, hint=int(words[0]) if words else None))
+                    events.add(db, event._replace(hint=int(words[0]) if words else None))
 
     store.write(work)
 
