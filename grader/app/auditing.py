@@ -130,7 +130,8 @@ def _recorded(ctx: Context, question: Question, done: Audited, plan: Plan) -> st
 
     assert done.report is not None
     assert done.mutants is not None
-    fresh, old = proof_of(question, done.report, done.mutants), done.standing
+    fresh = proof_of(question, done.report, done.mutants)
+    old = done.standing
     if plan.write:
         files.replace(place(question), fresh.text(), "choose a bank whose folder you can write")
         return ctx.near(place(question))

@@ -179,7 +179,8 @@ def _graded(submission: Path, home: Path) -> Json:
         folder = Path(work) / "submissions" / STUDENT
         # Links stay links, which are refused.
         shutil.copytree(submission, folder, symlinks=True, ignore=_not_looked_at)
-        out, data = Path(work) / "results", Path(work) / "data"
+        out = Path(work) / "results"
+        data = Path(work) / "data"
         ctx = Context(Path(work), data, lambda: "", bank=home / "bank")
         plan = ClassPlan(folder.parent, (), out, file=home / "class.yaml", layout="folders", jobs=1)
         with suppress(NothingHandedIn):

@@ -97,7 +97,8 @@ def in_use(ctx: Context) -> list[BankInUse]:
     called = _names([*places.values()])
     found = []
     for path, at in places.items():
-        fault, count = refusal(at.path), 0
+        fault = refusal(at.path)
+        count = 0
         if not fault:
             try:
                 count = len(BankFiles(path).specs())

@@ -58,7 +58,8 @@ def _known(
     choice = resolve(ctx, question_id)
     if interviews.is_blind(ctx, choice.question):
         raise UsageError("a case says what is right, and the interview that is open is blind")
-    question, form = choice.question, forms.of(choice.question.spec)
+    question = choice.question
+    form = forms.of(choice.question.spec)
     if form.is_text or form.apart:  # nor may its cases be known
         why = "your answers are text"
         if form.apart:

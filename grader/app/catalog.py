@@ -90,7 +90,8 @@ def listed(
     _known("track", track, sorted({header.track for header in found}))
     _known("level", level, LEVELS)
     _known("role", role, ROLES)
-    known, today = ctx.read(progress.overview, {}), ctx.today
+    known = ctx.read(progress.overview, {})
+    today = ctx.today
     wanted = [
         header
         for header in found
@@ -115,8 +116,10 @@ def _mentions(header: Header, text: str) -> bool:
 
 def suggestion(ctx: Context) -> Suggested | None:
     """Return the question to do next; None where there is none at all."""
-    order, today = ctx.read(progress.latest, ()), ctx.today
-    able, every = torch_installed(), listed(ctx)
+    order = ctx.read(progress.latest, ())
+    today = ctx.today
+    able = torch_installed()
+    every = listed(ctx)
     undone = {
         (one.header.bank, one.header.id)
         for one in every  # a prediction prepares, right or wrong
@@ -129,8 +132,10 @@ def suggestion(ctx: Context) -> Suggested | None:
         return sorted(n for n in header.prerequisites if (header.bank, n) in undone)
 
     def rank(one: Standing) -> tuple[int, ...]:
-        header, due = one.header, (one.due or today).toordinal()
-        unable, other = header.torch and not able, header.id != prepared
+        header = one.header
+        due = (one.due or today).toordinal()
+        unable = header.torch and not able
+        other = header.id != prepared
         match one.kind:
             case "unfinished":
                 return (0, [*order, header.id].index(header.id))
@@ -147,7 +152,9 @@ def suggestion(ctx: Context) -> Suggested | None:
     one = min(every, key=rank, default=None)
     if one is None:
         return None
-    header, yours, kind = one.header, one.yours, one.kind
+    header = one.header
+    yours = one.yours
+    kind = one.kind
     if kind == "unfinished":
         part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)
         reason = f"{part}begun{' again' * yours.passed}: {_begun(ctx, header, yours)}"

@@ -125,7 +125,8 @@ class ClassFileError(UsageError):
 
     def __init__(self, error: BankError) -> None:
         super().__init__(error.problems[0])
-        self.problems, self.excerpt = error.problems, error.excerpt
+        self.problems = error.problems
+        self.excerpt = error.excerpt
 
 
 def schema() -> str:
@@ -233,7 +234,8 @@ def _unlike_the_question(number: int, asked: ClassQuestion, question: Question) 
 
 def assigned(asked: ClassQuestion, question: Question) -> AssignedQuestion:
     """Return a question as a class is asked it."""
-    parts, known = question.spec.parts, question.spec.part_numbers
+    parts = question.spec.parts
+    known = question.spec.part_numbers
     counting = {known[str(part)] for part in asked.parts} or set(known.values())
     return AssignedQuestion(
         question.id,
@@ -296,7 +298,8 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         )
     asked = [one.id for one in questions]
     texts = [one.id for one in questions if forms.of(one.spec).is_text]
-    how, skips = (config.layout, config.pattern), config.on_error == "skip"
+    how = (config.layout, config.pattern)
+    skips = config.on_error == "skip"
     if plan.layout or plan.pattern:
         how = (plan.layout, plan.pattern)
     per_student = config.seed == "per student"
@@ -398,7 +401,9 @@ def said_of_hidden(terms: Terms) -> list[str]:
 
 def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: int) -> None:
     """Say how files are laid out, which are no student's answer, and from whom there is none."""
-    layout, unused, without = handed.layout, handed.nobodys(), list(dict.fromkeys(handed.lacking))
+    layout = handed.layout
+    unused = handed.nobodys()
+    without = list(dict.fromkeys(handed.lacking))
     count -= len(handed.lacking)
     if not count:
         paths = (f"STUDENT/{one.id}.{'txt' if one.is_text else 'py'}" for one in terms.questions)

@@ -126,7 +126,8 @@ class Context:
 
         If that no longer holds the question, return the bank in use that does, or raise UsageError.
         """
-        path, banks = Path(recorded), self.banks()
+        path = Path(recorded)
+        banks = self.banks()
         if path not in banks:
             path = next((b for b in banks if progress.is_same_bank(recorded, str(b))), path)
         return path if bank.holds(path, question) else bank.find(banks, question)[0]

@@ -51,7 +51,8 @@ def _looked(ctx: Context, held: Interview, chosen: Chosen, until: float) -> Look
     """What came of a question that was asked until a minute."""
     rows = ctx.store.read(lambda db: kept.during(db, held, chosen.id), empty=[])
     parts, ideas, right, wrong = _worked(held, chosen, rows, until)
-    review, asks = "", list[str]()
+    review = ""
+    asks = list[str]()
     marks = {one.part: one.text for one in held.marked if one.question == chosen.id}  # the last
     with suppress(DrillError):  # its bank is gone
         question = bank.load([ctx.bank_of(chosen.bank, chosen.id)], chosen.id)
@@ -80,17 +81,23 @@ def _worked(
     A part begins when the one before it passes; in a blind interview when it is asked.
     """
     asked = [one for one in held.asked if one.question == chosen.id]
-    first, many = asked[0].part, len(chosen.minutes)
+    first = asked[0].part
+    many = len(chosen.minutes)
     begun = {one.part: held.minute(one.at) for one in reversed(asked if held.blind else asked[:1])}
-    tries, versions = Counter[int](), set[str | None]()
-    passed, right = set(range(1, first)), dict[str, bool]()
-    since, ideas, wrong = dict[str, float](), dict[str, Held](), ""
+    tries = Counter[int]()
+    versions = set[str | None]()
+    passed = set(range(1, first))
+    right = dict[str, bool]()
+    since = dict[str, float]()
+    ideas = dict[str, Held]()
+    wrong = ""
     best: tuple[int, str | None] = (first - 1, None)  # parts passed, and the first file that did
     of = {row.attempt: row.sha256 for row in rows if row.what == "begun"}
     for row in rows:
         if row.what != "graded" or row.attempt not in of or row.parts == NO_TRY:
             continue
-        at, report = held.minute(row.at), json.loads(row.report or "{}")
+        at = held.minute(row.at)
+        report = json.loads(row.report or "{}")
         part = min(max((p for p, minute in begun.items() if minute <= at), default=first), many)
         reached = parts_passed(row.parts)
         version = of[row.attempt]
@@ -103,7 +110,8 @@ def _worked(
         passed |= set(range(first, reached + 1))
         for p in range(part, reached + 1) if not held.blind else ():
             begun.setdefault(p + 1, at)
-        upto, checks = max(part, reached), report.get("checks", ())
+        upto = max(part, reached)
+        checks = report.get("checks", ())
         checks = [c for c in checks if c["part"] <= upto and not c.get("stretch")]
         failed = {c["id"]: c["message"] for c in checks if c["verdict"] not in FINE}
         for name in (c["id"] for c in checks if is_new and c["verdict"] != "skipped"):

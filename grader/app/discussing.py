@@ -60,8 +60,11 @@ def discussion(ctx: Context, question_id: str | None, *, part: int | None = None
     UsageError where none is passed, or that one is not, or nothing else is asked about them.
     """
     choice = resolve(ctx, question_id)
-    question, spec = choice.question, choice.question.spec
-    yours, last, first = ctx.progress(question), len(spec.parts), part or 1
+    question = choice.question
+    spec = choice.question.spec
+    yours = ctx.progress(question)
+    last = len(spec.parts)
+    first = part or 1
     over = yours.given_up or (forms.of(spec).one_try and yours.tries > 0)
     parts = yours.asked(last) if over else yours.passed_of(last)
     called = f"part {first} of {question.id}" if last > 1 else question.id
@@ -95,7 +98,8 @@ def answer(
     One in words is right where more than half of its points are `ticked` by the person; before
     that it has no verdict. UsageError where it is no answer, and then nothing is recorded.
     """
-    question, name = found.choice.question, ""
+    question = found.choice.question
+    name = ""
     right = None if ticked is None else 2 * sum(ticked) > len(ticked)
     if not asked.points:
         try:

@@ -142,7 +142,8 @@ def start_again(
     is over.
     """
     choice = resolve(ctx, question_id)
-    yours, question = ctx.progress(choice.question), choice.question
+    yours = ctx.progress(choice.question)
+    question = choice.question
     if not yours.over:
         go_on = f"drill start {choice.called}{choice.option}"
         if yours.started and choice.workspace:
@@ -196,7 +197,8 @@ def write_question(ctx: Context, at: Path, question: Question, asked: int, *was:
 def reset(ctx: Context, question_id: str | None) -> tuple[Question, Path, Path | None]:
     """Put the starter back; return the question, its file, and the copy of what was there."""
     choice = resolve(ctx, question_id)
-    path, question = choice.need_workspace().submission, choice.question
+    path = choice.need_workspace().submission
+    question = choice.question
     event = ctx.event("reset", question)
     copy = put_back(ctx, path, question.handed_out(question.starter), "reset", event)
     return question, path, copy
@@ -242,14 +244,18 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
     from grader.app.history import tried  # which puts versions back, as this does
 
     choice = resolve(ctx, question_id)
-    yours, parts = ctx.progress(choice.question), choice.question.spec.parts
+    yours = ctx.progress(choice.question)
+    parts = choice.question.spec.parts
     *before, part = parts[: yours.asked(len(parts))]
-    hints, earlier, current = part.hints, sum(len(one.hints) for one in before), len(before) + 1
+    hints = part.hints
+    earlier = sum(len(one.hints) for one in before)
+    current = len(before) + 1
     if number is not None and 0 < len(hints) < number:
         raise UsageError(f"--number: expected a number from 1 to {len(hints)}, found {number}")
     shown = max(yours.hints - earlier, 0)
     one = number or shown + 1
-    left, over = max(len(hints) - one, 0), yours.over or yours.given_up
+    left = max(len(hints) - one, 0)
+    over = yours.over or yours.given_up
     last = None if left or over else next(reversed(tried(ctx, choice.called, yours)), None)
     every = tuple(enumerate(hints, 1))
     given = Hints(choice, every, left, len(hints), current, over=over, last=last)
@@ -369,7 +375,8 @@ def run(
     from grader.session.submission import experiment
 
     choice = resolve(ctx, question_id)
-    question, asked = choice.question, choice.question.spec.experiments
+    question = choice.question
+    asked = choice.question.spec.experiments
     next_ = f"Next: drill grade{choice.argument}"
     if asked is None:
         raise UsageError(

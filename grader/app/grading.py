@@ -101,7 +101,8 @@ def grade(
                 started.append(stack.enter_context(Workers(torch=head.torch)))
 
         choice, path, again = found or meant(ctx, target, file, prepare, seed)
-        question, every = choice.question, len(choice.question.spec.parts)
+        question = choice.question
+        every = len(choice.question.spec.parts)
         seed = seed_of(question, seed)
         wanted = _parts(question, parts)
         again += "" if parts is None else f" --parts {shlex.quote(parts)}"
@@ -165,7 +166,8 @@ def grade(
         verdicts = NO_TRY if no_try else " ".join(part.verdict for part in report.parts)
         recorded = report
         if since:
-            verdicts, recorded = UNCHANGED, replace(report, misconceptions=(), explanations=())
+            verdicts = UNCHANGED
+            recorded = replace(report, misconceptions=(), explanations=())
         ctx.add(ctx.event(
             "graded", question, attempt=begun, report=dumps(recorded), parts=verdicts,
             verdict=report.verdict, isolation=report.isolation, seconds=report.seconds,
@@ -210,7 +212,8 @@ def _unchanged_since(ctx: Context, yours: Progress, report: Report, submission: 
     """
     from grader.reports.words import deciding
 
-    failing, passed_by = deciding(report), yours.passed_by
+    failing = deciding(report)
+    passed_by = yours.passed_by
     if passed_by is None or not failing or failing[0].part <= yours.parts:
         return 0
     before = ctx.read(lambda db: events.submission(db, passed_by), b"")
@@ -266,7 +269,8 @@ def _parts(question: Question, wanted: str | None) -> tuple[int, ...] | None:
     """Return the parts that `--parts` names, "1,2"; None where it is not given."""
     if wanted is None:
         return None
-    last, names = len(question.spec.parts), question.spec.part_numbers
+    last = len(question.spec.parts)
+    names = question.spec.part_numbers
     found = {names.get(word.strip(), 0) for word in wanted.split(",")}
     if 0 in found:
         expected = f"expected numbers from 1 to {last}" if last > 1 else "expected 1, its only part"

@@ -70,7 +70,8 @@ def history(
 
     Of its `report` a row knows all, or what `events.BRIEF` has of it.
     """
-    name, which = question_id, dict[str, str]()
+    name = question_id
+    which = dict[str, str]()
     if question_id is not None and "/" in question_id:
         where, name = bank.find(ctx.banks(), question_id)
         which = {"bank": str(where)}
@@ -84,7 +85,8 @@ def history(
     found, earlier, known = ctx.store.read(latest, empty=((), 0, {}))
     if question_id is not None and not found:  # mistyped, or never graded
         bank.find(ctx.banks(), question_id)
-    marks, last = dict[int, Mark](), dict[str, Mark]()
+    marks = dict[int, Mark]()
+    last = dict[str, Mark]()
     for of, path in sorted({(one.question, one.bank) for one in found}):
         marks |= progress.of(known, of, Path(path)).marks
     for one in found:  # what was kept, or not finished, has the mark of what came before
@@ -111,12 +113,14 @@ def _row(attempt: Attempt, mark: Mark) -> Row:
     """Return what is known of an attempt."""
     import json  # which a list of questions does without
 
-    passed, of = progress.parts_passed(attempt.parts), len((attempt.parts or "").split())
+    passed = progress.parts_passed(attempt.parts)
+    of = len((attempt.parts or "").split())
     on = attempt.kind == "grade" and passed > mark.parts
     report = json.loads(attempt.report or "{}")
     checks = report.get("checks", [])
     wrong = [c for c in checks if c["verdict"] not in FINE and not c.get("stretch")]
-    failed, shown = [c["id"] for c in wrong], [] if on else wrong[:1]
+    failed = [c["id"] for c in wrong]
+    shown = [] if on else wrong[:1]
     if message := report.get("message"):  # it never got as far as a check
         raised = report.get("raised") or {"type": UNREADABLE}
         is_syntax = attempt.parts == progress.NO_TRY and raised["type"] != UNREADABLE

@@ -110,7 +110,8 @@ def new_idea(
         outputs, answers = read.equal_answers(question.id, group)
         seed = read.terms.seed
     text, report = _shortest(question, outputs, answers, seed)
-    checks, count = _stopping(report), len(answers)
+    checks = _stopping(report)
+    count = len(answers)
     file = question.bank / "drills" / question.id / "ideas.py"
     before = file.read_bytes() if file.exists() else b""
     killers = checks[0] if len(checks) == 1 else f"[{', '.join(checks)}]"

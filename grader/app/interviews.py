@@ -58,7 +58,8 @@ def asking(ctx: Context, question: Question, file: Path | None = None) -> Interv
     held = latest(ctx)
     if held is None or not held.left(ctx.now()):
         return None
-    name, bank = question.id, str(question.bank)
+    name = question.id
+    bank = str(question.bank)
     if not any(one.id == name and counts(one.bank, bank, name) for one in held.questions):
         return None
     if file and not Path(os.path.realpath(file)).is_relative_to(os.path.realpath(held.folder)):
@@ -124,7 +125,8 @@ def _possible(
     """Return the questions that can be started in a folder, in an order that `seed` decides."""
     possible = []
     for standing in listed(ctx, *fit):
-        head, there = standing.header, folder / standing.header.id
+        head = standing.header
+        there = folder / standing.header.id
         is_free = open_folder(there) is not None or not os.path.lexists(there)
         if is_free and standing.kind in _KINDS and (torch_installed() or not head.torch):
             possible.append(standing)
@@ -188,7 +190,8 @@ def upcoming(ctx: Context, held: Interview) -> int | Chosen | None:
     planned = held.questions[held.place + 1 :]
     if planned:
         return planned[0]
-    ids, folder = {chosen.id for chosen in held.questions}, Path(held.folder)
+    ids = {chosen.id for chosen in held.questions}
+    folder = Path(held.folder)
     possible = _possible(ctx, folder, held.fit, held.number)
     others = [one for one in possible if one.header.id not in ids]
     heads = _fill(others, int(held.minutes_left(ctx.now())))
@@ -199,11 +202,13 @@ def go_on(ctx: Context, held: Interview, to: int | Chosen) -> Choice:
     """Ask a part or a question, and return the question that is asked then."""
     unplanned = None
     if isinstance(to, int):
-        called, part = held.questions[held.place].called, to
+        called = held.questions[held.place].called
+        part = to
         question = ctx.load(called)
         drills.write_question(ctx, resolve(ctx, called).need_workspace().folder, question, part)
     else:
-        called, question = to.called, _start(ctx, to, Path(held.folder))
+        called = to.called
+        question = _start(ctx, to, Path(held.folder))
         part = ctx.parts_asked(question)
         if to not in held.questions:
             unplanned = json.dumps(to)

@@ -85,7 +85,8 @@ class OpenQuestion(Shown, Closing):
     def __init__(self, question: Question) -> None:
         """Open a question of a bank."""
         self.question = question
-        self._asked, self._hints = 1, 0
+        self._asked = 1
+        self._hints = 0
         self._passed = b""  # the file that passed the part before
         self._session: GradingSession | None = None
 
@@ -138,7 +139,8 @@ class OpenQuestion(Shown, Closing):
         except KeyboardInterrupt:  # in the middle of what processes say
             self.close()
             raise
-        before, parts = self._asked, len(self.question.spec.parts)
+        before = self._asked
+        parts = len(self.question.spec.parts)
         same = report.parts_passed == before - 1 and code_lines(file) == code_lines(self._passed)
         if same:
             report = replace(report, misconceptions=(), explanations=())
@@ -203,7 +205,8 @@ def source_of(objects: Iterable[Any]) -> str:
         tokens = tokenize.generate_tokens(io.StringIO(source).readline)
         names = {token.string for token in tokens if not token.string.startswith("__")}
         for name in sorted(known.keys() & names):
-            value, called = known[name], getattr(known[name], "__name__", None)
+            value = known[name]
+            called = getattr(known[name], "__name__", None)
             home = getattr(value, "__module__", None) or type(value).__module__
             if isinstance(value, ModuleType):
                 heads[f"import {called} as {name}"] = None

@@ -17,7 +17,8 @@ from grader.reports.practice import HeldIdea, Practice, Track, first_day
 
 def practice(ctx: Context) -> Practice:
     """Return how practice goes, as far as the records can be read."""
-    today, rows = ctx.today, listed(ctx)
+    today = ctx.today
+    rows = listed(ctx)
     tracks = groupby(rows, lambda one: one.header.track)  # in which order they are listed
     known = ctx.read(progress.overview, {})
     versions = {

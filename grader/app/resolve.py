@@ -27,8 +27,10 @@ from grader.records import interviews
 from grader.records.events import recordable
 from grader.records.progress import Start, is_same_bank
 
-MARKER, QUESTION = ".drill", "QUESTION.md"
-SUBMISSION, ANSWERS = "submission.py", "answers.txt"
+MARKER = ".drill"
+QUESTION = "QUESTION.md"
+SUBMISSION = "submission.py"
+ANSWERS = "answers.txt"
 _MOST_MARKER_BYTES = 10_000
 
 
@@ -71,7 +73,8 @@ def open_folder(folder: Path) -> Workspace | None:
     with suppress(ValueError, KeyError, TypeError, RecursionError):
         content = json.loads(raw)
         question, bank, at = texts = [content[n] for n in ("question", "bank", "started_at")]
-        seed, dated = content.get("seed", 0), datetime.fromisoformat(at).tzinfo is not None
+        seed = content.get("seed", 0)
+        dated = datetime.fromisoformat(at).tzinfo is not None
         named = all(isinstance(text, str) and "\0" not in text for text in texts)
         if named and dated and "/" not in question and type(seed) is int and seed >= 0:
             file = ANSWERS if content.get("file") == ANSWERS else SUBMISSION
@@ -167,7 +170,8 @@ def find_workspace(
     Where that folder is no drill any more, an older one is not taken in its place.  `accepts` tells
     whether a drill started from a bank is meant.
     """
-    here, starts = ctx.here(), ctx.starts
+    here = ctx.here()
+    starts = ctx.starts
     around = filter(None, [enclosing(here), *inside(here)])
     near = [one for one in around if one.question == question and accepts(one.bank)]
     for found in near:
@@ -185,7 +189,8 @@ def _question_of(ctx: Context, found: Workspace) -> tuple[Path, str]:
 
     That bank, or one of its name, is in use; or the records hold this very start.
     """
-    marked, banks = ctx.bank_of(found.bank, found.question), ctx.banks()
+    marked = ctx.bank_of(found.bank, found.question)
+    banks = ctx.banks()
     recorded = any(start.bank == recordable(found.bank) for start in ctx.starts)
     if marked in banks or (ctx.bank is None and recorded and found.was_started(ctx.starts)):
         return marked, found.question

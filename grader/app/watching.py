@@ -59,10 +59,12 @@ class Watching(Closing):
         try:
             seen = files.read_submission(self.path)
         except UsageError as unread:
-            fault, seen = unread, unread.message
+            fault = unread
+            seen = unread.message
         if seen == self._seen:
             return False
-        self._seen, self.fault = seen, fault
+        self._seen = seen
+        self.fault = fault
         if fault is None and (self.graded is None or seen != self.graded.submission):
             self._grade()
         return True
@@ -86,7 +88,8 @@ class Watching(Closing):
     def _grade(self) -> None:
         """Grade in the session, which is opened anew where the one before fell over."""
         self.begun()
-        question, last = self.choice.question, self.graded
+        question = self.choice.question
+        last = self.graded
         if self._session is None:
             self._session = GradingSession(question)
         asked = self._ctx.parts_asked(question)
@@ -120,8 +123,10 @@ class Watching(Closing):
 
     def _lost(self, report: Report) -> tuple[int, int] | None:
         """Return the part that fails now and passed in this sitting, and the last try that did."""
-        question, part = self.choice.question, report.parts_passed + 1
-        many, yours = len(question.spec.parts), self._ctx.progress(question)
+        question = self.choice.question
+        part = report.parts_passed + 1
+        many = len(question.spec.parts)
+        yours = self._ctx.progress(question)
         if many == 1 or part > yours.passed_of(many):
             return None
         every = self._ctx.attempts(question, bank=str(question.bank), kind="grade")

@@ -57,12 +57,17 @@ def grade(
         stretch=stretch, strict_text=strict_text, layout=layout, pattern=pattern, file=file,
         scheduler=scheduler,
     )  # fmt: skip
-    verdicts, faults, known, total = Counter[str](), Counter[str](), 0, 0
+    verdicts = Counter[str]()
+    faults = Counter[str]()
+    known = 0
+    total = 0
     try:
         with output.waiting() as doing:
-            begun, before = monotonic(), 0
+            begun = monotonic()
+            before = 0
             for one in grade_class(context(ctx), plan):
-                entry, total = one.entry, one.of
+                entry = one.entry
+                total = one.of
                 known += one.known and not entry.handed.fault
                 if entry.points is None:
                     faults[entry.note] += 1
@@ -70,7 +75,8 @@ def grade(
                     verdicts[entry.verdict] += 1
                 how_far = f"{one.done} of {total}"
                 if one.known:  # which says nothing of the rate
-                    begun, before = monotonic(), one.done
+                    begun = monotonic()
+                    before = one.done
                 else:
                     took = (monotonic() - begun) / (one.done - before)
                     how_far += f", {span(took * (total - one.done) / 60)} left"
@@ -98,10 +104,13 @@ def grade(
 
 def _line(one: ClassProgress) -> str:
     """Return what is said of a submission as it is done with: nothing where it passes."""
-    entry, report = one.entry, one.entry.report
-    verdict, about = "NOT GRADED", entry.note
+    entry = one.entry
+    report = one.entry.report
+    verdict = "NOT GRADED"
+    about = entry.note
     if entry.handed.fault:
-        verdict, about = "ERROR", entry.handed.fault
+        verdict = "ERROR"
+        about = entry.handed.fault
     elif one.known or entry.verdict == "pass":
         return ""
     elif report:
@@ -113,7 +122,8 @@ def _line(one: ClassProgress) -> str:
 
 
 def _write_line(one: ClassProgress) -> None:
-    entry, report = one.entry, one.entry.report
+    entry = one.entry
+    report = one.entry.report
     output.document(
         indent=None, done=one.done, of=one.of, **asdict(entry.handed), known=one.known,
         verdict=report.verdict if report else "error" if entry.handed.fault else None,

@@ -144,7 +144,9 @@ def _tracks(_ctx: typer.Context, banks: list[Path]) -> Iterable[str]:
     return dict.fromkeys(head.track for head in bank.headers(banks))
 
 
-ids, cases, tracks = _offering(_ids), _offering(_cases), _offering(_tracks)
+ids = _offering(_ids)
+cases = _offering(_cases)
+tracks = _offering(_tracks)
 
 Id = Annotated[str, typer.Argument(metavar="ID", autocompletion=ids)]
 SomeId = Annotated[

@@ -34,7 +34,8 @@ def discuss(
 
     here = context(ctx)
     found = discussing.discussion(here, question, part=part)
-    name, one = found.choice.question.id, found.asked[0]
+    name = found.choice.question.id
+    one = found.asked[0]
     again = f"drill discuss{found.choice.argument}" + f" --part {part}" * (part is not None)
     silent = json or isinstance(output.style, output.Recording)  # nobody can be asked
     if answer is None and output.answer(json, question=name, follow_ups=[*map(_row, found.asked)]):
@@ -67,7 +68,8 @@ def _dialog(here: Context, found: Discussion, again: str) -> None:
     """Ask one after another until they are through, or the input is."""
     from grader.reports.discuss import question
 
-    many, several = len(found.asked), len(found.choice.question.spec.parts) > 1
+    many = len(found.asked)
+    several = len(found.choice.question.spec.parts) > 1
     told = f"{found.choice.question.id}: {quantity(many, 'question')}"
     output.write(f"{told}; Enter leaves one for later, Ctrl-D ends")
     verdicts = []
@@ -82,7 +84,8 @@ def _dialog(here: Context, found: Discussion, again: str) -> None:
     except KeyboardInterrupt:
         output.info(f"drill: {quantity(len(verdicts) - verdicts.count(None), 'answer')} kept")
         raise
-    right, wrong = verdicts.count("pass"), verdicts.count("fail")
+    right = verdicts.count("pass")
+    wrong = verdicts.count("fail")
     said = f"{right} right, {wrong} wrong, {many - right - wrong} left"
     output.write()
     output.steps(f"{again} --all", f"drill next{found.choice.option}", after=said)

@@ -52,14 +52,16 @@ def start(
         raise UsageError("--edit and --json exclude each other: an editor needs the terminal")
     begin = drills.start_again if again else drills.start
     found, made = begin(here, question, parent=dir_, seed=seed)
-    folder, file = made.workspace.folder, made.workspace.submission
+    folder = made.workspace.folder
+    file = made.workspace.submission
     if output.answer(
         json, question=found.id, folder=folder, submission=file, already_started=made.already,
         started_at=made.workspace.started_at, written=made.written,
         kept=made.kept,
     ):  # fmt: skip
         return
-    form, is_new = forms.of(found.spec), file.name in made.written
+    form = forms.of(found.spec)
+    is_new = file.name in made.written
     also = [one.heading.split()[0].strip(",").lower() for one in form.materials(found.spec)]
     also += ["interface in full"] * bool(found.spec.parts[0].interface)
     read = ", ".join(["this", *also]) if len(also) != 1 else f"this, and the {also[0]}"
@@ -167,7 +169,8 @@ def hint(
     from grader.reports.blocks import Paragraph, from_markdown
 
     given = drills.hint(context(ctx), question, number=number)
-    found, argument = given.choice.question, given.choice.argument
+    found = given.choice.question
+    argument = given.choice.argument
     shown = [{"number": n, "text": text} for n, text in given.shown]
     if output.answer(json, question=found.id, hints=shown, left=given.left):
         return
@@ -225,7 +228,8 @@ def run(
     ):  # fmt: skip
         file = choice.need_workspace().file
         output.show(run_page(ran, f"run {used} of {budget}, seed {seed}", filename=file))
-        left, argument = budget - used, choice.argument
+        left = budget - used
+        argument = choice.argument
         again = [f"drill run{argument}"] if left else []
         output.steps(*again, f"drill grade{argument}", after=f"{left} left")
     return int(bool(ran.fault))
@@ -244,7 +248,8 @@ def solution(
     from grader.app import drills
 
     found = drills.solution(context(ctx), question, give_up=give_up, seed=seed)
-    spec, leads = found.choice.question.spec, found.leads_to
+    spec = found.choice.question.spec
+    leads = found.leads_to
     if output.answer(
         json, question=found.choice.question.id, passed=found.passed, gave_up=found.gave_up,
         teaches=spec.teaches, sources=spec.sources, solution=found.full, left=found.left,
@@ -278,7 +283,8 @@ def solution(
 
 def _lesson(found: Solution) -> Iterator[sheet.Line]:
     """What is to be kept of a question, and which questions go on from it, by track."""
-    question, tracks = found.choice.question, dict[str, list[str]]()
+    question = found.choice.question
+    tracks = dict[str, list[str]]()
     for head in found.leads_to:
         tracks.setdefault(head.track, []).append(head.id)
     yield from _listed(f"{question.id}: what to keep", question.spec.teaches)

@@ -109,7 +109,9 @@ def _left(ended: SystemExit, arguments: Sequence[str]) -> object:
 def explain(raised: Exception, arguments: Sequence[str] = ()) -> int:
     """Say what is wrong with the command, the bank or the grader, and return the status."""
     fault = _error(raised)
-    status, message, hint = fault.exit_status, fault.message, fault.hint
+    status = fault.exit_status
+    message = fault.message
+    hint = fault.hint
     problems = getattr(fault, "problems", ())
     found = _NO_QUESTION.fullmatch(message)
     if found and not hint and found[1] in arguments:  # what was typed, with the id that was meant

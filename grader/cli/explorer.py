@@ -62,7 +62,9 @@ class Explorer(App[None]):
         """Choose a setting, or set it: to a neighbor, or to what is typed."""
         name, _, words, *_ = setting = self.model.settings[self.at]
         scroll, (typed, self.typed) = self.query_one(VerticalScroll), (self.typed, "")
-        model, wanted, now = self.model, self.wanted, self.wanted[name]
+        model = self.model
+        wanted = self.wanted
+        now = self.wanted[name]
         stops = [n for n in setting.stops() if n == model.settled({**wanted, name: n})[0][name]]
         match event.key:
             case "up":
@@ -94,7 +96,8 @@ class Explorer(App[None]):
         """Work everything out and draw it."""
         taken, notes = self.model.settled(self.wanted)
         values = self.model.values(taken)
-        chosen, down = self.model.settings[self.at], -(-len(self.model.settings) // _COLUMNS)
+        chosen = self.model.settings[self.at]
+        down = -(-len(self.model.settings) // _COLUMNS)
         grid = Text()
         for row in range(down):
             for one in self.model.settings[row::down]:

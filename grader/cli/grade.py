@@ -134,7 +134,8 @@ def _time_taken(graded: Graded, now: str) -> str:
     """Return the time since the sitting began, and the time planned for it."""
     from grader.model.numerals import span
 
-    spec, workspace = graded.choice.question.spec, graded.choice.workspace
+    spec = graded.choice.question.spec
+    workspace = graded.choice.workspace
     if graded.before.done or workspace is None:  # the clock stops with a pass
         return ""
     began = next(iter(graded.before.moments), workspace.started_at)
@@ -148,8 +149,10 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     from grader import forms
     from grader.model.report import Verdict  # which nothing but a grade needs
 
-    choice, report = graded.choice, graded.report
-    spec, again = choice.question.spec, f"drill grade{graded.again}"
+    choice = graded.choice
+    report = graded.report
+    spec = choice.question.spec
+    again = f"drill grade{graded.again}"
     solution = f"drill solution{choice.argument}"
     asks_more = report.verdict is Verdict.PASS and bool(spec.follow_ups)
     further = [f"drill discuss{choice.argument}"] * asks_more

@@ -40,7 +40,8 @@ def help_(
         text = (_TOPICS / f"{words[0]}.md").read_text("utf-8")
         output.show([*from_markdown(text)], paged=True)
     else:
-        command, info = root.command, root
+        command = root.command
+        info = root
         for word in words:
             below = getattr(command, "commands", {})
             if word not in below:

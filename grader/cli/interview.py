@@ -202,7 +202,9 @@ def _ask(
 
     def leaving(question: Question) -> str:
         upcoming.append(interviews.upcoming(here, held))
-        parts, yours, name = len(question.spec.parts), here.progress(question), question.id
+        parts = len(question.spec.parts)
+        yours = here.progress(question)
+        name = question.id
         if parts > 1 and not yours.over:
             name = f"part {yours.asked(parts)} of {name}"
         return f"Leave {name} and {_then(upcoming[-1])}?\n{interviews.left(here)}."
@@ -241,12 +243,11 @@ def _ask(
     elif not left:
         _show_debrief(here, json=False)
     elif choice is None:
-        step, offer = command("end"), f"That was the last question; {left}."
+        step = command("end")
+        offer = f"That was the last question; {left}."
         if to := interviews.upcoming(here, held):
-            step, offer = (
-                command("next"),
-                f"{offer} You can {_then(to)}, or end it: {command('end')}.",
-            )
+            step = command("next")
+            offer = f"{offer} You can {_then(to)}, or end it: {command('end')}."
         output.steps(step, after=offer)
     elif can_redraw():
         output.steps(command(), command("end"), after=f"{left}, and the clock is running.")
@@ -270,7 +271,8 @@ def _asked(here: Context, held: Interview, choice: Choice) -> tuple[Block, ...]:
     from grader.reports.blocks import Paragraph
     from grader.reports.question import page
 
-    question, number = choice.question, held.place + 1
+    question = choice.question
+    number = held.place + 1
     end = here.local(datetime.fromisoformat(held.at) + timedelta(minutes=held.minutes))
     terms = f"Question {number} of {len(held.questions)}, in "
     terms += f"{here.typed(choice.need_workspace().submission)}; {held.left(here.now())}, until "
@@ -296,7 +298,8 @@ def _show_debrief(
     if out and out.suffix not in {".md", ".html"}:
         raise UsageError(f"--out: expected a name that ends in .md or .html, found {out}")
     found = debrief(here, number)
-    title, blocks = Heading(found.title, level=1), [*page(found)]
+    title = Heading(found.title, level=1)
+    blocks = [*page(found)]
     if out:
         markdown = [render_markdown([title, *blocks])]
         write_whole(out, alone(found.title, blocks) if out.suffix == ".html" else markdown)

@@ -70,14 +70,16 @@ def configure(*, plain: bool, paging: bool, color: str) -> None:
     if color not in {"auto", "always", "never"}:
         raise UsageError(f"--color: expected auto, always or never, found {color}")
     style.plain = plain or os.environ.get("DRILL_PLAIN", "") not in {"", "0"}
-    style.paging, style.color = paging, color
+    style.paging = paging
+    style.color = color
 
 
 @contextmanager
 def recorded(doing: Callable[[str], None], *, plain: bool) -> Iterator[Recording]:
     """Keep what is said meanwhile, both the document and the page."""
     global style
-    before, style = style, Recording(plain, color="never", doing=doing)
+    before = style
+    style = Recording(plain, color="never", doing=doing)
     try:
         yield style
     finally:
@@ -199,7 +201,8 @@ class _Captured(io.StringIO):
 @contextmanager
 def captured() -> Iterator[io.StringIO]:
     """Give what is written meanwhile, to either stream, as a terminal would have been sent it."""
-    paging, style.paging = style.paging, False
+    paging = style.paging
+    style.paging = False
     try:
         with redirect_stdout(_Captured()) as text, redirect_stderr(text):
             yield text
@@ -219,7 +222,9 @@ def table(
 
     Columns of `spare` are left out in turn, until that column is `_LEAST` wide or all it needs.
     """
-    rows, at, dropped = list(rows), head.index(long), set[str]()
+    rows = list(rows)
+    at = head.index(long)
+    dropped = set[str]()
     if style.plain:
         lines(sheet.columns(head, rows, plain=True))
         return

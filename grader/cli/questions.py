@@ -70,7 +70,8 @@ def list_(
 def _cells(one: Standing) -> tuple[str, ...]:
     from grader.app.schedule import said
 
-    header, yours = one.header, one.yours
+    header = one.header
+    yours = one.yours
     passed = f"{yours.passed_of(header.parts)}/{header.parts}"
     state = quantity(yours.tries, "try", "tries") if yours.state == "tried" else yours.state
     if one.due and yours.over:
@@ -94,7 +95,8 @@ def show(
     here = context(ctx)
     choice = resolve(here, question, seed=seed)
     found = choice.question
-    several, drawn = len(found.spec.parts), f" --seed {seed}" * (seed is not None)
+    several = len(found.spec.parts)
+    drawn = f" --seed {seed}" * (seed is not None)
     if interviewer:
         _guide(found, f"{choice.called}{here.option}{drawn}", everything=all_, json=json)
         return
@@ -168,7 +170,8 @@ def _whole(question: Question, asked: int) -> dict[str, Any]:
 
     from grader import forms
 
-    spec, shown = question.spec, question.spec.parts[:asked]
+    spec = question.spec
+    shown = question.spec.parts[:asked]
     names = {"title", "track", "level", "uses", "prerequisites", "causes", "log"}
     of_part = {"points", "minutes", "prompt", "interface", "contract"}
     of_check = {"id", "kind", "about", "tolerance"}  # what it allows besides rounding
@@ -206,7 +209,8 @@ def next_(ctx: typer.Context, json: Json = False) -> None:
             output.write("no questions: the banks that were found hold none")
         return
     (header, _, due, today), reason, folder = found
-    called, kind = header.called, found.standing.kind
+    called = header.called
+    kind = found.standing.kind
     row = {
         "question": called, "kind": kind, "reason": reason,
         "due": due and due.isoformat(), "folder": folder,

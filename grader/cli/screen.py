@@ -53,7 +53,8 @@ def page_of(
     watched: Watching, *notes: str, keys: bool = False, full: bool = False, clock: str = ""
 ) -> list[Block]:
     """Return the page of the last grade, or why there is none; `keys` do what comes next."""
-    graded, fault = watched.graded, watched.fault
+    graded = watched.graded
+    fault = watched.fault
     if fault or graded is None:
         said = [fault.message, fault.hint, *notes] if fault else [*notes]
         said += [f"{clock}."] * bool(clock)
@@ -105,12 +106,16 @@ class Screen(Closing):
         live: Live | None = None,
     ) -> None:  # fmt: skip
         """Show nothing yet; `notes` are what was said so far, and the pipe wakes who waits."""
-        self._watched, self._notes, self._wake, self._waker = watched, notes, wake, waker
+        self._watched = watched
+        self._notes = notes
+        self._wake = wake
+        self._waker = waker
         self._mode = termios.tcgetattr(sys.stdin)
         self._events = self._read_events()  # one for all, or keys would change their order
         self._word = self._clock = ""  # the first of the page, and the minutes in its first line
         self._view = ""  # what is in the place of the page, as far as it was not read yet
-        watched.begun, watched.agreed = lambda: self._head("..."), self._agreed
+        watched.begun = lambda: self._head("...")
+        watched.agreed = self._agreed
         watched.decided = lambda report: self._head(f"{report.verdict.upper():5}")
         called = watched.choice.called
         self._does: dict[str, Callable[[], object]] = {
@@ -289,7 +294,8 @@ class Screen(Closing):
 
     def _foot(self, *foot: str) -> None:
         """Show keys in the last line, of which the last is there in the narrowest window."""
-        size, keys = get_terminal_size(), [*foot]
+        size = get_terminal_size()
+        keys = [*foot]
         while len(keys) > 1 and sheet.cells("  ".join(keys)) > size.columns:
             del keys[-2]
         with output.captured() as line:
@@ -303,7 +309,9 @@ class Screen(Closing):
 
     def _screens(self, text: str) -> list[str]:
         """A text in pieces that fill a screen each, with lines that the terminal wraps."""
-        size, pieces, used = get_terminal_size(), [""], 0
+        size = get_terminal_size()
+        pieces = [""]
+        used = 0
         for line in text.splitlines(keepends=True):
             rows = max(1, -(-sheet.cells(_STYLE.sub("", line.rstrip())) // size.columns))
             if used and used + rows > size.lines - 1:

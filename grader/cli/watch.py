@@ -40,7 +40,8 @@ def follow(
     from grader.cli.screen import SAVED, Screen, events, page_of
     from grader.reports.json import dumps
 
-    here, notes = context(ctx), list[str]()
+    here = context(ctx)
+    notes = list[str]()
     if redrawn := can_redraw() and not json:
         here = replace(here, say=lambda *said: notes.append(" ".join(said).rstrip()))
     wake, waker = os.pipe()

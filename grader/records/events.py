@@ -156,7 +156,8 @@ class Store:
         self, folder: Path, seal: Callable[[sqlite3.Connection], None] = lambda _: None
     ) -> None:
         """Open nothing yet; `seal` hides what is not to be read now."""
-        self.path, self._seal = folder / FILE_NAME, seal
+        self.path = folder / FILE_NAME
+        self._seal = seal
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in a transaction of its own; where it raises, nothing was written."""

@@ -147,19 +147,24 @@ def of(known: Overview, question: str, bank: Path, *, once: bool = False) -> Pro
     same = (key for key in known if key[0] == question and counts(key[1], str(bank), question))
     # In the order of their numbers, whatever their clock said.
     entries = sorted(chain.from_iterable(map(known.__getitem__, same)))
-    yours, versions, latest = Progress(), set[str | None](), 0
+    yours = Progress()
+    versions = set[str | None]()
+    latest = 0
     for one in entries:
         latest = max(latest, one.attempt or 0)
         if one.what == "again":
-            versions, anew = set(), Progress(True, passed=yours.passed, earlier=latest)
+            versions = set()
+            anew = Progress(True, passed=yours.passed, earlier=latest)
             yours = replace(anew, sitting=yours.sitting + 1, rated=yours.rated, marks=yours.marks)
-        before, parts_before = yours.over, yours.parts
+        before = yours.over
+        parts_before = yours.parts
         yours.started = yours.started or one.what == "started" or one.is_try
         if yours.started and not before:
             yours.moments.append(one.at)
         match one.what:
             case "hint":
-                yours.hints, yours.shown = max(yours.hints, one.hint or 0), yours.shown + 1
+                yours.hints = max(yours.hints, one.hint or 0)
+                yours.shown = yours.shown + 1
             case "solution":
                 yours.given_up = yours.given_up or not before
                 yours.over = before or yours.started  # who never began may look at it
@@ -174,7 +179,8 @@ def of(known: Overview, question: str, bank: Path, *, once: bool = False) -> Pro
                 versions.add(one.sha256)
                 yours.passed_by = one.sha256 if passed > yours.parts else yours.passed_by
                 yours.tries, yours.parts = len(versions), max(yours.parts, passed)
-                yours.done, yours.passed = yours.done or every, yours.passed or every
+                yours.done = yours.done or every
+                yours.passed = yours.passed or every
                 yours.over = before or every or once
         if one.attempt is not None:
             yours.marks[one.attempt] = Mark(
