@@ -107,7 +107,7 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
     }
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     names = {
-        "version": __version__, "seconds": str(SECONDS), "called": shlex.quote(_CALLED),
+        "version": __version__, "seconds": SECONDS, "called": shlex.quote(_CALLED),
         "lowest": _PYTHONS[-1], "pythons": " ".join(dict.fromkeys([here, *_PYTHONS])),
     }  # fmt: skip
     uses = sorted({name for question in questions for name in question.spec.uses})

@@ -489,7 +489,7 @@ def _say_late(ctx: Context, late: Late, results: Results, layout: Layout | Patte
         ctx.warn(f"late: an extension and no file: {listed}")
 
 
-def report_class(folder: Path, *, html: Path | None = None) -> ClassFindings:
+def report_class(folder: Path, *, html: Path | None) -> ClassFindings:
     """Return what follows from the results of a class, and write a page of it if asked."""
     with Results(folder) as results:
         found = replace(find(results.terms, results.entries()), aside=tuple(results.aside()))

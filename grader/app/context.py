@@ -68,7 +68,7 @@ class Context:
     banks_named: bool = False  # whether the environment names banks (DRILL_BANK)
     who: str = ""
     typing: str = "grade"  # the command, for those that are suggested
-    say: Callable[[str, str], None] = lambda _message, _hint: None  # a warning, and what to do
+    say: Callable[[str, str], None] = lambda *_: None  # a warning, and what to do
     local: Callable[[datetime], datetime] = lambda moment: moment  # in the person's time zone
     _said: set[str] = field(default_factory=set)
 

@@ -365,7 +365,7 @@ def run(
     question_id: str | None,
     *,
     seed: int = 0,
-    began: Callable[[int, int], None] = lambda _number, _budget: None,
+    began: Callable[[int, int], None] = lambda *_: None,
 ) -> tuple[Choice, int, int, Ran]:
     """Run the script in a drill's folder once, out of a budget that the records keep.
 

@@ -14,7 +14,6 @@ from grader.bank.storage import read_regular, write_whole
 from grader.model.errors import UsageError
 
 _ELSEWHERE = "choose a folder that you can write, with drill start ID --dir DIR"
-_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest time in a zip file
 MOST_BYTES = 1_000_000  # a thousand times an honest submission
 
 
@@ -77,9 +76,8 @@ def zipped(content: Mapping[str, bytes], executable: Collection[str] = ()) -> by
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, data in content.items():
-            entry = zipfile.ZipInfo(name, _LONG_AGO)
+            entry = zipfile.ZipInfo(name)  # its time is always 1980
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # Unix: the only one whose modes are read
             entry.external_attr = (0o100755 if name in executable else 0o100644) << 16
             archive.writestr(entry, data)
     return packed.getvalue()

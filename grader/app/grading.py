@@ -224,7 +224,7 @@ def meant(
     ctx: Context,
     target: str | None,
     file: Path | None = None,
-    soon: Callable[[Path, str], None] = lambda _bank, _id: None,
+    soon: Callable[[Path, str], None] = lambda *_: None,
     seed: int | None = None,
 ) -> tuple[Choice, Path, str]:
     """Return the drill, the file to grade, and what follows `drill grade` to do it again."""

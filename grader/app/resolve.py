@@ -123,7 +123,7 @@ def resolve(
     question_id: str | None,
     *,
     folder: Path | None = None,
-    soon: Callable[[Path, str], None] = lambda _bank, _id: None,
+    soon: Callable[[Path, str], None] = lambda *_: None,
     seed: int | None = None,
 ) -> Choice:
     """Return the drill that is meant: by its id as typed, by a folder, or by the place.

@@ -34,7 +34,7 @@ _LOOK = 1000  # milliseconds after which is looked anyway, for what nobody was t
 class Watching(Closing):
     """A drill that is watched, and what the last grade found."""
 
-    def __init__(self, ctx: Context, question_id: str | None = None) -> None:
+    def __init__(self, ctx: Context, question_id: str | None) -> None:
         """Find the drill, and grade nothing yet."""
         self._ctx, self._found = ctx, grading.meant(ctx, question_id)
         self.choice, self.path, _ = self._found

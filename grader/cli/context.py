@@ -118,7 +118,7 @@ def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Cal
         try:
             ctx.obj = ctx.find_root().params.get("bank")
             # Nothing is said of a bank that is gone: the next command does.
-            banks = bank.banks(ctx.obj, lambda _message, _hint: None)
+            banks = bank.banks(ctx.obj, lambda *_: None)
             return [word for word in find(ctx, banks) if word.startswith(incomplete)]
         except Exception:  # noqa: BLE001 - a shell in the middle of a line has no room for an error
             return []

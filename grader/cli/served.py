@@ -102,7 +102,7 @@ class Server(MCPServer[Any]):
     """Offers the tools and prompts, and has a caller carry them out."""
 
     def __init__(
-        self, bank: Path | None = None, named: Sequence[Path] = (), caller: Caller | None = None
+        self, bank: Path | None, named: Sequence[Path], caller: Caller | None = None
     ) -> None:
         """Take the value of --bank, and the files that may be graded wherever they are."""
         super().__init__(

@@ -158,15 +158,15 @@ def of(known: Overview, question: str, bank: Path, *, once: bool = False) -> Pro
             yours = replace(anew, sitting=yours.sitting + 1, rated=yours.rated, marks=yours.marks)
         before = yours.over
         parts_before = yours.parts
-        yours.started = yours.started or one.what == "started" or one.is_try
+        yours.started |= one.what == "started" or one.is_try
         if yours.started and not before:
             yours.moments.append(one.at)
         match one.what:
             case "hint":
                 yours.hints = max(yours.hints, one.hint or 0)
-                yours.shown = yours.shown + 1
+                yours.shown += 1
             case "solution":
-                yours.given_up = yours.given_up or not before
+                yours.given_up |= not before
                 yours.over = before or yours.started  # who never began may look at it
             case "asked":
                 yours.given = max(yours.given, int(one.parts or 1))
@@ -177,10 +177,12 @@ def of(known: Overview, question: str, bank: Path, *, once: bool = False) -> Pro
                 passed = parts_passed(one.parts)
                 yours.misses += not (every or passed > yours.parts or one.sha256 in versions)
                 versions.add(one.sha256)
-                yours.passed_by = one.sha256 if passed > yours.parts else yours.passed_by
-                yours.tries, yours.parts = len(versions), max(yours.parts, passed)
-                yours.done = yours.done or every
-                yours.passed = yours.passed or every
+                yours.tries = len(versions)
+                if passed > yours.parts:
+                    yours.passed_by = one.sha256
+                    yours.parts = passed
+                yours.done |= every
+                yours.passed |= every
                 yours.over = before or every or once
         if one.attempt is not None:
             yours.marks[one.attempt] = Mark(
