@@ -15,7 +15,7 @@ from grader import bank
 from grader.app import files, interviews
 from grader.app.context import Context, need_torch, seed_of, torch_installed
 from grader.app.drills import write_question
-from grader.app.resolve import Choice, enclosing, open_folder, resolve
+from grader.app.resolve import Choice, enclosing, resolve
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
@@ -231,11 +231,10 @@ def meant(
     here = ctx.here()
     if file:
         path = here / file.expanduser()
-        beside = None if target else enclosing(path.parent)
-        around = next(filter(None, map(open_folder, path.parents)), None)
+        around = enclosing(path.parent)
         if around and around.question == (target or around.question).rpartition("/")[2]:
             seed = around.seed  # which its QUESTION.md shows
-        folder = beside.folder if beside else None
+        folder = around.folder if around and not target else None
         choice = resolve(ctx, target, folder=folder, soon=soon, seed=seed)
         named = f" {target}" if target else ""
         shown = f" --seed {seed}" * (bool(choice.question.spec.given) and seed is not None)

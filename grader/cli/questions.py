@@ -63,6 +63,8 @@ def list_(
         output.steps(f"drill next{here.option}", after="nothing is due")
     elif track or level or role or form or text or new or due or under:
         output.steps(f"drill list{here.option}", after="no such questions")
+    elif due:
+        output.steps(f"drill next{here.option}", after="nothing is due")
     else:
         output.write("no questions: the banks that were found hold none")
 
