@@ -7,18 +7,17 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from grader import bank
 from grader.app import files
 from grader.app.context import Context, need_torch, torch_installed
+from grader.audit import proofs
+from grader.audit.audit import Plan, audited
+from grader.audit.proofs import Standing
 from grader.model.audit import AuditReport, MutationReport
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Question
-
-if TYPE_CHECKING:
-    from grader.audit.audit import Plan
-    from grader.audit.proofs import Standing
 
 
 class Audited(NamedTuple):
@@ -54,9 +53,6 @@ def audit(
     `--bank` and DRILL_BANK, the current folder counts as well where it is a bank: alone for all
     questions, and for one that is nowhere else.  All of the bank are tried where none is named.
     """
-    from grader.audit import proofs
-    from grader.audit.audit import audited
-
     if plan.at_most is not None and not plan.mutants:
         raise UsageError("--at-most says how many mutants to try", hint="add --mutants")
     if plan.write and (not plan.mutants or plan.at_most is not None):
@@ -126,15 +122,15 @@ def _recorded(ctx: Context, question: Question, done: Audited, plan: Plan) -> st
 
     One that is current, and says otherwise, is warned of.
     """
-    from grader.audit.proofs import place, proof_of
-
     assert done.report is not None
     assert done.mutants is not None
-    fresh = proof_of(question, done.report, done.mutants)
+    fresh = proofs.proof_of(question, done.report, done.mutants)
     old = done.standing
     if plan.write:
-        files.replace(place(question), fresh.text(), "choose a bank whose folder you can write")
-        return ctx.near(place(question))
+        files.replace(
+            proofs.place(question), fresh.text(), "choose a bank whose folder you can write"
+        )
+        return ctx.near(proofs.place(question))
     known = old.proof if old and old.state == "current" else None
     comparable = known is not None and known.seeds == fresh.seeds and plan.at_most is None
     if comparable and known != fresh:

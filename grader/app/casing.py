@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from grader.app import files, interviews
 from grader.app.context import Context, need_torch
 from grader.app.history import Row, tried
 from grader.app.resolve import Choice, resolve
 from grader.bank.storage import read_regular
+from grader.cases.recipe import CaseRecipe
 from grader.model.errors import BankError, UsageError, did_you_mean
-
-if TYPE_CHECKING:
-    from grader.cases.recipe import CaseRecipe
-    from grader.model.spec import Check
-    from grader.reports.script import Script
+from grader.model.spec import Check
+from grader.reports.script import Script, module_name, script
+from grader.session import bank_programs
 
 FOLDER = "cases"
 _MOST_BYTES = 10_000_000  # of a script that may have been changed
@@ -53,7 +52,6 @@ def _known(
     UsageError where no script can call what is handed in.
     """
     from grader import forms
-    from grader.session import bank_programs
 
     choice = resolve(ctx, question_id)
     if interviews.is_blind(ctx, choice.question):
@@ -107,8 +105,6 @@ def case(
     the inputs cannot be drawn.
     """
     from grader.evaluation.evaluation import BankFault
-    from grader.reports.script import script
-    from grader.session import bank_programs
 
     choice, known, last = _known(ctx, question_id)
     question = choice.question
@@ -152,8 +148,6 @@ def case(
 
 def _written(folder: Path, name: str, made: Script) -> tuple[Path, Path | None]:
     """Write the script and what it needs; return its path, and that of another one before it."""
-    from grader.reports.script import module_name
-
     path = folder / f"{module_name(name)}.py"
     kept = None
     files.refuse_link(folder)

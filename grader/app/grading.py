@@ -19,11 +19,10 @@ from grader.app.resolve import Choice, enclosing, resolve
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
-from grader.records.progress import NO_TRY, UNCHANGED
+from grader.records.progress import NO_TRY, UNCHANGED, Progress
 
 if TYPE_CHECKING:
     from grader.model.report import Report
-    from grader.records.progress import Progress
     from grader.sandbox.spawn import Workers
 
 

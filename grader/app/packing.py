@@ -9,18 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from grader import forms
 from grader.app import files
 from grader.app.context import Context, need_torch
+from grader.cases.recipe import CaseRecipe
+from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Question
-
-if TYPE_CHECKING:
-    from grader.cases.recipe import CaseRecipe
-    from grader.evaluation.evaluation import Evaluation
-    from grader.model.spec import Part
+from grader.model.spec import Part
 
 EXAMPLES = "examples"
 _OF_A_PART = 2  # examples
@@ -89,7 +87,6 @@ def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, 
     """Cases as scripts: of each part the smallest of its first check, and one that fails as yet."""
     import numpy as np
 
-    from grader.evaluation.evaluation import BankFault
     from grader.kinds import registry
     from grader.session import GradingSession
 

@@ -12,20 +12,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.app import drills, files, grading, interviews, schedule
 from grader.app.context import Context, need_torch
 from grader.app.grading import Graded
 from grader.model.errors import DrillError, UsageError
+from grader.model.report import Report
 from grader.records import progress
 from grader.reports import words
 from grader.sandbox import Closing
 from grader.session import GradingSession
-
-if TYPE_CHECKING:
-    from grader.app.drills import Line
-    from grader.model.report import Report
 
 _STEP = 10  # milliseconds without a change after which a save is over; as often it is looked
 _LOOK = 1000  # milliseconds after which is looked anyway, for what nobody was told of
@@ -81,7 +77,7 @@ class Watching(Closing):
         self._seed = None
         self._grade()
 
-    def changes(self) -> tuple[Line, ...]:
+    def changes(self) -> tuple[drills.Line, ...]:
         """Return what the file changes in the version that was graded before, or in the starter."""
         return drills.compared(self._before, files.read_submission(self.path))
 

@@ -20,7 +20,7 @@ from datetime import datetime
 from functools import partial
 from itertools import chain
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import typer
 
@@ -34,9 +34,6 @@ from grader.reports import sheet, words
 from grader.reports.blocks import Block, Paragraph
 from grader.reports.grade import page
 from grader.sandbox import Closing
-
-if TYPE_CHECKING:
-    from grader.app.watching import Watching
 
 SAVED = "saved"
 _ENDING = (signal.SIGTERM, signal.SIGHUP)

@@ -16,20 +16,18 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from grader import sandbox
 from grader.app import files
+from grader.app.context import Context
 from grader.app.resolve import Choice, resolve
 from grader.cli import drill, entrypoint, output, prompts, questions
 from grader.cli.context import SomeId, context, flag, now, option
 from grader.cli.discuss import discuss
 from grader.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from grader.app.context import Context
 
 _PRIVATE = {"bank", "digest"}  # keys of documents that lead to the answers
 
