@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.bank import config_file
 from grader.cli import entrypoint, output
 from grader.cli.context import MOST, Id, Jobs, Json, argument, context, flag, ids, option
 from grader.model.numerals import quantity
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 def add(ctx: typer.Context, path: Annotated[Path, argument("PATH")], json: Json = False) -> None:
     """Use a bank: a folder or a YAML file."""
     from grader.app import banks
-    from grader.bank import config_file
 
     found = banks.add(context(ctx), path)
     if output.answer(json, **found._asdict(), list=config_file()):
@@ -34,7 +34,6 @@ def add(ctx: typer.Context, path: Annotated[Path, argument("PATH")], json: Json 
 def remove(ctx: typer.Context, path: Annotated[str, argument("PATH")], json: Json = False) -> None:
     """Stop using a bank; nothing is deleted."""
     from grader.app import banks
-    from grader.bank import config_file
 
     gone = banks.remove(context(ctx), path)
     if not output.answer(json, removed=gone, list=config_file()):

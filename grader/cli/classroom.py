@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.bank.storage import write_whole
 from grader.cli import entrypoint, output
 from grader.cli.context import Jobs, Json, Seed, argument, context, flag, ids, need_page, option
+from grader.model.errors import UsageError
 from grader.model.numerals import quantity, span
 
 if TYPE_CHECKING:
@@ -178,10 +180,8 @@ def export(
     wide: Annotated[bool, flag("--wide", "CSV: one row per student.")] = False,
 ) -> None:
     """Write what a class earned for other programs."""
-    from grader.bank.storage import write_whole
     from grader.classroom.export import export
     from grader.classroom.results import Results
-    from grader.model.errors import UsageError
 
     wanted = {"csv": csv, "jsonl": jsonl, "gradescope": gradescope}
     files = {name: file for name, file in wanted.items() if file}
@@ -213,7 +213,6 @@ def gradescope(
 ) -> None:
     """Make an autograder for Gradescope."""
     from grader.app import autograder
-    from grader.bank.storage import write_whole
 
     write_whole(out, [autograder.make(context(ctx), questions or (), isolation, file)])
     output.write(f"{out}: upload it under Configure Autograder")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from grader import bank
 from grader.cli import output
 from grader.model.errors import UsageError
 
@@ -113,8 +114,6 @@ def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Cal
     """Return what offers those of the words found in some banks that begin like what is typed."""
 
     def offer(ctx: typer.Context, incomplete: str) -> list[str]:
-        from grader import bank
-
         try:
             ctx.obj = ctx.find_root().params.get("bank")
             # Nothing is said of a bank that is gone: the next command does.
@@ -127,8 +126,6 @@ def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Cal
 
 
 def _ids(ctx: typer.Context, banks: list[Path]) -> list[str]:
-    from grader import bank
-
     return [*bank.ids(banks), *["restore"] * ctx.command_path.endswith("history list")]
 
 
@@ -139,8 +136,6 @@ def _cases(ctx: typer.Context, _banks: list[Path]) -> Iterable[str]:
 
 
 def _tracks(_ctx: typer.Context, banks: list[Path]) -> Iterable[str]:
-    from grader import bank
-
     return dict.fromkeys(head.track for head in bank.headers(banks))
 
 

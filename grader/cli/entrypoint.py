@@ -10,11 +10,10 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import islice
 from traceback import format_exception, walk_tb
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -22,9 +21,6 @@ from grader.cli import output
 from grader.cli.context import data_folder, now
 from grader.model.errors import DrillError, GraderError, UsageError, machine_error
 from grader.reports.sheet import harmless
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 EXIT_INTERRUPTED = 130
 EXIT_BANK_FAULT = 3

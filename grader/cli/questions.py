@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -150,8 +151,6 @@ def pack(
 
 def _guide(question: Question, called: str, *, everything: bool, json: bool) -> None:
     """Show a live interviewer's guide, and the command for a right file; in a pipe as Markdown."""
-    from dataclasses import asdict
-
     from grader.app.interviewing import held
     from grader.reports.interviewer import guide
 
@@ -168,8 +167,6 @@ def _guide(question: Question, called: str, *, everything: bool, json: bool) -> 
 
 def _whole(question: Question, asked: int) -> dict[str, Any]:
     """Everything of a question that does not give its answer away."""
-    from dataclasses import asdict
-
     from grader import forms
 
     spec = question.spec

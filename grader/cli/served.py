@@ -109,7 +109,7 @@ class Server(MCPServer[Any]):
             "drill", instructions=prompts.RULES, version=__version__, log_level="CRITICAL"
         )
         files = [str(path) for path in named]
-        self._request = Request("", {}, bank and str(bank), output.style.plain, files)
+        self._request = Request("", {}, str(bank) if bank else None, output.style.plain, files)
         self._caller = caller or Caller()
         for tool in TOOLS:
             self._add_tool(tool)

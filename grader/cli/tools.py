@@ -21,7 +21,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from grader import sandbox
-from grader.app import files
+from grader.app import files, grading
 from grader.app.context import Context
 from grader.app.resolve import Choice, resolve
 from grader.cli import drill, entrypoint, output, prompts, questions
@@ -123,7 +123,6 @@ def grade(
     files: Sequence[str] = (),
 ) -> None:
     """Grade a file, and show no more than its page says."""
-    from grader.app import grading
     from grader.cli.grade import around_of
     from grader.reports.grade import document, page
 
