@@ -46,8 +46,10 @@ def seed_of(question: Question | None = None, asked: int | None = None) -> int:
         fresh = int.from_bytes(os.urandom(4), "big")
         return fresh - fresh % PERIOD + (question.numbers if question else 0)
     if question and asked % (len(question.spec.given) or 1) != question.numbers:
-        text = f"the numbers here are those of seed {question.numbers}, not those of {asked}"
-        raise UsageError(text, hint=f"drill show {question.id} --seed {asked} shows those")
+        raise UsageError(
+            f"the numbers here are those of seed {question.numbers}, not those of {asked}",
+            hint=f"drill show {question.id} --seed {asked} shows those",
+        )
     return asked
 
 

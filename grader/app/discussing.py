@@ -73,8 +73,9 @@ def discussion(ctx: Context, question_id: str | None, *, part: int | None = None
     if first > parts:
         grade = f"drill grade{choice.argument}   drill hint{choice.argument}"
         begin = grade if choice.workspace else f"drill start {choice.called}{choice.option}"
-        message = f"{called} is not passed yet, and its follow-ups come after that"
-        raise UsageError(message, hint=f"Next: {begin}")
+        raise UsageError(
+            f"{called} is not passed yet, and its follow-ups come after that", hint=f"Next: {begin}"
+        )
     known = ctx.read(lambda db: progress.discussed(db, question.id, str(question.bank)), {})
     passed = ctx.attempts(question, most=1, verdict="pass")
     shown = [json.loads(one.report or "{}").get("follow_up") for one in passed]

@@ -55,8 +55,9 @@ def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
     except FileExistsError:
         return False
     except OSError as fault:
-        text = f"{path}: cannot be written: {fault.strerror or fault}"
-        raise UsageError(text, hint=advice) from fault
+        raise UsageError(
+            f"{path}: cannot be written: {fault.strerror or fault}", hint=advice
+        ) from fault
     return True
 
 

@@ -108,8 +108,10 @@ def grade(
         need_torch(question)
         own = choice.workspace is not None and path == choice.workspace.submission
         if own and not os.path.lexists(path):
-            text = f"{path}: there is no such file any more"
-            raise UsageError(text, hint=f"Next: drill reset{choice.argument}")
+            raise UsageError(
+                f"{path}: there is no such file any more",
+                hint=f"Next: drill reset{choice.argument}",
+            )
         submission = files.read_submission(path)
         if path.suffix == ".ipynb":
             from grader.classroom.notebook import code_of
@@ -177,8 +179,10 @@ def grade(
         from grader.reports.words import about_the_file
 
         loads = "It can be read." if forms.of(question.spec).is_text else "It loads."
-        said = f"{path.name} is received. {about_the_file(report) or loads}"
-        raise SealedError(said, "You will see the verdict in the debrief.")
+        raise SealedError(
+            f"{path.name} is received. {about_the_file(report) or loads}",
+            "You will see the verdict in the debrief.",
+        )
     if left:  # what is believed is for the debrief
         report = replace(report, misconceptions=(), explanations=())
     asked = max(before, min(report.parts_passed + 1, every))

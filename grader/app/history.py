@@ -160,8 +160,10 @@ def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, 
     if to:
         target = ctx.here() / to.expanduser()
         if not files.create(target, content):
-            text = f"{target} is there already and is left as it is"
-            raise UsageError(text, hint="name a file that is not there yet")
+            raise UsageError(
+                f"{target} is there already and is left as it is",
+                hint="name a file that is not there yet",
+            )
         return len(content), target, None
     drill = find_workspace(
         ctx, attempt.question, lambda b: progress.counts(attempt.bank, b, attempt.question)

@@ -98,8 +98,10 @@ def new_idea(
             hint="write the idea into the spec: what the reference would compute with it",
         )
     if question.spec.code.ideas or not question.bank.is_dir():
-        text = f"{question.spec_path}: expected ideas in a file of their own"
-        raise UsageError(text, hint="write the idea below the others, in code.ideas")
+        raise UsageError(
+            f"{question.spec_path}: expected ideas in a file of their own",
+            hint="write the idea below the others, in code.ideas",
+        )
     if not is_id(name) or name in {*question.variants, STARTER, "reference"}:
         raise UsageError(
             f"--name: expected lower-case words joined by hyphens that {question.id} does not have "

@@ -92,8 +92,10 @@ def begin(
         ]
         heads = _fill(possible, minutes) or sorted(partly, key=_MINUTES)[:1]
     if not heads:
-        text = f"no question of that kind fits {minutes} minutes and is not begun"
-        raise UsageError(text, "drill interview ID asks the questions that you name")
+        raise UsageError(
+            f"no question of that kind fits {minutes} minutes and is not begun",
+            "drill interview ID asks the questions that you name",
+        )
     chosen = [_chosen(ctx, head, folder) for head in heads]
     _start(ctx, chosen[0], folder)  # before the event: it may be refused
     detail = {

@@ -229,8 +229,9 @@ def source_of(objects: Iterable[Any]) -> str:
             if id(one) not in bodies:
                 add(one)
         except (OSError, TypeError) as fault:
-            text = f"grade: the source of {one.__name__} cannot be had; pass its code as text"
-            raise UsageError(text) from fault
+            raise UsageError(
+                f"grade: the source of {one.__name__} cannot be had; pass its code as text"
+            ) from fault
     return "\n".join([*sorted(heads), *bodies.values()])
 
 

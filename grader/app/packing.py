@@ -41,8 +41,10 @@ def pack(
     questions = [ctx.load(name, seed) for name in dict.fromkeys(ids)]
     names = [one.id for one in questions]
     if alike := [name for name in names if names.count(name) > 1]:
-        text = f"{alike[0]}: expected one question of this id, found {names.count(alike[0])}"
-        raise UsageError(text, hint="a pack has a folder for each id: make another pack")
+        raise UsageError(
+            f"{alike[0]}: expected one question of this id, found {names.count(alike[0])}",
+            hint="a pack has a folder for each id: make another pack",
+        )
     out = ctx.here() / out.expanduser()
     is_zip = out.suffix.lower() == ".zip"
     try:

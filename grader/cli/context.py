@@ -60,8 +60,10 @@ def data_folder() -> Path:
 def check_candidate(option: str, name: str) -> None:
     """Raise UsageError if a text is no name of a candidate, and so of a folder."""
     if not re.fullmatch(r"\w([\w .,'@-]{0,58}\w)?", name):
-        text = f"{option}: expected a name, found {name!r:.80}"
-        raise UsageError(text, hint="letters, digits, spaces and . , ' @ - inside, 60 at most")
+        raise UsageError(
+            f"{option}: expected a name, found {name!r:.80}",
+            hint="letters, digits, spaces and . , ' @ - inside, 60 at most",
+        )
 
 
 def _home() -> Path:
@@ -90,8 +92,10 @@ def need_page(html: Path | None) -> None:
     if html and html.suffix != ".html":
         raise UsageError(f"--html: expected a name that ends in .html, found {html}")
     if html and (html.is_dir() or not os.access(html.parent, os.W_OK | os.X_OK)):
-        text = f"--html: expected a file in a folder that can be written, found {html}"
-        raise UsageError(text, "nothing was done; name a page elsewhere")
+        raise UsageError(
+            f"--html: expected a file in a folder that can be written, found {html}",
+            "nothing was done; name a page elsewhere",
+        )
 
 
 # Any: typer declares that an option is whatever its value is.

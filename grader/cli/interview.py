@@ -71,8 +71,10 @@ def begin(
             here, questions or (), fit, minutes=minutes or 45, blind=blind, candidate=candidate
         )
     elif questions or minutes or any(fit) or blind:
-        text = f"an interview is open, {interviews.left(here)}, and continues as it began"
-        raise UsageError(text, hint=f"Next: {_command(here, candidate, 'end')}")
+        raise UsageError(
+            f"an interview is open, {interviews.left(here)}, and continues as it began",
+            hint=f"Next: {_command(here, candidate, 'end')}",
+        )
     _ask(ctx, here, held, interviews.now_asked(here, held), json=json)
 
 

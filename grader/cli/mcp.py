@@ -30,8 +30,10 @@ def mcp(
     except ModuleNotFoundError as fault:
         if (fault.name or "").partition(".")[0] not in {"mcp", "mcp_types"}:
             raise
-        text = "drill mcp needs the package mcp, version 2 or later, which is not installed"
-        raise UsageError(text, hint="pip install 'drill-dl[mcp]'") from None
+        raise UsageError(
+            "drill mcp needs the package mcp, version 2 or later, which is not installed",
+            hint="pip install 'drill-dl[mcp]'",
+        ) from None
     if sys.stdin is None or sys.stdout is None:
         raise UsageError("drill mcp speaks on standard input and output, and one of them is closed")
     # A client's file of settings has no shell that would do it.

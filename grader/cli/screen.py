@@ -228,8 +228,10 @@ class Screen(Closing):
         text = sheet.harmless(answers.decode("utf-8", "replace"))
         if self._asks(f"Only the first grade counts.\n\n{text}", "y grade", "other keys: not yet"):
             return True
-        text = "only the first grade of a prediction counts, and nothing is graded yet"
-        raise UsageError(text, "r asks again, and so does the next save")
+        raise UsageError(
+            "only the first grade of a prediction counts, and nothing is graded yet",
+            "r asks again, and so does the next save",
+        )
 
     def _asks(self, text: str, *foot: str) -> bool:
         for event in chain(["begin"], self._events):

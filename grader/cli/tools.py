@@ -169,8 +169,10 @@ def _show_role(ctx: typer.Context, name: str, question: str | None = None) -> No
 def _passed_file(here: Context, choice: Choice) -> str:
     """Return the person's file as Markdown; UsageError before a pass."""
     if not here.progress(choice.question).passed:
-        text = f"{choice.called} is not passed yet, and a review tells what is wrong"
-        raise UsageError(text, hint=f"Next: drill grade{choice.argument}")
+        raise UsageError(
+            f"{choice.called} is not passed yet, and a review tells what is wrong",
+            hint=f"Next: drill grade{choice.argument}",
+        )
     path = choice.need_workspace().submission
     code = files.read_submission(path).decode("utf-8", "replace")
     return f"\n## {path.name}\n\n```python\n{code}```\n"

@@ -206,8 +206,10 @@ class Store:
         (found,) = db.execute("PRAGMA user_version").fetchone()
         if found not in {0, VERSION}:
             versions = f"(format {found}, this one has {VERSION})"
-            text = f"{self.path} was written by another version of drill {versions}"
-            raise RecordsError(text, "use that version, or another folder with DRILL_HOME=DIR")
+            raise RecordsError(
+                f"{self.path} was written by another version of drill {versions}",
+                "use that version, or another folder with DRILL_HOME=DIR",
+            )
         return bool(found)
 
 
