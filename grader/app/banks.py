@@ -58,8 +58,10 @@ def add(ctx: Context, path: Path) -> Added:
         if not already:
             lines.append(str(path))
     if not ids:
-        hint = f"drill --bank {shlex.quote(str(path))} bank new ID writes one"
-        ctx.warn(f"{path}: there is no question in it yet", hint)
+        ctx.warn(
+            f"{path}: there is no question in it yet",
+            f"drill --bank {shlex.quote(str(path))} bank new ID writes one",
+        )
     return Added(path, _names(bank.places())[path], len(ids), already)
 
 

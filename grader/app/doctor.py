@@ -73,8 +73,7 @@ def _versions() -> Iterator[Finding]:
     machine = (platform.platform(terse=True), platform.machine(), quantity(cores(), "core"))
     yield Finding("machine", ", ".join(machine))
     if not torch_installed():
-        value = "not installed; only some questions need it"
-        yield _missing("torch", value, GET_TORCH, status=0)
+        yield _missing("torch", "not installed; only some questions need it", GET_TORCH, status=0)
         return
     try:
         command = [sys.executable, "-I", "-c", _ASK_TORCH]

@@ -190,8 +190,10 @@ def write_question(ctx: Context, at: Path, question: Question, asked: int, *was:
         if before != ours[asked - 1]:
             files.replace(path, ours[asked - 1])
     except UsageError as fault:
-        option = f"drill show {question.id}{ctx.option} shows the part that is asked now"
-        ctx.warn(f"{QUESTION} stays as it was ({fault.message})", option)
+        ctx.warn(
+            f"{QUESTION} stays as it was ({fault.message})",
+            f"drill show {question.id}{ctx.option} shows the part that is asked now",
+        )
 
 
 def reset(ctx: Context, question_id: str | None) -> tuple[Question, Path, Path | None]:
