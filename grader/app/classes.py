@@ -339,7 +339,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         count = results.take(handed, handed.unused)
         _say_found(ctx, plan.submissions, terms, handed, count)
         for said in said_of_hidden(terms):
-            ctx.say(said, "")
+            ctx.warn(said)
         _say_doubtful(ctx, plan.submissions, results)
         _say_numbers(ctx, results.terms, questions)
         if others := results.from_elsewhere():
@@ -415,19 +415,19 @@ def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: i
             hint=_pattern_hint(handed) or "--layout or --pattern says how they are named",
         )
     counted = f"{quantity(count, 'answer')} of {quantity(len(handed.students), 'student')}"
-    ctx.say(f"{root}: {counted}, read by the layout {layout.name}", "")
+    ctx.warn(f"{root}: {counted}, read by the layout {layout.name}")
     if layout.name == "files" and (hint := _pattern_hint(handed)):
         ctx.warn(f"{root}: names begin or end with a question: {hint} better")
     if handed.joined:
         whole = (f"{path} with {', '.join(names)}" for path, names in handed.joined.items())
         shown = joined((inert(one, 200) for one in whole), SHOWN)
-        ctx.say(f"{root}: graded with what they import: {shown}", "")
+        ctx.warn(f"{root}: graded with what they import: {shown}")
     if handed.recognized:
         files = (f"{path} for {question}" for path, question in handed.recognized.items())
         shown = joined((inert(one, 200) for one in files), SHOWN)
-        ctx.say(f"{root}: has another name, graded for what it defines: {shown}", "")
+        ctx.warn(f"{root}: has another name, graded for what it defines: {shown}")
     if unused:
-        ctx.say(f"{root}: {unused}", "")
+        ctx.warn(f"{root}: {unused}")
     if handed.empty:
         people = layout.people if isinstance(layout, Layout) else {}
         names = [
@@ -435,7 +435,7 @@ def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: i
             for folder in handed.empty
         ]
         listed = joined((inert(one, 90) for one in sorted(names)), SHOWN)
-        ctx.say(f"{root}: nothing handed in, and so in no table: {listed}", "")
+        ctx.warn(f"{root}: nothing handed in, and so in no table: {listed}")
     if without:
         listed = joined((inert(one, 90) for one in without), SHOWN)
         ctx.warn(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}")
@@ -449,10 +449,9 @@ def _say_numbers(ctx: Context, terms: Terms, questions: Sequence[Question]) -> N
             continue
         seed = terms.seed % sets
         option = f" --seed {terms.seed}" if seed else ""
-        ctx.say(
+        ctx.warn(
             f"{question.id}: graded with the numbers of seed {seed}, which drill pack "
-            f"{question.id}{option} hands out; if students got others, choose --seed",
-            "",
+            f"{question.id}{option} hands out; if students got others, choose --seed"
         )
 
 
@@ -463,10 +462,9 @@ def _say_doubtful(ctx: Context, root: Path, results: Results) -> None:
         shown = joined(
             (f"{inert(second, 60)} of {inert(first, 60)}" for first, second in pairs), SHOWN
         )
-        ctx.say(
+        ctx.warn(
             f"{root}: graded as students of their own, but they may be later files: {shown}; "
-            "if so, rename or remove the files",
-            "",
+            "if so, rename or remove the files"
         )
 
 

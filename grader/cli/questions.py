@@ -60,9 +60,7 @@ def list_(
         said = f", {again} due for review" * bool(again)
         said = f"{sum(one.yours.passed for one in found)} of {len(found)} passed{said}"
         output.steps(f"drill next{here.option}", after=said)
-    elif due and not (track or level or role or form or text or new or under):
-        output.steps(f"drill next{here.option}", after="nothing is due")
-    elif track or level or role or form or text or new or due or under:
+    elif track or level or role or form or text or new or under:
         output.steps(f"drill list{here.option}", after="no such questions")
     elif due:
         output.steps(f"drill next{here.option}", after="nothing is due")

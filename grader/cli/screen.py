@@ -25,6 +25,7 @@ from typing import NamedTuple, NoReturn
 import typer
 
 from grader import forms
+from grader.app.watching import Watching
 from grader.cli import drill, output, questions
 from grader.cli.edit import open_editor
 from grader.cli.grade import around_of
