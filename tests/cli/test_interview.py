@@ -462,7 +462,10 @@ def test_a_note_is_taken_while_an_interview_is_open(drill: Drill, clock: Clock) 
 
 
 def test_a_misspelled_candidate_is_said_and_gets_no_record(drill: Drill, home: Path) -> None:
-    assert drill("interview", "list").out == "no interview on record; those of a candidate: --candidate NAME\nNext: drill interview\n"
+    assert (
+        drill("interview", "list").out
+        == "no interview on record; those of a candidate: --candidate NAME\nNext: drill interview\n"
+    )
     drill("interview", ONE, "--candidate", "Ada L")
     for words in (["debrief"], ["end"], ["note", "x"], ["mark", "3"], ["decide", "x"], ["list"]):
         ended = drill("interview", *words, "--candidate", "Adda L")
