@@ -290,7 +290,7 @@ def test_nothing_that_is_asked_for_gets_around_the_rules(
     assert len(assistant.data("show", **one)["parts"]) == 1
 
     secret = tmp_path / "secret.py"
-    secret.write_text("the key is 1234\n")
+    secret.write_text("the key is plugh\n")
     (folder / "link.py").symlink_to(secret)
     (folder / "up").symlink_to(tmp_path)
     outside = ["../../secret.py", str(secret), "link.py", "up/secret.py", "/etc/passwd",
@@ -313,7 +313,7 @@ def test_nothing_that_is_asked_for_gets_around_the_rules(
         result = assistant.call(tool, **given)
         assert result.is_error
         assert len(said(result)) < 1000
-    assert "1234" not in assistant.sent
+    assert "plugh" not in assistant.sent
     assert {path.name for path in tmp_path.iterdir()} <= {"home", "work", "sent", "secret.py"}
     assert {path.name for path in Path.cwd().iterdir()} == {"mean-and-spread"}
 
