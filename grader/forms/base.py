@@ -28,7 +28,7 @@ LONGEST = 240  # characters of what is said of a line
 MOST_FAULTS = 6  # that are said of a file
 OPEN = {"", "?"}  # values that stand for no answer yet
 _SPARE = "*_`$\"' \t"  # marks of Markdown, quotes and spaces
-_UNLIKE = re.compile(r"[\W_]")  # tells no names apart
+_UNLIKE = re.compile(r"[\W_]")  # signs that make no difference between names
 _BULLET = re.compile(
     r"\s*(?:(?:[-*+>\u2022\u25cf\u2013]|\(?(?:\d{1,2}|[A-Za-z])[.)])\s*)*(?:lines?\s+(?=\d))?"
 )

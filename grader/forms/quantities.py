@@ -42,7 +42,7 @@ for _noun in _COUNTED:
 _FACTORS = {
     name: (size, unit) for unit, (_, known) in UNITS.items() for name, size in known.items()
 }
-# Another value for each base unit: how a result changes with them shows its unit.
+# Units are checked by numbers: a base unit gets a size, and a result must scale as its unit does.
 _BASES = {name: math.log(n) for n, name in enumerate(("B", "FLOP", "s", *_COUNTED), 3)}
 _SCALES = {
     unit: _BASES.get(whole, 1.0) / _BASES.get(per, 1.0)
@@ -324,7 +324,10 @@ def _read_token(token: re.Match[str]) -> list[_Token]:
 def _value(
     tokens: list[_Token], text: str, end: int, asked: Asked, scales: Mapping[str, float]
 ) -> float:
-    """Return the value of arithmetic if the base units are so large; 1 if not given."""
+    """Return the value of the arithmetic.
+
+    `scales` has the sizes of base units; the size of any other is 1.
+    """
     left = [_Token("", end), *reversed(tokens)]
 
     def expression(least: int) -> float:

@@ -79,9 +79,9 @@ def worker(scratch: Scratch, cpu_seconds: int) -> WorkerConfig:
 
 
 def _why_root_stays(temporary: Path) -> str:
-    """Why workers of root stay root; '' if another user may read what a worker needs.
+    """Return why root's workers stay root; '' if another user can do a worker's job.
 
-    It needs Python's files, and it has to reach the temporary folder.
+    A worker reads Python's files and writes in the temporary folder.
     """
     if kernel.capabilities("CapEff") & kernel.READ_SEARCH:
         return ""  # a worker keeps it if it has to
@@ -95,7 +95,7 @@ def _why_root_stays(temporary: Path) -> str:
 
 
 def _closed(path: str) -> Path | None:
-    """The first on a path that is closed to other users: a folder to enter or a file to read."""
+    """Return the first part of a path that other users cannot enter or read, if there is one."""
     for whole in dict.fromkeys((Path(path), Path(path).resolve())):
         for part in (*reversed(whole.parents), whole):
             needed = stat.S_IXOTH if part.is_dir() else stat.S_IROTH

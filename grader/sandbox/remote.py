@@ -67,7 +67,7 @@ class RemoteProgram:
     limits: Limits | None = None  # of what it is asked until this is changed
     slowest: Callable[[], float] | None = None  # CPU seconds that a call of the reference took
     untrusted: bool = False  # whether it may say where in its file it was when its time was over
-    keep: bool = False  # whether it counts as far as it ran when its file raises
+    keep: bool = False  # grade what was defined before the file raised
     alone: bool = False  # whether it has to be asked for one thing at a time
     # Gives the reference, which carries out the steps of judge; by default the own worker does.
     judging: Callable[[], RemoteProgram] | None = None

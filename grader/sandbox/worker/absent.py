@@ -1,6 +1,6 @@
-"""Stand-ins for what a submission imports or calls although it is not here.
+"""Stand-ins for modules and functions that a submission uses and that are missing here.
 
-A program that fails for want of something runs again with a stand-in for it.  Modules that plot or
+If a program fails because something is missing, it runs again with a stand-in.  Modules that plot or
 show do nothing, and so do `display` and `get_ipython`; `input` gives an empty text.  Any other
 missing module can be imported, but not used once the file is loaded.
 """
