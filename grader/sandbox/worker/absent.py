@@ -1,7 +1,7 @@
 """Stand-ins for modules and functions that a submission uses and that are missing here.
 
-If a program fails because something is missing, it runs again with a stand-in.  Modules that plot or
-show do nothing, and so do `display` and `get_ipython`; `input` gives an empty text.  Any other
+If a program fails because something is missing, it runs again with a stand-in.  Modules that plot
+or show do nothing, and so do `display` and `get_ipython`; `input` gives an empty text.  Any other
 missing module can be imported, but not used once the file is loaded.
 """
 
