@@ -56,7 +56,7 @@ def begin(
     candidate: Candidate = "",
     json: Json = False,
 ) -> None:
-    """Begin an interview, or continue the open one (the default)."""
+    """Begin (--minutes, --candidate, --blind) or continue: the default."""
     from grader.app import interviews
 
     here, fit = _context(ctx, candidate, begins=True), (track, level, role)
