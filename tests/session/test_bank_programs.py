@@ -48,7 +48,7 @@ def said(asked: Question, submission: bytes = RIGHT) -> str:
             "raised AttributeError: module 'numpy' has no attribute 'nothing', in "
             f"{FILE}:2: np.nothing",
         ),
-        ("raise SystemExit\n", f"raised SystemExit: the code called sys.exit(None), in {FILE}:1: "),
+        ("raise SystemExit\n", f"raised SystemExit: the code called sys.exit(), in {FILE}:1: "),
     ],
 )
 def test_one_that_cannot_be_loaded_is_blamed_itself(

@@ -131,6 +131,10 @@ def test_a_function_of_a_missing_module_does_not_load(session: GradingSession) -
 
 STOPS = {
     "sys.exit": ("import sys\nsys.exit(0)", "SystemExit", "the code called sys.exit(0)"),
+    "exit": ("exit()", "SystemExit", "the code called sys.exit()"),
+    "exit-status": ("exit(3)", "SystemExit", "the code called sys.exit(3)"),
+    "quit": ("import builtins\nbuiltins.quit()", "SystemExit", "the code called sys.exit()"),
+    "raised": ("raise SystemExit", "SystemExit", "the code called sys.exit()"),
     "data": (
         "import numpy as np\nnp.load('C:\\\\Users\\\\kim\\\\data.npy')",
         "FileNotFoundError",
@@ -154,6 +158,23 @@ def test_in_a_class_what_was_defined_before_a_file_raised_counts(
     assert said.startswith(f"your file raised {kind} at line {number} (")
     assert text in said
     assert said.endswith("; what was defined before it counts")
+
+
+def test_a_cell_may_exit(session: GradingSession) -> None:
+    report = in_class(session, of_cells("x = 1", "exit()", RIGHT, "quit(0)", skip=True))
+    assert report.verdict is Verdict.PASS
+    assert ["raised SystemExit at cell" in note for note in report.stopped] == [True, True]
+
+
+def test_a_function_that_exits_is_an_error_and_stops_nothing_else(session: GradingSession) -> None:
+    program = RIGHT.replace("    d, w = ctx\n", "    exit()\n    d, w = ctx\n")
+    report = at_home(session, program)
+    (first, *_) = [check for check in report.checks if check.raised]
+    assert first.raised is not None
+    assert (first.raised.type, first.raised.message) == (
+        "SystemExit", "the code called sys.exit()"
+    )  # fmt: skip
+    assert in_class(session, RIGHT).verdict is Verdict.PASS
 
 
 def test_a_file_that_raises_above_its_definitions_does_not_load(session: GradingSession) -> None:

@@ -6,6 +6,7 @@ environment before the walls are up, except by a zygote, which runs no programs.
 
 from __future__ import annotations
 
+import builtins
 import os
 import signal
 import sys
@@ -15,6 +16,8 @@ FAILED = 70  # exit status of a process that did not become what it should
 
 def main() -> None:
     """Take the role that the arguments name."""
+    # Python defines both, unless it starts with -S; theirs would close standard input, too.
+    vars(builtins).update(exit=sys.exit, quit=sys.exit)
     role, descriptor, parent = sys.argv[1:]
     sys.argv[:] = ["worker"]
     # A host may ignore this signal, which survives exec; then no child could be waited for.

@@ -429,7 +429,8 @@ def text_of(error: BaseException) -> str:
     """What an exception says of itself."""
     try:
         if isinstance(error, SystemExit):
-            return f"the code called sys.exit({error.code!r})"[:MAX_MESSAGE]
+            code = "" if error.code is None else repr(error.code)
+            return f"the code called sys.exit({code})"[:MAX_MESSAGE]
         return str.__getitem__(str(error), slice(MAX_MESSAGE))  # a subclass of str has no say
     except BaseException:  # noqa: BLE001 a hostile __str__ may raise anything
         return "(its text cannot be shown)"
