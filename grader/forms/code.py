@@ -31,7 +31,7 @@ class Diagnose(Fix):
         """The log of the script as it is handed out, and what may have been wrong."""
         if spec.log:
             yield Material("Log of a run with seed 0", spec.log.rstrip(), "text")
-        yield Material("Causes, some of them innocent", rows=tuple(spec.causes.items()))
+        yield Material("Possible causes (some are red herrings)", rows=tuple(spec.causes.items()))
 
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """Causes that no check judges, and checks that judge what is not shown."""

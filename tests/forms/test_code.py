@@ -12,6 +12,7 @@ import pytest
 
 from grader import bank
 from grader.model.report import Report, Verdict
+from grader.reports.question import question_markdown
 from grader.sandbox import client, probes, remote
 from grader.session import GradingSession
 from tests.asking import asked
@@ -343,3 +344,7 @@ def test_a_test_that_is_not_there_is_said_to_be_missing(session: GradingSession)
     report = graded(session, "def double(f, rng):\n    return True")
     assert report.verdict is Verdict.ERROR
     assert report.message.startswith("submission.py does not define doubles(f, rng) yet")
+
+
+def test_the_page_of_a_diagnosis_says_that_some_causes_are_red_herrings() -> None:
+    assert "Possible causes (some are red herrings)" in question_markdown(asked("every-knob"))
