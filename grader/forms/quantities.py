@@ -12,7 +12,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from grader.forms.base import Unreadable
@@ -42,19 +42,31 @@ for _noun in _COUNTED:
 _FACTORS = {
     name: (size, unit) for unit, (_, known) in UNITS.items() for name, size in known.items()
 }
-# Units are checked by numbers: a base unit gets a size, and a result must scale as its unit does.
-_BASES = {name: math.log(n) for n, name in enumerate(("B", "FLOP", "s", *_COUNTED), 3)}
-_SCALES = {
-    unit: _BASES.get(whole, 1.0) / _BASES.get(per, 1.0)
-    for unit in UNITS
-    for whole, _, per in [unit.partition("/")]
-}
+_PHYSICAL = ("B", "FLOP", "s")
+
+
+def _scales(*bases: str) -> dict[str, float]:
+    """Return a size for every unit, made of one for each base unit."""
+    sizes = {name: math.log(n) for n, name in enumerate(bases, 3)}
+    return {
+        unit: sizes.get(whole, 1.0) / sizes.get(per, 1.0)
+        for unit in UNITS
+        for whole, _, per in [unit.partition("/")]
+    }
+
+
+# Units are checked by numbers: a result must scale as its unit does.
+_SCALES = _scales(*_PHYSICAL, *_COUNTED)
+_UNCOUNTED = _scales(*_PHYSICAL)  # tokens and users are pure numbers
 _PREFIXED = re.compile(
     r"((?:kilo|mega|giga|tera|peta|kibi|mebi|gibi|tebi|[kmgtp]i?)?)"
     r"(?:(?P<B>b(?:ytes?|s?))|(?P<FLOP>flops?))",
     re.IGNORECASE,
 )
 _BITS = re.compile(r"b|[KMGTP]i?bs?")  # Gb may be gigabits
+_NO_NOUN = re.compile(
+    r"\w|or|[kmgtp]i?bs?|.*(?:bits?|bps)|(?:day|week|month|year)s?", re.IGNORECASE
+)
 _SPELLED = {
     word: unit
     for unit, words in {
@@ -91,7 +103,8 @@ _TOKEN = re.compile(
     re.ASCII | re.VERBOSE,
 )
 _COMMAS = re.compile(r"\d+(?:,\d+)+", re.ASCII)
-_UNIT = re.compile(r"(?:%|[A-Za-z\u00b5]+)(?:(?:\s*/\s*|\s+per\s+)[A-Za-z\u00b5]+)*")
+_WORD = r"[A-Za-z\u00b5]+(?:_[A-Za-z]+)*"
+_UNIT = re.compile(rf"(?:%|{_WORD})(?:(?:\s*/\s*|\s+per\s+){_WORD})*")
 _PER = re.compile(r"\s*/\s*|\s+per\s+")
 _MULTIPLE = re.compile(r"\s*([A-Za-z]+?)(s?)(?![\w/])")
 _ABOUT = re.compile(r"\b(?:about|approx(?:imately|\.)?|roughly|around|ca\.?|circa)(?!\w)", re.I)
@@ -101,6 +114,7 @@ _EQUALS = re.compile(
 _RANGE = re.compile(
     r"\s*\d[\d.,]*(?:\s*(?:[\u2013\u2014]|\.\.+|to\b|or\b)\s*|-)\d[\d.,]*(?![\d.,]|\s*[-+*/^(x])"
 )
+_PRODUCT = re.compile(r"[*/xX]\s*[\d.(]")
 _ARITHMETIC = re.compile(r"[\d\s.,*x^+/()-]*\d[\d\s.,*x^+/()-]*")
 _REMARK = re.compile(r"\(((?:[^()]|\([^()]*\))*)\)?")
 _LITERAL = re.compile(
@@ -130,12 +144,15 @@ class Asked:
     unit: str = "1"
     about: str = ""  # its name and the question: their words may stand behind the number
     literal: bool = False  # whether nothing is forgiven
+    any_noun: bool = False  # whether nouns need not be of the question, and are pure numbers
 
     def names(self, word: str) -> bool:
         """Return True if a word is a noun of the question, or says nothing, and is no unit."""
+        base = _FACTORS.get(_canonical(word), (1.0, ""))[1]
         nouns = map(_stem, re.findall("[a-z]+", self.about.lower()))
-        is_physical = _FACTORS.get(_canonical(word), (1.0, ""))[1] in {"B", "FLOP", "s"}
-        return not is_physical and (word in _REMARKS or _stem(word.lower()) in nouns)
+        if word in _REMARKS or _stem(word.lower()) in nouns:
+            return base not in _PHYSICAL
+        return self.any_noun and not base and not _NO_NOUN.fullmatch(word)
 
     def asks_in(self, word: str) -> bool:
         """Return True if the question asks for a number of these: "in percent"."""
@@ -229,11 +246,14 @@ def read(text: str, asked: Asked) -> Amount:
     text = re.sub(r"^(\s*)\u2013", r"\1-", text.translate(_SAME))
     text = _ABOUT.sub(lambda word: " " * len(word[0]), text)
     sides, start = list[Amount](), 0
-    for stop, following in [*(one.span() for one in _EQUALS.finditer(text)), (len(text), 0)]:
-        if sides or text[:stop].strip() or not following:
+    for equals in _EQUALS.finditer(text):
+        if text[: equals.start()].strip():
+            side = text[start : equals.start()]
+            is_product = bool(_PRODUCT.search(side))
             # Spaces in place of what stands before keep the columns.
-            sides.append(_amount(" " * start + text[start:stop], asked))
-        start = following
+            sides.append(_amount(" " * start + side, replace(asked, any_noun=is_product)))
+        start = equals.end()
+    sides.append(_amount(" " * start + text[start:], asked))
     *others, last = sides
     for one in others:
         in_its_unit = one._replace(value=one.value * last.size)
@@ -257,13 +277,15 @@ def _amount(text: str, asked: Asked) -> Amount:
     rest = text[end:].strip(" .,;")
     try:
         value = _value(tokens, text, end, asked, {})
-        scaled = _value(tokens, text, end, asked, _SCALES)
-        expected = value * _SCALES[asked.unit]
+        scales = _UNCOUNTED if asked.any_noun else _SCALES
+        scaled = _value(tokens, text, end, asked, scales)
+        expected = value * scales[asked.unit]
     except (ArithmeticError, TypeError, ValueError):  # TypeError: a root of what is negative
         raise Unreadable(f"{text.strip()[:40]} is no number") from None
     if rest:
         raise _no_unit(rest, asked, end)
-    if units and not math.isclose(scaled, expected, rel_tol=1e-12):
+    is_pure = asked.any_noun and math.isclose(scaled, value, rel_tol=1e-12)
+    if units and not is_pure and not math.isclose(scaled, expected, rel_tol=1e-12):
         if len(units) == 1:
             raise _no_unit(text[units[0].at : end].strip(), asked, units[0].at)
         raise Unreadable(f"the units of {text.strip():.60} do not make {asked.unit}")
@@ -387,6 +409,7 @@ def _stem(word: str) -> str:
 
 def _no_unit(named: str, asked: Asked, column: int) -> Unreadable:
     """Say why what stands behind a number is no unit of the answer."""
+    named = re.split(r"[*(,;]|(?<!per)\s+(?!per\b)", named)[0]  # the first is enough
     what, known = UNITS[asked.unit]
     *several, last = (name for name in known if name)
     listed = f"{', '.join(several)} or {last}" if several else last

@@ -134,6 +134,23 @@ READ = [
     ("2 GB + 500 MB", "B", 2.5e9),
     ("40 % * 80 GB", "B", 32e9),
     ("(2 + 3) GB", "B", 5e9),
+    # Nouns and counts inside of an equation that agrees.
+    ("2 x 32 layers x 8 heads x 128 = 64 KiB per token", "B", 65_536),
+    ("2 x 32 layers x 8 heads x 128 = 64 KiB/token", "B", 65_536),
+    ("2 * 32 layers * 8 kv_heads * 128 dims = 65,536 bytes", "B", 65_536),
+    ("2 * 32 layers * 8 KV heads * 128 = 65536 B = 64 KiB", "B", 65_536),
+    ("2 (K and V) x 32 layers x 8 heads x128 = 64 KiB", "B", 65_536),
+    ("= 64 KiB/token", "B", 65_536),
+    ("32 layers \u00d7 8 heads = 256", "1", 256),
+    ("2 bytes x 1024 tokens = 2 KiB", "B", 2048),
+    ("2 x 1024 tokens = 2 KiB", "B", 2048),
+    ("2 bytes/param x 7 billion params = 14 GB", "B", 14e9),
+    ("16 requests x 8192 tokens x 128 KiB per token = 16 GiB", "B", 2**34),
+    ("16 requests x 8192 tokens x 128 KiB = 16 GiB", "B", 2**34),
+    ("14 GB / 32 layers = 0.4375 GB", "B", 0.4375e9),
+    ("2 FLOP per weight x 7e9 weights = 14 GFLOP", "FLOP", 14e9),
+    ("8 samples x 500 tokens / 2 s = 2000 tok/s", "tok/s", 2000),
+    ("80 GB / 2 GB per user = 40 users", "user", 40),
 ]  # fmt: skip
 
 
@@ -173,6 +190,25 @@ REFUSED = [
     ("1,07,374", "1", "reads as two numbers"),
     ("1.2.3", "1", "did not expect .3 here"),
     ("3 4", "1", "did not expect 4 here"),
+    # Nouns that are not of the question, where nothing says that they are only that.
+    ("2 x 32 layers x 8 heads x 128", "B", "layers is no unit here"),
+    ("2 x 32 layers x 8 heads x 128 = 60 KiB", "B", "= 60 KiB are not equal; write one of them"),
+    ("2 x 32 layers x 8 heads x 128 = 64 KiB per layer", "B", "KiB per layer is no unit here"),
+    ("2 x 3 = 6 layers", "B", "layers is no unit here"),
+    ("14 GB x 2 layers", "B", "layers is no unit here"),
+    ("37 cats = 37", "1", "write it without cats"),
+    ("32 layers, 8 heads", "1", "write it without layers"),
+    ("32 layers 8 heads = 8", "1", "write it without layers"),
+    ("5 x 37 or 38 = 38", "1", "write it without or"),
+    ("12 tokens = 12 GB", "FLOP", "is an amount of work, which tokens is not"),
+    ("2 x 8 Gbit = 16 GB", "B", "Gbit is no unit here"),
+    ("2 x 8 Gb = 16 GB", "B", "Gb is no unit here"),
+    ("16e9 bits x 1 = 16 GB", "B", "bits is no unit here"),
+    ("2 x 3 days = 6 s", "s", "days is no unit here"),
+    ("5 m x 2 = 10 s", "s", "m is no unit here"),
+    ("2 GB x 3 GB = 6 GB", "B", "the units of 2 GB x 3 GB do not make B"),
+    ("2 ms x 7 layers = 14 GB", "B", "which ms is not"),
+    ("2 GB x 3 tokens = 6 s", "s", "do not make s"),
     # Another dimension.
     ("37 GB", "1", "is a pure number: write it without GB"),
     ("37 ms", "1", "is a pure number: write it without ms"),
@@ -270,7 +306,7 @@ def test_a_question_may_ask_for_a_number_in_something(text: str, about: str, val
         ("about 37", False), ("37 users", False), ("37 (rounded down)", False), ("1,07 GB", False),
         ("8192 * 131072 B = 1.07 GB", False), ("14 gb", False), ("36 %", False), ("3 400", False),
         ("80 GB / 1.07 GB", False), ("8k", False), ("1'000", False), ("10\u2079", False),
-        ("0,512", False), ("37.;", False),
+        ("0,512", False), ("37.;", False), ("2 bytes x 1024 tokens = 2 KiB", False),
     ],
 )  # fmt: skip
 def test_a_class_may_be_literal(text: str, is_read: bool) -> None:
