@@ -30,9 +30,15 @@ OPEN = {"", "?"}  # values that stand for no answer yet
 _SPARE = "*_`$\"' \t"  # marks of Markdown, quotes and spaces
 _UNLIKE = re.compile(r"[\W_]")  # signs that make no difference between names
 _BULLET = re.compile(
-    r"\s*(?:(?:[-*+>\u2022\u25cf\u2013]|\(?(?:\d{1,2}|[A-Za-z])[.)])\s*)*(?:lines?\s+(?=\d))?"
+    r"\s*(?:(?:[-*+>\u2022\u25cf\u2013]|\(?(?:\d{1,2}|[A-Za-z])[.)])\s*)*(?:lines?\s+(?=\d))?",
+    re.IGNORECASE,
 )
 _BETWEEN = re.compile(r":?=+>?|:|[-~]>|[~\u2248\u223c\u2192\u21d2]")  # a name and its value
+# A name before a word: `line 13 - wrong count`, `13) wrong count`.
+_BEFORE_WORD = re.compile(
+    r"\W*(?:\d+[.)]\s+(?=\d|line))?(?:lines?\s+)?(\w+)[\s.)*\u2013\u2014-]+([A-Z].*)",
+    re.IGNORECASE,
+)
 
 
 class Unreadable(Exception):
@@ -158,38 +164,38 @@ class Given:
 
 
 def read(
-    text: bytes, names: Collection[str], *, needed: Collection[str] = (), unknown: str = "",
-    unread: Unread = None, literal: bool = False,
+    text: bytes, names: Collection[str], *, needed: Collection[str] = (), expected: str = "",
+    unread: Unread = None, literal: bool = False, words: Collection[str] = (),
 ) -> dict[str, Given]:  # fmt: skip
     """The answers that are given, by name; an open one is left out.
 
-    All names are needed, if it is not said which; `unknown` is said of a number that is no name.
+    All names are needed, if it is not said which; `expected` says what a line is.
     With a list of what is `unread`, none is needed, and nothing is raised but of the whole file.
+    A dash or a space may stand for the = before one of some `words`.
 
     Raises:
         Unreadable: the file is no such text, or a name is missing, unknown or there twice.
     """
     if len(text) > MOST_BYTES:
         raise Unreadable(f"the file has {len(text):,} bytes, at most {MOST_BYTES:,} are read")
+    expected = expected or f"NAME = VALUE (names: {joined(names, 4)})"
     found: dict[str, Given] = {}
     faults: list[Unreadable] = []
     twice = set[str]()
     for number, line in enumerate(lines(text), 1):
         said = line.partition("#")[0]
-        left, equals, right = _parted(said, literal=literal)
+        left, equals, right = _parted(said, literal=literal, words=words)
         name, value, wrong = "".join(left.split()), right.strip(), ""
         if not literal:
-            name, value = _named(name, names), value.lstrip(_SPARE).rstrip(f"{_SPARE}.,;")
+            name, value = named(name, names), value.lstrip(_SPARE).rstrip(f"{_SPARE}.,;")
         if not name and not equals:
             continue
         if "\ufffd" in said:  # which stands for bytes that are no letter
             wrong = "its letters are not UTF-8; save the file as UTF-8"
-        elif not equals:
-            wrong = "expected NAME = VALUE, found no ="
-        elif name not in names:
-            near = did_you_mean(name, list(names))
-            known = f"{name[:60]} is not asked for{near}"
-            wrong = unknown if unknown and name.isdigit() else known
+        elif not equals or name not in names:
+            shown = " ".join(said.split())[:40]
+            near = "" if name.isdigit() else did_you_mean(name, names)
+            wrong = f"expected {expected}, found {shown!r}{near}"
         elif name in found and value in {*OPEN, found[name].value}:
             continue
         elif name in found and found[name].value not in OPEN:
@@ -209,24 +215,32 @@ def read(
     return {n: one for n, one in found.items() if n not in twice and one.value not in OPEN}
 
 
-def _parted(line: str, *, literal: bool) -> tuple[str, str, str]:
+def _parted(line: str, *, literal: bool, words: Collection[str]) -> tuple[str, str, str]:
     """Split a line into a name, what stands between, and the value, without a bullet."""
     if literal:
         return line.partition("=" if "=" in line else ":")
     bullet = _BULLET.match(line)
     start = bullet.end() if bullet else 0
     found = _BETWEEN.search(line, start)
-    if found is None:
-        return line[start:], "", ""
-    return line[start : found.start()], found[0], line[found.end() :]
+    if found:
+        return line[start : found.start()], found[0], line[found.end() :]
+    before = _BEFORE_WORD.match(line)
+    if before and as_word(before[2], words) in words:
+        return before[1], "=", before[2]
+    return line[start:], "", ""
 
 
-def _named(name: str, names: Collection[str]) -> str:
+def named(name: str, names: Collection[str]) -> str:
     """Return the name that is meant: capitals and marks make no difference."""
     if name in names:
         return name
     alike = [n for n in names if _UNLIKE.sub("", n.lower()) == _UNLIKE.sub("", name.lower())]
     return alike[0] if len(alike) == 1 else name.strip(_SPARE)
+
+
+def as_word(value: str, words: Collection[str]) -> str:
+    """Return the word that is meant by a value, without a remark in parentheses."""
+    return named(value.partition("(")[0].strip().lower(), words)
 
 
 def lines(text: bytes) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from grader.forms.base import Form, Material, Unread, Unreadable, comment, read, refuse
+from grader.forms.base import Form, Material, Unread, Unreadable, as_word, comment, read, refuse
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
 from grader.model.spec import Path, Spec
@@ -47,20 +47,21 @@ class Review(Form):
         marks = numbered(spec.diff)
         names = [APPROVE, *map(str, range(1, len(marks) + 1))]
         found, faults = dict[str, str](), list[Unreadable]()
-        unknown = f"the diff has lines 1 to {len(marks)}"
-        needed = [APPROVE]
-        written = read(text, names, needed=needed, unknown=unknown, unread=unread, literal=literal)
+        reasons = ", ".join(spec.reasons)
+        words = [*spec.reasons, "yes", "no"]
+        expected = f"LINE = REASON (lines: 1 to {len(marks)}; reasons: {reasons})"
+        written = read(text, names, needed=[APPROVE], expected=expected, unread=unread,
+                       literal=literal, words=words)  # fmt: skip
         for name, given in written.items():
             value = given.value
-            if not literal:  # without a remark in parentheses
-                value = value.partition("(")[0].strip().lower()
+            if not literal:
+                value = as_word(value, words)
             with given.read(faults=faults):
                 if name == APPROVE:
                     if value not in {"yes", "no"}:
                         raise Unreadable(f"{APPROVE}: expected yes or no, found {value[:40]}")
                 elif value not in spec.reasons:
-                    near = did_you_mean(value, list(spec.reasons))
-                    raise Unreadable(f"{value[:40]} is no reason{near}")
+                    raise Unreadable(f"{value[:40]} is no reason; reasons are {reasons}")
                 elif marks[int(name) - 1] == "-":
                     raise Unreadable(f"line {name} was removed and cannot be wrong any more")
                 found[name] = value

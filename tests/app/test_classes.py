@@ -144,7 +144,10 @@ def test_a_line_that_cannot_be_read_costs_no_other_answer(tmp_path: Path) -> Non
     with Results(tmp_path / "out") as results:
         ann = {one.question.id: one for one in results.entries() if one.handed.student == "ann"}
     assert ann["seven-windows"].verdict == "pass"
-    assert ann["seven-windows"].note == "line 1 could not be read: Name is not asked for"
+    assert ann["seven-windows"].note == (
+        "line 1 could not be read: expected NAME = VALUE (names: grad_x[1], grad_x[4] and "
+        "grad_x[6]), found 'Name: Ann'"
+    )
     assert ann["maxpool-routing"].handed.path == "ann/submission.py"
 
 
@@ -182,7 +185,7 @@ def test_answers_that_are_texts_are_graded(tmp_path: Path) -> None:
     assert bob is not None
     assert [idea.id for idea in bob.misconceptions] == ["overwrite"]
     assert cy is not None
-    assert cy.message.endswith("expected NAME = VALUE, found no =")
+    assert cy.message.endswith("and grad_x[6]), found '8?'")
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from grader.session import GradingSession
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "grader" / "app" / "templates"
 NAMES = ["kv_total", "g[1]", "dp[i,j]"]
+EXPECTED = "expected NAME = VALUE (names: kv_total, g[1] and dp[i,j]), found "
 WHOLE = b"kv_total = 3 GB # of cache\ng [ 1 ] =2/3\n\n# nothing\ndp[i, j]= ?\n"
 IDS = (
     "cluster-on-paper",
@@ -45,11 +46,14 @@ def test_every_answer_has_its_place() -> None:
     [
         (b"kv_total = 1\ndp[i,j] = 2", 0, "g[1] has no answer yet; write g[1] = ..."),
         (b"", 0, "kv_total, g[1] and dp[i,j] have no answer yet; write NAME = ..."),
-        (b"kv_totl = 1", 1, "kv_totl is not asked for; did you mean 'kv_total'?"),
+        (b"kv_totl = 1", 1, f"{EXPECTED}'kv_totl = 1'; did you mean 'kv_total'?"),
         (WHOLE + b"kv_total = 4", 6, "kv_total stands in line 1 already; keep one"),
-        (b"\n\nkv_total 3", 3, "expected NAME = VALUE, found no ="),
-        (b"Name: Zed", 1, "Name is not asked for"),
-        (b"= 3", 1, " is not asked for"),
+        (b"\n\nkv_total 3", 3, f"{EXPECTED}'kv_total 3'; did you mean 'kv_total'?"),
+        (b"I hope so", 1, f"{EXPECTED}'I hope so'"),
+        (b"My  answers are: below", 1, f"{EXPECTED}'My answers are: below'"),
+        (b"So " * 20 + b": 3", 1, f"{EXPECTED}'So So So So So So So So So So So So So S'"),
+        (b"Name: Zed", 1, f"{EXPECTED}'Name: Zed'"),
+        (b"= 3", 1, f"{EXPECTED}'= 3'"),
         (b"kv_total = \xff", 1, "its letters are not UTF-8; save the file as UTF-8"),
         (b"#" * 70_000, 0, "the file has 70,000 bytes, at most 65,536 are read"),
     ],
@@ -123,7 +127,7 @@ def test_a_literal_line_is_name_and_value(line: str) -> None:
 def test_names_that_only_marks_tell_apart_are_written_as_they_are() -> None:
     names = ["x[1]", "x[-1]"]
     assert read(b"x[1] = 2\nx[-1] = 3", names).keys() == {*names}
-    with pytest.raises(Unreadable, match="x1 is not asked for"):
+    with pytest.raises(Unreadable, match="found 'x1 = 2'"):
         read(b"x1 = 2\nx[-1] = 3", names)
 
 
@@ -142,8 +146,8 @@ def test_all_that_is_wrong_with_a_file_is_said_at_once() -> None:
     with pytest.raises(Unreadable) as caught:
         read(text, NAMES)
     said = caught.value.sentence
-    assert "line 1: kv_totl is not asked for; did you mean 'kv_total'?" in said
-    assert "line 2: expected NAME = VALUE, found no =" in said
+    assert f"line 1: {EXPECTED}'kv_totl = 3'; did you mean 'kv_total'?" in said
+    assert f"line 2: {EXPECTED}'no equals'" in said
     assert caught.value.lines == ((1, "kv_totl = 3"), (2, "no equals"))
 
 
@@ -207,7 +211,8 @@ def test_in_a_class_the_readable_lines_are_graded(session: GradingSession) -> No
     extra = b"Name: Zed\n" + text
     report = session.grade(extra, seed=11, filename="your answers", lenient=True)
     assert (report.verdict, len(report.unread)) == (Verdict.PASS, 1)
-    assert report.unread[0].startswith("line 1 could not be read: Name is not asked for")
+    assert report.unread[0].startswith("line 1 could not be read: expected NAME = VALUE (names: ")
+    assert report.unread[0].endswith("), found 'Name: Zed'")
     assert session.grade(extra, seed=11).verdict is Verdict.ERROR
     line = next(one for one in text.splitlines() if one.partition(b"#")[0].count(b"="))
     name = line.partition(b"=")[0]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from grader import forms
+from grader.forms.base import Unreadable
 from grader.model.report import Report, Verdict
 from grader.session import GradingSession
 from tests.asking import asked
@@ -68,7 +69,8 @@ def test_of_what_is_no_number_none_is_spoken(session: GradingSession) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("99 = precision\napprove = no", "answers.txt:1: the diff has lines 1 to 20"),
+        ("99 = precision\napprove = no", "answers.txt:1: expected LINE = REASON (lines: 1 to 20;"),
+        ("aprove = no", "answers.txt:1: expected LINE = REASON (lines: 1 to 20; reasons: over"),
         ("12 = too-early\napprove = no", "answers.txt:1: too-early is no reason"),
         ("3 = precision\napprove = no", "answers.txt:1: line 3 was removed and cannot be wrong"),
         ("approve = maybe", "answers.txt:1: approve: expected yes or no, found maybe"),
@@ -79,6 +81,50 @@ def test_of_what_is_no_number_none_is_spoken(session: GradingSession) -> None:
 def test_what_is_no_review_is_said(text: str, said: str, session: GradingSession) -> None:
     report = session.grade(text.encode(), seed=3, filename="answers.txt")
     assert report.message.startswith(said)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "13 = wrong count", "13: wrong count", "13 - wrong count", "13 \u2013 wrong-count",
+        "13 \u2014 wrong count", "line 13: wrong count", "Line 13: Wrong Count",
+        "line 13 wrong count", "13 wrong count", "13) wrong_count", "1. 13 wrong-count",
+        "- 13 wrong count (rows of all ranks)", "13 = wrong-count",
+    ],
+)  # fmt: skip
+def test_a_reason_may_be_written_in_many_ways(line: str, session: GradingSession) -> None:
+    lines = [*(f"{n} = {reason}" for n, reason in ALL.items() if n != 13), line, "Approve - no"]
+    report = session.grade("\n".join(lines).encode(), seed=3, filename="answers.txt")
+    assert report.checks[0].message.startswith("5 of 5 faults, 0 false alarms")
+    with pytest.raises(Unreadable):
+        forms.of(QUESTION.spec).program("\n".join(lines).encode(), QUESTION, literal=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("13 = wrong", "wrong is no reason; reasons are overwritten, wrong-count, "),
+        ("13 = wrong count or sign", "wrong count or sign is no reason; reasons are overwritten"),
+        ("13 wrong thing", "reasons: overwritten, wrong-count, unequal-ranks, clipped-too-early, "),
+        ("13 wrong thing", "), found '13 wrong thing'"),
+        ("13 is the wrong count", "), found '13 is the wrong count'"),
+        ("12-13 = wrong count", "), found '12-13 = wrong count'"),
+        ("aprove = no", "), found 'aprove = no'; did you mean 'approve'?"),
+    ],
+)
+def test_a_reason_in_doubt_is_refused_with_the_list(
+    line: str, said: str, session: GradingSession
+) -> None:
+    text = f"{line}\napprove = no".encode()
+    assert said in session.grade(text, seed=3, filename="answers.txt").message
+
+
+def test_prose_in_a_review_loses_only_its_line(session: GradingSession) -> None:
+    prose = "13 is wrong, as it divides by its own rows\napprove? I would not"
+    lines = [*(f"{n} = {reason}" for n, reason in ALL.items()), prose, "approve = no"]
+    report = session.grade("\n".join(lines).encode(), seed=3, lenient=True)
+    assert report.checks[0].message.startswith("5 of 5 faults, 0 false alarms")
+    assert len(report.unread) == 2
 
 
 def test_nothing_of_the_question_gives_it_away() -> None:
