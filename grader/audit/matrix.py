@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from grader import forms
-from grader.bank.cells import defined
+from grader.bank.cells import definitions
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.tally import Stopped
 from grader.kinds import registry
@@ -391,7 +391,7 @@ class Matrix:
             where = ""
             if inner is not None:
                 # Of two layers, the upper one has the functions that it defines.
-                own = inner.function in dict(defined(subject.sources[-1])) and subject.file
+                own = inner.function in definitions(subject.sources[-1]) and subject.file
                 where = f" in {inner.function}, {f'{own}:' if own else 'line '}{inner.line},"
             to_do = raised.type == "NotImplementedError"  # nobody takes that for a mistake
             about = "starter" if to_do and subject.misconception is None else _CRASH
@@ -423,24 +423,23 @@ def _lost(subject: Subject) -> str:
     """Why an idea passes: it redefines nothing of the reference, or equals it, and where."""
     if subject.misconception is None:
         return ""
-    known, own = (_definitions(source) for source in subject.sources[:2])
+    known, own = (definitions(source) for source in subject.sources[:2])
     if not own:
         return ""
-    if own.keys().isdisjoint(known):
-        lacking = f"{', '.join(own)}, which the reference has not"
-        return f": it defines {lacking}{did_you_mean(next(iter(own)), known)}"
-    line = min(first for _, (first, _) in defined(subject.sources[1])) + 1
+    changed = [name for name in own if not same_code(own[name], known.get(name, []))]
+    if changed and known.keys().isdisjoint(changed):
+        lacking = f"{', '.join(changed)}, which the reference has not"
+        return f": it defines {lacking}{did_you_mean(changed[-1], known)}"
+    line = own[[*changed, *own][0]][0].lineno
     place = f"{subject.file}:{line}" if subject.file else f"line {line}"
-    if own.items() <= known.items():
+    if not changed:
         return f": {place} equals the reference"
     return f": {place} gives the reference's results on every case; change it, or add a case"
 
 
-def _definitions(source: bytes) -> dict[str, str]:
-    """Return what a program binds at the left margin, without comments and layout, by name."""
-    lines = source.decode().splitlines()
-    texts = {name: "\n".join(lines[first:end]) for name, (first, end) in defined(source)}
-    return {name: ast.dump(ast.parse(text)) for name, text in texts.items()}
+def same_code(some: Iterable[ast.stmt], others: Iterable[ast.stmt]) -> bool:
+    """Whether statements are the same but for comments and layout."""
+    return [*map(ast.dump, some)] == [*map(ast.dump, others)]
 
 
 def _unkilled(seen: Seen, killer: str) -> tuple[str, str]:

@@ -14,7 +14,8 @@ from itertools import islice
 
 from grader import forms
 from grader.audit.derived import handed_on
-from grader.audit.matrix import as_graded, result_of
+from grader.audit.matrix import as_graded, result_of, same_code
+from grader.bank.cells import IMPORTS, definitions, names_read
 from grader.evaluation.evaluation import BankFault
 from grader.explain.components import Failure, is_fault, observed
 from grader.explain.naming import diagnose
@@ -28,7 +29,6 @@ STYLES = 2  # accepted solutions in which a variant is planted
 TRIED = 5  # accepted solutions that are tried for it at most
 PASSES = ""  # a plant: its accepted solution does not use what is replaced
 
-_IMPORTS = (ast.Import, ast.ImportFrom)
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 
 
@@ -88,26 +88,29 @@ def planted(question: Question, accepted: bytes, idea: bytes) -> list[bytes] | N
     """
     reference, theirs, own = map(definitions, (question.reference, accepted, idea))
     redefined = own.keys() & reference.keys()
-    replaces = any(not isinstance(reference[name], _IMPORTS) for name in redefined)
+    replaces = any(not isinstance(reference[name][-1], IMPORTS) for name in redefined)
     if not replaces or not redefined <= theirs.keys():
         return None
     # What a variant wraps, as in `_before = forward`, takes and returns the same as before.
-    wrapped = (node for node in own.values() if isinstance(node, _ASSIGNMENTS))
+    statements = ast.parse(idea).body
+    wrapped = (node for node in statements if isinstance(node, _ASSIGNMENTS))
     public = set(question.functions)
-    anew = (public & redefined) - _names(ast.Load, *wrapped)
+    anew = (public & redefined) - names_read(*wrapped)
     if any((one in anew) != (other in anew) for one, other in _handovers(question)):
         return None
-    needed, helpers = list(_names(ast.Load, *own.values()) | redefined), set[str]()
+    needed, helpers = list(names_read(*statements) | redefined), set[str]()
     for name in needed:
         if name in helpers or name not in reference or name in public:
             continue
         helpers.add(name)
         if name not in theirs:
-            needed += _names(ast.Load, reference[name])
-        elif ast.dump(theirs[name]) != ast.dump(reference[name]):
+            needed += names_read(*reference[name])
+        elif not same_code(theirs[name], reference[name]):
             return None
-    brought = {reference[name]: None for name in reference if name in helpers - theirs.keys()}
-    layer = "\n".join(map(ast.unparse, brought)).encode()
+    missing = helpers - theirs.keys()
+    brought = {node for name in missing for node in reference[name]}
+    in_order = sorted(brought, key=lambda node: (node.lineno, node.col_offset))
+    layer = "\n".join(map(ast.unparse, in_order)).encode()
     return [accepted, layer, idea] if brought else [accepted, idea]
 
 
@@ -121,28 +124,6 @@ def _handovers(question: Question) -> set[tuple[str, str]]:
                 later = (s for s in steps[number + 1 :] if s.owner == "submission")
                 found |= {(step.function, s.function) for s in later if names & {*s.reads}}
     return found
-
-
-def definitions(source: bytes) -> dict[str, ast.stmt]:
-    """Return the statements that bind names at the left margin, by name."""
-    found: dict[str, ast.stmt] = {}
-    for node in ast.parse(source).body:
-        names = set[str]()
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names = {node.name}
-        elif isinstance(node, _IMPORTS):
-            names = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, _ASSIGNMENTS):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names = _names(ast.expr_context, *targets)
-        found |= dict.fromkeys(names, node)
-    return found
-
-
-def _names(context: type[ast.expr_context], *nodes: ast.AST) -> set[str]:
-    """Return the names in some nodes: those that are read (`ast.Load`), or all."""
-    found = (n for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name))
-    return {name.id for name in found if isinstance(name.ctx, context)}
 
 
 def _named(

@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from inspect import cleandoc
@@ -40,7 +40,8 @@ _KEY = re.compile(rf"#\s*((?:{_OWN})(?=:)|[a-z_]+(?=:(?:\s|$))):\s*(.*)")
 _STRAY = re.compile(rf"#+\s*(%%|%\s*[a-z0-9-]+(?:\s*/\s*[\w-]+)?\s*$|(?:{_OWN}):)")
 _DOCSTRING = re.compile(r"(?:\s|#[^\n]*(?:\n|$))*([rR]?(\"\"\"|''').*?\2)", re.DOTALL)
 _NO_CODE = re.compile(rf"(?:{_DOCSTRING.pattern})?(?:\s|#[^\n]*(?:\n|$))*", re.DOTALL)
-_IMPORTS = (ast.Import, ast.ImportFrom)
+IMPORTS = (ast.Import, ast.ImportFrom)
+_BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,38 +119,80 @@ def applied(reference: bytes, idea: bytes) -> bytes:
     Raises:
         SyntaxError: one of them is no Python.
     """
-    lines = reference.decode().splitlines()
-    places = dict(defined(reference))
-    below, text = [], idea.decode().splitlines()
-    above = [
-        line
-        for node in ast.parse(idea).body
-        if isinstance(node, _IMPORTS)
-        for line in text[node.lineno - 1 : node.end_lineno]
-        if line not in lines
-    ]
-    imports = (node.end_lineno for node in ast.parse(reference).body if isinstance(node, _IMPORTS))
-    last = max(filter(None, imports), default=0)
-    places[""] = (last, last)  # of no definition: what the idea imports
-    given = [*defined(idea), *[("", (0, 0))] * bool(above)]
-    for name, (first, end) in sorted(
-        given, key=lambda one: places.get(one[0], (0, 0)), reverse=True
-    ):
-        if name in places:
-            lines[slice(*places[name])] = text[first:end] if name else above
-        else:
-            below += ["", "", *text[first:end]]
-    return "\n".join([*lines, *below, ""]).encode()
+    lines, text = reference.decode().splitlines(), idea.decode().splitlines()
+    known = ast.parse(reference).body
+    imports = [node.end_lineno or 0 for node in known if isinstance(node, IMPORTS)]
+    gone, below = set[int](), list[str]()
+    after: dict[int, list[str]] = {max(imports, default=0): []}  # by line, what follows it
+    (above,) = after.values()
+    # Of statements that give the same names new values, such as parameters, the last one counts.
+    own = {_replaced(node) or node: node for node in ast.parse(idea).body}
+    for node in own.values():
+        first, end = _lines(node)
+        written, names = text[first:end], {*bound_names(node)}
+        places = [one for one in known if not names.isdisjoint(bound_names(one))]
+        if isinstance(node, IMPORTS):
+            above += (line for line in written if line not in lines)
+        elif places:
+            after.setdefault(_lines(places[-1])[1], []).extend(written)
+            for place in places:
+                if _replaced(node).issuperset(bound_names(place)):
+                    gone.update(range(*_lines(place)))
+        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            below += ["", "", *written]
+    kept = list(after.get(0, ()))
+    for number, line in enumerate(lines):
+        kept += [line] * (number not in gone) + after.get(number + 1, [])
+    return "\n".join([*kept, *below, ""]).encode()
 
 
-def defined(source: bytes) -> Iterator[tuple[str, tuple[int, int]]]:
-    """What a program binds at the left margin, with the lines of each, from 0."""
+def _replaced(node: ast.stmt) -> frozenset[str]:
+    """The names that a statement gives values which do not depend on those before."""
+    names = frozenset(bound_names(node))
+    if isinstance(node, _BLOCKS):
+        return names
+    is_new = isinstance(node, ast.Assign | ast.AnnAssign) and names.isdisjoint(names_read(node))
+    return names if is_new else frozenset()
+
+
+def names_read(*nodes: ast.AST) -> set[str]:
+    """The names that some nodes read."""
+    found = (n for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name))
+    return {name.id for name in found if isinstance(name.ctx, ast.Load)}
+
+
+def _lines(node: ast.stmt) -> tuple[int, int]:
+    """Where a statement begins, decorators included, and ends; lines from 0."""
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    return first - 1, node.end_lineno or first
+
+
+def definitions(source: bytes) -> dict[str, list[ast.stmt]]:
+    """The statements at the left margin that bind or change each name."""
+    found: dict[str, list[ast.stmt]] = {}
     for node in ast.parse(source).body:
-        targets = getattr(node, "targets", [getattr(node, "target", None)])
-        names = [ast.unparse(t) for t in targets if t] or [getattr(node, "name", "")]
-        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-        if names[0] and node.end_lineno is not None:
-            yield names[0], (first - 1, node.end_lineno)
+        for name in dict.fromkeys(bound_names(node)):
+            found.setdefault(name, []).append(node)
+    return found
+
+
+def bound_names(node: ast.AST) -> Iterator[str]:
+    """What a statement binds or changes where it stands, also in tuples, imports and blocks."""
+    inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            yield node.name
+            inner = ()
+        case ast.comprehension():  # its own names are not seen outside
+            inner = node.ifs
+        case ast.alias():
+            yield node.asname or node.name.partition(".")[0]
+        case ast.Name(ctx=ast.Store()):
+            yield node.id
+        case ast.Subscript(value=of, ctx=ast.Store()) | ast.Attribute(value=of, ctx=ast.Store()):
+            yield re.split(r"\W", ast.unparse(of), maxsplit=1)[0]
+    for one in inner:
+        yield from bound_names(one)
 
 
 def explained(starter: bytes, right: bytes, why: str) -> bytes:

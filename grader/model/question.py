@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -126,6 +126,15 @@ class Question:
         texts = (b"\n".join(source.splitlines()) for source in (submission, self.starter))
         return len({*map(self.handed_out, texts)}) == 1
 
+    def place_of_keys(self, keys: Iterable[str]) -> str:
+        """`, in FILE:LINE` of the first of some keys that the reference has in quotes; or ""."""
+        source = self.reference.decode("utf-8", "replace")
+        file = self.spec_file if self.spec.code.reference else f"drills/{self.id}/reference.py"
+        for key in keys:
+            if found := re.search(rf"""['"]{re.escape(key)}['"]""", source):
+                return f", in {file}:{source.count(chr(10), 0, found.start()) + 1}"
+        return ""
+
     @property
     def spec_file(self) -> str:
         """The spec, from the bank's root; its name alone where the bank is that file."""
@@ -184,10 +193,15 @@ class Question:
         return tuple(dict.fromkeys(step.function for step in steps if step.owner == owner))
 
 
+def assignment_of(name: str) -> str:
+    """Return the pattern of an assignment at the left margin to a name, alone or among others."""
+    return rf"^(?! )(?:[*(\[ ]*\w+[)\] ]*[,=])*[*(\[ ]*{name}[)\] ]*[,:=]"
+
+
 def _is_defined(name: str, source: str) -> bool:
     """Return True if a program defines a name; of CLASS.METHOD, if a class has such a method."""
     owner, _, method = name.rpartition(".")
-    pattern = rf"^(?:def|class)\s+{name}\b|^{name}\s*[:=]"
+    pattern = rf"^(?:def|class)\s+{name}\b|{assignment_of(name)}"
     if owner:
         pattern = rf"^[ \t]+def\s+{method}\b"
     return re.search(pattern, source, re.MULTILINE) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,16 @@ def test_a_solution_without_the_function_or_with_another_helper_takes_no_idea(
     other = f"{PLAIN}\n    def _floored(x, floor):\n        return np.maximum(x, floor)\n"
     assert layers(tmp_path / "b", WITH_A_HELPER, other) is None
     assert layers(tmp_path / "c", OF_A_HELPER, other) is None
+
+
+def test_a_constant_that_is_bound_with_others_is_brought_with_all_that_changes_it(
+    tmp_path: Path,
+) -> None:
+    constants = "LOW, HIGH = 0, 1\nLOW += 2\n"
+    asked = made(tmp_path, {"idea": "def relu(x):\n    return x + LOW\n"})
+    asked = replace(asked, reference=constants.encode() + asked.reference)
+    brought, _ = (planted(asked, asked.accepted["plain"], asked.variants["idea"][0]) or [])[1:]
+    assert brought.decode() == "LOW, HIGH = (0, 1)\nLOW += 2"
 
 
 def test_an_idea_is_named_although_only_the_reference_uses_its_function_again(

@@ -103,6 +103,8 @@ FURTHER = "x = 1\n# %% {}\nx = 2\n"
          "what to do, found none"),
         ("forward", "foward", "2:3: adds-it.killed_by: expected the id of a check, found 'foward'; "
          "did you mean 'forward'?"),
+        ("forward", "forward, back", "2:3: adds-it.killed_by: expected the id of a check, found "
+         "'forward, back'; several are [forward, back]"),
         ("killed_by", "kiled_by", "2:3: adds-it.kiled_by: found an unknown key; did you mean "
          "'killed_by'?"),
         ("killed_by: forward", "killed_by: 3", "2:3: adds-it.killed_by: expected text, found the "
@@ -177,3 +179,38 @@ def test_what_an_idea_imports_stands_below_what_the_reference_does() -> None:
     assert made.startswith("import numpy as np\nfrom math import (\n    exp,\n)\n\nSCALE = 2\n")
     assert made.count("import numpy") == 1
     assert cells.applied(b"SCALE = 2\n", b"import math\n") == b"import math\nSCALE = 2\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "names"),
+    [
+        ("A, B = 1, 2", "A B"),
+        ("[A, (B, *C)] = D = 1, (2, 3)", "A B C D"),
+        ("A: int = 3", "A"),
+        ("A += 1", "A"),
+        ("A[0], B.x = 1, 2", "A B"),
+        ("for A, B in C:\n    D = 1", "A B D"),
+        ("with C() as (A, B):\n    pass", "A B"),
+        ("if (A := f()):\n    B = 1\nelse:\n    C = 1", "A B C"),
+        ("try:\n    import a.b, c as d\nexcept E:\n    from x import y as z", "a d z"),
+        ("def A(b):\n    c = 1", "A"),
+        ("A = [b for b in C if (D := b)]", "A D"),
+    ],
+)
+def test_every_way_to_bind_a_name_at_the_left_margin_counts(statement: str, names: str) -> None:
+    assert sorted(cells.definitions(statement.encode())) == names.split()
+
+
+@pytest.mark.parametrize(
+    ("reference", "idea", "made"),
+    [
+        ("A, B = 5, 6\nC = A\n", "A = 1\n", "A, B = 5, 6\nA = 1\nC = A\n"),
+        ("A = 5\nB = 6\nC = 7\n", "A, B = 1, 2\n", "A, B = 1, 2\nC = 7\n"),
+        ("A = 5\nB = A\n", "A += 1\n", "A = 5\nA += 1\nB = A\n"),
+        ("A = 5\nB = A\n", "A = 1\nA = 2\n", "A = 2\nB = A\n"),
+        ("A = {}\nB = A\n", "A[0] = 1\nfor x in A:\n    pass\n",
+         "A = {}\nA[0] = 1\nB = A\n\n\nfor x in A:\n    pass\n"),
+    ],
+)  # fmt: skip
+def test_an_idea_keeps_what_it_does_not_bind_again(reference: str, idea: str, made: str) -> None:
+    assert cells.applied(reference.encode(), idea.encode()).decode() == made

@@ -27,6 +27,15 @@ def test_a_question_asks_for_the_functions_of_all_its_runs_once() -> None:
     assert question.functions_of_runs({"other"}) == ("f", "h")
 
 
+def test_a_constant_of_the_interface_may_be_bound_with_others() -> None:
+    question = Question(
+        id="q", bank=Path(), spec=registry.read({**SPEC, "interface": "LOW = ...\nNONE = ..."}),
+        runs={}, starter=b"", reference=b"HIGH, (LOW, _) = 2, (1, 0)\n", driver=None, ideas={},
+        variants={}, spec_path=Path(),
+    )  # fmt: skip
+    assert question.names_of() == {"LOW": "LOW"}
+
+
 def test_a_step_reads_the_names_among_its_arguments() -> None:
     reading = step("submission", "f", Argument("x"), Argument(None, 3), Argument("k", None, "key"))
     assert reading.reads == ("x", "k")
