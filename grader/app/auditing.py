@@ -145,21 +145,26 @@ def banks_for(ctx: Context, name: str) -> list[Path]:
     """Return the banks in use, or the current folder where it alone has a question.
 
     A question of the same name in the current folder, in no bank in use, is warned about.
+
+    Raises:
+        UsageError: only a file of the current folder has the question.
     """
     banks = ctx.banks()
-    if ctx.bank:
+    if ctx.bank or "/" in name:
         return banks
     is_taken = any(bank.holds(one, name) for one in banks)
-    here = _bank_here(ctx)
-    if here and not is_taken and bank.holds(here, name):
-        return [here]
-    for own in (ctx.here(), ctx.here() / f"{name}.yaml") if is_taken else ():
-        if own.resolve() not in banks and bank.holds(own, name):
-            near = shlex.quote(ctx.near(own))
-            ctx.warn(
-                f"{name} is taken from a bank in use, not from {near}",
-                f"--bank {near} takes the one that is here",
-            )
+    called = name.removesuffix(".yaml")
+    for own in (ctx.here(), ctx.here() / f"{called}.yaml"):
+        if own.resolve() in banks or not bank.holds(own, called):
+            continue
+        if not is_taken and own == _bank_here(ctx):
+            return [own]
+        near = shlex.quote(ctx.near(own))
+        hint = f"--bank {near} takes the one that is here"
+        if not is_taken:
+            hint += "; a bank is a folder that holds questions/, or a .yaml file"
+            raise UsageError(f"no question {called} in the banks in use", hint)
+        ctx.warn(f"{name} is taken from a bank in use, not from {near}", hint)
     return banks
 
 

@@ -328,6 +328,20 @@ def test_a_new_question_whose_name_is_taken_is_told_from_the_other(
     assert "has a question" not in drill("bank", "new", "of-no-other-bank", *options).err
 
 
+@pytest.mark.usefixtures("tried")
+def test_a_file_here_that_no_bank_in_use_holds_is_told_with_what_to_type(drill: Drill) -> None:
+    Path("card.yaml").write_text(SPEC)
+    said = "no question card in the banks in use | --bank card.yaml takes the one that is here"
+    follow(
+        drill,
+        f"""
+        bank audit card => 2 | {said}; a bank is a folder that holds questions/, or a .yaml file
+        bank audit card.yaml => 2 | {said}
+        bank audit cart => 2 | no question cart
+        """,
+    )
+
+
 @pytest.mark.parametrize(("one_file", "parts"), [(False, 3), (True, 2), (True, 9)])
 def test_a_skeleton_in_parts_is_proved_but_for_what_is_marked(
     real: Drill, parts: int, *, one_file: bool
