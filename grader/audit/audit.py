@@ -55,6 +55,7 @@ from grader.session.submission import LOG_SEED, experiment
 
 SHOWN = 5  # places marked TODO
 MOST_WORDS, MOST_CLAUSES = 90, 6  # of the first part, which is read in a minute
+WIDE = 0.05  # a tolerance: GB for GiB is 6.9 % off, and has to be wrong
 ROOM = 1.5  # times what right solutions take: a budget, if wrong ideas are far enough away
 ENOUGH_NAMED = 0.9  # of the ideas that are planted in accepted solutions
 CLOSE = 0.02  # relative, of numbers in a log: machines round in other ways
@@ -322,6 +323,11 @@ def _remarks_on_text(question: Question) -> Iterator[Remark]:
             f"there is no drills/{question.id}/repair.py, so that `drill solution` shows the whole "
             "reference: write the starter with the least changes, `# why: SENTENCE` above each",
         )
+    for check in question.spec.checks:
+        tolerance = getattr(check, "tolerance", None)
+        if tolerance and (share := tolerance.relative or 0) > WIDE:
+            text = f"{check.id}: {100 * share:g} % is a wide tolerance: at 7 % GB passes for GiB"
+            yield Remark("tolerance", f"{text}; expected {100 * WIDE:g} % or less")
     first = question.spec.parts[0]
     if (words := len(first.prompt.split())) > MOST_WORDS:
         yield Remark(
