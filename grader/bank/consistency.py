@@ -87,7 +87,9 @@ class Review:
                         there = f"up to {most}" if most else "of a contract, and there is none"
                         text = f"expected the number of a clause {there}, found {number}"
                         yield (*at, "clause", j), text
-                yield from _one_of((*at, "run"), "the name of a run", check.run, self._runs)
+                yield from _one_of(
+                    (*at, "run"), "the name of a run (default: main)", check.run, self._runs
+                )
                 if check.run in self._runs:
                     yield from self._check(check, at, {name for _, name in unknown})
         if (total := sum(part.points for part in spec.parts)) != 100:

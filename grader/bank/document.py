@@ -250,6 +250,8 @@ def _mistake(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
         problem = problem if second else "a key too many; is the line indented right?"
     elif re.search(r"\{[^{}]*: *\w+$", line[: mark.column]) and line[mark.column] == "[":
         problem = "a text that holds [ ], which needs quotes inside { }"
+    elif re.search(r"\{.*\} *$", line[: mark.column]):
+        problem = "a text that begins with {, which needs quotes"
     elif "block" in problem:
         problem += "; is the line indented right?"
     first = max(0, mark.column - 50)
@@ -290,6 +292,7 @@ def _mapping(node: yaml.MappingNode, at: Keys, spots: dict[Keys, Spot]) -> dict[
         elif key in data:
             line, _ = spots[(*at, key)].place
             wrong = f"expected each key once, found {key!r} again (first at line {line})"
+            wrong += "; a number has no commas" * key.isdigit()
         if wrong:
             raise Unreadable(wrong, _place(key_node))
         data[key] = _value(value_node, (*at, key), spots, key_node)

@@ -35,6 +35,8 @@ _EXPECTED = {
     "less_than_equal": "a number of at most {le}",
     "string_too_long": "text of at most {max_length} characters",
 }
+_SHARES = {"relative", "within"}  # keys of a number below 1
+_PERCENT = re.compile(r"([1-9]\d?(?:\.\d+)?|0?\.\d+(?= *%)) *(%?)")
 _PATTERNS = {  # those of names apart
     "^[0-9]{1,3}$": "the number of a line",
     "^[a-z0-9]$": "a lower-case letter or a digit",
@@ -112,6 +114,8 @@ def _unknown(key: str, known: list[str]) -> str:
     hint = did_you_mean(key, known) or f"; known keys: {', '.join(known)}"
     if " " in key.strip():  # {about: one, two}: the second half became a key
         hint = "; is it the end of a text? A text that holds a comma needs quotes here"
+    elif key.isdigit():
+        hint = "; is it the end of a number? Write 0.03 and 7000, without a comma"
     elif key in known:
         hint = "; it is a key of a part here"
     return f"found an unknown key{hint}"
@@ -131,6 +135,10 @@ def _unlike(at: Keys, group: list[ErrorDetails], model: type[BaseModel]) -> str:
         expected += f" of {', '.join(keys)}"
     if expected == "text" and isinstance(value, dict) and len(value) == 1:
         advice = "; a text that holds ': ' needs quotes"  # - Note: this
+    elif (share := _PERCENT.fullmatch(str(value))) and (share[2] or at[-1] in _SHARES):
+        percent = float(share[1])
+        key = ", as relative" if at[-1] == "absolute" else ""
+        advice = f"; write {percent / 100:g} for {percent:g} %{key}"
     elif isinstance(value, str):
         allowed = [d["ctx"]["expected"] for d in group if d["type"] == "literal_error"]
         advice = did_you_mean(value, re.findall(r"'([^']*)'", " ".join(allowed)))

@@ -104,7 +104,8 @@ class Given:
             words = _ENTRY.sub(lambda one: f"({self._drawn[one[1]][int(one[2])]!r})", place)
             value = size_expr.value(words, self._drawn)
         except (size_expr.AmountError, LookupError, TypeError):
-            text = f"expected arithmetic over names of given, found {{{place}}}"
+            names = ", ".join(self._drawn)
+            text = f"expected arithmetic over names of given ({names}), found {{{place}}}"
             self._note(at, text)
             return 0
         return int(value) if value.is_integer() and abs(value) < 1e15 else value

@@ -27,7 +27,7 @@ from grader.bank.storage import MAX_SOURCE, BankFiles
 from grader.cases.recipe import RESERVED, free_names, read_cases
 from grader.kinds import registry
 from grader.model.errors import BankError, did_you_mean
-from grader.model.question import Question, Step
+from grader.model.question import Question, Step, assignment_of
 from grader.model.spec import Accepted, Misconception, Show, Slug, Spec, Value, as_written, unified
 from grader.model.spec import Keys as Model
 
@@ -236,12 +236,15 @@ class _Programs:
 
     def spare(self) -> Iterator[Fault]:
         """Files of the drill that nothing in the question is about: they look as if used."""
-        code, begun = self._spec.code, bool(self._spec.starter)
+        code = self._spec.code
         own = {f"{name}.py" for name in self._spec.helpers}
         own |= {f"{n}.py" for n in (*_PROGRAMS, "ideas") if not getattr(code, n)}
-        own -= {"starter.py"} if begun else set()
-        own |= set() if begun else {f"repair{self.suffix}"}
-        own |= set() if code.accepted else {f"accepted{self.suffix}"}
+        if self._spec.starter:
+            own.discard("starter.py")
+        else:
+            own.add(f"repair{self.suffix}")
+        if not code.accepted:
+            own.add(f"accepted{self.suffix}")
         for file in self._files.names(self._home):
             kept = file.startswith((".", "_", "test_")) or file.endswith((".md", "~"))
             if file not in own and not kept:
@@ -276,7 +279,8 @@ class _Programs:
                 count = sum(one == killer for one, _ in claims)
                 also = f" in {count} ideas" if count > 1 else ""
                 text = f"expected the id of a check, found {killer!r}{also}"
-                unknown.append(((name, "killed_by"), text + did_you_mean(killer, ids)))
+                several = f"; several are [{killer}]" if "," in killer else ""
+                unknown.append(((name, "killed_by"), text + (several or did_you_mean(killer, ids))))
         if unknown:
             self.unknown = doc.complaint(unknown).problems
         for name, idea in self.ideas.items():
@@ -284,7 +288,9 @@ class _Programs:
             self.variants[name] = tuple(programs)
             faults += [((name, "parameters", *at), text) for at, text in wrong]
             for word in sorted(set(_PLACE.findall(idea.feedback)) - idea.parameters.keys()):
-                faults.append(((name,), f"expected a parameter {word} for {{{word}}}, found none"))
+                given = ", ".join(idea.parameters) or "none"
+                text = f"expected a parameter {word} for {{{word}}}, found {given}"
+                faults.append(((name,), text))
         if faults or unlike:
             self.problems += doc.complaint([*faults, *unlike]).problems
 
@@ -360,7 +366,9 @@ class _Programs:
         text: str = getattr(self._spec.code, part)
         if text:
             return self._inline(("code", part), text)
-        return self._read(f"{part}.py", (), f"code.{part}")
+        from_idea = part == "starter" and len(self._spec.parts) == 1
+        instead = f"code.{part}" + " or `starter: idea NAME`" * from_idea
+        return self._read(f"{part}.py", (), instead)
 
     def _helper(self, number: int, name: str) -> bytes:
         """A module that programs may import, which must not stand in for another."""
@@ -428,7 +436,7 @@ def _with_settings(
         settings = settings[:1]
     for source in sources:
         for parameter in idea.parameters:
-            if not re.search(rb"^%b\s*[:=]" % parameter.encode(), source, re.M):
+            if not re.search(assignment_of(parameter).encode(), source, re.MULTILINE):
                 text = f"expected {parameter} = ... at the left margin of every program"
                 wrong.append(((parameter,), f"{text}, found none"))
         for setting in settings:

@@ -134,6 +134,8 @@ def _generator(value: Mapping[str, Any]) -> str:
         return named[0]
     words = [] if named else [key for key in value if key not in MODIFIERS]
     hint = next(filter(None, (near(key, GENERATORS) for key in words)), "")
+    if [*value.values()] == [None]:
+        hint = f"; the place of a number needs quotes, '{{{next(iter(value))}}}'"
     raise RecipeError(
         f"expected exactly one generator ({', '.join(GENERATORS)}), "
         f"found {', '.join(value) or 'nothing'}{hint}"

@@ -85,7 +85,7 @@ def faults(one: FollowUp, ideas: Collection[str]) -> Iterator[tuple[Path, str]]:
         if one.kind != "points":
             read(one, right(one))
     except Unreadable:
-        text = "expected finite numbers, of a known unit and in rows of one length"
+        text = "expected a finite number, a space and a known unit, or rows of one length"
         yield (one.kind,), f"{text}, found {right(one)!r}"
         return
     for said, idea in one.ideas.items():

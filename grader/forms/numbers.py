@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.forms.base import Form, Unread, Unreadable, lines, read, refuse, template, unanswered
-from grader.forms.quantities import UNITS, base_unit, fraction, quantity
-from grader.model.errors import did_you_mean
+from grader.forms.quantities import UNITS, base_unit, fraction, quantity, unit_of
 from grader.model.question import Question
 from grader.model.spec import Path, Spec
 
@@ -57,9 +56,10 @@ class Estimate(Form):
             if name not in looked_at:
                 yield ("answers", name), "expected a numbers check of it, found none"
             if not base_unit(one.unit):
-                near = did_you_mean(one.unit, list(UNITS)) if len(one.unit) > 2 else ""
-                found = f"found {one.unit}{near}"
-                yield ("answers", name), f"expected a unit of {', '.join(UNITS)}, {found}"
+                base, wanted = unit_of(f"1 {one.unit}"), f"a unit of {', '.join(UNITS)}"
+                if base != "1":
+                    wanted = f"{base}, in which an answer of {one.unit} is read too"
+                yield ("answers", name, "unit"), f"expected {wanted}, found {one.unit}"
         for number, check in enumerate(spec.checks):
             if not getattr(check, "parts", ()) and not list(check.asks()):
                 wrong = "expected a check of answers by name, as numbers is"

@@ -50,7 +50,10 @@ class Numbers(Kind[NumbersCheck]):
         if not isinstance(expected, dict) or set(expected) != set(check.parts):
             wanted = f"expected the reference's {check.of} to be a dict with {parts}"
             found = api.describe(expected) + api.dict_keys(expected)
-            raise api.BankFault(f"{check.id}: {wanted}, found {found}")
+            keys = expected if isinstance(expected, dict) else ()
+            wrong_first = sorted(keys, key=check.parts.__contains__)
+            place = trial.evaluation.question.place_of_keys(wrong_first)
+            raise api.BankFault(f"{check.id}: {wanted}, found {found}{place}")
         for part, right in expected.items():
             if _plain(right) is None:
                 wanted = f"expected a number for {part} of the reference's {check.of}"

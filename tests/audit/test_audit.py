@@ -259,6 +259,45 @@ def test_an_idea_that_equals_the_reference_is_told_so_with_its_line(tmp_path: Pa
     assert problem == "open passes every check: drills/gate/ideas.py:5 equals the reference"
 
 
+ESTIMATE = Path(auditing.__file__).parents[1] / "app" / "templates" / "estimate.yaml.txt"
+
+
+def estimate(folder: Path, was: str, becomes: str) -> AuditReport:
+    """Audit the skeleton of an estimate with a text replaced."""
+    text = ESTIMATE.read_text(encoding="utf-8")
+    assert was in text
+    (folder / "card.yaml").write_text(text.replace(was, becomes).replace("@TRACK@", "memory"))
+    return audit(load([folder / "card.yaml"], "card"), seeds=(1,))
+
+
+@pytest.mark.parametrize("idea", ["BYTES = 2", "BYTES, BANDWIDTH = 2, 2e12", "[BYTES] = [2]"])
+def test_a_constant_of_a_tuple_is_one_that_the_reference_has(tmp_path: Path, idea: str) -> None:
+    (problem,) = estimate(tmp_path, "BYTES = 4\n", f"{idea}\n").problems
+    same = "equals the reference" if "," in idea else "gives the reference's results on every case"
+    assert problem.startswith(f"float32-weights passes every check: card.yaml:51 {same}")
+
+
+def test_a_misspelled_function_below_an_import_of_the_reference_is_told(tmp_path: Path) -> None:
+    source = "import numpy as np\n\ndef rellu(x):\n    return x.copy()\n"
+    begin = "def relu(x):\n    return x * 1\n"
+    (problem,) = audited(
+        tmp_path, variants={"open": source}, begin=begin, starter_holds=[]
+    ).problems
+    assert "it defines rellu, which the reference has not; did you mean 'relu'?" in problem
+
+
+def test_a_wrong_key_in_a_dict_of_the_reference_has_its_line(tmp_path: Path) -> None:
+    (problem,) = estimate(tmp_path, '"weight_bytes": B', '"weight_byte": B').problems
+    assert problem.endswith("found a dict with weight_byte, in card.yaml:42")
+
+
+def test_a_tolerance_that_takes_gb_for_gib_is_remarked_on(tmp_path: Path) -> None:
+    assert said(estimate(tmp_path, "relative: 0.03", "relative: 0.05"), "tolerance") == []
+    first, second = said(estimate(tmp_path, "relative: 0.03", "relative: 0.3"), "tolerance")
+    assert first.startswith("size: 30 % is a wide tolerance: at 7 % GB passes for GiB; expected 5")
+    assert second.startswith("pace: 30 %")
+
+
 def test_a_wrong_idea_that_passes_on_some_seeds_is_told_with_those(tmp_path: Path) -> None:
     report = audited(
         tmp_path,

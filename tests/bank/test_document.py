@@ -91,6 +91,11 @@ def test_what_is_no_text_or_no_mapping_of_unique_words_is_refused(
         ),
         ("a: b\nc: 'open\nd: 1\n", "2:4 while scanning a quoted scalar", ("c: 'open", "   ^")),
         (f"a: {'x' * 80}: \u200by\n", "1:84 a text", (f"{'x' * 50}:  y", " " * 50 + "^")),
+        (
+            "a: [{n} b]\n",
+            "1:9 a text that begins with {, which needs quotes",
+            ("a: [{n} b]", "        ^"),
+        ),
         ("a: *nowhere\n", "1:4 found undefined alias", ("a: *nowhere", "   ^")),
         ("a: &x 1\nb: &x 2\n", "2:4 found duplicate anchor", ("b: &x 2", "   ^")),
         ("a: 1\n---\nb: 2\n", "2:1 expected a single document", ("---", "^")),

@@ -115,19 +115,24 @@ def test_braces_are_nothing_where_nothing_is_drawn(tmp_path: Path) -> None:
     ("old", "new", "fault"),
     [
         ("weights in {in}, {n", "weights in {inn}, {n",
-         "12:1: prompt: expected arithmetic over names of given, found {inn}"),
+         "12:1: prompt: expected arithmetic over names of given "
+         "(n, wide, in), found {inn}"),
         ('["{n} weights."]', '["{n ** 2} weights."]',
-         "13:12: contract[0]: expected arithmetic over names of given, found {n ** 2}"),
+         "13:12: contract[0]: expected arithmetic over names of given "
+         "(n, wide, in), found {n ** 2}"),
         ('["{n} weights."]', '["{wide[2]} weights."]',
-         "13:12: contract[0]: expected arithmetic over names of given, found {wide[2]}"),
+         "13:12: contract[0]: expected arithmetic over names of given "
+         "(n, wide, in), found {wide[2]}"),
         ('["{n} weights."]', '["{n:>9} weights."]',
          "13:12: contract[0]: expected , or .1f or .3g after the colon of a number, found {n:>9}"),
         ('["{n} weights."]', '["{in:,} weights."]',
          "13:12: contract[0]: expected , or .1f or .3g after the colon of a number, found {in:,}"),
         ('n: "{n}", wide', 'n: "{m}", wide',
-         "21:33: cases.model.n: expected arithmetic over names of given, found {m}"),
+         "21:33: cases.model.n: expected arithmetic over names of given "
+         "(n, wide, in), found {m}"),
         ("bytes of {n:,} weights", "bytes of {} weights",
-         "15:20: answers.total.ask: expected arithmetic over names of given, found {}"),
+         "15:20: answers.total.ask: expected arithmetic over names of given "
+         "(n, wide, in), found {}"),
         ("{n: 500, wide: [1, 2], in: fp8}", "{n: 500, wide: [1, 2]}",
          "11:5: given[2]: expected the names of the first set, found in in one"),
         ("{n: 500, wide: [1, 2], in: fp8}", "{n: 7000000000, wide: [2, 4], in: bf16}",
@@ -135,9 +140,11 @@ def test_braces_are_nothing_where_nothing_is_drawn(tmp_path: Path) -> None:
         ("in: bf16}", "in: bf16, seen: 3}",
          "10:5: given[1]: expected the names of the first set, found seen in one"),
         ("of {wide[0]} bytes.'''", "of {width} bytes.'''",
-         "40:1: expected arithmetic over names of given, found {width}"),
+         "40:1: expected arithmetic over names of given "
+         "(n, wide, in), found {width}"),
         ("total = {n} *", "total = {nn} *",
-         "38:1: expected arithmetic over names of given, found {nn}"),
+         "38:1: expected arithmetic over names of given "
+         "(n, wide, in), found {nn}"),
         ("{n: 500,", "{500,", "11:6: given[2]"),
         ("wide: [1, 2], in: fp8", "wide: [1, no], in: fp8",
          "11:24: given[2].wide[1]: expected a number, found the text"),

@@ -100,8 +100,8 @@ def test_a_question_carries_its_programs_as_bytes_and_where_they_come_from(tmp_p
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("starter.py", None, "1:1: the question: expected the file PATH, or code.starter in the "
-         "spec, found: No such file or directory"),
+        ("starter.py", None, "1:1: the question: expected the file PATH, or code.starter or "
+         "`starter: idea NAME` in the spec, found: No such file or directory"),
         ("more.py", b"", "1:1: the question: expected a program or a helper, found PATH, which "
          "nothing uses"),
         ("accepted.txt", b"", "1:1: the question: expected a program or a helper, found PATH, "
@@ -180,11 +180,11 @@ def test_a_folder_may_hold_some_programs_and_the_spec_others(tmp_path: Path) -> 
         ("  starter: |\n", "  starters: |\n", "24:3: code.starters: found an unknown key; did you "
          "mean 'starter'?"),
         ("  starter: |\n    def gate(g, x):\n        return g * 1.0\n", "", "1:1: the question: "
-         "expected code.starter, because there are no files, found none"),
+         "expected code.starter or `starter: idea NAME`, because there are no files, found none"),
         ("  driver: |", "  driver: >", "27:3: code.driver: expected code below '|', found '>', "
          "which joins its lines"),
         ("and {more}.", "and {MORE}.", "41:1: opens-elsewhere: expected a parameter MORE "
-         "for {MORE}, found none"),
+         "for {MORE}, found EDGE"),
         ("EDGE = 1\n    def", "def", "43:16: opens-elsewhere.parameters.EDGE: expected EDGE = ... "
          "at the left margin of every program, found none"),
         ("3.0, .inf]", f"{', '.join(map(str, range(11)))}], X: [1, 2, 3]", "43:3: opens-elsewhere."
@@ -199,6 +199,19 @@ def test_code_that_is_not_written_as_it_should_be_is_placed(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     assert message in said(one_file(tmp_path, edited(old, new, text=ONE)), "one")
+
+
+@pytest.mark.parametrize("line", ["LOW, EDGE = 0, 1", "[LOW, (*_, EDGE)] = 0, [1]", "A = EDGE = 1"])
+def test_a_parameter_may_be_bound_with_other_names(tmp_path: Path, line: str) -> None:
+    variants = one(tmp_path, "    EDGE = 1\n", f"    {line}\n").variants["opens-elsewhere"]
+    assert variants[1].endswith(b"\nEDGE = 3.0\n")
+
+
+@pytest.mark.parametrize("line", ["print(EDGE)", "for EDGE in (1,): pass", "if EDGE: pass"])
+def test_a_parameter_that_is_only_read_is_refused(tmp_path: Path, line: str) -> None:
+    text = edited("    EDGE = 1\n", f"    {line}\n", text=ONE)
+    (found,) = said(one_file(tmp_path, text), "one")
+    assert "expected EDGE = ... at the left margin of every program" in found
 
 
 def test_a_spec_of_parts_is_one_of_all_of_them(tmp_path: Path) -> None:

@@ -232,7 +232,10 @@ def test_what_is_no_file_of_answers_never_runs(session: GradingSession) -> None:
 # -- what is wrong with a question of a form ------------------------------------------------------
 
 BROKEN = [
-    ("estimate", "unit: B,", "unit: GB,", "weight_bytes: expected a unit of 1, B, FLOP, s,"),
+    ("estimate", "unit: B,", "unit: GB,", "weight_bytes.unit: expected B, in which an answer of GB "
+     "is read too, found GB"),
+    ("estimate", "unit: B,", "unit: TB/token,", "weight_bytes.unit: expected B/tok, in which an"),
+    ("estimate", "unit: B,", "unit: bits,", "weight_bytes.unit: expected a unit of 1, B, FLOP, s,"),
     ("estimate", "parts: [weight_bytes]", "parts: [bytes]", "answers: expected bytes, which size"),
     ("estimate", "parts: [weight_bytes]", "parts: [read_time]", "weight_bytes: expected a numbers"),
     ("estimate", "form: estimate", "form: essay", "form: expected"),
