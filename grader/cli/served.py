@@ -22,9 +22,19 @@ import anyio
 from mcp.server.mcpserver import Context as Talk
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.prompts import Prompt
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
-from pydantic import Field
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_PARAMS,
+    PARSE_ERROR,
+    CallToolResult,
+    ErrorData,
+    JSONRPCError,
+    TextContent,
+    ToolAnnotations,
+)
+from pydantic import Field, ValidationError
 
 from grader import __version__
 from grader.cli import entrypoint, output, prompts
@@ -116,6 +126,23 @@ class Server(MCPServer[Any]):
         for name, role in prompts.ROLES.items():
             self._add_role(name, role.about)
 
+    async def run_stdio_async(self) -> None:
+        """Serve standard input, and answer a request that is no message, which the SDK drops."""
+        options = self._lowlevel_server.create_initialization_options()
+        async with stdio_server() as (received, answers), anyio.create_task_group() as tasks:
+            passed_on, messages = anyio.create_memory_object_stream[Any]()
+
+            async def pass_on() -> None:
+                async with passed_on:
+                    async for message in received:
+                        await passed_on.send(message)
+                        if isinstance(message, ValidationError):
+                            with suppress(ValueError, TypeError, KeyError, RecursionError):
+                                await answers.send(_refusal(message.errors()[0]["input"]))
+
+            tasks.start_soon(pass_on)
+            await self._lowlevel_server.run(messages, answers, options)
+
     def _add_tool(self, tool: Tool) -> None:
         """Offer a command, with some of its parameters."""
 
@@ -157,6 +184,14 @@ class Server(MCPServer[Any]):
             return str(result["document"]["text"])
 
         self.add_prompt(Prompt.from_function(role, name, description=about))
+
+
+def _refusal(line: str) -> SessionMessage:
+    """Return the answer to a line that is no message; an error if it has no number to answer."""
+    number = json.loads(line)["id"]
+    str(number).encode()  # half a character cannot be answered
+    error = ErrorData(code=PARSE_ERROR, message="expected a message in JSON and Unicode")
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=error))
 
 
 def _described(known: Parameter) -> Parameter:

@@ -522,6 +522,30 @@ def test_a_grade_that_is_cancelled_ends_and_the_next_call_is_answered(
     assert (attempt["verdict"], attempt["isolation"]) == (None, None)
 
 
+def test_a_request_with_half_a_character_is_answered_with_an_error(home: Path) -> None:
+    server = Raw()
+    half = r'{"jsonrpc": "2.0", "id": %s, "method": "tools/call", "params": {%s}}'
+    for number, params in enumerate(
+        (
+            r'"name": "next", "arguments": {"\ud800": 1}',
+            r'"name": "show", "arguments": {"question": "\udc00"}',
+            r'"name": "\ud800"',
+        )
+    ):
+        server.write((half % (number, params)).encode())
+        answer = server.heard()
+        assert (answer["id"], answer["error"]["code"]) == (number, -32700)
+        assert "expected a message in JSON and Unicode" in answer["error"]["message"]
+    for silent in (r'"\ud800"', "[1]"):  # which cannot be answered
+        server.write((half % (silent, r'"\ud800": 1')).encode())
+    server.write(b"[" * 100_000)
+    server.call(9, "next")
+    while "result" not in (answer := server.heard()):
+        assert answer["method"] == "notifications/progress"
+    assert (answer["id"], answer["result"]["isError"]) == (9, False)
+    assert server.ended() == (0, "")
+
+
 def test_the_server_ends_with_its_input_in_the_middle_of_a_grade(endless: Raw) -> None:
     assert endless.ended() == (0, "")
 
