@@ -30,6 +30,7 @@ from grader.model.classroom import AssignedQuestion, Graded, Program
 from grader.model.errors import DrillError, GraderError, UsageError, machine_error
 from grader.model.question import Question
 from grader.model.report import Verdict
+from grader.sandbox.scratch import Scratch
 from grader.session import GradingSession
 
 TRIES = 3  # of a grade that is the grader's fault, before it is left for another day
@@ -214,6 +215,7 @@ class LocalPool:
 
     def __init__(self, size: int) -> None:
         self.size = size
+        self._scratch = Scratch()  # holds what these processes leave when they are killed
         self._free: SimpleQueue[tuple[Connection, subprocess.Popen[bytes]] | None] = SimpleQueue()
         self._started: list[subprocess.Popen[bytes]] = []
         for _ in range(size):
@@ -246,8 +248,9 @@ class LocalPool:
         """
         pipe, theirs = Pipe()
         with theirs:
+            given = (str(theirs.fileno()), str(self._scratch.whole), *filter(None, sys.path))
             process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _SERVE, str(theirs.fileno()), *filter(None, sys.path)],
+                [sys.executable, "-I", "-c", _SERVE, *given],
                 stdin=subprocess.PIPE,
                 pass_fds=[theirs.fileno()],
             )
@@ -265,12 +268,13 @@ class LocalPool:
         self.size = 0
         for process in list(self._started):
             _end(process)
+        self._scratch.remove()
 
 
 # The path of the process that starts it, so that the same program and libraries are found.
 _SERVE = (
-    "import sys; sys.path[:] = sys.argv[2:]; "
-    "from grader.classroom.run import serve; serve(int(sys.argv[1]))"
+    "import sys; sys.path[:] = sys.argv[3:]; "
+    "from grader.classroom.run import serve; serve(int(sys.argv[1]), sys.argv[2])"
 )
 
 
@@ -281,8 +285,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.stdin.close()
 
 
-def serve(descriptor: int) -> None:
-    """Grade each job that comes through a pipe, until the other end is closed."""
+def serve(descriptor: int, folder: str) -> None:
+    """Grade each job that comes through a pipe, until the other end is closed.
+
+    Temporary files are in a folder.
+    """
+    tempfile.tempdir = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's, for the one that started it
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()

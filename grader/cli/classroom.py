@@ -50,6 +50,7 @@ def grade(
     """Grade a class; begun again, it goes on where it was."""
     from grader.app.classes import ClassPlan, grade_class
 
+    entrypoint.end_by_signals()
     if scheduler:
         import logging
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import islice
 from traceback import format_exception, walk_tb
+from typing import NoReturn
 
 import typer
 
@@ -26,6 +28,7 @@ EXIT_INTERRUPTED = 130
 EXIT_BANK_FAULT = 3
 EXIT_GRADER_FAULT = 4
 EXIT_USAGE = 2
+ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 _NO_QUESTION = re.compile(r"no question (\S+); did you mean (\S+)\?")
 _WORDS = {  # what typer and pydantic say: as we say it
@@ -36,6 +39,17 @@ _WORDS = {  # what typer and pydantic say: as we say it
     "Input should be less": "expected a number less",
     "Input should be ": "expected ",
 }
+
+
+def end_by_signals() -> None:
+    """Let SIGTERM and SIGHUP end this process as Ctrl-C does, so that no temporary file is left."""
+    for number in ENDING:
+        signal.signal(number, _end)
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    """End with the status that a shell gives a program that a signal has ended."""
+    raise SystemExit(128 + number)
 
 
 def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli import output
+from grader.cli import entrypoint, output
 from grader.cli.context import Json, Seed, argument, context, flag, ids, need_page, option
 from grader.reports import sheet
 
@@ -45,6 +45,7 @@ def grade(
     """Grade your file. Exit status: 0 pass, 1 fail."""
     from grader.app import grading, interviews
 
+    entrypoint.end_by_signals()
     here = context(ctx)
     need_page(html)
 

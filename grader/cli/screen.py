@@ -20,13 +20,13 @@ from datetime import datetime
 from functools import partial
 from itertools import chain
 from shutil import get_terminal_size
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import typer
 
 from grader import forms
 from grader.app.watching import Watching
-from grader.cli import drill, output, questions
+from grader.cli import drill, entrypoint, output, questions
 from grader.cli.edit import open_editor
 from grader.cli.grade import around_of
 from grader.model.errors import DrillError, UsageError
@@ -37,7 +37,6 @@ from grader.reports.grade import page
 from grader.sandbox import Closing
 
 SAVED = "saved"
-_ENDING = (signal.SIGTERM, signal.SIGHUP)
 _WAKING = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
 _SEQUENCE = re.compile(r"\x1b[\[O][0-?]*[ -/]*[@-~]?")  # what an arrow sends, say
 _STYLE = re.compile(r"\x1b\[\d*m")
@@ -79,11 +78,6 @@ def events(wake: int) -> Iterator[str]:
         if not typed:
             return
         yield from _SEQUENCE.sub("", typed.decode("utf-8", "replace"))
-
-
-def _end(number: int, _frame: object) -> NoReturn:
-    """End with the status that a shell gives a program that a signal has ended."""
-    raise SystemExit(128 + number)
 
 
 class Live(NamedTuple):
@@ -139,8 +133,7 @@ class Screen(Closing):
 
     def take(self) -> None:
         """Have keys at once, and the other screen, until `close`."""
-        for number in _ENDING:
-            signal.signal(number, _end)
+        entrypoint.end_by_signals()
         for number in _WAKING:
             signal.signal(number, lambda *_: None)
         signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
@@ -150,7 +143,7 @@ class Screen(Closing):
     def close(self) -> None:
         """Leave the terminal exactly as it was; one that is gone is no fault."""
         with output.interrupts_ignored():  # a second would end this half way
-            for number in (*_ENDING, *_WAKING):
+            for number in (*entrypoint.ENDING, *_WAKING):
                 signal.signal(number, signal.SIG_DFL)
             signal.set_wakeup_fd(-1)
             with suppress(output.PipeClosedError, DrillError, termios.error):

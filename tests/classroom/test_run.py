@@ -225,7 +225,8 @@ process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=Tr
 for _ in range(int(after)):
     process.stdout.readline()
 if int(number):
-    os.killpg(process.pid, int(number)) if int(number) == signal.SIGINT else process.kill()
+    os.killpg(process.pid, signal.SIGINT) if int(number) == signal.SIGINT else process.send_signal(
+        int(number))
 process.stdout.read()
 print(process.wait())
 try:
@@ -284,3 +285,19 @@ def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:
     assert "of 12 are kept; begun again, it goes on from there" in found.stderr
     assert "Traceback" not in found.stderr
     assert 2 <= len(settled(twelve)) < 12
+
+
+@linux
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(0, 0), (signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+)
+def test_no_temporary_file_is_left_whatever_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, status: int
+) -> None:
+    places = write(tmp_path, 12)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    assert command(places, number, 2).stdout.split() == [str(status), "alone"]
+    assert list(temporary.iterdir()) == []
