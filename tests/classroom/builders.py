@@ -167,11 +167,13 @@ def write_results(folder: Path, terms: Terms, entries: Iterable[Entry]) -> Path:
 
 # What a student may write.
 
+PRODUCT = str(7919 * 7907)  # which a template would show; no number of a page has these digits
 HOSTILE = [
     "<script>alert(1)</script>", "</title></style></script><img src=x onerror=alert(1)>",
     "</pre></main><h1>you</h1>", "[a](http://evil.example)", "a\n\n# b\n<hr>\n```\nc", "| a | b |",
-    '" onmouseover="alert(1)', "' autofocus onfocus='x", "{{ 7 * 7 }}{% raw %}", "&lt;b&gt; &amp;",
-    "javascript:alert(1)", "../../etc/passwd", "=1+1", "\u202ecod.exe\u2066", "\x1b[31mred\x07",
+    '" onmouseover="alert(1)', "' autofocus onfocus='x", "{{ 7919 * 7907 }}{% raw %}",
+    "&lt;b&gt; &amp;", "javascript:alert(1)", "../../etc/passwd", "=1+1", "\u202ecod.exe\u2066",
+    "\x1b[31mred\x07",
     "nul\x00 del\x7f c1\x9b", "line\u2028sep\u2029para\rret", "\ud800 lone", "http://evil.example",
     "z\u0300\u0301\u0302\u0303\u0304", "<!--", "]]>", "#s1", "x" * 9000,
 ]  # fmt: skip
