@@ -233,28 +233,31 @@ def to_html(blocks: Sequence[Block]) -> str:
     return "".join(framed(title, [render_html(blocks)]))
 
 
-def write_feedback(results: Results, folder: Path) -> tuple[int, int]:
+def write_feedback(results: Results, folder: Path) -> tuple[int, int, list[str]]:
     """Write what each student of a class is told; what says the same already stays untouched.
 
-    Returns how many students there are, and how many files were written.
+    Returns how many students there are, how many files were written, and the names of pages in the
+    folder that are of no student: nobody knows whether this program wrote them, so they stay.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         raise UsageError(f"{folder}: expected a folder to write: {fault.strerror}") from fault
     students = changed = 0
+    others = {path.name for path in folder.iterdir() if path.suffix in {".md", ".html"}}
     for student, entries in groupby(results.entries(), key=lambda one: one.handed.student):
         said = feedback(results.terms, list(entries))
         students += 1
         for ending, text in ((".md", render_markdown(said)), (".html", to_html(said))):
             written = text.encode("utf-8", "backslashreplace")
             path = folder / f"{stem(student)}{ending}"
+            others.discard(path.name)
             with suppress(OSError):
                 if read_regular(path, len(written) + 1)[0] == written:
                     continue
             write_whole(path, [written])
             changed += 1
-    return students, changed
+    return students, changed, sorted(others)
 
 
 _LONGEST = 60  # characters of the name of a file

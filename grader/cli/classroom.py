@@ -14,7 +14,7 @@ from grader.bank.storage import write_whole
 from grader.cli import entrypoint, output
 from grader.cli.context import Jobs, Json, Seed, argument, context, flag, ids, need_page, option
 from grader.model.errors import UsageError
-from grader.model.numerals import quantity, span
+from grader.model.numerals import joined, quantity, span
 
 if TYPE_CHECKING:
     from grader.app.classes import ClassProgress
@@ -144,6 +144,7 @@ def report(
 ) -> None:
     """Show who passed what, and which ideas a class holds."""
     from grader.app.classes import report_class, said_of_hidden
+    from grader.classroom.hand_in import SHOWN
     from grader.classroom.report import class_blocks, summary
     from grader.classroom.results import Results
     from grader.classroom.student import write_feedback
@@ -152,9 +153,12 @@ def report(
     need_page(html)
     if feedback:
         with Results(results) as read:
-            students, changed = write_feedback(read, feedback)
+            students, changed, others = write_feedback(read, feedback)
             for said in said_of_hidden(read.terms):
                 output.info(said)
+        if others:
+            names = joined(others, SHOWN)
+            output.warn(f"{feedback}: pages of nobody in {results}: {names}; remove what is old")
         if not json:
             files = quantity(changed, "file")
             output.write(f"{quantity(students, 'student')}, {files} written in {feedback}")

@@ -106,7 +106,7 @@ def test_the_class_has_its_reports(folder: Path) -> None:
         entries = list(results.entries())
         page = "".join(class_page(find(results.terms, entries), entries, "out"))
         assert all(who in page for who in HONEST)
-        written, _ = write_feedback(results, folder / "feedback")
+        written, _, _ = write_feedback(results, folder / "feedback")
         assert written == len({one.handed.student for one in entries})
         for form in ("csv", "jsonl"):
             lines = "".join(export(results, form)).splitlines()
