@@ -24,6 +24,7 @@ from grader.bank.faults import faults as faults_of
 from grader.bank.storage import MAX_SOURCE, files_of, read_regular, write_whole
 from grader.classroom.hand_in import SHOWN, HandIns
 from grader.classroom.layout import Layout, Pattern, doubtful_students, fitting_pattern
+from grader.classroom.overrides import ClassFileError
 from grader.classroom.report import ClassFindings, class_page, find
 from grader.classroom.results import TERMS, Results, read_terms
 from grader.classroom.run import LEVELS, DaskPool, Job, LocalPool, grade_all, versions
@@ -120,15 +121,6 @@ class ClassFile(Keys):
         return [ClassQuestion(id=q) if isinstance(q, str) else q for q in self.questions]
 
 
-class ClassFileError(UsageError):
-    """A class.yaml is wrong; `problems` holds every fault, `excerpt` the line of a mistake."""
-
-    def __init__(self, error: BankError) -> None:
-        super().__init__(error.problems[0])
-        self.problems = error.problems
-        self.excerpt = error.excerpt
-
-
 def schema() -> str:
     """Return the JSON Schema of a class.yaml, by which editors complete and check it."""
     whole = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
@@ -145,6 +137,7 @@ def read_class(
     if level and level not in LEVELS:
         raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {level}")
     config, written = _read(file) if file else (ClassFile(format=1), None)
+    faults = list(_faults(config))
     if ids and config.questions:
         raise UsageError(
             f"expected --question or the questions of {file}, found both",
@@ -155,7 +148,6 @@ def read_class(
     if not config.questions:
         raise UsageError("expected --question ID or --class class.yaml with questions, found none")
     questions: list[Question] = []
-    faults: list[Fault] = []
     for i, asked in enumerate(config.asked):
         try:
             questions.append(ctx.load(asked.id))
@@ -181,13 +173,10 @@ def _read(path: Path) -> tuple[ClassFile, Document]:
     except BankError as error:
         raise ClassFileError(error) from None
     try:
-        config = ClassFile.model_validate(written.data)
-        faults = list(_faults(config))
+        return ClassFile.model_validate(written.data), written
     except ValidationError as error:
         faults = faults_of(error, written.data, ClassFile)
-    if faults:
-        raise ClassFileError(written.complaint(faults, "the class"))
-    return config, written
+        raise ClassFileError(written.complaint(faults, "the class")) from None
 
 
 def _faults(config: ClassFile) -> Iterator[Fault]:
@@ -317,11 +306,19 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         stretch=plan.stretch or config.stretch, submissions=str(folder), per_student=per_student,
         file=str(plan.file or ""),
     )  # fmt: skip
-    if plan.file is None and (plan.out / TERMS).exists() and read_terms(plan.out).file:
+    before = read_terms(plan.out) if (plan.out / TERMS).exists() else terms
+    if plan.file is None and before.file:
         raise UsageError(
             f"{plan.out}: --question would forget the deadline, the weights and the questions of "
             "the class.yaml that these results were made with",
-            hint=f"--class {read_terms(plan.out).file} again, or another --out",
+            hint=f"--class {before.file} again, or another --out",
+        )
+    earlier = [one.id for one in before.questions]
+    if plan.file is None and not {*earlier} <= {*asked}:
+        options = " ".join(f"--question {one}" for one in dict.fromkeys([*earlier, *asked]))
+        raise UsageError(
+            f"{plan.out}: it has grades of {joined(earlier)}, which this command would leave out",
+            hint=f"{options}, or another --out",
         )
     # Before anything is written: it may be refused.
     with (
@@ -337,6 +334,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         Results(plan.out, write=terms, drawn=seed is None) as results,
     ):
         count = results.take(handed, handed.unused)
+        _say_changed(ctx, before, results)
         _say_found(ctx, plan.submissions, terms, handed, count)
         for said in said_of_hidden(terms):
             ctx.warn(said)
@@ -441,6 +439,19 @@ def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: i
         ctx.warn(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}")
 
 
+def _say_changed(ctx: Context, before: Terms, results: Results) -> None:
+    """Say whose grades are left out from now on, and which options grade everybody again."""
+    if results.gone:
+        files = (f"{student} ({question})" for student, question in results.gone)
+        ctx.warn(
+            f"{results.folder}: left out, as they are not handed in now: {joined(files, SHOWN)}"
+        )
+    terms = (before, results.terms)
+    if len({(one.seed, one.level, one.strict_text) for one in terms}) > 1:
+        text = "another seed, isolation or --strict-text than before: all of this is graded again"
+        ctx.warn(f"{results.folder}: {text}")
+
+
 def _say_numbers(ctx: Context, terms: Terms, questions: Sequence[Question]) -> None:
     """Say whose numbers a question that draws its numbers is graded with."""
     for question in questions:
@@ -463,8 +474,8 @@ def _say_doubtful(ctx: Context, root: Path, results: Results) -> None:
             (f"{inert(second, 60)} of {inert(first, 60)}" for first, second in pairs), SHOWN
         )
         ctx.warn(
-            f"{root}: graded as students of their own, but they may be later files: {shown}; "
-            "if so, rename or remove the files"
+            f"{root}: graded as two students each, but it may be one: {shown}. If it is one, "
+            "remove the file that must not count; if not, rename one, and the names are clear"
         )
 
 

@@ -13,12 +13,21 @@ from pathlib import Path
 
 from grader.bank.storage import read_regular
 from grader.model.classroom import Override, Terms
-from grader.model.errors import UsageError, did_you_mean
+from grader.model.errors import BankError, UsageError, did_you_mean
 
 OVERRIDES = "overrides.csv"
 _COLUMNS = ("student", "question", "points", "note")
 NO_FILE = "nothing handed in"  # how a note begins for who has no other row
 _MOST = 4_000_000  # bytes
+
+
+class ClassFileError(UsageError):
+    """A class.yaml or overrides.csv is wrong; `problems` has every fault, `excerpt` a line."""
+
+    def __init__(self, error: BankError) -> None:
+        super().__init__(error.problems[0])
+        self.problems = error.problems
+        self.excerpt = error.excerpt
 
 
 def read_overrides(
@@ -30,7 +39,8 @@ def read_overrides(
     if not path.exists():
         return found
     most = {one.id: one.of for one in terms.questions}
-    for line, row in _rows(path):
+    faults: list[str] = []
+    for line, row in _rows(path, faults):
         student, question, points, note = (row[name].strip() for name in _COLUMNS)
         wrong = ""
         if student not in students and not note.casefold().startswith(NO_FILE):
@@ -43,13 +53,19 @@ def read_overrides(
         elif (student, question) in found:
             wrong = f"expected one line for {student} and {question}, found another"
         if wrong:
-            raise UsageError(f"{path}:{line}: {wrong}")
-        found[student, question] = Override(int(points), note)
+            faults.append(f"{path}:{line}: {wrong}")
+        else:
+            found[student, question] = Override(int(points), note)
+    if faults:
+        raise ClassFileError(BankError(faults[0], problems=faults))
     return found
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Give each row by column, with the number of its last line; what is empty is passed over."""
+def _rows(path: Path, faults: list[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Give each row by column, with the number of its last line; what is empty is passed over.
+
+    Rows of another length, and the end of the file from a row on that is no CSV, join the `faults`.
+    """
     try:
         text = read_regular(path, _MOST)[0].decode("utf-8-sig")
     except UnicodeDecodeError as fault:
@@ -72,7 +88,8 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             if any(cell.strip() for cell in row):
                 if len(row) != len(head):
                     text = f"expected {len(head)} cells, found {len(row)}"
-                    raise UsageError(f"{path}:{rows.line_num}: {text}")
+                    faults.append(f"{path}:{rows.line_num}: {text}")
+                    continue
                 yield rows.line_num, {"note": "", **dict(zip(head, row, strict=True))}
     except csv.Error as fault:
-        raise UsageError(f"{path}:{rows.line_num}: expected CSV: {fault}") from fault
+        faults.append(f"{path}:{rows.line_num}: expected CSV: {fault}")

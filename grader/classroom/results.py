@@ -16,7 +16,6 @@ import hashlib
 import json
 import os
 import sqlite3
-import stat
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, replace
@@ -67,6 +66,7 @@ CREATE TABLE IF NOT EXISTS aside (  -- files that are no student's answer
 );
 CREATE INDEX IF NOT EXISTS grade_by_key ON grade (key, state);
 """
+_OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 _HAND_IN = "student, question, path, sha256, at, fault, name, email, late"
 _NO_FILE: dict[str, Any] = {"path": "", "sha256": "", "at": "", "fault": "", "late": False}
 _REPAIR = (
@@ -95,6 +95,7 @@ class Results(Closing):
         If their seed was `drawn` by chance, one that is kept there stays.
         """
         self.folder = folder
+        self.gone: list[tuple[str, str]] = []  # students with questions that have no file now
         self._writes = write is not None
         with ExitStack() as opened:
             if write is not None:
@@ -106,13 +107,22 @@ class Results(Closing):
             self._questions = {question.id: question for question in self.terms.questions}
             self._root = _storable(self.terms.submissions)
             path = folder / TABLE
-            if path.is_symlink() or (path.exists() and not stat.S_ISREG(path.stat().st_mode)):
+            if path.is_symlink() or (path.exists() and not path.is_file()):
                 raise UsageError(f"{path}: expected a file, found something else in its place")
             with _explained(path):
                 uri = f"{path.absolute().as_uri()}?mode={'ro' if write is None else 'rwc'}"
                 # What changes anything begins a transaction; `with self._db` ends it.
                 db = sqlite3.connect(uri, uri=True, isolation_level="IMMEDIATE")
                 self._db = opened.enter_context(closing(db))
+                with closing(sqlite3.connect(":memory:")) as ours:
+                    ours.executescript(_SCHEMA)
+                    known = {*ours.execute(_OBJECTS)}
+                # A view, a trigger or a computed column of a stranger may run forever.
+                if not known.issuperset(self._db.execute(_OBJECTS)):
+                    raise UsageError(
+                        f"{path}: expected the tables of drill class grade, found others",
+                        hint=_REPAIR,
+                    )
                 if write is not None:
                     self._db.execute("PRAGMA journal_mode = WAL")  # others may read meanwhile
                     self._db.execute("PRAGMA synchronous = FULL")  # a commit is on the disk
@@ -136,6 +146,7 @@ class Results(Closing):
         count = 0
         root = self._root
         with _explained(self.folder / TABLE), self._db as db:
+            before = self._answered()
             gone = "UPDATE grade SET place = -1 WHERE"
             db.execute(f"{gone} root = ?", [root])
             for one, program in handed:
@@ -166,7 +177,12 @@ class Results(Closing):
                 "INSERT INTO aside VALUES (?, ?, ?)",
                 ((root, *map(_storable, one)) for one in unused),
             )
+            self.gone = sorted(before - self._answered())
         return count
+
+    def _answered(self) -> set[tuple[str, str]]:
+        """Return the students that handed something in, each with a question."""
+        return {*self._rows("SELECT DISTINCT student, question FROM grade WHERE place >= 0")}
 
     def keep(self, graded: Graded, at: str) -> None:
         """Keep what came of a grade, for everybody who handed in that program: one commit."""

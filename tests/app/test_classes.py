@@ -15,7 +15,6 @@ import pytest
 
 from grader.app.classes import (
     ClassFile,
-    ClassFileError,
     ClassPlan,
     ClassProgress,
     ClassQuestion,
@@ -28,6 +27,7 @@ from grader.app.context import Context
 from grader.bank import load
 from grader.classroom.export import export
 from grader.classroom.layout import AnswerNames, fitting_pattern
+from grader.classroom.overrides import ClassFileError
 from grader.classroom.report import find
 from grader.classroom.results import Results, key_of
 from grader.classroom.run import with_shares
@@ -313,9 +313,9 @@ def test_questions_are_named_in_one_place(folder: Path) -> None:
     assert terms(folder).title == "Statistics, autumn"
 
 
-def said_of(folder: Path, *questions: str, **plan: Any) -> list[str]:
+def said_of(folder: Path, *questions: str, said: list[str] | None = None, **plan: Any) -> list[str]:
     """Return what the command says beside the verdicts."""
-    said: list[str] = []
+    said = [] if said is None else said
     ctx = Context(
         folder, folder / "data", lambda: NOW, bank=PARTS, say=lambda one, _: said.append(one)
     )
@@ -332,6 +332,42 @@ def test_a_question_alone_forgets_nothing_of_a_class(folder: Path) -> None:
     assert "--class " in refused.value.hint
     assert terms(folder) == before
     assert said_of(folder, "mean-and-spread", out=folder / "other") != []
+
+
+def test_a_question_alone_leaves_out_no_other_that_was_graded(tmp_path: Path) -> None:
+    tree(tmp_path / "in", {"ada/deviations.py": REFERENCE, "ada/ledger.py": REFERENCE})
+    graded(tmp_path)
+    with pytest.raises(UsageError, match="it has grades of deviations, which") as refused:
+        graded(tmp_path, questions=("ledger",))
+    assert "--question deviations --question ledger, or" in refused.value.hint
+    assert verdicts(tmp_path) == {"ada": ("pass", 100)}
+    graded(tmp_path, questions=("ledger", "deviations"))
+    with Results(tmp_path / "out") as results:
+        assert {one.question.id for one in results.entries()} == {"deviations", "ledger"}
+
+
+def test_no_mark_is_left_out_or_changes_without_a_word(folder: Path) -> None:
+    tree(folder / "in", {"bo/mean-and-spread.py": RIGHT})
+    quiet = said_of(folder, "mean-and-spread", seed=1)
+    assert not re.search("left out|graded again", " ".join(quiet))
+    assert said_of(folder, "mean-and-spread") == quiet  # the seed is kept
+    (folder / "in" / "bo" / "mean-and-spread.py").unlink()
+    said = said_of(folder, "mean-and-spread")
+    assert (
+        f"{folder / 'out'}: left out, as they are not handed in now: bo (mean-and-spread)" in said
+    )
+    for literal in (False, True):
+        again = " ".join(said_of(folder, "mean-and-spread", seed=2, strict_text=literal))
+        assert "another seed, isolation or --strict-text than before: all of this is" in again
+        assert "left out" not in again
+
+
+def test_nobody_is_left_out_without_a_word_if_nothing_is_found(folder: Path) -> None:
+    said_of(folder, "mean-and-spread")
+    said: list[str] = []
+    with pytest.raises(NothingHandedIn):
+        said_of(folder, "mean-and-spread", said=said, pattern="{student}.{question}.py")
+    assert "not handed in now: ada (mean-and-spread)" in " ".join(said)
 
 
 def test_the_command_says_what_hiding_costs(folder: Path) -> None:
@@ -367,8 +403,9 @@ def test_the_command_names_students_who_may_be_one(folder: Path) -> None:
     files = {f"{name}.py": "x" for name in ("ann", "ann (1)", "ann_v2", "ann-2", "bo")}
     tree(folder / "flat", files)
     said = said_of(folder, "mean-and-spread", submissions=folder / "flat", out=folder / "other")
-    (text,) = [one for one in said if "students of their own" in one]
+    (text,) = [one for one in said if "two students" in one]
     assert "ann (1) of ann and ann_v2 of ann" in text
+    assert "remove the file that must not count; if not, rename one" in text
     assert "ann-2" not in text
 
 
@@ -485,6 +522,13 @@ def test_every_fault_is_listed(folder: Path) -> None:
     with pytest.raises(ClassFileError) as found:
         by_file(folder, WHOLE, "best", "worst", "weight: 2", "weight: two")
     assert len(found.value.problems) == 2
+    edits = ("2026-11-20T23:59:00+01:00", "Friday", "spread]", "spred]", "far, many", "fur, many")
+    with pytest.raises(ClassFileError) as found:
+        by_file(folder, WHOLE, *edits)
+    lines = [one.removeprefix(f"{folder / 'class.yaml'}:") for one in found.value.problems]
+    assert [re.sub(r":.*? (expected a? ?\w+).*", r" \1", one) for one in lines] == [
+        "3 expected a time", "9 expected one", "11 expected a check",
+    ]  # fmt: skip
 
 
 def test_the_example_and_the_tables_of_the_docs_are_whole(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from grader.classroom.overrides import OVERRIDES
 from grader.classroom.report import class_blocks, class_page, find
 from grader.classroom.results import Results
 from grader.classroom.student import feedback
+from grader.cli import app
 from grader.model.classroom import Entry, Late, Terms
 from grader.model.errors import UsageError
 from grader.model.report import PartResult, Report, Verdict
@@ -213,3 +214,21 @@ def test_a_line_that_is_wrong_is_named(tmp_path: Path, text: str | bytes, said: 
         with pytest.raises(UsageError) as raised:
             counting(folder)
         assert raised.value.message == f"{folder / OVERRIDES}{said}"
+
+
+def test_every_fault_of_the_file_is_listed_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        "student,question,points,note\nann,mean,5,\nan,mean,5,\nann,men,5,\nann,mean,50,\nann,mean\n"
+        'ann,mean,6,\nann,mean,"5"x,\nann,men,5,\n'
+    )
+    folder = kept(tmp_path, TERMS, entry("ann", of(5)), overrides=text)
+    assert app.run(["class", "report", str(folder), "--json"]) == 2
+    problems = json.loads(capsys.readouterr().out)["error"]["problems"]
+    starts = (
+        "3: no student 'an' ", "4: no question 'men' ", "5: expected whole points from 0 to ",
+        "6: expected 4 cells, found 2", "7: expected one line for ann and mean", "8: expected CSV",
+    )  # fmt: skip
+    for problem, start in zip(problems, starts, strict=True):
+        assert problem.startswith(f"{folder / OVERRIDES}:{start}")

@@ -194,6 +194,31 @@ def test_a_link_a_pipe_or_other_content_is_refused(tmp_path: Path, name: str) ->
     assert precious.read_text() == "mine"
 
 
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT * FROM n"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        f"CREATE VIEW more AS {ENDLESS}",
+        f"DROP TABLE aside; CREATE VIEW aside AS {ENDLESS}",
+        f"CREATE TRIGGER t INSERT ON aside BEGIN DELETE FROM grade WHERE at IN ({ENDLESS}); END",
+        "DROP TABLE aside; CREATE TABLE aside (root, path AS (hex(zeroblob(999999999))), why)",
+        "CREATE INDEX more ON grade (hex(path))",
+        "CREATE TABLE more (a)",
+    ],
+    ids=["view", "view in place of a table", "trigger", "computed", "index", "table"],
+)
+def test_tables_of_a_stranger_are_refused_before_they_are_read(tmp_path: Path, made: str) -> None:
+    write_results(tmp_path, CLASS, [entry("ada", report())])
+    with sqlite3.connect(tmp_path / TABLE) as db:
+        db.executescript(made)
+    db.close()
+    for write in (None, CLASS):
+        with pytest.raises(UsageError, match="expected the tables of drill class grade"):
+            Results(tmp_path, write=write)
+
+
 @pytest.mark.parametrize("content", [None, b"no database" * 1000])
 def test_verdicts_that_are_gone_are_not_said_to_be_kept(
     tmp_path: Path, content: bytes | None
