@@ -40,12 +40,6 @@ def read_submission(path: Path) -> bytes:
     return content
 
 
-def code_lines(submission: bytes) -> list[bytes]:
-    """Return the lines of a file, without blank ones and comments on lines of their own."""
-    lines = (line.rstrip() for line in submission.splitlines())
-    return [line for line in lines if line and not line.lstrip().startswith(b"#")]
-
-
 def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
     """Write a new file, and its folder; return False, touching nothing, if one is there."""
     try:

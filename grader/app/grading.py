@@ -38,10 +38,11 @@ class Graded(NamedTuple):
     tries: int  # at the question with this one; 0: it does not count as one
     hints_left: bool
     known: int  # how many parts are asked of who tries: no command knows cases of later ones
-    unchanged_since: int = 0  # the part that this file passed, if it has not changed since
+    unchanged_since: int = 0  # the part that this code passed, if it has not changed since
     next_part: int | None = None  # number of the part that is asked from now on, if it is a new one
     clock: str = ""  # what is left of the interview that is open
     interviewed: bool = False  # whether one is over, and was not looked back on
+    interview: str = ""  # the command that continues it
 
 
 class SealedError(UsageError):
@@ -125,7 +126,6 @@ def grade(
         yours = ctx.progress(question)
         why_not = _why_not_counted(choice, path, file, yours.tries)
         is_own = why_not is None
-        starter = question.is_starter(submission)
         once = forms.of(question.spec).one_try and not yours.tries
         if once and why_not is not None and not yours.given_up:
             raise UsageError(
@@ -153,14 +153,19 @@ def grade(
             session.grade, question, proved=proved, parts=wanted,
             workers=started[0] if started else None,
         )  # fmt: skip
+        passed = b""
+        if is_own and (passed_by := yours.passed_by):
+            passed = ctx.read(lambda db: events.submission(db, passed_by), b"")
         report = judge(
-            submission, seed=seed, filename=path.name, explain_starter=explain,
+            submission, seed=seed, filename=path.name, explain_starter=explain, passed=passed,
             progress=lambda done, checks: doing(f"grading, {done} of {checks} checks"),
         )  # fmt: skip
     unread = report.raised is not None and report.raised.is_of_text
-    no_try = unread or starter or not submission.strip()
-    is_counted = begun is not None and is_own and not no_try
-    since = _unchanged_since(ctx, yours, report, submission) if is_counted else 0
+    since = 0
+    if passed and report.unchanged and not question.is_starter(submission):
+        since = yours.parts if report.parts_passed == yours.parts else 0
+        report = replace(report, unchanged=False)
+    no_try = unread or report.unchanged or not submission.strip()
     if begun is not None:
         from grader.reports.json import dumps
 
@@ -205,22 +210,8 @@ def grade(
         next_part=asked if asked > before and report.parts_passed < asked else None,
         clock=left,
         interviewed=not interviews.left(ctx) and interviews.latest(ctx) is not None,
+        interview=ctx.interview(),
     )
-
-
-def _unchanged_since(ctx: Context, yours: Progress, report: Report, submission: bytes) -> int:
-    """Return the part that a file passed, if it still passes it and has not changed since.
-
-    0 if the file is new, or no part of the sitting is passed.
-    """
-    from grader.reports.words import deciding
-
-    failing = deciding(report)
-    passed_by = yours.passed_by
-    if passed_by is None or not failing or failing[0].part <= yours.parts:
-        return 0
-    before = ctx.read(lambda db: events.submission(db, passed_by), b"")
-    return yours.parts if files.code_lines(before) == files.code_lines(submission) else 0
 
 
 def meant(

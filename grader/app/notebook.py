@@ -22,7 +22,7 @@ from typing import Any
 
 from grader import forms
 from grader.app.context import need_torch, seed_of
-from grader.app.files import code_lines, read_submission
+from grader.app.files import read_submission
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.model.report import Report
@@ -135,15 +135,16 @@ class OpenQuestion(Shown, Closing):
             self._session = GradingSession(self.question)
             weakref.finalize(self, self._session.close)
         try:
-            report = self._session.grade(file, seed=seed, filename=name, explain_starter=False)
+            report = self._session.grade(
+                file, seed=seed, filename=name, explain_starter=False, passed=self._passed
+            )
         except KeyboardInterrupt:  # in the middle of what processes say
             self.close()
             raise
         before = self._asked
         parts = len(self.question.spec.parts)
-        same = report.parts_passed == before - 1 and code_lines(file) == code_lines(self._passed)
-        if same:
-            report = replace(report, misconceptions=(), explanations=())
+        same = bool(self._passed) and report.unchanged and report.parts_passed == before - 1
+        report = replace(report, unchanged=report.unchanged and not same)
         self._asked = max(before, min(report.parts_passed + 1, parts))
         new = self._asked if self._asked > before and report.parts_passed < parts else 0
         self._hints = 0 if new else self._hints

@@ -180,6 +180,11 @@ class Question:
         return found | {name: name for name in called if name not in found}
 
     @property
+    def code_names(self) -> tuple[str, ...]:
+        """The functions and classes among these names: letters of answers are no code."""
+        return tuple(n for n, s in self.names_of().items() if s != n or n in self.functions)
+
+    @property
     def driven(self) -> tuple[str, ...]:
         """Names that the driver must define, in order of first use."""
         called = (self.functions_of_runs(self.runs, owner) for owner in ("driver", "judge"))

@@ -261,7 +261,7 @@ class Report:
     bank: str = ""  # path of the bank that the question came from
     digest: str = ""  # of the question: its spec and all its programs
     program: str = ""  # version of drill
-    unchanged: bool = False  # whether the submission is the starter as it was handed out
+    unchanged: bool = False  # whether it has the code of the starter, or of what passed before
     outputs: str = ""  # digest of what is wrong in what it computed; "" where nothing was
     unread: tuple[str, ...] = ()  # in a class: lines of answers that count as not given, and why
     stopped: tuple[str, ...] = ()  # in a class: what the file raised, though the rest of it counts

@@ -18,8 +18,8 @@ from grader.model.report import FINE, CheckResult, Named, Report, Verdict
 BLAME = {
     Verdict.INVALID: "The question is at fault, not your code: ",
 }
-STARTER = "This is the starter, unchanged: below is a symptom, not a cause."
-UNCHANGED = "This file passed part {}, and has not changed since: below is a symptom, not a cause."
+STARTER = "This is still the starter's code: below is a symptom, not a cause."
+UNCHANGED = "This code passed part {}, and has not changed since: below is a symptom, not a cause."
 BEFORE = "You passed {} before, which stays so."
 HARMLESS = "this does not count against you"
 _NUMBERS = re.compile(r"your numbers in (both|all|the) [^.]*")

@@ -71,6 +71,8 @@ class RemoteProgram:
     alone: bool = False  # whether it has to be asked for one thing at a time
     # Gives the reference, which carries out the steps of judge; by default the own worker does.
     judging: Callable[[], RemoteProgram] | None = None
+    before: bytes = b""  # a text whose code it may still have
+    code: Names = ()  # what that code defines
     loads: protocol.Load | None = None  # as it was loaded
     loaded: Loaded | None = field(default=None, init=False)
 
@@ -96,6 +98,8 @@ class RemoteProgram:
             skip=cells.is_skipping(self.sources[-1]),
             keep=self.keep,
             stand_ins=self.untrusted,
+            before=_bytes(self.before) if self.before else None,
+            code=tuple(self.code),
         )
         self.loads = request
         self.loaded = self._ask(request, Loaded)

@@ -47,6 +47,7 @@ from grader.session.submission import (
 
 MAX_SEED = 2**63 - 1  # what is recorded of a grade has it as a whole number of 64 bits
 PATIENCE = 1.0  # seconds for running the reference a second time, in the first grade
+MOST_COMPARED = 1 << 16  # bytes of a submission whose code is compared with what it was
 SHOWN_OUTPUT = 4000  # characters of the submission's printing that go into a report
 
 
@@ -61,12 +62,13 @@ def grade(
     parts: Collection[int] | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
     explain_starter: bool = True,
+    passed: bytes = b"",
 ) -> Report:
     """Grade one submission in a session of its own; see `GradingSession`."""
     with GradingSession(question, workers=workers, proved=proved, parts=parts) as session:
         return session.grade(
             submission, seed=seed, filename=filename, progress=progress,
-            explain_starter=explain_starter,
+            explain_starter=explain_starter, passed=passed,
         )  # fmt: skip
 
 
@@ -126,6 +128,7 @@ class GradingSession(Closing):
         explain_starter: bool = True,
         lenient: bool = False,
         literal: bool = False,
+        passed: bytes = b"",
     ) -> Report:
         """Grade a submission.
 
@@ -145,6 +148,8 @@ class GradingSession(Closing):
             lenient: whether a line of answers that cannot be read is passed over, and what a file
                 defines before it raises counts, as in a class.
             literal: whether answers are read literally: `37 users` is no number then.
+            passed: the version that passed the parts before; the submission is `unchanged` if it
+                has the same code, see `worker.syntax`. Otherwise the starter's code counts.
 
         Returns:
             The report; whatever the submission does, it becomes a verdict.
@@ -187,7 +192,13 @@ class GradingSession(Closing):
             worker.deadline = Deadline(GRADE_SECONDS, self._clock)
             self.bank.limit(worker.deadline)
             try:
-                if (wrong := self._load(program)) is not None:
+                if not is_text and len(submission) < MOST_COMPARED:
+                    program.before = passed or question.starter
+                    program.code = question.code_names
+                wrong = self._load(program)
+                if program.loaded and program.loaded.same:
+                    report = replace(report, unchanged=True)
+                if wrong is not None:
                     report = self._stopped(report, wrong)
                 else:
                     report = replace(report, stopped=stop_notes(program))

@@ -125,7 +125,7 @@ def test_a_grade_is_its_report_and_is_shown_as_the_page_of_it(question: OpenQues
         .splitlines()[0]
         .startswith("FAIL  notebook   mean-and-spread, part 1 of 3   seed ")
     )
-    assert "This is the starter, unchanged" in repr(first)
+    assert "This is still the starter's code" in repr(first)
     assert (first.verdict, first.unchanged) == (Verdict.FAIL, True)
     assert first.seed != question.grade(question.starter).seed  # fresh ones
     wrong = question.grade("def mean(x):\n    return float(x.sum())\n", seed=7)

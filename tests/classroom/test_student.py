@@ -139,7 +139,7 @@ def test_who_does_not_reads_the_smallest_case_and_the_idea() -> None:
     ):  # fmt: skip
         assert part in text
     starter = said(replace(found, unchanged=True))
-    assert "This is the starter, unchanged" in starter
+    assert "This is still the starter's code" in starter
     assert "adds-it" not in starter
     assert "expected 5.5" not in starter
 

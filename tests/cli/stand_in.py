@@ -68,6 +68,7 @@ def grade(
         question.id, question.spec.title, verdict, seed, "process", 0.25, checks=(check,),
         message=f"{filename} is at fault" if verdict is Verdict.ERROR else "",
         sha256=sha256(submission).hexdigest(), follow_up="And halving?" if passed else "",
+        unchanged=question.is_starter(submission),
     )  # fmt: skip
 
 

@@ -9,6 +9,8 @@ import pytest
 from grader import open_question
 from grader.app.context import Context
 from grader.app.watching import Watching
+from grader.bank import load
+from grader.session import GradingSession
 from tests.cli.conftest import ROOT, Drill
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -17,7 +19,22 @@ BANK = ROOT / "tests" / "banks" / "parts"
 FILE = Path(ID, "submission.py")
 MEAN = "def mean(x):\n    return float(x.sum() / x.size)\n"
 BOTH = "def mean(x):\n    return float(x.mean()) if x.size else 0.0\n"
-SAME = "This file passed part 1, and has not changed since: below is a symptom"
+NOT_EDITS = [
+    "# a remark\n\n" + MEAN.replace(":", ":  "),
+    MEAN + "N = 1\n",
+    "import math\n" + MEAN,
+    MEAN + "WHY = {'nothing': 'a'}\n",
+    MEAN.replace(":\n", ':\n    """Return the mean."""\n'),
+    MEAN + "\n\nif __name__ == '__main__':\n    print(mean(2))\n",
+    MEAN + "\n\ndef helper(x):\n    return x.size\n",
+    MEAN.replace("float(x.sum() / x.size)", "float(\n        x.sum() / x.size\n    )  # so"),
+]
+EDITS = [
+    MEAN.replace("x.sum()", "x.ravel().sum()"),
+    MEAN + "\n\ndef float(x):\n    return x.item()\n",
+    MEAN + "\n\nmean.__name__ = 'mean'\n",
+]
+SAME = "This code passed part 1, and has not changed since: below is a symptom"
 
 
 @pytest.fixture
@@ -35,7 +52,7 @@ def passed(drill: Drill, *words: str) -> str:
 
 def test_nothing_of_the_next_part_is_explained_or_counted_before_an_edit(drill: Drill) -> None:
     assert "Next: edit submission.py, then drill grade\n" in passed(drill)
-    for text in (MEAN, f"# a remark\n\n{MEAN.replace(':', ':  ')}"):
+    for text in (MEAN, NOT_EDITS[0]):
         FILE.write_text(text)
         page = " ".join(drill("grade", ID).out.split())
         assert SAME in page
@@ -53,12 +70,53 @@ def test_nothing_of_the_next_part_is_explained_or_counted_before_an_edit(drill: 
     assert drill("progress", "--json").data["ideas"] == []
     assert "no try at it yet" in drill("next").out
     assert drill("case", "nothing", ID).status == 0
-    FILE.write_text(f"{MEAN}N = 1\n")
+    FILE.write_text(EDITS[0])
     page = drill("grade", ID).out
     assert IDEA in page
     assert "try 2" in page.replace("\xa0", " ")
     FILE.write_text(MEAN)
     assert SAME in " ".join(drill("grade", ID).out.split())
+
+
+def test_only_a_change_of_the_code_that_is_asked_for_is_an_edit() -> None:
+    with open_question(ID, bank=BANK) as question:
+        question.grade(MEAN)
+        for text in NOT_EDITS:
+            assert SAME in " ".join(str(question.grade(text)).split()), text
+        for text in EDITS:
+            assert IDEA in str(question.grade(text)), text
+
+
+def test_a_helper_that_the_code_calls_belongs_to_it() -> None:
+    helped = "def total(x):\n    return x.sum()\n\n\n" + MEAN.replace("x.sum()", "total(x)")
+    with open_question(ID, bank=BANK) as question:
+        question.grade(helped)
+        assert SAME in " ".join(str(question.grade(helped + "\n\nN = 1\n")).split())
+        assert IDEA in str(question.grade(helped.replace("x.sum()", "x.ravel().sum()")))
+
+
+def test_letters_of_answers_are_no_code() -> None:
+    """Its part 2 asks for WHY, and for more of the code that part 1 asks for."""
+    question = load([ROOT], "attention-backward")
+    passed = question.reference.replace(b"\nWHY", b"\nOLD")
+    with GradingSession(question) as session:
+        for letters in (b'WHY = {"sum-is-zero": "b", "blind-spot": "d"}\n', b"WHY = {}\n"):
+            report = session.grade(question.starter + letters, seed=1, explain_starter=False)
+            assert (report.unchanged, report.misconceptions) == (True, ())
+            report = session.grade(passed + b"\n", seed=1, passed=passed + letters)
+            assert report.unchanged
+
+
+@pytest.mark.parametrize("added", ["# a remark\n", "N = 1\n", "import math\n"])
+def test_the_starter_with_an_addition_that_it_does_not_use_is_no_try(
+    drill: Drill, added: str
+) -> None:
+    drill("start", ID)
+    FILE.write_text(FILE.read_text() + added)
+    page = " ".join(drill("grade", ID).out.split())
+    assert "This is still the starter's code: below is a symptom" in page
+    assert "try" not in page
+    assert "starter, unchanged" in drill("history").out
 
 
 def test_part_three_keeps_its_secrets_too(drill: Drill) -> None:
@@ -102,4 +160,4 @@ def test_watch_and_a_notebook_show_only_a_symptom(drill: Drill, tmp_path: Path) 
         again = question.grade(MEAN)
         assert SAME in " ".join(str(again).split())
         assert again.report.misconceptions == ()
-        assert IDEA in str(question.grade(f"{MEAN}N = 1\n"))
+        assert IDEA in str(question.grade(EDITS[0]))

@@ -120,15 +120,17 @@ history restore 1 --to no/where.py => 0
 IN_PARTS = r"""
 == from the first part to the last
 start mean-and-spread => 0 | part 1 of 3, 4 min | !sends nothing at all
-grade => 1 | starter, unchanged
+grade => 1 | This is still the starter's code
 grade --explain => 1 | Idea: sums
 FILE < MEAN
 grade => 1 | PASS FILE mean-and-spread, part 1 of 3 try 1 | 50 of 100 points | !NaN
 show => 0 | The mean of no entries is 0. | !how far the entries are
-grade => 1 | This file passed part 1, and has not changed since | !m is NaN | !divides-by-nothing
+grade => 1 | This code passed part 1, and has not changed since | !m is NaN | !divides-by-nothing
 FILE < MEAN\n# with a remark
-grade => 1 | This file passed part 1, and has not changed since | part 2 of 3 seed
+grade => 1 | This code passed part 1, and has not changed since | part 2 of 3 seed
 FILE < MEAN\nN = 1
+grade => 1 | This code passed part 1, and has not changed since | part 2 of 3 seed
+FILE < EDIT
 grade => 1 | m is NaN, expected 0 | divides-by-nothing | FILE mean-and-spread, part 2 of 3 try 2
 grade => 1 | m is NaN, expected 0 | divides-by-nothing | FILE mean-and-spread, part 2 of 3 seed
 FILE < WHOLE
@@ -174,7 +176,7 @@ start mean-and-spread --again => 2 | is begun again already, and not passed sinc
 show => 0 | !sends nothing at all
 list => 0 | 0/3 | started | 1 of
 next => 0 | part 1 of 3, begun again: no try at it yet Next: cd mean-and-spread && drill grade
-grade => 1 | This is the starter, unchanged
+grade => 1 | This is still the starter's code
 next => 0 | begun again: only the starter was graded
 FILE < MEAN
 grade --seed 1 => 1 | PASS FILE mean-and-spread, part 1 of 3 try 1, seed 1 | minutes (4 planned)
@@ -195,6 +197,7 @@ grade => 1 | drill case NAME --debug runs a case in pdb | --debug drill hint
 NAMES = {
     "FILE": "mean-and-spread/submission.py",
     "MEAN": r"def mean(x):\n    return float(x.sum() / x.size)",
+    "EDIT": r"def mean(x):\n    return float(x.ravel().sum() / x.size)",
     "WHOLE": r"def mean(x):\n    return float(x.sum() / x.size) if x.size else 0.0",
     "SPREAD": r"def spread(x):\n    return float(x.std())",
 }

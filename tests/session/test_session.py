@@ -234,7 +234,7 @@ def test_whose_process_is_gone_when_there_is_a_verdict_is_asked_no_more() -> Non
 
 def test_of_a_starter_nothing_is_explained_that_no_page_shows() -> None:
     question = asked(POOL)
-    mine = question.starter + b"\n# mine\n"
+    mine = question.starter + b"\nprint()\n"
     with GradingSession(question) as session:
         bare = session.grade(question.starter, seed=1, explain_starter=False)
         whole = session.grade(question.starter, seed=1)

@@ -96,6 +96,8 @@ class Load(NamedTuple):
     skip: bool = False  # whether the next cell runs after one that raises
     keep: bool = False  # whether the program counts as far as it ran; `Loaded.stopped` says why
     stand_ins: bool = False  # whether what it imports may be missing
+    before: Array | None = None  # a text of bytes, to compare its code with that of the program
+    code: Names = ()  # what that code defines, see `syntax`
 
 
 class Run(NamedTuple):
@@ -235,6 +237,7 @@ class Loaded(NamedTuple):
     undriven: Names = ()  # missing in the driver
     driver: Names = ()  # what it defines
     stopped: tuple[Raised, ...] = ()  # exceptions at top level after which it counts all the same
+    same: bool = False  # whether its code is that of the text before
 
 
 class Outcome(NamedTuple):

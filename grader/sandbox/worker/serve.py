@@ -85,6 +85,12 @@ class Server:
 
     def load(self, asked: protocol.Load) -> protocol.Loaded:
         """Execute a program; say which of the wanted functions it lacks."""
+        same = False
+        if asked.before is not None:
+            from . import syntax  # only what is handed in is compared
+
+            texts = asked.before.tobytes(), asked.sources[-1].tobytes()
+            same = syntax.has_same_code(*texts, asked.code)
         self.loads += 1  # no name twice: sys.modules keeps one module a name
         module = "submission" if asked.program == "submission" else f"program_{self.loads}"
         program = stepping.execute(module, asked)
@@ -104,6 +110,7 @@ class Server:
             ),
             driver=() if program.driver is None else stepping.defined(program.driver),
             stopped=program.stopped,
+            same=same,
         )
 
     def run(self, asked: protocol.Run) -> protocol.Outcomes:
