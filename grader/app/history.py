@@ -28,6 +28,7 @@ class Row(NamedTuple):
     sitting: int = 1
     hints: int = 0  # shown in that sitting when it was made
     given_up: bool = False  # whether the solution had been shown in it before a pass
+    tries: int = 0  # at the question with this one, as its page has it; 0: it does not count as one
     part: int = 0  # the one it came to, from 1; 0: nothing is known
     of: int = 0  # how many the question had
     on: bool = False  # whether it passed all that was asked then: what failed after was no news yet
@@ -90,7 +91,8 @@ def history(
     for of, path in sorted({(one.question, one.bank) for one in found}):
         marks |= progress.of(known, of, Path(path)).marks
     for one in found:  # what was kept, or not finished, has the mark of what came before
-        marks[one.id] = last[one.question] = marks.get(one.id) or last.get(one.question, Mark())
+        marks[one.id] = marks.get(one.id) or last.get(one.question, Mark())
+        last[one.question] = marks[one.id]._replace(tries=0)
     return tuple(_row(one, marks[one.id]) for one in found), earlier
 
 
@@ -132,6 +134,7 @@ def _row(attempt: Attempt, mark: Mark) -> Row:
         mark.sitting,
         mark.hints,
         mark.given_up,
+        mark.tries,
         part=passed if on else min(passed + 1, of),
         of=of,
         on=on,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LATEST = 100  # rows, unless all are wanted
 _LONG = "idea, or what failed first"
-_HEAD = ("no.", "question", "when", "part", "verdict", _LONG, "hints")
+_HEAD = ("no.", "question", "when", "try", "part", "verdict", _LONG, "hints")
 
 
 def list_(
@@ -70,6 +70,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         str(attempt.id),
         attempt.question,
         _local_time(attempt.created_at),
+        str(row.tries or ""),
         f"{row.part} of {row.of}" if row.of > 1 else "",
         f"{state} (a file)" if attempt.kind == "review" else state,
         row.believed,
@@ -86,7 +87,9 @@ def _local_time(moment: str) -> str:
 
 def restore(
     ctx: typer.Context,
-    attempt: Annotated[int, typer.Argument(metavar="NUMBER", help="Number in drill history.")],
+    attempt: Annotated[
+        int, typer.Argument(metavar="NUMBER", help="The no. in drill history, not the try.")
+    ],
     to: Annotated[Path | None, option("PATH", "Write it to this new file instead.")] = None,
     json: Json = False,
 ) -> None:

@@ -235,7 +235,7 @@ def table(
              if head[n] not in dropped]
             for row in (head, *rows)
         ]  # fmt: skip
-        return sheet.columns(kept[0], kept[1:], right=("no.", "min"))
+        return sheet.columns(kept[0], kept[1:], right=("no.", "try", "min"))
 
     need = max(sheet.cells(row[at]) for row in (head, *rows) if len(row) > at)
     for name in ("", *spare):

@@ -78,6 +78,7 @@ class Mark(NamedTuple):
     hints: int = 0  # shown in it
     given_up: bool = False
     parts: int = 0  # passed in it before
+    tries: int = 0  # number of the try that it is; 0: it is none
 
 
 class Start(NamedTuple):
@@ -158,6 +159,7 @@ def of(known: Overview, question: str, bank: Path, *, once: bool = False) -> Pro
             yours = replace(anew, sitting=yours.sitting + 1, rated=yours.rated, marks=yours.marks)
         before = yours.over
         parts_before = yours.parts
+        tries_before = yours.tries
         yours.started |= one.what == "started" or one.is_try
         if yours.started and not before:
             yours.moments.append(one.at)
@@ -185,8 +187,9 @@ def of(known: Overview, question: str, bank: Path, *, once: bool = False) -> Pro
                 yours.passed |= every
                 yours.over = before or every or once
         if one.attempt is not None:
+            tries = yours.tries if yours.tries > tries_before else 0
             yours.marks[one.attempt] = Mark(
-                yours.sitting, yours.hints, yours.given_up, parts_before
+                yours.sitting, yours.hints, yours.given_up, parts_before, tries
             )
         if yours.over and not before:
             yours.rated.append(replace(yours, rated=[], marks={}))

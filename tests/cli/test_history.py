@@ -53,6 +53,24 @@ def test_of_a_long_history_the_latest_are_shown_and_a_line_says_how_to_see_all(
     assert len(drill("history", "--json").data["attempts"]) == 6
 
 
+def test_the_try_of_a_page_and_the_number_to_restore_are_both_listed(drill: Drill) -> None:
+    drill("start", "halve-well")
+    drill("grade")
+    drill("start", "double-trouble")
+    pages = []
+    for text in ("# fail\n", "# error\n", "# error\n", "# fail\n\n"):
+        SUBMISSION.write_text(text)
+        pages.append(drill("grade", "double-trouble").out.replace("\xa0", " "))
+    tries = [page.partition("try ")[2][:1] for page in pages]
+    assert tries == ["1", "2", "", "3"]  # a version is one try
+    rows = drill("history", "--json").data["attempts"]
+    assert [(row["attempt"], row["tries"]) for row in rows[1:]] == [(2, 1), (3, 2), (4, 0), (5, 3)]
+    head, *lines = drill("history", "double-trouble").out.splitlines()
+    assert head.split()[:3] == ["no.", "when", "try"]
+    assert [line.split()[0::4][:2] for line in lines[:2]] == [["2", "1"], ["3", "2"]]
+    assert "no. in drill history, not the try" in drill("history", "restore", "--help").out
+
+
 def test_rows_that_say_nothing_new_are_folded(drill: Drill) -> None:
     drill("start", "double-trouble")
     for verdict in ("fail", "fail", "fail", "error", "pass"):

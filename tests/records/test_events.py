@@ -125,7 +125,7 @@ def test_hints_and_solutions_that_were_shown_are_remembered(store: Store) -> Non
     assert (yours.hints, yours.given_up) == (2, True)
     finish(store, begin(store, b"2"), "pass")
     marks = progress.of(store.read(progress.overview, empty={}), "q", Path("b")).marks
-    assert list(marks.values()) == [(1, 0, False, 0), (1, 2, True, 0)]
+    assert list(marks.values()) == [(1, 0, False, 0, 1), (1, 2, True, 0, 2)]
 
 
 @pytest.mark.parametrize(

@@ -194,4 +194,8 @@ def test_attempts_know_their_sitting_and_its_hints(store: Store) -> None:
         store, "hint 1", "hint 2", "grade a pass", "again", "grade b fail", "hint 1", "grade c fail"
     )
     found = progress.of(store.read(progress.overview, empty={}), "q", BANK).marks
-    assert [*found.values()] == [(1, 2, False, 0), (2, 0, False, 0), (2, 1, False, 0)]
+    assert [*found.values()] == [
+        (1, 2, False, 0, 1),
+        (2, 0, False, 0, 1),
+        (2, 1, False, 0, 2),
+    ]
