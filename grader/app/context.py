@@ -69,6 +69,7 @@ class Context:
     bank: Path | None = None  # the only bank to use (`--bank`)
     banks_named: bool = False  # whether the environment names banks (DRILL_BANK)
     who: str = ""
+    candidate: str = ""  # whom a host interviews: the records are theirs
     typing: str = "grade"  # the command, for those that are suggested
     say: Callable[[str, str], None] = lambda *_: None  # a warning, and what to do
     local: Callable[[datetime], datetime] = lambda moment: moment  # in the person's time zone
@@ -93,6 +94,11 @@ class Context:
     def option(self) -> str:
         """What a suggested command needs to mean the banks of this one: `--bank`, if given."""
         return "" if self.bank is None else f" --bank {shlex.quote(str(self.bank))}"
+
+    def interview(self, word: str = "") -> str:
+        """Return a command of `drill interview` as it is typed, for the same candidate."""
+        who = f" --candidate {shlex.quote(self.candidate)}" if self.candidate else ""
+        return f"drill interview {word}".rstrip() + self.option + who
 
     def warn(self, message: str, hint: str = "", *, about: str = "") -> None:
         """Say what is wrong, and what to do; once of one thing, however often it is come upon."""

@@ -28,10 +28,11 @@ def debrief(ctx: Context, number: int | None = None) -> Debrief:
     found = ctx.store.read(kept.every, empty=[])
     held = next((one for one in reversed(found) if number in {None, one.number}), None)
     if held is None:
-        raise UsageError("there is no such interview", hint="Next: drill interview")
+        raise UsageError("there is no such interview", hint=f"Next: {ctx.interview()}")
     if held is found[-1] and not held.closed:
         if left := held.left(ctx.now()):
-            raise UsageError(f"the interview is open, {left}", hint="Next: drill interview end")
+            hint = f"Next: {ctx.interview('end')}"
+            raise UsageError(f"the interview is open, {left}", hint=hint)
         interviews.end(ctx)
     over = held.minute(held.closed or ctx.now())
     asked = {one.question: held.minute(one.at) for one in reversed(held.asked)}  # when first

@@ -113,15 +113,19 @@ def check_start(
                     f" {elsewhere}",
                 )
         return None
-    bank = str(question.bank)
-    other = found.was_started(ctx.starts) and not progress.counts(found.bank, bank, question.id)
-    if other or found.question != question.id:
+    if not is_of(ctx, found, question):
         raise UsageError(
             f"the folder {folder} was started for {found.question} of {found.bank},"
-            f" not for {question.id} of {bank}",
+            f" not for {question.id} of {question.bank}",
             hint=elsewhere,
         )
     return found
+
+
+def is_of(ctx: Context, found: Workspace, question: Question | Header) -> bool:
+    """Return True if a folder is of a question: of its id, and of a bank of the same name."""
+    is_same = progress.counts(found.bank, str(question.bank), question.id)
+    return found.question == question.id and (is_same or not found.was_started(ctx.starts))
 
 
 def _fresh(ctx: Context, question: Question, *known: int) -> int:

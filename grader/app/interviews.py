@@ -40,7 +40,7 @@ def need_open(ctx: Context) -> Interview:
     """Return the same; UsageError if there is none."""
     held = latest(ctx)
     if held is None:
-        raise UsageError("no interview is open", hint="Next: drill interview")
+        raise UsageError("no interview is open", hint=f"Next: {ctx.interview()}")
     return held
 
 
@@ -94,7 +94,7 @@ def begin(
     if not heads:
         raise UsageError(
             f"no question of that kind fits {minutes} minutes and is not begun",
-            "drill interview ID asks the questions that you name",
+            f"{ctx.interview('ID')} asks the questions that you name",
         )
     chosen = [_chosen(ctx, head, folder) for head in heads]
     _start(ctx, chosen[0], folder)  # before the event: it may be refused
@@ -128,8 +128,9 @@ def _possible(
     possible = []
     for standing in listed(ctx, *fit):
         head = standing.header
-        there = folder / standing.header.id
-        is_free = open_folder(there) is not None or not os.path.lexists(there)
+        there = folder / head.id
+        found = open_folder(there)
+        is_free = drills.is_of(ctx, found, head) if found else not os.path.lexists(there)
         if is_free and standing.kind in _KINDS and (torch_installed() or not head.torch):
             possible.append(standing)
     Random(seed).shuffle(possible)
@@ -137,21 +138,33 @@ def _possible(
 
 
 def _fill(possible: Sequence[Standing], minutes: int) -> list[Header]:
-    """Return as many questions as fill the time, the shortest first.
+    """Return questions that fill the time, the shortest first.
 
-    New questions come before due ones, and due ones before others.
+    New questions come before due ones, and due ones before others. Otherwise sets are better with
+    more questions that ask for code, then with more forms, with fewer questions, with more tracks.
     """
-    sets: dict[int, tuple[Header, ...]] = {0: ()}  # the largest set for each sum of minutes
+    least = _FULL * minutes
+    sets: dict[int, tuple[Header, ...]] = {0: ()}  # the best set for each sum of minutes
     for kind in _KINDS:
-        if max(sets) >= _FULL * minutes:
+        if max(sets) >= least:
             break
         for head in [one.header for one in possible if one.kind == kind]:
             for total, heads in list(sets.items()):
                 longer = total + head.minutes
-                if longer <= minutes and len(heads) >= len(sets.get(longer, ())):
-                    sets[longer] = (*heads, head)
-    best = max(sets, key=lambda total: (total >= _FULL * minutes, len(sets[total]), total))
+                more = (*heads, head)
+                if longer <= minutes and _worth(more) > _worth(sets.get(longer, ())):
+                    sets[longer] = more
+    best = max(sets, key=lambda total: (total >= least, _worth(sets[total]), total))
     return sorted(sets[best], key=_MINUTES)
+
+
+def _worth(heads: Sequence[Header]) -> tuple[int, ...]:
+    """Return how good a set of questions is, to compare it with another."""
+    from grader import forms
+
+    code = sum(not forms.of(head).is_text for head in heads)
+    topics = len({head.track for head in heads})
+    return code, len({head.form for head in heads}), -len(heads), topics
 
 
 def _chosen(ctx: Context, head: Header, folder: Path) -> Chosen:
@@ -253,7 +266,7 @@ def _last(ctx: Context) -> Interview:
     """Return the last interview, open or not."""
     held = ctx.store.read(interviews.latest, empty=None)
     if held is None:
-        raise UsageError("there is no interview yet", hint="Next: drill interview")
+        raise UsageError("there is no interview yet", hint=f"Next: {ctx.interview()}")
     return held
 
 

@@ -39,6 +39,7 @@ def context(ctx: typer.Context) -> Context:
         bank=ctx.obj,
         banks_named=bool(os.environ.get("DRILL_BANK")),
         who=os.environ.get("LOGNAME") or os.environ.get("USER") or str(os.getuid()),
+        candidate=os.environ.get("DRILL_CANDIDATE", ""),
         typing=ctx.info_name or "",
         say=output.warn,
         local=datetime.astimezone,

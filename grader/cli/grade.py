@@ -160,7 +160,7 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     if spec.then and report.checks:  # whatever was predicted
         return (*further, f"drill start {spec.then}{choice.option}")
     if graded.interviewed or (graded.clock and report.verdict is Verdict.PASS):
-        return ("drill interview",)
+        return (graded.interview,)
     if graded.next_part is not None:
         return (again,)
     match report.verdict:

@@ -73,7 +73,7 @@ def begin(
     elif questions or minutes or any(fit) or blind:
         raise UsageError(
             f"an interview is open, {interviews.left(here)}, and continues as it began",
-            hint=f"Next: {_command(here, candidate, 'end')}",
+            hint=f"Next: {here.interview('end')}",
         )
     _ask(ctx, here, held, interviews.now_asked(here, held), json=json)
 
@@ -157,14 +157,14 @@ def list_(ctx: typer.Context, candidate: Candidate = "", json: Json = False) -> 
         return
     if not found:
         others = "" if candidate else "; those of a candidate: --candidate NAME"
-        output.steps(_command(here, candidate), after=f"no interview on record{others}")
+        output.steps(here.interview(), after=f"no interview on record{others}")
         return
     rows = [
         (str(held.number), held.at[:10], ", ".join(one.id for one in held.questions), held.decision)
         for held in found
     ]
     output.table(("no.", "date", "questions", "decision"), rows, long="questions")
-    output.steps(_command(here, candidate, "debrief"))
+    output.steps(here.interview("debrief"))
 
 
 def _context(ctx: typer.Context, candidate: str, *, begins: bool = False) -> Context:
@@ -180,15 +180,9 @@ def _context(ctx: typer.Context, candidate: str, *, begins: bool = False) -> Con
             others = sorted(one.name for one in folder.parent.glob("*"))
             raise UsageError(
                 f"no interview of {candidate}{did_you_mean(candidate, others)}",
-                hint=f"Next: drill interview --candidate {shlex.quote(candidate)}",
+                hint=f"Next: {context(ctx).interview()}",
             )
     return context(ctx)
-
-
-def _command(here: Context, candidate: str, word: str = "") -> str:
-    """Return a command of an interview as it is typed."""
-    who = f" --candidate {shlex.quote(candidate)}" if candidate else ""
-    return f"drill interview {word}".rstrip() + here.option + who
 
 
 def _ask(
@@ -199,7 +193,7 @@ def _ask(
     from grader.cli.screen import Live
     from grader.cli.watch import can_redraw, follow
 
-    command = partial(_command, here, held.candidate)
+    command = here.interview
     upcoming: list[int | Chosen | None] = []
 
     def leaving(question: Question) -> str:
@@ -256,7 +250,8 @@ def _ask(
     else:
         output.show(_asked(here, held, choice), rows=output.rows())
         there = here.to(choice.need_workspace().folder)
-        output.steps(f"{there}drill grade", "drill hint", command("next"))
+        who = f"DRILL_CANDIDATE={shlex.quote(held.candidate)} " if held.candidate else ""
+        output.steps(f"{there}{who}drill grade", f"{who}drill hint", command("next"))
 
 
 def _then(to: int | Chosen | None) -> str:
@@ -281,7 +276,7 @@ def _asked(here: Context, held: Interview, choice: Choice) -> tuple[Block, ...]:
     terms += f"{end:%H:%M}. Hints are recorded in the debrief"
     terms += "." if held.candidate else ", and the question comes back sooner."
     if held.blind:
-        command = _command(here, held.candidate, "next")
+        command = here.interview("next")
         terms += f" No verdicts until the end. {command} asks the next part."
     part = here.parts_asked(question)
     return page(question, part, [Paragraph(terms)])
@@ -309,7 +304,7 @@ def _show_debrief(
     if json:
         output.document(**asdict(found) | {"at": found.at.isoformat()})
     elif out is None:
-        steps = [_command(here, found.candidate, "debrief --out FILE.html")]
+        steps = [here.interview("debrief --out FILE.html")]
         if not found.candidate:
             steps.insert(0, "drill next")
         output.show([title, *blocks], commands=steps, paged=True)

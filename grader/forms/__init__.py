@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 
 from grader.forms.base import Form
+from grader.model.question import Header
 from grader.model.spec import Spec
 
 _HOMES = {  # the module and the class of each
@@ -23,7 +24,7 @@ _HOMES = {  # the module and the class of each
 NAMES = tuple(_HOMES)
 
 
-def of(spec: Spec) -> Form:
+def of(spec: Spec | Header) -> Form:
     """The form of a question."""
     return _made(spec.form)
 

@@ -92,7 +92,13 @@ def flat(ended: Ended) -> str:
 def whole(drill: Drill, clock: Clock) -> None:
     """Go through an interview of 45 minutes: one question passes, one does not."""
     drill("interview", ONE, TWO)
-    for minutes, text in ((4, SUM), (5, SUM + "\n"), (3, MEAN), (2, MEAN + "N = 1\n"), (6, BOTH)):
+    for minutes, text in (
+        (4, SUM),
+        (5, SUM + "\n"),
+        (3, MEAN),
+        (2, MEAN.replace("x.size", "len(x)")),
+        (6, BOTH),
+    ):
         clock.pass_(minutes)
         write(text)
         drill("grade", ONE)
@@ -302,8 +308,22 @@ def test_the_time_is_filled(
     first, again = chosen
     assert first == again
     assert 0.8 * minutes <= sum(takes[name] for name in first) <= minutes
-    assert len(first) >= {20: 3, 45: 5, 60: 6, 90: 7}[minutes]
     assert [takes[name] for name in first] == sorted(takes[name] for name in first)
+
+
+@pytest.mark.parametrize(("minutes", "code"), [(20, 0), (45, 1), (60, 1), (90, 2)])
+def test_a_newcomer_is_asked_for_code_and_in_different_forms(
+    real: Drill, monkeypatch: pytest.MonkeyPatch, minutes: int, code: int
+) -> None:
+    monkeypatch.setenv("DRILL_BANK", str(ROOT))
+    every = {one["id"]: one for one in real("list", "--json").data["questions"]}
+    names = real("interview", "--minutes", str(minutes), "--json").data["questions"]
+    chosen = [every[name] for name in names]
+    forms = [one["form"] for one in chosen]
+    assert sum(form in {"fix", "diagnose", "write-the-test"} for form in forms) == code
+    assert len({*forms}) == max(len(forms), 2)  # each once
+    assert len({one["track"] for one in chosen}) > 1
+    assert sum(one["minutes"] for one in chosen) >= 0.8 * minutes
 
 
 def test_after_the_last_question_another_that_fits_is_offered(
@@ -442,6 +462,65 @@ def test_a_question_whose_folder_is_taken_is_not_chosen(
     ours = ("--bank", str(bank), "interview")
     assert drill(*ours, "--json").data["questions"] == [TWO]
     assert ONE not in flat(drill(*ours, "next"))
+
+
+@pytest.mark.parametrize(("name", "chosen"), [("other", [TWO]), ("else/bank", [ONE, TWO])])
+def test_a_folder_of_another_bank_is_left_alone_and_one_of_a_copy_is_used(
+    drill: Drill, bank: Path, tmp_path: Path, name: str, chosen: list[str]
+) -> None:
+    copy = tmp_path / name
+    shutil.copytree(bank, copy)
+    drill("--bank", str(copy), "start", ONE)
+    write(ALL)
+    drill("--bank", str(copy), "grade", ONE)
+    ours = ("--bank", str(bank), "interview", "--minutes", "18", "--json")
+    assert sorted(drill(*ours).data["questions"]) == chosen
+
+
+WHO = ("--candidate", "Ada L")
+NEXT = "--candidate 'Ada L'"
+
+
+def suggested(ended: Ended) -> list[str]:
+    """Return the commands of interviews that a page suggests."""
+    return [f"drill interview{one}" for one in flat(ended).split("drill interview")[1:]]
+
+
+def test_every_command_that_is_suggested_is_about_the_same_candidate(
+    drill: Drill, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = []
+
+    def said(*words: str) -> str:
+        monkeypatch.delenv("DRILL_CANDIDATE", raising=False)
+        pages.append(drill("interview", *words, *WHO))
+        return flat(pages[-1])
+
+    assert f"Next: drill interview {NEXT}" in said("list")
+    assert f"cd 'Ada L/{ONE}' && DRILL_CANDIDATE='Ada L' drill grade" in said(ONE)
+    said("--minutes", "30")
+    said("debrief")
+    with monkeypatch.context() as environment:  # what a page suggests runs as it is typed
+        environment.setenv("DRILL_CANDIDATE", "Ada L")
+        write(ALL, f"Ada L/{ONE}")
+        pages.append(drill("grade", f"Ada L/{ONE}"))
+    said("next")
+    said("next")
+    said("end")
+    assert f"Next: drill interview {NEXT}" in said("note", "too late")
+    said("debrief", "7")
+    said("list")
+    for page in pages:
+        for command in suggested(page):
+            assert NEXT in command, command
+
+
+def test_without_records_a_suggestion_is_about_the_candidate_too(
+    drill: Drill, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "candidates" / "Ada L").mkdir(parents=True)
+    for words in (["next"], ["decide", "x"], ["debrief"], ["list"]):
+        assert f"Next: drill interview {NEXT}" in flat(drill("interview", *words, *WHO))
 
 
 def test_words_that_exclude_each_other_are_refused(drill: Drill) -> None:
