@@ -8,7 +8,7 @@ import numpy as np
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe as Case
 from grader.evaluation.bands import entered, least, tolerated
-from grader.evaluation.compare import Fault, explained, fault_of, report
+from grader.evaluation.compare import Fault, fault_of, report
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
 from grader.evaluation.exhibit import bars, grids
 from grader.evaluation.tally import Finding, Stopped, tally

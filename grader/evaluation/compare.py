@@ -26,7 +26,7 @@ from grader.evaluation.values import (
 )  # fmt: skip
 from grader.model.numerals import band, number, numbers_apart, shape_text
 from grader.model.report import Mismatch
-from grader.model.spec import Check, Tolerance
+from grader.model.spec import Check
 from grader.sandbox.messages import Outcome
 from grader.sandbox.worker.wire import Tensor
 
@@ -126,7 +126,7 @@ def _array(
         got, want = got.astype(np.float64), want.astype(np.float64)
         allowed = tolerated(tolerance, want)
         wrong &= np.abs(got - want) > allowed
-        return explained(report(result, got, want, wrong, allowed), tolerance)
+        return report(result, got, want, wrong, allowed)
     return _numbers(result, got, precise, wanted, expected, zeros=zeros)
 
 
@@ -162,19 +162,12 @@ def _numbers(
         if float(np.linalg.norm(deviation)) <= norm:
             return None
         allowed = np.maximum(norm / math.sqrt(max(1, int(finite.sum()))), given)
-        return explained(report(result, got, want, deviation > allowed, allowed), tolerance)
+        return report(result, got, want, deviation > allowed, allowed)
     left = np.where(deviation <= given, 0.0, deviation)
     allowed = np.maximum(
         allowance(dtype, want, expected.moved_floats, left, expected.entered), given
     )
-    return explained(report(result, got, want, (deviation > allowed) | nonzero, allowed), tolerance)
-
-
-def explained(fault: Fault | None, tolerance: Tolerance | None) -> Fault | None:
-    """A fault that says what the check allows besides rounding, if it does."""
-    if fault is None or fault.allowed is None or tolerance is None:
-        return fault
-    return replace(fault, allowed=f"{fault.allowed}, {tolerance.words}")
+    return report(result, got, want, (deviation > allowed) | nonzero, allowed)
 
 
 def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) -> Fault | None:
@@ -210,7 +203,7 @@ def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) ->
             if tolerance is not None and not exact:
                 allowed = tolerated(tolerance, want)
                 wrong &= np.abs(got - want) > allowed
-            fault = explained(report(result, got, want, wrong, allowed), tolerance)
+            fault = report(result, got, want, wrong, allowed)
     if fault is None:
         return None
     sentence = f"{result} is {fault.observed}, expected {fault.expected}"

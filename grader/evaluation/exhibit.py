@@ -116,9 +116,11 @@ def _panel(
     kept = 2 if focus else 1  # columns; rows too, where they are pointed at
     long = [axis for axis, length in enumerate(array.shape[:-kept]) if length > 1]
     long += range(max(array.ndim - kept, 0), array.ndim)
+    shape, places, axes = array.shape, [*map(str, index)], [*range(array.ndim)][-2:]
     if len(long) == 2 < array.ndim:  # sides of one entry say nothing
         wrong = None if wrong is None else wrong.squeeze(_others(long, array))
         array, index = array.squeeze(_others(long, array)), (index[long[0]], index[long[1]])
+        axes = long
     lead, entry = index[:-2], (index[-2] if array.ndim > 1 else 0, index[-1])
     plane = np.atleast_2d(array[lead])
     rows, columns = (
@@ -128,16 +130,12 @@ def _panel(
     shown = plane[rows, columns]
     marked: Any = [] if wrong is None else np.argwhere(np.atleast_2d(wrong[lead])[rows, columns])
     texts = iter(numbers_aligned(shown.reshape(-1).tolist()))
+    for axis, part in zip(axes, (rows, columns)[-len(axes) :], strict=True):
+        whole = part == slice(0, shape[axis])
+        places[axis] = ":" if whole else f"{part.start}:{part.stop}"
     note = ""
-    if np.prod(array.shape[:-2]) > 1:
-        note = f"slice {shape_text(lead)[1:-1].rstrip(',')} of {shape_text(array.shape)}"
-    if shown.shape != plane.shape:
-        cut = f"columns {columns.start}-{columns.stop - 1}"
-        if array.ndim < 2:
-            cut = f"entries {columns.start}-{columns.stop - 1}"
-        elif len(shown) < len(plane):
-            cut = f"rows {rows.start}-{rows.stop - 1}, {cut}"
-        note = f"{cut} of {note}" if note else cut
+    if shown.size < array.size:
+        note = f"entries [{', '.join(places)}] of shape {shape_text(shape)}"
     return Panel(
         title,
         tuple(tuple(next(texts) for _ in range(shown.shape[1])) for _ in range(shown.shape[0])),

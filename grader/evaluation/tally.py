@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases.recipe import CaseRecipe
+from grader.cases.recipe import CaseRecipe, Recipe
 from grader.evaluation.evaluation import Evaluation
 from grader.model.numerals import shape_text
 from grader.model.question import Scalar
@@ -136,13 +136,12 @@ def _result(
 def inputs_in_words(evaluation: Evaluation, case: CaseRecipe, run: str) -> dict[str, str]:
     """The inputs of a run by name, as a number or a shape: `3`, `(1, 1, 3, 3) float32`.
 
-    What is None and read by a driver alone is left out: it is no argument that a candidate knows.
+    Left out is what is None, or the same in every case by default.
     """
     drawn, found = evaluation.drawn(case), dict[str, str]()
-    own = [step for step in evaluation.steps(run) if step.owner != "driver"]
-    known = {name for step in own for name in step.reads}
+    usual = evaluation.question.spec.defaults
     for name in evaluation.inputs(case, run):
-        if drawn[name] is None and name not in known:
+        if case.inputs[name] == Recipe(None, usual.get(name)):
             continue
         words = _in_words(drawn[name])
         if isinstance(drawn[name], np.ndarray):

@@ -443,7 +443,7 @@ def _contradiction(failure: Failure, match: Match) -> str:
                 if contradicts and _is_covered(failure, further, mine, run, case):
                     before = inputs_in_words(failure.mine, failure.mine.cases[origin], run)
                     now = inputs_in_words(reference, case, run)
-                    new = {name: words for name, words in now.items() if before[name] != words}
+                    new = {name: words for name, words in now.items() if before.get(name) != words}
                     return f"but not in {origin} with {together(new) or 'other numbers'}"
     return ""
 

@@ -69,8 +69,8 @@ class Curve(Kind[CurveCheck]):
         if check.tolerance is not None:
             got, want = (api.np.asarray(values) for values in (points, wanted))
             allowed = api.tolerated(check.tolerance, want)
-            fault = api.report(check.of, got, want, ~(abs(got - want) <= allowed), allowed)
-            if fault := api.explained(fault, check.tolerance):
+            wrong_at = ~(abs(got - want) <= allowed)
+            if fault := api.report(check.of, got, want, wrong_at, allowed):
                 strays = f"strays from the expected one in {fault.wrong} of {count} values"
                 return wrong(f"{check.of} {strays}", fault.mismatch(case.name), last=last)
         return api.Finding.passed(last=last)

@@ -111,11 +111,9 @@ class Gradcheck(Kind[GradcheckCheck]):
             tolerance = check.tolerance
             if tolerance is not None and tolerance.covers(whole):
                 allowed = np.maximum(allowed, api.tolerated(tolerance, want))
-            else:
-                tolerance = None
             with np.errstate(invalid="ignore"):  # at -inf there is no difference
                 wrong = np.isfinite(want) & ~(np.abs(got - want) <= allowed)
-            fault = api.explained(api.report(name, got, want, wrong, allowed), tolerance)
+            fault = api.report(name, got, want, wrong, allowed)
             if fault is not None:
                 count = f"{fault.wrong} of {fault.total} entries"
                 return api.Finding(

@@ -37,7 +37,10 @@ class NumbersCheck(TolerantCheck):
 
 
 class Numbers(Kind[NumbersCheck]):
-    """Compare every part, exactly unless the check has a tolerance, on every case."""
+    """Compare every part, exactly unless the check has a tolerance, on every case.
+
+    A check with points that fails earns the share of its parts that are right.
+    """
 
     keys = NumbersCheck
     judges_values = True
@@ -63,23 +66,23 @@ class Numbers(Kind[NumbersCheck]):
                 f"{check.of} is {api.describe(observed)}, expected a dict with {parts}"
             )
         missing = [p for p in check.parts if p not in observed]
+        rows = [_row(check, p, observed[p], expected[p]) for p in check.parts if p in observed]
+        wrong = [row for row in rows if row.note]
+        share = {"share": (len(rows) - len(wrong)) / len(check.parts)}
         extra = [str(p) for p in observed if p not in check.parts]
         if missing and not extra and trial.evaluation.question.spec.answers:
             have = "has" if len(missing) == 1 else "have"
-            return api.Finding(f"{' and '.join(missing)} {have} no answer yet")
+            return api.Finding(f"{' and '.join(missing)} {have} no answer yet", figures=share)
         if missing or extra:
             found = api.describe(observed) + api.dict_keys(observed)
             lacks = f"; missing: {', '.join(missing)}" if missing else ""
             more = f"; not asked for: {', '.join(extra)}" if extra else ""
             return trial.wrong(f"{check.of} is {found}{lacks}{more}")
-        rows = [_row(check, part, observed[part], expected[part]) for part in check.parts]
-        wrong = [row for row in rows if row.note]
         if not wrong:
             return None
         first, allowed = wrong[0], None
         if check.tolerance is not None:
-            width = _tolerated(check, expected[first.name])
-            allowed = f"{band(width)}, {check.tolerance.words}"
+            allowed = band(_tolerated(check, expected[first.name]))
         return api.Finding(
             f"{', '.join(row.name for row in wrong)} {'is' if len(wrong) == 1 else 'are'} wrong "
             f"in case {case.name}",
@@ -88,6 +91,7 @@ class Numbers(Kind[NumbersCheck]):
                 allowed, len(wrong), len(rows),
             ),
             exhibit=Breakdown(tuple(rows)),
+            figures=share,
         )  # fmt: skip
 
 

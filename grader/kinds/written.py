@@ -209,9 +209,11 @@ class Findings(Written[FindingsCheck]):
         faulty = {n for fault in check.wrong for n in fault.lines}
         alarms, every = sorted(listed.keys() - faulty), len(check.wrong)
         right = len(listed.keys() & faulty)
+        worth = len(found) + 0.5 * len(half)
         figures = {
-            "recall": (len(found) + 0.5 * len(half)) / every,
+            "recall": worth / every,
             "precision": right / len(listed) if listed else 0.0,
+            "share": max(0.0, worth - max(0, len(alarms) - check.false_alarms)) / every,
         }
         said = f"{len(found)} of {every} faults"
         said += f" and {len(half)} with another reason" * bool(half)

@@ -85,6 +85,11 @@ def band(allowed: SupportsFloat) -> str:
     return f"+-{_trim(f'{v:.2g}') if math.isfinite(v) else _word(v)}"
 
 
+def short(v: float) -> str:
+    """A number without zeros at its end: "3", "0.005", "1e-7"."""
+    return _trim(f"{v:.3g}")
+
+
 def times(ratio: SupportsFloat) -> str:
     """A ratio: "0.71x", "1.30x", "7.2x", "120x"."""
     v = float(ratio)

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from grader.model.numerals import short
 from grader.model.question import MOST_SETS, Step
 
 GRADE_SECONDS = 120  # by the clock, for a whole grade and its explanation
@@ -117,13 +118,13 @@ class Tolerance(Keys):
 
     @property
     def words(self) -> str:
-        """What a result may be: "off by at most 3 % or off by at most 0.1"."""
-        said = []
+        """What a result may be: "off by at most 3 % or by 0.1"."""
+        widths = []
         if self.relative is not None:
-            said.append(f"off by at most {100 * self.relative:.3g} %")
+            widths.append(f"{short(100 * self.relative)} %")
         if self.absolute is not None:
-            said.append(f"off by at most {self.absolute:g}")
-        return " or ".join(said)
+            widths.append(short(self.absolute))
+        return f"off by at most {' or by '.join(widths)}" if widths else ""
 
 
 class Check(Keys):

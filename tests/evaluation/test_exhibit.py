@@ -19,15 +19,24 @@ run:
   share: ["share = shared(total, by, unit='GB')"]
   both: ["low, high = bounds(total)"]
   listed: ["sum = added([total, by])"]
+  wide: ["row = scaled(x, w, factor)"]
+  given: ["z = weighed(x, unit, offset, missing)"]
+defaults: {unit: g, offset: {normal: 2}, missing: ~}
 cases:
   small: {about: two rows, x: [[[1.0, 2.0]], [[3.0, 4.0]]], w: [5.0, 6.0], factor: 2}
   large: {x: {normal: [3, 4, 5]}, w: {normal: 5}, factor: 3}
   shares: {about: one to five, total: 1, by: 5}
+  row: {x: {ones: [1, 40]}, w: {ones: 40}, factor: 3}
+  pair: {x: [1.0, 2.0]}
+  heavy: {x: [1.0, 2.0], unit: kg}
 checks:
   - {id: scaled, kind: outputs, run: y, of: y, cases: [small, large]}
   - {id: large, kind: outputs, run: y, of: y, cases: large}
   - {id: shared, kind: outputs, run: share, of: share, cases: shares}
   - {id: listed, kind: outputs, run: listed, of: sum, cases: shares}
+  - {id: wide, kind: outputs, run: wide, of: row, cases: row}
+  - {id: usual, kind: outputs, run: given, of: z, cases: pair}
+  - {id: unusual, kind: outputs, run: given, of: z, cases: heavy}
   - {id: bounds, kind: outputs, run: both, of: low, cases: shares}
 """
 REFERENCE = """\
@@ -42,6 +51,9 @@ def added(numbers):
 
 def bounds(total):
     return total - 1.0, total + 1.0
+
+def weighed(x, unit, offset, missing):
+    return x + offset
 """
 WRONG = """\
 def scaled(x, w, factor):
@@ -55,6 +67,9 @@ def added(numbers):
 
 def bounds(total):
     return total + 1.0, total + 1.0
+
+def weighed(x, unit, offset, missing):
+    return x - offset
 """
 
 
@@ -108,6 +123,22 @@ def test_the_whole_result_is_kept_as_numbers_where_it_is_small(
 
 def test_large_ones_are_not(session: GradingSession) -> None:
     assert [p.title for p in panels(found(session, "large"))] == ["y, yours", "y, expected"]
+
+
+def test_a_part_of_an_array_says_which_entries_are_shown(session: GradingSession) -> None:
+    yours = panels(found(session, "large"))[0]
+    assert yours.note.startswith("entries [")
+    assert yours.note.endswith(", :, :] of shape (3, 4, 5)")
+    assert (len(yours.rows), len(yours.rows[0])) == (4, 5)
+    wide = panels(found(session, "wide"))[0]
+    assert wide.note == "entries [:, 0:12] of shape (1, 40)"
+
+
+def test_what_every_case_is_given_is_not_listed(session: GradingSession) -> None:
+    result = found(session, "usual")
+    assert dict(result.inputs) == {"x": "(2,)", "offset": "(2,)"}
+    assert result.case_line == "x (2,), offset (2,)"
+    assert found(session, "unusual").inputs["unit"] == "kg"
 
 
 def test_a_call_is_written_out_where_its_arguments_are_short(session: GradingSession) -> None:

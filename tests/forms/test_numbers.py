@@ -113,7 +113,7 @@ def test_any_text_is_a_quantity_or_a_sentence(text: str, unit: str) -> None:
             "seven-windows",
             "# A number, a fraction or arithmetic: 0.25, -3, 2/3, 2*4. Use a decimal point.\n"
             "# Only the first grade counts.\n"
-            "# You may round: an answer may be off by at most 0.5 % or off by at most 0.005.\n",
+            "# You may round: an answer may be off by at most 0.005.\n",
         ),
         (
             "softmax-five-lines",

@@ -58,6 +58,21 @@ def test_numbers_say_of_each_part_how_it_is_wrong(ledger: Desk) -> None:
     assert (found.mismatch.result, found.mismatch.wrong) == ("bytes['weights']", 3)
 
 
+@pytest.mark.parametrize(
+    ("expression", "share"),
+    [
+        ("{'weights': 2 * n, 'grads': 2 * n, 'total': 0}", 2 / 3),
+        ("{'weights': 0, 'grads': 0, 'total': 0}", 0),
+        ("{'weights': 2 * n, 'grads': 2 * n}", None),
+    ],
+)
+def test_the_parts_that_are_right_have_their_share(
+    ledger: Desk, expression: str, share: float | None
+) -> None:
+    found = ledger.result("parts", f"def ledger(n): return {expression}")
+    assert found.figures.get("share") == share
+
+
 def test_parts_that_the_reference_has_not_are_the_banks_fault(ledger: Desk) -> None:
     wanted = "parts: expected the reference's bytes to be a dict with weights, biases, found a dict"
     with pytest.raises(BankFault, match=rf"^{wanted} with weights, grads"):

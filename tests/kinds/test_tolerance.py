@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from grader.model.report import Verdict
 from grader.model.spec import Tolerance
 from grader.reports.blocks import render_text
 from grader.reports.question import document, question_markdown
+from tests.harness import ROOT
 from tests.kinds.one_file import graded, of, opened, written
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -65,8 +67,7 @@ def test_a_faithful_epsilon_passes_where_the_check_says_why(tmp_path: Path) -> N
         assert report.verdict is Verdict.FAIL
         mismatch = of(report, "clipped").mismatch
         assert mismatch is not None
-        assert mismatch.allowed is not None
-        assert mismatch.allowed.endswith(", off by at most 0.0001 %")
+        assert mismatch.allowed == "+-8e-7", "the width at this entry, and no other number"
 
 
 def test_without_a_tolerance_it_does_not(tmp_path: Path) -> None:
@@ -102,8 +103,7 @@ def test_every_kind_that_compares_values_takes_one(tmp_path: Path) -> None:
             "slope", "parts", "course",
         ]  # fmt: skip
         allowed = [c.mismatch.allowed for c in report.checks if c.mismatch]
-        widths = [0.12, 0.29, 0.06]
-        assert allowed == [f"+-{width}, off by at most 3 %" for width in widths]
+        assert allowed == ["+-0.12", "+-0.29", "+-0.06"]
         assert of(report, "parts").message == "most is wrong in case few"
         assert of(report, "course").message == (
             "count strays from the expected one in 1 of 3 values (case few)"
@@ -137,6 +137,32 @@ def test_the_candidate_is_shown_what_is_allowed_and_why(tmp_path: Path) -> None:
     page = " ".join(render_text(document(question)).split())
     for text in (page, " ".join(question_markdown(question).split())):
         assert "may be off by at most 0.0001 %: libraries add a small number to the norm." in text
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"relative": 0.03}, "off by at most 3 %"),
+        ({"absolute": 1e-5}, "off by at most 1e-5"),
+        ({"relative": 0.002, "absolute": 1.2e-7}, "off by at most 0.2 % or by 1.2e-7"),
+    ],
+)
+def test_a_width_is_said_once_and_in_one_spelling(given: dict[str, Any], words: str) -> None:
+    assert tolerance(**given).words == words
+
+
+def test_no_clause_says_a_width_that_the_line_of_its_check_says() -> None:
+    said = []
+    for path in sorted((ROOT / "questions").glob("*.yaml")):
+        for part in load([ROOT], path.stem).spec.parts:
+            found = [getattr(check, "tolerance", None) for check in part.checks]
+            widths = {f"{w:g}" for t in found if t for w in (t.absolute, t.relative) if w}
+            widths |= {f"{100 * t.relative:g} %" for t in found if t and t.relative}
+            widths |= {width.replace("e-0", "e-") for width in widths}
+            for clause in part.contract:
+                found_in = (re.search(rf"(?<![\d.]){width}(?!\w)", clause) for width in widths)
+                said += [(path.stem, clause)] * any(found_in)
+    assert said == []
 
 
 def test_where_one_result_has_two_tolerances_the_rarer_one_says_where_it_holds(

@@ -159,7 +159,7 @@ def test_an_idea_has_the_smallest_case_on_which_it_shows() -> None:
     found = {one.idea: one for one in guided("maxpool-routing")[1]}
     assert found["mean-over-windows"].given == (
         "one element that wins all four windows: "
-        "`x = [[[[0, 1, 0], [2, 9, 3], [0, 4, 0]]]]`, kernel 2, stride 1, padding 0, "
+        "`x = [[[[0, 1, 0], [2, 9, 3], [0, 4, 0]]]]`, kernel 2, stride 1, "
         "`grad_y = [[[[1, 2], [3, 4]]]]`"
     )
     assert found["mean-over-windows"].answer == "`grad_x[0, 0, 1, 1]` is 2.500, expected 10.00."
