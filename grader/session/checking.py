@@ -41,7 +41,8 @@ def run_checks(
     for part, check in schedule.order:
         result = schedule.skipped(part, check)
         evaluation.parts_asked = schedule.asked
-        if gone is not None and (result is None or result.message == f"needs {gone}"):
+        is_asked = part <= schedule.asked
+        if gone is not None and is_asked and (result is None or result.blocked_by == gone):
             result = blocked(part, check, gone, f"the process was stopped in {gone}")
         lacking = _lacking(evaluation, part, check)
         if result is None and lacking and _calls_what_is_missing(evaluation, check):
