@@ -239,3 +239,28 @@ def test_everything_public_says_what_it_does() -> None:
     offenders = {inside(p): list(undocumented(tree(p))) for p in FILES}
     assert {name: found for name, found in offenders.items() if found} == {}
     assert [inside(p) for p in FILES if not ast.get_docstring(tree(p))] == []
+
+
+def class_names() -> dict[str, list[str]]:
+    """The files that define each class, nested ones included."""
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(inside(path))
+    return places
+
+
+# This set may only shrink.
+SEVERAL_MEANINGS = {
+    "Accepted", "Argument", "Asked", "Cell", "Change", "Choice", "Code", "Curve", "Entry",
+    "Fault", "Finding", "Given", "Graded", "Held", "HeldIdea", "Idea", "Limits", "Mutant",
+    "Product", "Program", "Progress", "Raised", "Review", "Row", "Said", "Seen", "Server",
+    "Standing", "State", "Step", "Stopped", "Table", "Tensor", "Trial", "Unreadable", "Written",
+    "_Reader",
+}  # fmt: skip
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    repeated = {name for name, places in class_names().items() if len(places) > 1}
+    assert repeated == SEVERAL_MEANINGS
