@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.evaluation.bands import allowance
-from grader.evaluation.values import NUDGES, largest, nudged
+from grader.evaluation.bands import tolerance_band
+from grader.evaluation.values import NUDGES, largest_magnitude, nudge
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Inputs = tuple[Array, ...]
@@ -113,7 +113,7 @@ WORKLOADS = {
 
 def entered(given: Inputs) -> float:
     """As `compare.entered`: the last of four inputs is a gradient that comes in."""
-    sizes = [largest(a) for a in given]
+    sizes = [largest_magnitude(a) for a in given]
     coming = sizes.pop() if len(given) == 4 else 1.0
     return coming * min([1.0, *sizes])
 
@@ -133,14 +133,14 @@ def main(draws: int) -> None:
                 given = work.draw(np.random.default_rng(seed))
                 want, got = work.compute(*given), other(*given)
                 moved = [
-                    work.compute(*(nudged(a, "float64", which) for a in given))
+                    work.compute(*(nudge(a, "float64", which) for a in given))
                     for which in range(len(NUDGES))
                 ]
                 off = np.abs(got - want)
                 size = entered(given)
-                wide = allowance("float64", want, lambda: moved, entered=lambda: size)  # noqa: B023
-                effect = max(largest(m - want) for m in moved[:2])
-                scale = largest(want)
+                wide = tolerance_band("float64", want, lambda: moved, entered=lambda: size)  # noqa: B023
+                effect = max(largest_magnitude(m - want) for m in moved[:2])
+                scale = largest_magnitude(want)
                 plain = max(1e-10 * scale, 16 * (effect + 4 * 2.0**-52 * scale))
                 outside += bool((off > wide).any())
                 before += bool((off > plain).any())

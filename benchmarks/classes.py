@@ -29,9 +29,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader import bank
-from grader.classroom.results import Results
-from grader.classroom.run import Job, LocalPool, grade_all
-from grader.model.classroom import AssignedQuestion, Graded, HandIn, Program, Terms
+from grader.classroom.results import ClassResults
+from grader.classroom.run import GradingJob, LocalPool, grade_all
+from grader.model.classroom import (
+    AssignedQuestion,
+    ClassSettings,
+    HandIn,
+    ProgramGrade,
+    SubmittedProgram,
+)
 from grader.model.question import Question
 from grader.model.report import Report
 
@@ -71,7 +77,7 @@ def sources(question: Question) -> dict[str, list[bytes]]:
         return [path.read_bytes() for path in sorted((folder / name).glob("*.py"))]
 
     reference, listed = question.reference, question.variants.values()
-    until, last = question.right_until, len(question.spec.parts)
+    until, last = question.accepted_until_part, len(question.spec.parts)
     whole = [text for name, text in question.accepted.items() if until[name] == last]
     return {
         "right": [reference, *whole, *files("right")],
@@ -156,9 +162,9 @@ class Pretended(LocalPool):
         super().__init__(2)
         self._report = report
 
-    def grade(self, job: Job) -> Graded:
+    def grade(self, job: GradingJob) -> ProgramGrade:
         """End a grade as it begins."""
-        return Graded(job.key, self._report)
+        return ProgramGrade(job.key, self._report)
 
 
 def pretend(folder: Path, count: int) -> str:
@@ -168,31 +174,31 @@ def pretend(folder: Path, count: int) -> str:
     with GradingSession(bank.load([ROOT], "maxpool-routing")) as session:
         report = session.grade(session.question.starter, seed=1)
     question = AssignedQuestion("maxpool-routing", "", "d" * 64, str(ROOT), (1,), 100)
-    terms = Terms(7, "strong", "0", (question,))
+    terms = ClassSettings(7, "strong", "0", (question,))
 
-    def handed() -> Iterator[tuple[HandIn, Program]]:
+    def handed() -> Iterator[tuple[HandIn, SubmittedProgram]]:
         for number in range(count):
             name = f"student{number:07}"
             yield (
                 HandIn(name, question.id, f"{name}.py", f"{number:064x}"),
-                Program(b"%d" % number + b"x" * 3000),
+                SubmittedProgram(b"%d" % number + b"x" * 3000),
             )
 
     def clocked(since: float) -> str:
         return f"{1000 * (time.process_time() - since) / count:.2f}"
 
-    with Results(folder, write=terms) as results:
+    with ClassResults(folder, write=terms) as results:
         times, began = [], time.process_time()
-        results.take(handed())
+        results.store_hand_ins(handed())
         times.append(clocked(began))
         began = time.process_time()
-        waiting = results.waiting(question)
-        jobs = (Job(key, question, program, 7, "strong") for key, program, _ in waiting)
+        waiting = results.programs_to_grade(question)
+        jobs = (GradingJob(key, question, program, 7, "strong") for key, program, _ in waiting)
         for one in grade_all(jobs, Pretended(report)):
-            results.keep(one, "now")
+            results.store_grade(one, "now")
         times.append(clocked(began))
         began = time.process_time()
-        assert sum(1 for _ in results.entries()) == count
+        assert sum(1 for _ in results.counting_entries()) == count
         times.append(clocked(began))
     size = (folder / "grades.sqlite").stat().st_size / count / 1000
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -34,7 +34,7 @@ import torch
 
 from grader import bank
 from grader.model.question import Question
-from grader.model.report import FINE, Report
+from grader.model.report import NON_FAILING_VERDICTS, Report
 from grader.session import GradingSession
 
 ROOT = Path(__file__).parents[1]
@@ -202,9 +202,9 @@ def counts(report: Report, question: Question, functions: set[str]) -> bool:
     """Whether a check fails that calls nothing but some functions."""
     runs = {check.id: check.run for check in question.spec.checks}
     return any(
-        set(question.functions_of_runs({runs[c.id]})) <= functions
+        set(question.functions_called_by_runs({runs[c.id]})) <= functions
         for c in report.checks
-        if c.verdict not in FINE and not c.stretch
+        if c.verdict not in NON_FAILING_VERDICTS and not c.stretch
     )
 
 

@@ -27,7 +27,7 @@ import numpy  # noqa: F401  as a zygote has
 
 from grader.sandbox import config
 from grader.sandbox.client import WorkerClient
-from grader.sandbox.scratch import Scratch
+from grader.sandbox.scratch import ScratchFolder
 from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker import roles
 from grader.sandbox.worker.control import SharedConfig, WorkerConfig
@@ -39,16 +39,16 @@ WALLS = ("limits", "user and capabilities", "Landlock", "seccomp", "trying them 
 
 def raised(own: WorkerConfig, shared: SharedConfig, parent: int) -> Iterator[None]:
     """Raise one wall after another."""
-    kernel.limit(memory=shared.memory, cpu_seconds=own.cpu_seconds, threads=own.threads)
+    kernel.set_limits(memory=shared.memory, cpu_seconds=own.cpu_seconds, threads=own.threads)
     yield
-    kernel.become(own.user, shared.readable)
+    kernel.drop_privileges(own.user, shared.readable)
     yield
-    roles.die_with(parent)
+    roles.die_with_parent(parent)
     landlock.apply([*shared.grants, (landlock.WRITE, own.scratch)])
     yield
     seccomp.apply(devices=False)
     yield
-    canary.report(judge=shared.judge, private=own.private, kept=shared.kept)
+    canary.try_forbidden_acts(judge=shared.judge, private=own.private, kept=shared.kept)
     yield
 
 
@@ -90,13 +90,13 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     found: dict[str, list[float]] = defaultdict(list)
-    shared = config.shared(torch=False)
+    shared = config.shared_config(torch=False)
     seccomp.prepare(devices=False)  # as a zygote does
     with Zygote(torch=False) as zygote:
         level = answered(zygote)
         for _ in range(options.rounds):
-            scratch = Scratch()
-            spent = in_a_child(config.worker(scratch, 10), shared)
+            scratch = ScratchFolder()
+            spent = in_a_child(config.worker_config(scratch, 10), shared)
             scratch.remove()
             for wall, took in zip(WALLS, spent, strict=True):
                 found[wall].append(took)

@@ -23,7 +23,7 @@ from session import clocked
 from grader import bank
 from grader.app import drills
 from grader.app.context import Context
-from grader.app.watching import Watching, saves
+from grader.app.watching import WatchedDrill, watch_saves
 from grader.cli.context import now
 from grader.model.question import Question
 from grader.session import GradingSession
@@ -54,13 +54,13 @@ def measured(name: str, rounds: int) -> dict[str, list[float]]:
     saved, decided = queue.SimpleQueue[None](), list[float]()
     with tempfile.TemporaryDirectory() as place, GradingSession(question) as session:
         here = Context(Path(place), Path(place, "home"), now, ROOT)
-        drills.start(here, name)
+        drills.start_drill(here, name)
         with (
-            Watching(here, name) as watched,
-            saves(watched.path, lambda: saved.put(None)),
+            WatchedDrill(here, name) as watched,
+            watch_saves(watched.path, lambda: saved.put(None)),
         ):
-            watched.decided = lambda _: decided.append(time.perf_counter())
-            watched.look()
+            watched.on_verdict = lambda _: decided.append(time.perf_counter())
+            watched.grade_if_changed()
             for number in range(rounds + 1):
                 for which, program in programs(question).items():
                     version = program + f"\n# version {number}\n".encode()
@@ -72,11 +72,11 @@ def measured(name: str, rounds: int) -> dict[str, list[float]]:
                     began = time.perf_counter()
                     os.replace(aside, watched.path)  # noqa: PTH105 as an editor saves
                     saved.get()
-                    while not watched.look():
+                    while not watched.grade_if_changed():
                         saved.get()
                     ended = time.perf_counter()
-                    assert watched.graded is not None
-                    passes = watched.graded.report.verdict == "pass"
+                    assert watched.last_grade is not None
+                    passes = watched.last_grade.report.verdict == "pass"
                     assert passes == (which == "reference")
                     known = clocked(session.grade, version, seed=0)
                     if number:  # the first of each is what warms a session

@@ -22,11 +22,11 @@ import yaml
 
 from grader import bank
 from grader.app.catalog import ROLES
-from grader.app.classes import schema as class_schema
+from grader.app.classes import class_schema as class_schema
 from grader.cases import recipe
 from grader.cli.app import app
-from grader.kinds.schema import schema
-from grader.model.spec import OF_A_PART, Accepted, Check, Misconception
+from grader.kinds.schema import question_schema
+from grader.model.spec import PART_KEYS, AcceptedSolution, Check, Idea
 
 DOCS = Path(__file__).resolve().parent
 
@@ -171,7 +171,7 @@ def _named(parameter: Any) -> str:  # noqa: ANN401 - typer's own
 
 def schema_page() -> str:
     """Return the schema; editors find it by the first line of a spec."""
-    return schema()
+    return question_schema()
 
 
 def curriculum_page() -> str:
@@ -207,7 +207,7 @@ def curriculum_page() -> str:
 
 def keys_page() -> str:
     """Return a table of the keys of every part of a question."""
-    whole = json.loads(schema())
+    whole = json.loads(question_schema())
     parts = whole["$defs"]
     kinds = {
         parts[name]["properties"]["kind"]["const"]: name
@@ -216,7 +216,7 @@ def keys_page() -> str:
     }
     common = list(Check.model_fields)
     part, first = parts["Part"], parts[next(iter(kinds.values()))]
-    lines = [_KEYS, "## A question", "", *_HEAD, *_rows(whole, without=OF_A_PART), ""]
+    lines = [_KEYS, "## A question", "", *_HEAD, *_rows(whole, without=PART_KEYS), ""]
     lines += ["## parts: a part", "", part["description"], "", *_HEAD, *_rows(part), ""]
     lines += ["## cases: a case", "", *_words("key", recipe.RESERVED), "", _INPUTS]
     lines += [*_words("generator", recipe.GENERATORS), ""]
@@ -237,7 +237,7 @@ def keys_page() -> str:
         lines += [f"| `{key}` {row}" for row in _rows(parts[name])]
     lines += ["", "## ideas.py, accepted.py: `# key: value` above a program", ""]
     lines += [f"| in {_HEAD[0]}", f"|---{_HEAD[1]}"]
-    for file, model in (("ideas.py", Misconception), ("accepted.py", Accepted)):
+    for file, model in (("ideas.py", Idea), ("accepted.py", AcceptedSolution)):
         rows = _rows(model.model_json_schema(), without=["feedback"])
         lines += [f"| `{file}` {row}" for row in rows]
     return "\n".join(lines) + "\n"

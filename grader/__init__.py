@@ -59,9 +59,9 @@ def open_question(asked: str, bank: Path | str | None = None, *, seed: int = 0) 
     from pathlib import Path
 
     from grader.app.notebook import OpenQuestion
-    from grader.bank import banks, load
+    from grader.bank import banks_in_use, load
 
-    return OpenQuestion(load(banks(None if bank is None else Path(bank)), asked, seed))
+    return OpenQuestion(load(banks_in_use(None if bank is None else Path(bank)), asked, seed))
 
 
 def __getattr__(name: str) -> object:

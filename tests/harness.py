@@ -30,7 +30,7 @@ Lend = Callable[..., Zygote | None]  # gives a zygote to who needs one; see `len
 def right_solutions(question_id: str) -> dict[str, bytes]:
     """Return what passes all parts, by name: what the question comes with, and files of others."""
     question = bank.load([ROOT], question_id)
-    until, last = question.right_until, len(question.spec.parts)
+    until, last = question.accepted_until_part, len(question.spec.parts)
     others = (ROOT / "tests" / "solutions" / question_id / "right").glob("*.py")
     found = {path.stem: path.read_bytes() for path in others}
     found |= {name: text for name, text in question.accepted.items() if until[name] == last}
@@ -55,7 +55,7 @@ def variants(test: str) -> Callable[[str], Program]:
 def ideas_of(test: str) -> dict[str, bytes]:
     """Return the programs of the misconceptions beside a file of tests, by name and variant."""
     path = Path(test).with_name("ideas.py")
-    return {cell.name: cell.source for cell in cells.read(path.read_bytes(), path)[1]}
+    return {cell.name: cell.source for cell in cells.read_cells(path.read_bytes(), path)[1]}
 
 
 def load_text(*texts: str | bytes) -> Program:

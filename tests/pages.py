@@ -9,8 +9,8 @@ from pydantic import TypeAdapter
 
 from grader.model.report import Report
 from grader.reports.blocks import render_terminal, render_text
-from grader.reports.grade import Around, page
-from grader.reports.sheet import Line, plain
+from grader.reports.grade import GradeContext, grade_page
+from grader.reports.sheet import Line, without_styles
 
 _REPORT = TypeAdapter(Report)
 
@@ -22,7 +22,7 @@ def from_json(data: object) -> Report:
 
 def text(lines: Iterable[Line]) -> str:
     """What lines say, each with its end, without styles."""
-    return "".join(f"{plain(line).rstrip(' ')}\n" for line in lines)
+    return "".join(f"{without_styles(line).rstrip(' ')}\n" for line in lines)
 
 
 def styled(lines: Iterable[Line]) -> str:
@@ -39,8 +39,8 @@ def page_of(
     report: Report, width: int = 80, *, aloud: bool = False, color: bool = False, **around: Any
 ) -> str:
     """What a terminal of that width shows; or what a screen reader is given."""
-    here = Around(**around)
+    here = GradeContext(**around)
     if aloud:
-        return render_text(page(report, here), aloud=True)
-    lines = render_terminal(page(report, here), width, rows=here.rows)
+        return render_text(grade_page(report, here), aloud=True)
+    lines = render_terminal(grade_page(report, here), width, rows=here.rows)
     return styled(lines) if color else text(lines)

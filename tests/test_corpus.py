@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from grader import bank
-from grader.evaluation.evaluation import BankFault
-from grader.evaluation.tally import Stopped
+from grader.evaluation.evaluation import BankProgramError
+from grader.evaluation.tally import SubmissionStopped
 from grader.model.question import Question
 from grader.model.report import CheckResult, Verdict
 from grader.session import GradingSession, grade
@@ -65,7 +65,9 @@ def faults(session: GradingSession, path: Path, *, every: bool) -> list[CheckRes
     rejected is rejected in any order.
     """
     spec = session.question.spec
-    evaluation = session.examine(path.stem, _complete(session.question, path.read_bytes()), SEED)
+    evaluation = session.evaluate_bank_program(
+        path.stem, _complete(session.question, path.read_bytes()), SEED
+    )
     found: list[CheckResult] = []
     passed: set[str] = set()
     with np.errstate(all="ignore"):
@@ -74,7 +76,7 @@ def faults(session: GradingSession, path: Path, *, every: bool) -> list[CheckRes
                 continue
             try:
                 result = run_check(evaluation, check)
-            except Stopped as stop:
+            except SubmissionStopped as stop:
                 return [*found, stop.result]
             if result.verdict is Verdict.PASS:
                 passed.add(check.id)
@@ -90,7 +92,7 @@ def faults(session: GradingSession, path: Path, *, every: bool) -> list[CheckRes
 
 def _complete(question: Question, source: bytes) -> list[bytes]:
     """The programs of a file; what later parts ask for and it lacks is that of the reference."""
-    later = set(question.functions) - set(question.functions_of(1))
+    later = set(question.functions) - set(question.functions_for_part(1))
     lacks = any(name.encode() not in source for name in later)
     return [question.reference, source] if lacks else [source]
 
@@ -99,7 +101,7 @@ def is_rejected(session: GradingSession, path: Path) -> bool:
     """Whether a check does not pass, or the file itself cannot be loaded."""
     try:
         return bool(faults(session, path, every=False))
-    except BankFault as fault:
+    except BankProgramError as fault:
         return path.stem in str(fault)
 
 

@@ -22,7 +22,7 @@ import typer
 import yaml
 from pydantic import BaseModel
 
-from grader.audit.audit import audit
+from grader.audit.audit import audit_question
 from grader.bank import headers, load
 from grader.cases import recipe
 from grader.cli import entrypoint, grade, output
@@ -35,7 +35,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FORMAT = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
 KEYS = (ROOT / "docs" / "keys.md").read_text(encoding="utf-8")
-KINDS = [registry.get(name).keys for name in registry.KINDS]
+KINDS = [registry.kind_named(name).keys for name in registry.KINDS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def test_the_question_in_two_parts_is_proved(tmp_path: Path) -> None:
     )
     path = tmp_path / "growing-mean.yaml"
     path.write_text(text)
-    report = audit(load([path], "growing-mean"), seeds=range(2))
+    report = audit_question(load([path], "growing-mean"), seeds=range(2))
     assert (report.problems, report.remarks) == ((), ())
 
 
@@ -264,7 +264,7 @@ def test_every_command_is_in_the_readme() -> None:
 def test_every_exit_status_is_in_the_readme() -> None:
     faults = [errors.UsageError("", ""), errors.BankError(""), errors.GraderError("", "")]
     statuses = {0, 1, entrypoint.EXIT_USAGE, entrypoint.EXIT_INTERRUPTED, output.EXIT_PIPE_CLOSED}
-    statuses |= {fault.exit_status for fault in faults} | set(grade.STATUS.values())
+    statuses |= {fault.exit_status for fault in faults} | set(grade.EXIT_STATUS.values())
     documented = {int(n) for n in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
     assert documented == statuses
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader import bank
-from grader.audit.audit import audit
+from grader.audit.audit import audit_question
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -18,7 +18,7 @@ QUESTIONS = sorted(path.stem for path in (EXAMPLES / "questions").glob("*.yaml")
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_every_example_passes_its_audit_without_a_remark(name: str) -> None:
-    report = audit(bank.load([EXAMPLES], name), seeds=range(2))
+    report = audit_question(bank.load([EXAMPLES], name), seeds=range(2))
     assert report.problems == ()
     assert report.remarks == ()
 

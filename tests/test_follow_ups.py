@@ -17,8 +17,8 @@ from grader import bank
 from grader.forms import follow_up
 from grader.model.question import Question
 from grader.model.spec import FollowUp
-from grader.reports.blocks import Gap, render_terminal
-from grader.reports.discuss import answer, question
+from grader.reports.blocks import BlankLine, render_terminal
+from grader.reports.discuss import answer_blocks, question_blocks
 from tests.harness import Array, Program, load, variants
 
 ROOT = Path(__file__).parents[1]
@@ -317,7 +317,7 @@ def test_every_number_and_array_is_computed_somewhere() -> None:
 @pytest.mark.parametrize("name", [*BY_HAND, *BESIDE], ids=str)
 def test_what_follows_from_the_numbers_is_right(name: Name) -> None:
     value = BESIDE[name] if name in BESIDE else BY_HAND[name]()
-    assert follow_up.judge(EVERY[name], typed(value, unit_of(EVERY[name]))) == (True, "")
+    assert follow_up.judge_answer(EVERY[name], typed(value, unit_of(EVERY[name]))) == (True, "")
 
 
 @pytest.mark.parametrize("name", BY_PROGRAM, ids=str)
@@ -328,10 +328,10 @@ def test_the_reference_is_right_and_an_idea_gives_what_is_listed_for_it(
     folder = ROOT / "drills" / name[0]
     monkeypatch.syspath_prepend(str(folder))
     right = of(load(folder / "reference.py"))
-    assert follow_up.judge(one, typed(right, unit_of(one))) == (True, "")
+    assert follow_up.judge_answer(one, typed(right, unit_of(one))) == (True, "")
     for idea in one.ideas.values():
         wrong = of(variants(str(folder / "test_it.py"))(idea))
-        assert follow_up.judge(one, typed(wrong, unit_of(one))) == (False, idea)
+        assert follow_up.judge_answer(one, typed(wrong, unit_of(one))) == (False, idea)
 
 
 def test_most_are_graded_and_the_others_have_key_points() -> None:
@@ -353,11 +353,11 @@ def test_an_idea_that_an_answer_shows_is_not_of_a_later_part() -> None:
 
 def test_a_follow_up_and_what_is_said_of_an_answer_fit_a_screen() -> None:
     for name, one in EVERY.items():
-        asked = render_terminal([*question(one, "10 of 12, part 3:")], 80)
+        asked = render_terminal([*question_blocks(one, "10 of 12, part 3:")], 80)
         assert len(asked) + 2 <= ROWS, name
         for idea in [*one.ideas.values(), ""]:
-            said = loaded(name[0]).ideas[idea].said_of() if idea else ""
-            blocks = [*answer(one, "fail", idea, said), Gap()]
+            said = loaded(name[0]).ideas[idea].feedback_for() if idea else ""
+            blocks = [*answer_blocks(one, "fail", idea, said), BlankLine()]
             assert len(render_terminal(blocks, 80)) <= ROWS, (name, idea)
 
 

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from grader import bank, forms
-from grader.app.interviewing import held
-from grader.audit.audit import Plan, audited
-from grader.bank.repair import changes, repaired
+from grader.app.interviewing import collect_evidence
+from grader.audit.audit import AuditPlan, audit_questions
+from grader.bank.repair import repair_changes, repaired_starter
 from grader.cases.recipe import read_cases
 from grader.forms import follow_up
 from grader.model.question import Question
 from grader.model.report import Verdict
 from grader.reports import discuss
 from grader.reports.blocks import render_text
-from grader.reports.interviewer import guide
+from grader.reports.interviewer import interviewer_guide
 from grader.reports.question import handed_out_markdown, question_markdown
 from grader.session import GradingSession
 from tests.harness import ROOT, Program, load_text
@@ -121,7 +121,7 @@ def sessions(one_zygote: None) -> Iterator[Callable[[str, int], GradingSession]]
 def test_the_working_that_is_shown_passes_with_its_numbers_and_no_others(
     name: str, number: int, sessions: Callable[[str, int], GradingSession]
 ) -> None:
-    right = repaired(drawn(name, number))
+    right = repaired_starter(drawn(name, number))
     for other in range(len(drawn(name, 0).spec.given)):
         report = sessions(name, other).grade(right, seed=other, filename="answers.txt")
         assert (report.verdict is Verdict.PASS) is (other == number), other
@@ -132,17 +132,17 @@ def test_no_page_has_a_brace(
     name: str, number: int, sessions: Callable[[str, int], GradingSession]
 ) -> None:
     question = drawn(name, number)
-    spec, form = question.spec, forms.of(question.spec)
+    spec, form = question.spec, forms.form_of(question.spec)
     pages = [question_markdown(question), handed_out_markdown(question, 1, ())]
-    pages += [question.starter.decode(), repaired(question).decode(), *spec.teaches]
-    pages += [text for one in changes(question) for _, text in one.why]
+    pages += [question.starter.decode(), repaired_starter(question).decode(), *spec.teaches]
+    pages += [text for one in repair_changes(question) for _, text in one.why]
     pages += [one.decode() for one in question.accepted.values()]
     pages += spec.parts[0].hints
     for one in spec.follow_ups:
-        asked = [*discuss.question(one, ""), *discuss.answer(one, "fail", "", "")]
+        asked = [*discuss.question_blocks(one, ""), *discuss.answer_blocks(one, "fail", "", "")]
         pages.append(render_text(asked))
-    ideas = held(question)
-    pages.append(render_text(guide(question, held=ideas)))
+    ideas = collect_evidence(question)
+    pages.append(render_text(interviewer_guide(question, held=ideas)))
     pages += [idea.feedback for idea in ideas]
     assert len(ideas) == len(question.ideas)
     lines = [f"{n} = 1{a.unit if a.unit != '1' else ''}" for n, a in spec.answers.items()]
@@ -155,11 +155,11 @@ def test_no_page_has_a_brace(
 def test_a_follow_up_is_right_by_its_own_answer(name: str, number: int) -> None:
     for one in drawn(name, number).spec.follow_ups:
         if one.number:
-            assert follow_up.judge(one, one.number) == (True, "")
+            assert follow_up.judge_answer(one, one.number) == (True, "")
             figure = one.number.split()[0]
             assert figure in one.answer or one.number == "1/4"
         for typed, idea in one.ideas.items():
-            assert follow_up.judge(one, typed) == (False, idea)
+            assert follow_up.judge_answer(one, typed) == (False, idea)
 
 
 def roofline(number: int) -> tuple[dict[str, Any], Program]:
@@ -188,7 +188,7 @@ def test_the_ledger_of_every_model_says_what_the_texts_say(number: int) -> None:
     share = times["swiglu_time"] / times["product_time"]
     assert f"takes {100 * share:.0f} % of" in answers
     assert f"from {state['break_even']:,.0f} tokens" in answers
-    said = drawn("roofline-and-ledger", number).ideas["product-by-bandwidth"].said_of()
+    said = drawn("roofline-and-ledger", number).ideas["product-by-bandwidth"].feedback_for()
     assert f"{times['product_time'] / moved:.0f} times as long" in said
 
 
@@ -222,6 +222,8 @@ def test_an_audit_finds_what_is_wrong_with_one_set_alone(tmp_path: Path, one_zyg
         (home / file).write_bytes((ROOT / "drills" / "three-rows" / file).read_bytes())
     # 1 + 1 + e is nearly what makes logits and probabilities alike.
     spec.write_text(text.replace(old, "{powers: [1, 1, 1000000], y: [0, 0, 1]}"))
-    ((report, _),) = audited([bank.load([tmp_path], "three-rows")], Plan(seeds=[0]), lambda _: None)
+    ((report, _),) = audit_questions(
+        [bank.load([tmp_path], "three-rows")], AuditPlan(seeds=[0]), lambda _: None
+    )
     assert report.problems
     assert all(one.startswith("with the numbers of seed 2: ") for one in report.problems)

@@ -16,7 +16,7 @@ import pytest
 import torch
 import torch.utils.checkpoint as torch_checkpoint
 
-from grader.sandbox.worker.measure.kept import reachable
+from grader.sandbox.worker.measure.kept import reachable_bytes
 from tests.harness import Array, Program, assert_close, each, saved_for_backward, variants
 
 variant = variants(__file__)
@@ -149,7 +149,7 @@ def kept(driver: Program, program: Program, segments: int, n: int = 64) -> float
     x = np.ones((1000, 2))
     blocks = driver.stack(None, np.zeros((n, 2, 2)), 0.1)
     _, state = program.forward(blocks, x, np.random.default_rng(0), segments)
-    return float(reachable(state) / x.nbytes)
+    return float(reachable_bytes(state) / x.nbytes)
 
 
 def test_what_is_kept_is_what_the_prompts_say(

@@ -20,7 +20,7 @@ import pytest
 import torch
 
 from grader.reports.blocks import render_text
-from grader.reports.grade import Around, page
+from grader.reports.grade import GradeContext, grade_page
 from grader.session import GradingSession
 from tests.harness import Program, assert_close, each, load_text, question_of
 
@@ -234,7 +234,7 @@ def test_the_page_of_the_untouched_starter_names_a_symptom_and_no_property(
     session: GradingSession,
 ) -> None:
     report = replace(session.grade(STARTER.encode(), seed=1), unchanged=True)
-    said, whole = (render_text(page(report, Around(explain=e))) for e in (False, True))
+    said, whole = (render_text(grade_page(report, GradeContext(explain=e))) for e in (False, True))
     assert "trains:" in said
     for check in ("pairs", "update", "evaluation"):
         assert check not in said

@@ -63,7 +63,7 @@ MISTAKES = {
 def test_a_mistake_is_named_however_it_is_rounded(reference: Program) -> None:
     right, ideas = reference.predicted(), question_of(__file__).ideas
     for name, (part, number) in MISTAKES.items():
-        written = [float(str(one["MS"])) for one in ideas[name].settings]
+        written = [float(str(one["MS"])) for one in ideas[name].parameter_combinations]
         found = variants(__file__)(name).predicted()
         assert found == right | {part: pytest.approx(number)}
         assert written[0] == pytest.approx(number)

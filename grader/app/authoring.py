@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 from grader.app import files
 from grader.app.context import Context
-from grader.bank import banks, holds, names
-from grader.bank.storage import MOST_LETTERS, is_id, nearest_id
+from grader.bank import bank_names, banks_in_use, has_question
+from grader.bank.storage import MAX_ID_LENGTH, is_id, nearest_id
 from grader.model.errors import DrillError, UsageError
 
-MOST_PARTS = 9
+MAX_PARTS = 9
 _ELSEWHERE = "choose a folder that you can write, with --bank DIR"
 _SCHEMA = "question.schema.json"
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -32,7 +32,7 @@ _FIRST = "TODO The story: what goes wrong, for whom, and how it shows. Never the
 _LATER = "TODO What the interviewer asks next, in a sentence: an edge, then what it costs."
 
 
-class Written(NamedTuple):
+class NewQuestion(NamedTuple):
     """A new question."""
 
     bank: Path  # what --bank names
@@ -40,30 +40,30 @@ class Written(NamedTuple):
     todo: list[str]  # file:line of what is marked TODO
 
 
-def new(
+def create_question(
     ctx: Context,
     question_id: str,
     *,
     one_file: bool = False,
     parts: int | None = None,
     form: str = "fix",
-) -> Written:
+) -> NewQuestion:
     """Write a question to begin from, over nothing.
 
     Without `--bank` the current folder is the bank; a file by itself is a bank too. `parts` is the
     number of parts of a skeleton, `form` what is handed in; where that is text, the programs stand
     in the spec.
     """
-    from grader.bank.loading import todos
-    from grader.kinds.schema import schema as question_schema
+    from grader.bank.loading import todo_places
+    from grader.kinds.schema import question_schema as question_schema
 
     if not is_id(question_id):
         raise UsageError(
             "expected an id of lower-case words joined by hyphens, at most"
-            f" {MOST_LETTERS} characters, found {question_id!r}",
-            hint=f"drill bank new {nearest_id(question_id) or 'my-norm'}{ctx.option}",
+            f" {MAX_ID_LENGTH} characters, found {question_id!r}",
+            hint=f"drill bank new {nearest_id(question_id) or 'my-norm'}{ctx.bank_option}",
         )
-    bank = root = (ctx.here() / (ctx.bank or Path()).expanduser()).resolve()
+    bank = root = (ctx.current_folder() / (ctx.bank or Path()).expanduser()).resolve()
     spec = root / "questions" / f"{question_id}.yaml"
     template, sources = _template(parts, form, one_file=one_file)
     drill = root / "drills" / question_id
@@ -80,22 +80,22 @@ def new(
     programs = {drill / name: code for name, code in sources.items()}
     _write(ctx, spec, drill if programs else None, {spec: _marked(template, marks), **programs})
     written = [spec, *programs]
-    todo = [at for path in written for at in todos(ctx.near(path), path.read_bytes())]
+    todo = [at for path in written for at in todo_places(ctx.short_path(path), path.read_bytes())]
     with suppress(UsageError):  # for editors; where there is one already it stays
         if files.create(schema, question_schema().encode()):
             written.append(schema)
     _warn_of_taken(ctx, question_id, bank)
-    return Written(bank, written, todo)
+    return NewQuestion(bank, written, todo)
 
 
 def _warn_of_taken(ctx: Context, question_id: str, bank: Path) -> None:
     """Warn if another bank in use has a question of the name of a new one."""
     in_use: dict[str, Path] = {}
     with suppress(DrillError):  # a bank that cannot be read is no matter here
-        in_use = names(banks(None, lambda *_: None))
+        in_use = bank_names(banks_in_use(None, lambda *_: None))
     for name, other in in_use.items():
-        if other != bank and holds(other, question_id):
-            own = shlex.quote(ctx.near(bank))
+        if other != bank and has_question(other, question_id):
+            own = shlex.quote(ctx.short_path(bank))
             ctx.warn(
                 f"the bank {name} has a question {question_id} too",
                 f"say --bank {own} in commands about the new one, or choose another id",
@@ -104,15 +104,15 @@ def _warn_of_taken(ctx: Context, question_id: str, bank: Path) -> None:
 
 def _template(parts: int | None, form: str, *, one_file: bool) -> tuple[str, Mapping[str, str]]:
     """The text of a spec with marks in it, and by name its programs that are not in it."""
-    from grader.forms import NAMES
+    from grader.forms import FORM_NAMES
 
-    if form not in NAMES:
-        raise UsageError(f"--form: expected one of {', '.join(NAMES)}, found {form!r}")
-    if parts is not None and form != NAMES[0]:
+    if form not in FORM_NAMES:
+        raise UsageError(f"--form: expected one of {', '.join(FORM_NAMES)}, found {form!r}")
+    if parts is not None and form != FORM_NAMES[0]:
         raise UsageError(f"--form {form}: expected no --parts")
     if parts is not None:
         return _in_parts(parts), {}
-    if form != NAMES[0]:
+    if form != FORM_NAMES[0]:
         return _text(f"{form}.yaml"), {}
     programs = {name: _text(f"{name}.py") for name in ("reference", "ideas")}
     inline = [f"  {name}: |\n{indent(code, ' ' * 4)}\n" for name, code in programs.items()]
@@ -133,9 +133,9 @@ def _marked(text: str, marks: Mapping[str, str]) -> str:
 
 def _in_parts(count: int) -> str:
     """A skeleton of a question in parts, each with one check and one idea."""
-    if not 2 <= count <= MOST_PARTS:
+    if not 2 <= count <= MAX_PARTS:
         raise UsageError(
-            f"--parts: expected a number from 2 to {MOST_PARTS}, found {count}",
+            f"--parts: expected a number from 2 to {MAX_PARTS}, found {count}",
             hint="without --parts a question of one part is written",
         )
     marks = [
@@ -160,7 +160,7 @@ def _write(ctx: Context, spec: Path, drill: Path | None, texts: dict[Path, str])
     for path in filter(None, (spec, spec.with_suffix(".yml"), drill)):
         if os.path.lexists(path):
             raise UsageError(
-                f"{ctx.near(path)} is there already, and nothing is ever written over it",
+                f"{ctx.short_path(path)} is there already, and nothing is ever written over it",
                 hint="choose another id, or move it away",
             )
     with ExitStack() as undo:

@@ -20,17 +20,17 @@ from pathlib import Path
 import grader
 from grader import __version__
 from grader.app.classes import ClassPlan, NothingHandedIn, grade_class, read_class
-from grader.app.context import Context, seed_of
-from grader.app.files import zipped
-from grader.bank.storage import files_of, write_whole
-from grader.classroom.export import Json, dumped, gradescope, not_graded
-from grader.classroom.results import Results
+from grader.app.context import Context, choose_seed
+from grader.app.files import zip_files
+from grader.bank.storage import question_files, write_atomically
+from grader.classroom.export import JsonObject, gradescope_result, to_json_text, ungraded_result
+from grader.classroom.results import ClassResults
 from grader.model.errors import DrillError, UsageError
 
-SECONDS = 540  # Gradescope ends a grade after 10 minutes, with a zero
-STUDENT = "handed-in"  # whose it is, the platform knows
-STOPPED = "the grader was stopped before it was done, or could not be started"
-LOOK = "the log of the autograder says more: too little memory or time, or setup.sh failed"
+GRADE_TIMEOUT = 540  # Gradescope ends a grade after 10 minutes, with a zero
+STUDENT_ID = "handed-in"  # whose it is, the platform knows
+STOPPED_MESSAGE = "the grader was stopped before it was done, or could not be started"
+LOG_ADVICE = "the log of the autograder says more: too little memory or time, or setup.sh failed"
 _PROGRAM = "drill-dl"
 _LARGEST = 64_000_000  # bytes of a file that is looked at
 _PYTHONS = ("3.14", "3.13", "3.12", "3.11")
@@ -38,7 +38,7 @@ _CALLED = (
     "import sys; sys.path.insert(0, sys.argv[2] + '/program'); "
     "from grader.app import autograder; autograder.grade_submission(*sys.argv[1:])"
 )
-SETUP = """\
+SETUP_SCRIPT = """\
 #!/usr/bin/env bash
 # Made by drill {version}. Gradescope runs it once, when it builds the autograder.
 # Everything is in this archive, but for a Python and the pinned libraries that pip installs.
@@ -70,7 +70,7 @@ fi
 # What a submission is refused here, for whoever reads this log.
 PYTHONPATH=$home/program "$home/venv/bin/python" -P -m grader doctor --walls || true
 """
-RUN = """\
+RUN_SCRIPT = """\
 #!/bin/sh
 # Made by drill {version}. Gradescope runs it for every submission. Whatever happens, there is a
 # result: first one that says that nothing was graded, over which the grader writes its own.
@@ -86,13 +86,15 @@ exit 0
 """
 
 
-def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = None) -> bytes:
+def build_autograder(
+    ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = None
+) -> bytes:
     """Return an autograder for Gradescope, to be uploaded as it is; see `read_class`."""
     config, questions = read_class(ctx, file, ids, level)
-    seed = seed_of() if config.seed is None else config.seed
+    seed = choose_seed() if config.seed is None else config.seed
     asked = [
         one.model_copy(update={"id": question.id})
-        for one, question in zip(config.asked, questions, strict=True)
+        for one, question in zip(config.questions_asked, questions, strict=True)
     ]
     there = config.model_copy(update={"seed": seed, "questions": asked})  # one seed for everybody
     counts = {
@@ -107,30 +109,30 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
     }
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     names = {
-        "version": __version__, "seconds": SECONDS, "called": shlex.quote(_CALLED),
+        "version": __version__, "seconds": GRADE_TIMEOUT, "called": shlex.quote(_CALLED),
         "lowest": _PYTHONS[-1], "pythons": " ".join(dict.fromkeys([here, *_PYTHONS])),
     }  # fmt: skip
     uses = sorted({name for question in questions for name in question.spec.uses})
     files = {
-        "setup.sh": SETUP.format(**names).encode(),
-        "run_autograder": RUN.format(**names).encode(),
-        "not-graded.json": dumped(not_graded(STOPPED, LOOK)).encode(),
+        "setup.sh": SETUP_SCRIPT.format(**names).encode(),
+        "run_autograder": RUN_SCRIPT.format(**names).encode(),
+        "not-graded.json": to_json_text(ungraded_result(STOPPED_MESSAGE, LOG_ADVICE)).encode(),
         # What is JSON is YAML.
         "class.yaml": there.model_dump_json(include=counts, exclude_defaults=True).encode(),
-        "requirements.txt": "".join(f"{one}\n" for one in pins(uses)).encode(),
+        "requirements.txt": "".join(f"{one}\n" for one in pinned_requirements(uses)).encode(),
     }
     for question in questions:
-        files |= {f"bank/{name}": content for name, content in files_of(question).items()}
+        files |= {f"bank/{name}": content for name, content in question_files(question).items()}
     package = Path(grader.__file__).parent
     files |= {
         f"program/grader/{path.relative_to(package).as_posix()}": path.read_bytes()
         for path in sorted(package.rglob("*"))
         if path.is_file() and not {"__pycache__", "_bank"} & {*path.parts}
     }
-    return zipped(files, {"setup.sh", "run_autograder"})
+    return zip_files(files, {"setup.sh", "run_autograder"})
 
 
-def pins(libraries: Sequence[str]) -> list[str]:
+def pinned_requirements(libraries: Sequence[str]) -> list[str]:
     """Return what the program requires and some libraries, at the versions installed here."""
     try:
         required = metadata.requires(_PROGRAM) or []
@@ -150,7 +152,7 @@ def pins(libraries: Sequence[str]) -> list[str]:
 # On the platform.
 
 
-def grade_submission(root: str, home: str, seconds: str = str(SECONDS)) -> None:
+def grade_submission(root: str, home: str, seconds: str = str(GRADE_TIMEOUT)) -> None:
     """Grade what lies in `submission`, and write `results/results.json`, whatever happens.
 
     Both are in `root`, on Gradescope /autograder; the class.yaml and the bank in `home`.
@@ -166,17 +168,17 @@ def grade_submission(root: str, home: str, seconds: str = str(SECONDS)) -> None:
     try:
         result = _graded(Path(root) / "submission", Path(home))
     except DrillError as error:
-        result = not_graded(error.message, error.hint or LOOK)
+        result = ungraded_result(error.message, error.hint or LOG_ADVICE)
     except (OSError, TimeoutError) as error:
-        result = not_graded(str(error) or type(error).__name__, LOOK)
+        result = ungraded_result(str(error) or type(error).__name__, LOG_ADVICE)
     finally:
         signal.alarm(0)
-    write_whole(file, [dumped(result)])
+    write_atomically(file, [to_json_text(result)])
 
 
-def _graded(submission: Path, home: Path) -> Json:
+def _graded(submission: Path, home: Path) -> JsonObject:
     with tempfile.TemporaryDirectory(prefix="drill-class-") as work:
-        folder = Path(work) / "submissions" / STUDENT
+        folder = Path(work) / "submissions" / STUDENT_ID
         # Links stay links, which are refused.
         shutil.copytree(submission, folder, symlinks=True, ignore=_not_looked_at)
         out = Path(work) / "results"
@@ -186,9 +188,9 @@ def _graded(submission: Path, home: Path) -> Json:
         with suppress(NothingHandedIn):
             for _ in grade_class(ctx, plan):
                 pass
-        with Results(out) as results:
-            entries = {one.question.id: one for one in results.entries()}
-            return gradescope(results.terms.questions, entries)
+        with ClassResults(out) as results:
+            entries = {one.question.id: one for one in results.counting_entries()}
+            return gradescope_result(results.class_settings.questions, entries)
 
 
 def _not_looked_at(folder: str, names: list[str]) -> set[str]:

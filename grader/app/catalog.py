@@ -17,43 +17,45 @@ from typing import Literal, NamedTuple
 from grader import bank
 from grader.app import schedule
 from grader.app.context import Context, torch_installed
-from grader.app.resolve import open_folder
+from grader.app.resolve import read_workspace
 from grader.model.errors import DrillError, UsageError, did_you_mean
-from grader.model.numerals import quantity
+from grader.model.numerals import format_count
 from grader.model.question import Header
 from grader.records import progress
-from grader.records.progress import Progress
+from grader.records.progress import QuestionProgress
 
-Kind = Literal["unfinished", "due", "new", "later"]
+PracticeState = Literal["unfinished", "due", "new", "later"]
 LEVELS = ("warm-up", "core", "senior")  # from the easiest on
 ROLES = ("training", "inference", "research", "kernels")
 
 
-class Standing(NamedTuple):
+class QuestionStatus(NamedTuple):
     """A question, how far a person is with it, and when it comes back."""
 
     header: Header
-    yours: Progress
+    question_progress: QuestionProgress
     due: date | None  # None: no sitting of it is over
     today: date
 
     @property
     def is_due(self) -> bool:
         """Whether it is to be done again by now, and that is not begun."""
-        return self.yours.over and self.due is not None and self.due <= self.today
+        return (
+            self.question_progress.is_finished and self.due is not None and self.due <= self.today
+        )
 
     @property
-    def kind(self) -> Kind:
+    def practice_state(self) -> PracticeState:
         """Whether it is begun and not over, to be done again, new, or to be done again later."""
-        if self.yours.over:
+        if self.question_progress.is_finished:
             return "due" if self.is_due else "later"
-        return "new" if self.yours.state == "new" else "unfinished"
+        return "new" if self.question_progress.state == "new" else "unfinished"
 
 
-class Suggested(NamedTuple):
+class Suggestion(NamedTuple):
     """A question, and why it is suggested; where its kind is `later`, nothing is to be done now."""
 
-    standing: Standing
+    question_status: QuestionStatus
     reason: str
     folder: Path | None  # in which it was begun, if that is still there
 
@@ -66,7 +68,7 @@ def _known(option: str, word: str | None, words: Sequence[str]) -> None:
         )
 
 
-def listed(
+def list_questions(
     ctx: Context,
     track: str | None = None,
     level: str | None = None,
@@ -77,7 +79,7 @@ def listed(
     new: bool = False,
     due: bool = False,
     under: int | None = None,
-) -> list[Standing]:
+) -> list[QuestionStatus]:
     """Return questions with the days on which they come back: all, or those that are asked for.
 
     `text` is looked for in the ID, the title and the track.
@@ -85,12 +87,12 @@ def listed(
     if form is not None:
         from grader import forms  # which a whole list does without
 
-        _known("form", form, forms.NAMES)
+        _known("form", form, forms.FORM_NAMES)
     found = bank.headers(ctx.banks())
     _known("track", track, sorted({header.track for header in found}))
     _known("level", level, LEVELS)
     _known("role", role, ROLES)
-    known = ctx.read(progress.overview, {})
+    known = ctx.read(progress.progress_events, {})
     today = ctx.today
     wanted = [
         header
@@ -101,9 +103,9 @@ def listed(
     ]
     rows = []
     for header in wanted:
-        yours = progress.of(known, header.id, header.bank, once=header.form == "predict")
+        yours = progress.progress_of(known, header.id, header.bank, once=header.form == "predict")
         if yours.state == "new" or not new:
-            row = Standing(header, yours, schedule.due(ctx, header, yours), today)
+            row = QuestionStatus(header, yours, schedule.due_date(ctx, header, yours), today)
             if row.is_due or not due:
                 rows.append(row)
     return rows
@@ -114,16 +116,19 @@ def _mentions(header: Header, text: str) -> bool:
     return text.lower() in f"{header.called}\n{header.title}\n{header.track}".lower()
 
 
-def suggestion(ctx: Context) -> Suggested | None:
+def suggest_question(ctx: Context) -> Suggestion | None:
     """Return the question to do next; None where there is none at all."""
-    order = ctx.read(progress.latest, ())
+    order = ctx.read(progress.recent_questions, ())
     today = ctx.today
     able = torch_installed()
-    every = listed(ctx)
+    every = list_questions(ctx)
     undone = {
         (one.header.bank, one.header.id)
         for one in every  # a prediction prepares, right or wrong
-        if not (one.yours.passed or (one.header.form == "predict" and one.yours.rated))
+        if not (
+            one.question_progress.passed
+            or (one.header.form == "predict" and one.question_progress.rated_moments)
+        )
     }
     last = next((one for name in order for one in every if one.header.id == name), None)
     prepared = _prepared(last)
@@ -131,12 +136,12 @@ def suggestion(ctx: Context) -> Suggested | None:
     def before(header: Header) -> list[str]:
         return sorted(n for n in header.prerequisites if (header.bank, n) in undone)
 
-    def rank(one: Standing) -> tuple[int, ...]:
+    def rank(one: QuestionStatus) -> tuple[int, ...]:
         header = one.header
         due = (one.due or today).toordinal()
         unable = header.torch and not able
         other = header.id != prepared
-        match one.kind:
+        match one.practice_state:
             case "unfinished":
                 return (0, [*order, header.id].index(header.id))
             case "due":
@@ -144,7 +149,7 @@ def suggestion(ctx: Context) -> Suggested | None:
             case "new":
                 level = [*LEVELS, header.level].index(header.level)
                 elsewhere = last is not None and header.track != last.header.track
-                late = (one.yours.given_up, unable, other, bool(before(header)))
+                late = (one.question_progress.given_up, unable, other, bool(before(header)))
                 return (2, *late, level, elsewhere, header.minutes)
             case "later":
                 return (3, due)
@@ -153,13 +158,15 @@ def suggestion(ctx: Context) -> Suggested | None:
     if one is None:
         return None
     header = one.header
-    yours = one.yours
-    kind = one.kind
+    yours = one.question_progress
+    kind = one.practice_state
     if kind == "unfinished":
-        part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)
+        part = f"part {yours.count_parts_asked(header.parts)} of {header.parts}, " * (
+            header.parts > 1
+        )
         reason = f"{part}begun{' again' * yours.passed}: {_begun(ctx, header, yours)}"
         if waiting := sum(other.is_due for other in every):
-            reason += f"; {quantity(waiting, 'question')} due (drill list --due)"
+            reason += f"; {format_count(waiting, 'question')} due (drill list --due)"
     elif kind == "new":
         easiest = "the easiest come first"
         if last and header.id == prepared:
@@ -168,17 +175,17 @@ def suggestion(ctx: Context) -> Suggested | None:
         if first := before(header):
             reason += f"; better after {' and '.join(first)}"
     else:
-        reason = schedule.why(ctx, yours)
+        reason = schedule.return_reason(ctx, yours)
     if kind == "due" and one.due:
-        reason = f"{schedule.said(one.due, today)}: {reason}"
+        reason = f"{schedule.due_text(one.due, today)}: {reason}"
     if header.torch and not able:
         reason += "; it needs torch, which is not installed"
-    return Suggested(one, reason, _folder(ctx, header))
+    return Suggestion(one, reason, _folder(ctx, header))
 
 
-def _prepared(last: Standing | None) -> str:
+def _prepared(last: QuestionStatus | None) -> str:
     """The question that the prediction a person made last prepares; nothing where it was none."""
-    if last is None or last.header.form != "predict" or not last.yours.over:
+    if last is None or last.header.form != "predict" or not last.question_progress.is_finished:
         return ""
     with suppress(DrillError):  # it cannot be read any more
         return bank.load([last.header.bank], last.header.id).spec.then or ""
@@ -188,21 +195,23 @@ def _prepared(last: Standing | None) -> str:
 def _folder(ctx: Context, header: Header) -> Path | None:
     """Where a question was started last, if that is a drill still."""
     for start in ctx.starts:
-        if start.question == header.id and progress.counts(start.bank, str(header.bank), header.id):
+        if start.question == header.id and progress.is_about_question(
+            start.bank, str(header.bank), header.id
+        ):
             folder = Path(start.folder)
-            return folder if open_folder(folder) is not None else None
+            return folder if read_workspace(folder) is not None else None
     return None
 
 
-def _begun(ctx: Context, header: Header, yours: Progress) -> str:
+def _begun(ctx: Context, header: Header, yours: QuestionProgress) -> str:
     """What was tried of the part that is asked now, and the last idea that was shown."""
-    from grader.app.history import tried  # reads reports, which a list does not
+    from grader.app.history import checked_attempts  # reads reports, which a list does not
 
-    rows = tried(ctx, header.called, yours)
+    rows = checked_attempts(ctx, header.called, yours)
     while any(row.on for row in rows):  # of parts before it
         rows.pop(0)
     tries = {row.attempt.sha256 for row in rows if row.attempt.is_try and row.attempt.verdict}
     if not tries:
         return "only the starter was graded" if rows and rows[-1].unchanged else "no try at it yet"
     idea = f"; last idea {rows[-1].ideas[0]}" if rows[-1].ideas else ""
-    return quantity(len(tries), "try", "tries") + idea
+    return format_count(len(tries), "try", "tries") + idea

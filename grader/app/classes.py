@@ -17,111 +17,118 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, ValidationError
 
 from grader import __version__, bank, forms
-from grader.app.context import Context, cores, need_torch, seed_of
+from grader.app.context import Context, available_cores, choose_seed, require_torch
 from grader.bank import document
-from grader.bank.document import Document, Fault
-from grader.bank.faults import faults as faults_of
-from grader.bank.storage import MAX_SOURCE, files_of, read_regular, write_whole
-from grader.classroom.hand_in import SHOWN, HandIns
-from grader.classroom.layout import Layout, Pattern, doubtful_students, fitting_pattern
+from grader.bank.document import Document, SpecError
+from grader.bank.faults import validation_errors as faults_of
+from grader.bank.storage import MAX_SOURCE, question_files, read_regular_file, write_atomically
+from grader.classroom.hand_in import MAX_LISTED_FILES, HandIns
+from grader.classroom.layout import Layout, PatternLayout, best_pattern, doubtful_students
 from grader.classroom.overrides import ClassFileError
-from grader.classroom.report import ClassFindings, class_page, find
-from grader.classroom.results import TERMS, Results, read_terms
-from grader.classroom.run import LEVELS, DaskPool, Job, LocalPool, grade_all, versions
-from grader.model.classroom import AssignedQuestion, Entry, Late, Terms
+from grader.classroom.report import ClassFindings, class_findings, class_page
+from grader.classroom.results import SETTINGS_FILE, ClassResults, read_settings
+from grader.classroom.run import (
+    LEVELS,
+    DaskPool,
+    GradingJob,
+    LocalPool,
+    grade_all,
+    library_versions,
+)
+from grader.model.classroom import AssignedQuestion, ClassEntry, ClassSettings, LatePolicy
 from grader.model.errors import BankError, UsageError, did_you_mean
-from grader.model.numerals import joined, quantity
+from grader.model.numerals import format_count, join_words
 from grader.model.question import Question
-from grader.model.spec import Keys, key
-from grader.reports.sheet import inert
+from grader.model.spec import StrictModel, yaml_key
+from grader.reports.sheet import escape_line
 from grader.sandbox.client import WorkerClient
 from grader.session.session import MAX_SEED
 
 _MOST_QUESTIONS = 100
 
 
-class ClassQuestion(Keys):
+class ClassQuestion(StrictModel):
     """A question of a class; its id alone where nothing else is said of it."""
 
-    id: str = key("ID, or BANK/ID where two banks hold it.", min_length=1, max_length=200)
-    parts: list[int | str] = key(
+    id: str = yaml_key("ID, or BANK/ID where two banks hold it.", min_length=1, max_length=200)
+    parts: list[int | str] = yaml_key(
         "The parts that count, by number or id; all, if not given.", [], min_length=1
     )
-    weight: float = key(
+    weight: float = yaml_key(
         "What its points are multiplied by in the total.", 1, gt=0, le=1000, allow_inf_nan=False
     )
-    hidden: list[str] = key(
+    hidden: list[str] = yaml_key(
         "Checks and cases, by name, of which the feedback to students says nothing.", []
     )
 
 
-class LateKeys(Keys):
+class LateKeys(StrictModel):
     """What coming late costs."""
 
-    penalty: float = key(
+    penalty: float = yaml_key(
         "Percent of the points for each day begun after the deadline.", ge=0, le=100
     )
-    days: int = key(
+    days: int = yaml_key(
         "What comes more days later is worth nothing, and an earlier file counts.",
         366,
         ge=0,
         le=366,
     )
-    extensions: dict[str, Annotated[int, Field(ge=0, le=366)] | str] = key(
+    extensions: dict[str, Annotated[int, Field(ge=0, le=366)] | str] = yaml_key(
         "By student, days more than others have, or a time with its offset.", {}
     )
 
 
-class ClassFile(Keys):
+class ClassFile(StrictModel):
     """A class: its questions, and what all of its grades share."""
 
-    format: Literal[1] = key("The version of the format: 1.")
-    title: str = key("What pages call the class.", "", max_length=200)
-    questions: list[str | ClassQuestion] = key(
+    format: Literal[1] = yaml_key("The version of the format: 1.")
+    title: str = yaml_key("What pages call the class.", "", max_length=200)
+    questions: list[str | ClassQuestion] = yaml_key(
         "What it is asked: ids, or mappings with the keys below.",
         [],
         min_length=1,
         max_length=_MOST_QUESTIONS,
     )
-    deadline: str = key(
+    deadline: str = yaml_key(
         "A time with its offset, 2026-11-20T23:59:00+01:00. What comes later is marked "
         "as late; `late` says what that costs.",
         "",
     )
-    late: LateKeys | None = key("What coming late costs; nothing, if not given.", None)
-    counts: Literal["last", "best"] = key(
+    late: LateKeys | None = yaml_key("What coming late costs; nothing, if not given.", None)
+    counts: Literal["last", "best"] = yaml_key(
         "Which of several files of a student for a question counts.", "last"
     )
-    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] | Literal["per student"] | None = key(
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] | Literal["per student"] | None = yaml_key(
         "Draws the inputs of everybody; chosen once, if not given. `per student`: each "
         "has a seed of that.",
         None,
     )
-    partial: Literal["written", "checks"] = key(
+    partial: Literal["written", "checks"] = yaml_key(
         "What a part that fails earns: the points that its author wrote beside checks "
         "that pass, or, `checks`, equal shares for them where the author wrote none.",
         "written",
     )
-    isolation: Literal["strong", "limited", "process"] = key(
+    isolation: Literal["strong", "limited", "process"] = yaml_key(
         "The least that a submission has to be refused.", "strong"
     )
-    stretch: bool = key("Whether what is only reported is measured, too.", False)
-    strict_text: bool = key(
+    stretch: bool = yaml_key("Whether what is only reported is measured, too.", False)
+    strict_text: bool = yaml_key(
         "Whether answers in words and numbers are read literally: `37 users` is no number.", False
     )
-    on_error: Literal["stop", "skip"] = key(
+    on_error: Literal["stop", "skip"] = yaml_key(
         "What a cell of a notebook that raises does to those after it.", "skip"
     )
-    layout: str = key("How submissions are laid out, as --layout has it.", "", max_length=200)
-    pattern: str = key("The paths of submissions, as --pattern has them.", "", max_length=1000)
+    layout: str = yaml_key("How submissions are laid out, as --layout has it.", "", max_length=200)
+    pattern: str = yaml_key("The paths of submissions, as --pattern has them.", "", max_length=1000)
 
     @property
-    def asked(self) -> list[ClassQuestion]:
+    def questions_asked(self) -> list[ClassQuestion]:
         """Its questions, each as a mapping."""
         return [ClassQuestion(id=q) if isinstance(q, str) else q for q in self.questions]
 
 
-def schema() -> str:
+def class_schema() -> str:
     """Return the JSON Schema of a class.yaml, by which editors complete and check it."""
     whole = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps(whole | ClassFile.model_json_schema(), indent=2) + "\n"
@@ -148,7 +155,7 @@ def read_class(
     if not config.questions:
         raise UsageError("expected --question ID or --class class.yaml with questions, found none")
     questions: list[Question] = []
-    for i, asked in enumerate(config.asked):
+    for i, asked in enumerate(config.questions_asked):
         try:
             questions.append(ctx.load(asked.id))
         except UsageError as error:
@@ -157,17 +164,17 @@ def read_class(
             hint = f"; {error.hint}" if error.hint and not error.hint.startswith("Next:") else ""
             faults.append((("questions", i, "id"), f"{error.message}{hint}"))
         else:
-            need_torch(questions[-1])
+            require_torch(questions[-1])
             faults += _unlike_the_question(i, asked, questions[-1])
     if faults:
         assert written is not None  # the command line names neither parts nor checks
-        raise ClassFileError(written.complaint(faults, "the class"))
+        raise ClassFileError(written.to_bank_error(faults, "the class"))
     return config.model_copy(update={"isolation": level} if level else {}), questions
 
 
 def _read(path: Path) -> tuple[ClassFile, Document]:
     try:
-        written = document.parse(read_regular(path.resolve(), MAX_SOURCE + 1)[0], path)
+        written = document.parse_yaml(read_regular_file(path.resolve(), MAX_SOURCE + 1)[0], path)
     except OSError as fault:
         raise UsageError(f"{path}: expected a class.yaml to read: {fault.strerror}") from fault
     except BankError as error:
@@ -176,10 +183,10 @@ def _read(path: Path) -> tuple[ClassFile, Document]:
         return ClassFile.model_validate(written.data), written
     except ValidationError as error:
         faults = faults_of(error, written.data, ClassFile)
-        raise ClassFileError(written.complaint(faults, "the class")) from None
+        raise ClassFileError(written.to_bank_error(faults, "the class")) from None
 
 
-def _faults(config: ClassFile) -> Iterator[Fault]:
+def _faults(config: ClassFile) -> Iterator[SpecError]:
     """Say what no type says."""
     extensions = config.late.extensions if config.late else {}
     times: list[tuple[tuple[str, ...], int | str]] = [(("deadline",), config.deadline)]
@@ -200,14 +207,16 @@ def _faults(config: ClassFile) -> Iterator[Fault]:
         yield ("late",), "expected a deadline with it, found none"
     if config.layout and config.pattern:
         yield ("pattern",), "expected a layout or a pattern, found both; remove one"
-    ids = [one.id.rpartition("/")[2] for one in config.asked]
+    ids = [one.id.rpartition("/")[2] for one in config.questions_asked]
     for i, name in enumerate(ids):
         if (first := ids.index(name)) < i:
             text = f"expected each question once, found {name!r} again (questions[{first}])"
             yield ("questions", i), text
 
 
-def _unlike_the_question(number: int, asked: ClassQuestion, question: Question) -> Iterator[Fault]:
+def _unlike_the_question(
+    number: int, asked: ClassQuestion, question: Question
+) -> Iterator[SpecError]:
     """Say which parts, checks and cases a question of a class has not."""
     known = question.spec.part_numbers
     names = [*(check.id for check in question.spec.checks), *question.spec.cases]
@@ -221,7 +230,7 @@ def _unlike_the_question(number: int, asked: ClassQuestion, question: Question) 
             yield ("questions", number, "hidden", i), f"{text}{did_you_mean(name, names)}"
 
 
-def assigned(asked: ClassQuestion, question: Question) -> AssignedQuestion:
+def assign_question(asked: ClassQuestion, question: Question) -> AssignedQuestion:
     """Return a question as a class is asked it."""
     parts = question.spec.parts
     known = question.spec.part_numbers
@@ -235,8 +244,10 @@ def assigned(asked: ClassQuestion, question: Question) -> AssignedQuestion:
         sum(parts[number - 1].points for number in counting),
         weight=asked.weight,
         hidden=tuple(dict.fromkeys(asked.hidden)),
-        libraries=versions(dict.fromkeys(["python", "drill", "numpy", *question.spec.uses])),
-        is_text=forms.of(question.spec).is_text,
+        libraries=library_versions(
+            dict.fromkeys(["python", "drill", "numpy", *question.spec.uses])
+        ),
+        is_text=forms.form_of(question.spec).is_text,
     )
 
 
@@ -268,9 +279,9 @@ class ClassProgress(NamedTuple):
     """One more submission that is done with, and how far the class is."""
 
     done: int
-    of: int
-    entry: Entry
-    known: bool = False  # whether there was nothing to grade
+    total_files: int
+    entry: ClassEntry
+    was_known: bool = False  # whether there was nothing to grade
 
 
 def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
@@ -286,7 +297,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
             hint="results among submissions would be taken for submissions",
         )
     asked = [one.id for one in questions]
-    texts = [one.id for one in questions if forms.of(one.spec).is_text]
+    texts = [one.id for one in questions if forms.form_of(one.spec).is_text]
     how = (config.layout, config.pattern)
     skips = config.on_error == "skip"
     if plan.layout or plan.pattern:
@@ -294,19 +305,19 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
     per_student = config.seed == "per student"
     seed = config.seed if isinstance(config.seed, int) else None
     seed = seed if plan.seed is None else plan.seed
-    terms = Terms(
-        seed_of() if seed is None else seed, level, __version__,
+    terms = ClassSettings(
+        choose_seed() if seed is None else seed, level, __version__,
         tuple(
-            replace(assigned(*one), shared=config.partial == "checks")
-            for one in zip(config.asked, questions, strict=True)
+            replace(assign_question(*one), shared=config.partial == "checks")
+            for one in zip(config.questions_asked, questions, strict=True)
         ),
         title=config.title, deadline=config.deadline, counts=config.counts,
-        late=Late(**config.late.model_dump()) if config.late else None,
+        late=LatePolicy(**config.late.model_dump()) if config.late else None,
         strict_text=plan.strict_text or config.strict_text,
         stretch=plan.stretch or config.stretch, submissions=str(folder), per_student=per_student,
         file=str(plan.file or ""),
     )  # fmt: skip
-    before = read_terms(plan.out) if (plan.out / TERMS).exists() else terms
+    before = read_settings(plan.out) if (plan.out / SETTINGS_FILE).exists() else terms
     if plan.file is None and before.file:
         raise UsageError(
             f"{plan.out}: --question would forget the deadline, the weights and the questions of "
@@ -317,7 +328,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
     if plan.file is None and not {*earlier} <= {*asked}:
         options = " ".join(f"--question {one}" for one in dict.fromkeys([*earlier, *asked]))
         raise UsageError(
-            f"{plan.out}: it has grades of {joined(earlier)}, which this command would leave out",
+            f"{plan.out}: it has grades of {join_words(earlier)}, which this command would leave out",
             hint=f"{options}, or another --out",
         )
     # Before anything is written: it may be refused.
@@ -328,31 +339,33 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
             *how,
             texts,
             skips,
-            bank.ids(ctx.banks()),
+            bank.question_ids(ctx.banks()),
             known={question.id: question for question in questions},
         ) as handed,
-        Results(plan.out, write=terms, drawn=seed is None) as results,
+        ClassResults(plan.out, write=terms, drawn=seed is None) as results,
     ):
-        count = results.take(handed, handed.unused)
+        count = results.store_hand_ins(handed, handed.unused)
         _say_changed(ctx, before, results)
         _say_found(ctx, plan.submissions, terms, handed, count)
-        for said in said_of_hidden(terms):
+        for said in hidden_check_notices(terms):
             ctx.warn(said)
         _say_doubtful(ctx, plan.submissions, results)
-        _say_numbers(ctx, results.terms, questions)
-        if others := results.from_elsewhere():
-            ctx.warn(f"{plan.out}: {quantity(others, 'student')} of other SUBMISSIONS stay in it")
+        _say_numbers(ctx, results.class_settings, questions)
+        if others := results.count_other_students():
+            ctx.warn(
+                f"{plan.out}: {format_count(others, 'student')} of other SUBMISSIONS stay in it"
+            )
         if terms.late:
             _say_late(ctx, terms.late, results, handed.layout)
         done = 0
-        for entry in results.settled():
+        for entry in results.settled_entries():
             done += 1
-            yield ClassProgress(done, count, entry, known=True)
+            yield ClassProgress(done, count, entry, was_known=True)
         if done == count:
             return
-        terms = results.terms  # a seed that was drawn once stays
+        terms = results.class_settings  # a seed that was drawn once stays
         jobs = (
-            Job(
+            GradingJob(
                 key,
                 question,
                 program,
@@ -362,15 +375,15 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
                 terms.strict_text,
             )
             for question in terms.questions
-            for key, program, student in results.waiting(question)
+            for key, program, student in results.programs_to_grade(question)
         )
-        pool: LocalPool | DaskPool = LocalPool(plan.jobs or cores())
+        pool: LocalPool | DaskPool = LocalPool(plan.jobs or available_cores())
         if plan.scheduler:
-            pool = DaskPool(plan.scheduler, {one.id: files_of(one) for one in questions})
+            pool = DaskPool(plan.scheduler, {one.id: question_files(one) for one in questions})
         with closing(grade_all(jobs, pool)) as outcomes:
             for graded in outcomes:
-                results.keep(graded, ctx.now())
-                for entry in results.with_key(graded.key):
+                results.store_grade(graded, ctx.now())
+                for entry in results.entries_of_program(graded.key):
                     done += 1
                     yield ClassProgress(done, count, entry)
 
@@ -387,22 +400,22 @@ def _need(level: str) -> None:
         )
 
 
-def said_of_hidden(terms: Terms) -> list[str]:
+def hidden_check_notices(terms: ClassSettings) -> list[str]:
     """Return a sentence on each question of which feedback is shortened for hidden checks."""
     return [
-        f"{one.id} hides {joined(one.hidden, SHOWN)}: all feedback on this question leaves out "
+        f"{one.id} hides {join_words(one.hidden, MAX_LISTED_FILES)}: all feedback on this question leaves out "
         "lines, shapes, types and texts that a program can choose"
         for one in terms.questions
         if one.hidden
     ]
 
 
-def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: int) -> None:
+def _say_found(ctx: Context, root: Path, terms: ClassSettings, handed: HandIns, count: int) -> None:
     """Say how files are laid out, which are no student's answer, and from whom there is none."""
     layout = handed.layout
-    unused = handed.nobodys()
-    without = list(dict.fromkeys(handed.lacking))
-    count -= len(handed.lacking)
+    unused = handed.describe_unassigned()
+    without = list(dict.fromkeys(handed.students_without_file))
+    count -= len(handed.students_without_file)
     if not count:
         paths = (f"STUDENT/{one.id}.{'txt' if one.is_text else 'py'}" for one in terms.questions)
         like = " or ".join(paths)
@@ -412,47 +425,47 @@ def _say_found(ctx: Context, root: Path, terms: Terms, handed: HandIns, count: i
             f"{root}: expected files like {like}, found {unused or 'none'}",
             hint=_pattern_hint(handed) or "--layout or --pattern says how they are named",
         )
-    counted = f"{quantity(count, 'answer')} of {quantity(len(handed.students), 'student')}"
+    counted = f"{format_count(count, 'answer')} of {format_count(len(handed.students), 'student')}"
     ctx.warn(f"{root}: {counted}, read by the layout {layout.name}")
     if layout.name == "files" and (hint := _pattern_hint(handed)):
         ctx.warn(f"{root}: names begin or end with a question: {hint} better")
     if handed.joined:
         whole = (f"{path} with {', '.join(names)}" for path, names in handed.joined.items())
-        shown = joined((inert(one, 200) for one in whole), SHOWN)
+        shown = join_words((escape_line(one, 200) for one in whole), MAX_LISTED_FILES)
         ctx.warn(f"{root}: graded with what they import: {shown}")
     if handed.recognized:
         files = (f"{path} for {question}" for path, question in handed.recognized.items())
-        shown = joined((inert(one, 200) for one in files), SHOWN)
+        shown = join_words((escape_line(one, 200) for one in files), MAX_LISTED_FILES)
         ctx.warn(f"{root}: has another name, graded for what it defines: {shown}")
     if unused:
         ctx.warn(f"{root}: {unused}")
     if handed.empty:
-        people = layout.people if isinstance(layout, Layout) else {}
+        people = layout.claims_by_folder if isinstance(layout, Layout) else {}
         names = [
             ", ".join(one.student for one in people.get(folder, ())) or folder
             for folder in handed.empty
         ]
-        listed = joined((inert(one, 90) for one in sorted(names)), SHOWN)
+        listed = join_words((escape_line(one, 90) for one in sorted(names)), MAX_LISTED_FILES)
         ctx.warn(f"{root}: nothing handed in, and so in no table: {listed}")
     if without:
-        listed = joined((inert(one, 90) for one in without), SHOWN)
-        ctx.warn(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}")
+        listed = join_words((escape_line(one, 90) for one in without), MAX_LISTED_FILES)
+        ctx.warn(f"{root}: no answer from {format_count(len(without), 'student')}: {listed}")
 
 
-def _say_changed(ctx: Context, before: Terms, results: Results) -> None:
+def _say_changed(ctx: Context, before: ClassSettings, results: ClassResults) -> None:
     """Say whose grades are left out from now on, and which options grade everybody again."""
     if results.gone:
         files = (f"{student} ({question})" for student, question in results.gone)
         ctx.warn(
-            f"{results.folder}: left out, as they are not handed in now: {joined(files, SHOWN)}"
+            f"{results.folder}: left out, as they are not handed in now: {join_words(files, MAX_LISTED_FILES)}"
         )
-    terms = (before, results.terms)
+    terms = (before, results.class_settings)
     if len({(one.seed, one.level, one.strict_text) for one in terms}) > 1:
         text = "another seed, isolation or --strict-text than before: all of this is graded again"
         ctx.warn(f"{results.folder}: {text}")
 
 
-def _say_numbers(ctx: Context, terms: Terms, questions: Sequence[Question]) -> None:
+def _say_numbers(ctx: Context, terms: ClassSettings, questions: Sequence[Question]) -> None:
     """Say whose numbers a question that draws its numbers is graded with."""
     for question in questions:
         sets = len(question.spec.given)
@@ -466,12 +479,13 @@ def _say_numbers(ctx: Context, terms: Terms, questions: Sequence[Question]) -> N
         )
 
 
-def _say_doubtful(ctx: Context, root: Path, results: Results) -> None:
+def _say_doubtful(ctx: Context, root: Path, results: ClassResults) -> None:
     """Say which names of students seem to be versions of another student's file."""
-    pairs = doubtful_students(results.students())
+    pairs = doubtful_students(results.all_students())
     if pairs:
-        shown = joined(
-            (f"{inert(second, 60)} of {inert(first, 60)}" for first, second in pairs), SHOWN
+        shown = join_words(
+            (f"{escape_line(second, 60)} of {escape_line(first, 60)}" for first, second in pairs),
+            MAX_LISTED_FILES,
         )
         ctx.warn(
             f"{root}: graded as two students each, but it may be one: {shown}. If it is one, "
@@ -481,27 +495,32 @@ def _say_doubtful(ctx: Context, root: Path, results: Results) -> None:
 
 def _pattern_hint(handed: HandIns) -> str:
     """Return the pattern that the files of a flat folder fit, as an option to copy."""
-    pattern = fitting_pattern((one.path for one in handed.files), handed.names)
+    pattern = best_pattern((one.path for one in handed.files), handed.names)
     return f"--pattern '{pattern}' fits these names" if pattern else ""
 
 
-def _say_late(ctx: Context, late: Late, results: Results, layout: Layout | Pattern) -> None:
+def _say_late(
+    ctx: Context, late: LatePolicy, results: ClassResults, layout: Layout | PatternLayout
+) -> None:
     """Say which times are sure, which unknown, and who has an extension and no file."""
     if layout.name in {"files", "folders", "pattern"} and "{at}" not in layout.looks_like:
         text = "late: the time of a file is when it was last changed, which copying it may alter"
         ctx.warn(text)
-    if count := results.without_time():
-        text = f"late: no time is known of {quantity(count, 'file')}, which lose nothing"
+    if count := results.count_without_time():
+        text = f"late: no time is known of {format_count(count, 'file')}, which lose nothing"
         ctx.warn(text)
-    if absent := sorted(late.extensions.keys() - set(results.students())):
-        listed = joined((inert(one, 60) for one in absent), SHOWN)
+    if absent := sorted(late.extensions.keys() - set(results.all_students())):
+        listed = join_words((escape_line(one, 60) for one in absent), MAX_LISTED_FILES)
         ctx.warn(f"late: an extension and no file: {listed}")
 
 
 def report_class(folder: Path, *, html: Path | None) -> ClassFindings:
     """Return what follows from the results of a class, and write a page of it if asked."""
-    with Results(folder) as results:
-        found = replace(find(results.terms, results.entries()), aside=tuple(results.aside()))
+    with ClassResults(folder) as results:
+        found = replace(
+            class_findings(results.class_settings, results.counting_entries()),
+            aside=tuple(results.unassigned_files()),
+        )
         if html:
-            write_whole(html, class_page(found, results.entries(), str(folder)))
+            write_atomically(html, class_page(found, results.counting_entries(), str(folder)))
         return found

@@ -17,18 +17,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.app import files
-from grader.app.context import Context, need_torch, seed_of
-from grader.app.resolve import MARKER, QUESTION, Choice, Workspace, enclosing, open_folder, resolve
-from grader.bank.storage import read_regular
+from grader.app.context import Context, choose_seed, require_torch
+from grader.app.resolve import (
+    MARKER_FILE,
+    QUESTION_FILE,
+    ResolvedDrill,
+    Workspace,
+    enclosing_workspace,
+    read_workspace,
+    resolve_drill,
+)
+from grader.bank.storage import read_regular_file
 from grader.model.errors import UsageError
 from grader.model.question import Header, Question
 from grader.records import events, progress
 from grader.records.events import Event
 
 if TYPE_CHECKING:
-    from grader.app.history import Row
-    from grader.bank.repair import Change
-    from grader.session.submission import Ran
+    from grader.app.history import HistoryRow
+    from grader.bank.repair import RepairChange
+    from grader.session.submission import ExperimentResult
 
 _MOST_BYTES = 1 << 20  # of a QUESTION.md that is compared
 _COMMENT = re.compile(r"^\s*#.*|\s+#[^'\"]*$")
@@ -36,18 +44,18 @@ _TRIPLE = re.compile(r"\"{3}|'{3}")
 _DOCSTRING = re.compile(rf"\s*r?(?:{_TRIPLE.pattern})")
 
 
-class Made(NamedTuple):
+class StartResult(NamedTuple):
     """What a start did: the workspace, whether it was there before, and what was added."""
 
     workspace: Workspace
-    already: bool
-    written: tuple[str, ...]
-    kept: Path | None = None  # the copy of a file that made room for the starter
+    was_there: bool
+    written_files: tuple[str, ...]
+    copy_of_old: Path | None = None  # the copy of a file that made room for the starter
 
 
-def start(
+def start_drill(
     ctx: Context, question_id: str, *, parent: Path | None = None, seed: int | None = None
-) -> tuple[Question, Made]:
+) -> tuple[Question, StartResult]:
     """Make a folder with the question and the code to fix, adding only what is missing.
 
     It goes into `parent`, by default the current folder; UsageError where it is somebody's own, or
@@ -57,9 +65,11 @@ def start(
     from grader.reports.question import question_markdown
 
     question = ctx.load(question_id)
-    own = forms.of(question.spec).file
-    folder = ctx.here() / (parent or Path()).expanduser() / question.id
-    if parent is None and (around := enclosing(ctx.here())):  # this drill, or one beside it
+    own = forms.form_of(question.spec).file
+    folder = ctx.current_folder() / (parent or Path()).expanduser() / question.id
+    if parent is None and (
+        around := enclosing_workspace(ctx.current_folder())
+    ):  # this drill, or one beside it
         same = around.question == question.id
         folder = around.folder if same else around.folder.with_name(question.id)
     drawn = _fresh(ctx, question) if seed is None else seed
@@ -76,18 +86,18 @@ def start(
         _mark(wanted)
     if question.spec.given:
         question = ctx.load(question_id, (found or wanted).seed)
-        seed_of(question, seed)
+        choose_seed(question, seed)
     parts = ctx.parts_asked(question)
     content = {
-        own: question.handed_out(question.starter),
-        QUESTION: question_markdown(question, parts=parts).encode(),
-        **question.handed_beside,
+        own: question.without_leading_blank_lines(question.starter),
+        QUESTION_FILE: question_markdown(question, parts=parts).encode(),
+        **question.companion_files,
     }
     written = [name for name, text in content.items() if files.create(folder / name, text)]
-    made = Made(found or wanted, found is not None, tuple(written))
+    made = StartResult(found or wanted, found is not None, tuple(written))
     if not made.workspace.was_started(ctx.starts):
-        event = ctx.event("started", question, path=str(folder))
-        ctx.add(event._replace(at=made.workspace.started_at))
+        event = ctx.new_event("started", question, path=str(folder))
+        ctx.record_event(event._replace(at=made.workspace.started_at))
     return question, made
 
 
@@ -100,16 +110,16 @@ def check_start(
     """
     from grader import forms
 
-    elsewhere = f"drill start {question_id}{ctx.option} --dir DIR makes it elsewhere"
+    elsewhere = f"drill start {question_id}{ctx.bank_option} --dir DIR makes it elsewhere"
     files.refuse_link(folder)
-    found = open_folder(folder)
+    found = read_workspace(folder)
     if found is None:
-        for name in (forms.of(question.spec).file, QUESTION, MARKER):
+        for name in (forms.form_of(question.spec).file, QUESTION_FILE, MARKER_FILE):
             if os.path.lexists(folder / name):
                 raise UsageError(
                     f"{folder / name} is there already and was not made by drill start;"
                     " it is left as it is",
-                    hint=f"drill grade {question_id}{ctx.option} --file PATH grades any file;"
+                    hint=f"drill grade {question_id}{ctx.bank_option} --file PATH grades any file;"
                     f" {elsewhere}",
                 )
         return None
@@ -124,7 +134,7 @@ def check_start(
 
 def is_of(ctx: Context, found: Workspace, question: Question | Header) -> bool:
     """Return True if a folder is of a question: of its id, and of a bank of the same name."""
-    is_same = progress.counts(found.bank, str(question.bank), question.id)
+    is_same = progress.is_about_question(found.bank, str(question.bank), question.id)
     return found.question == question.id and (is_same or not found.was_started(ctx.starts))
 
 
@@ -139,34 +149,34 @@ def _fresh(ctx: Context, question: Question, *known: int) -> int:
 
 def start_again(
     ctx: Context, question_id: str, *, parent: Path | None = None, seed: int | None = None
-) -> tuple[Question, Made]:
+) -> tuple[Question, StartResult]:
     """Begin another sitting of a question: put the starter back, and ask the first part alone.
 
     It goes into `parent`, by default where it was started last; UsageError where no sitting of it
     is over.
     """
-    choice = resolve(ctx, question_id)
+    choice = resolve_drill(ctx, question_id)
     yours = ctx.progress(choice.question)
     question = choice.question
-    if not yours.over:
-        go_on = f"drill start {choice.called}{choice.option}"
+    if not yours.is_finished:
+        go_on = f"drill start {choice.typed_name}{choice.bank_option}"
         if yours.started and choice.workspace:
-            go_on = f"drill grade{choice.argument}   drill reset{choice.argument}"
+            go_on = f"drill grade{choice.drill_argument}   drill reset{choice.drill_argument}"
         done = "begun again already, and not passed since" if yours.passed else "not passed yet"
         raise UsageError(
             f"{question.id} is {done}, so there is nothing to begin again",
             hint=f"Next: {go_on}",
         )
-    seed = _fresh(ctx, question, question.numbers) if seed is None else seed
+    seed = _fresh(ctx, question, question.number_set) if seed is None else seed
     if choice.workspace and parent is None:
         ctx = replace(ctx, folder=choice.workspace.folder)
         _mark(choice.workspace._replace(seed=seed))
-    question, made = start(ctx, question_id, parent=parent, seed=seed)
-    event = ctx.event("again", question, path=str(made.workspace.folder))
-    starter = question.handed_out(question.starter)
-    copy = put_back(ctx, made.workspace.submission, starter, "again", event)
+    question, made = start_drill(ctx, question_id, parent=parent, seed=seed)
+    event = ctx.new_event("again", question, path=str(made.workspace.folder))
+    starter = question.without_leading_blank_lines(question.starter)
+    copy = replace_keeping_copy(ctx, made.workspace.submission, starter, "again", event)
     write_question(ctx, made.workspace.folder, question, 1, choice.question)
-    return question, made._replace(kept=copy)
+    return question, made._replace(copy_of_old=copy)
 
 
 def _mark(wanted: Workspace) -> None:
@@ -175,17 +185,17 @@ def _mark(wanted: Workspace) -> None:
 
     content = {"format": 1} | wanted._asdict()
     del content["folder"]
-    files.replace(wanted.folder / MARKER, (json.dumps(content, indent=2) + "\n").encode())
+    files.replace(wanted.folder / MARKER_FILE, (json.dumps(content, indent=2) + "\n").encode())
 
 
 def write_question(ctx: Context, at: Path, question: Question, asked: int, *was: Question) -> None:
     """Write QUESTION.md anew with the parts asked; what is ours neither now nor `was` is kept."""
     from grader.reports.question import question_markdown
 
-    path = at / QUESTION
+    path = at / QUESTION_FILE
     before = b""
     with suppress(OSError):
-        before = read_regular(path, _MOST_BYTES)[0]
+        before = read_regular_file(path, _MOST_BYTES)[0]
     every = range(1, len(question.spec.parts) + 1)
     ours = [question_markdown(one, parts=n).encode() for one in (question, *was) for n in every]
     try:
@@ -195,22 +205,26 @@ def write_question(ctx: Context, at: Path, question: Question, asked: int, *was:
             files.replace(path, ours[asked - 1])
     except UsageError as fault:
         ctx.warn(
-            f"{QUESTION} stays as it was ({fault.message})",
-            f"drill show {question.id}{ctx.option} shows the part that is asked now",
+            f"{QUESTION_FILE} stays as it was ({fault.message})",
+            f"drill show {question.id}{ctx.bank_option} shows the part that is asked now",
         )
 
 
-def reset(ctx: Context, question_id: str | None) -> tuple[Question, Path, Path | None]:
+def reset_drill(ctx: Context, question_id: str | None) -> tuple[Question, Path, Path | None]:
     """Put the starter back; return the question, its file, and the copy of what was there."""
-    choice = resolve(ctx, question_id)
-    path = choice.need_workspace().submission
+    choice = resolve_drill(ctx, question_id)
+    path = choice.require_workspace().submission
     question = choice.question
-    event = ctx.event("reset", question)
-    copy = put_back(ctx, path, question.handed_out(question.starter), "reset", event)
+    event = ctx.new_event("reset", question)
+    copy = replace_keeping_copy(
+        ctx, path, question.without_leading_blank_lines(question.starter), "reset", event
+    )
     return question, path, copy
 
 
-def put_back(ctx: Context, path: Path, content: bytes, reason: str, event: Event) -> Path | None:
+def replace_keeping_copy(
+    ctx: Context, path: Path, content: bytes, reason: str, event: Event
+) -> Path | None:
     """Put `content` into a file after keeping what was there, in a copy and in the records.
 
     Return the copy, the first free one (submission.before-reset-1.py for the reason "reset"); None
@@ -219,124 +233,138 @@ def put_back(ctx: Context, path: Path, content: bytes, reason: str, event: Event
     files.refuse_link(path)
     if os.path.lexists(path) and (before := files.read_submission(path)) != content:
         copy = files.keep_copy(path, before, f"before-{reason}")
-        ctx.write(lambda db: events.begin(db, event, before))
+        ctx.write(lambda db: events.begin_attempt(db, event, before))
         files.replace(path, content)
         return copy
     files.create(path, content)
-    ctx.add(event)
+    ctx.record_event(event)
     return None
 
 
-class Hints(NamedTuple):
+class HintResult(NamedTuple):
     """The hints to show now."""
 
-    choice: Choice
+    resolved_drill: ResolvedDrill
     shown: tuple[tuple[int, str], ...]  # with their numbers in the part, from 1
     left: int
     total: int  # of the part that is asked now
     part: int
     all: bool = False  # whether every one had been shown before
     counted: bool = True  # False: the next has to be asked for by its number
-    over: bool = False  # whether the solution is shown without giving up
-    last: Row | None = None  # the last try, where there is nothing but that to go on with
+    is_finished: bool = False  # whether the solution is shown without giving up
+    last: HistoryRow | None = None  # the last try, where there is nothing but that to go on with
 
 
-def hint(ctx: Context, question_id: str | None, *, number: int | None = None) -> Hints:
+def next_hint(ctx: Context, question_id: str | None, *, number: int | None = None) -> HintResult:
     """Return one hint more than last time, or hint `number`; all when there is none left.
 
     They are those of the part that is asked now, numbered from 1; recorded is how many were shown
     of all parts up to it.
     """
-    from grader.app.history import tried  # which puts versions back, as this does
+    from grader.app.history import checked_attempts  # which puts versions back, as this does
 
-    choice = resolve(ctx, question_id)
+    choice = resolve_drill(ctx, question_id)
     yours = ctx.progress(choice.question)
     parts = choice.question.spec.parts
-    *before, part = parts[: yours.asked(len(parts))]
+    *before, part = parts[: yours.count_parts_asked(len(parts))]
     hints = part.hints
     earlier = sum(len(one.hints) for one in before)
     current = len(before) + 1
     if number is not None and 0 < len(hints) < number:
         raise UsageError(f"--number: expected a number from 1 to {len(hints)}, found {number}")
-    shown = max(yours.hints - earlier, 0)
+    shown = max(yours.highest_hint - earlier, 0)
     one = number or shown + 1
     left = max(len(hints) - one, 0)
-    over = yours.over or yours.given_up
-    last = None if left or over else next(reversed(tried(ctx, choice.called, yours)), None)
+    over = yours.is_finished or yours.given_up
+    last = (
+        None
+        if left or over
+        else next(reversed(checked_attempts(ctx, choice.typed_name, yours)), None)
+    )
     every = tuple(enumerate(hints, 1))
-    given = Hints(choice, every, left, len(hints), current, over=over, last=last)
+    given = HintResult(choice, every, left, len(hints), current, is_finished=over, last=last)
     if one > len(hints):
         return given._replace(all=True)
-    kept = one <= shown or ctx.add(ctx.event("hint", choice.question, hint=earlier + one))
+    kept = one <= shown or ctx.record_event(
+        ctx.new_event("hint", choice.question, hint=earlier + one)
+    )
     return given._replace(shown=((one, hints[one - 1]),), counted=kept)
 
 
 # A sign and its text: `-` it goes, `+` it comes, a blank: it stays, `...`: lines are left out.
-Line = tuple[str, str]
+DiffLine = tuple[str, str]
 
 
-class Solution(NamedTuple):
+class SolutionResult(NamedTuple):
     """A right solution of a question, for a person who passed or gave up."""
 
-    choice: Choice
+    resolved_drill: ResolvedDrill
     passed: bool
     full: str  # the reference
-    changes: tuple[Change, ...]  # of the starter, those that the parts asked until now ask for
+    changes: tuple[
+        RepairChange, ...
+    ]  # of the starter, those that the parts asked until now ask for
     left: int  # changes of later parts
     gave_up: bool  # whether a sitting after a pass ends with it
     leads_to: tuple[Header, ...]  # the questions of its bank that it is better to have passed for
-    mine: tuple[Line, ...] | None  # one's own file against it; None: there is none
+    own_diff: tuple[DiffLine, ...] | None  # one's own file against it; None: there is none
 
 
-def solution(
+def show_solution(
     ctx: Context, question_id: str | None, *, give_up: bool = False, seed: int | None = None
-) -> Solution:
+) -> SolutionResult:
     """Return the solution, to a person who passed or who gives up; else UsageError."""
     from grader import bank, forms
     from grader.bank import repair
 
-    choice = resolve(ctx, question_id, seed=seed)
+    choice = resolve_drill(ctx, question_id, seed=seed)
     question = choice.question
-    form = forms.of(question.spec)
+    form = forms.form_of(question.spec)
     yours = ctx.progress(question)
-    again = yours.passed and not yours.over  # what was passed before is asked anew
-    if (again and not give_up) or not (yours.passed or yours.over or yours.given_up or give_up):
+    again = yours.passed and not yours.is_finished  # what was passed before is asked anew
+    if (again and not give_up) or not (
+        yours.passed or yours.is_finished or yours.given_up or give_up
+    ):
         raise UsageError(
             f"the solution of {question.id} is shown when all parts pass{' again' * again}",
-            hint=f"Next: drill hint{choice.argument}   drill solution{choice.argument} --give-up",
+            hint=f"Next: drill hint{choice.drill_argument}   drill solution{choice.drill_argument} --give-up",
         )
-    ctx.add(ctx.event("solution", question))
+    ctx.record_event(ctx.new_event("solution", question))
     last = len(question.spec.parts)
     texts = [
         question.accepted[name]
-        for name, part in question.right_until.items()
+        for name, part in question.accepted_until_part.items()
         if part == last and form.is_text
     ]
-    full = question.repair and repair.repaired(question)  # in the manner of the starter
+    full = question.repair and repair.repaired_starter(question)  # in the manner of the starter
     right = full or next(iter(texts), question.reference)
     mine = None
     if choice.workspace:
         with suppress(UsageError):  # there is no such file any more
             before = files.read_submission(choice.workspace.submission)
-            mine = compared(before, question.handed_out(right))
-    changes = repair.changes(question)
-    asked = yours.asked(last)
+            mine = diff_code(before, question.without_leading_blank_lines(right))
+    changes = repair.repair_changes(question)
+    asked = yours.count_parts_asked(last)
     now = [
         replace(change, why=tuple(why for why in change.why if why[0] <= asked))
         for change in changes
         if change.part <= asked
     ]
-    shown = (right if form.is_text else question.handed_out(question.reference)).decode()
+    shown = (
+        right if form.is_text else question.without_leading_blank_lines(question.reference)
+    ).decode()
     leads_to = [
         head
         for head in bank.headers([question.bank])
         if question.id in head.prerequisites or head.id == question.spec.then
     ]
     left = len(changes) - len(now)
-    return Solution(choice, yours.passed, shown, tuple(now), left, again, tuple(leads_to), mine)
+    return SolutionResult(
+        choice, yours.passed, shown, tuple(now), left, again, tuple(leads_to), mine
+    )
 
 
-def compared(before: bytes, after: bytes) -> tuple[Line, ...]:
+def diff_code(before: bytes, after: bytes) -> tuple[DiffLine, ...]:
     """Return what changes between the code of two files, with a line around each change.
 
     Comments, docstrings and blank lines are left out.
@@ -366,43 +394,43 @@ def _code(text: str) -> Iterator[str]:
             yield code
 
 
-def run(
+def run_drill_script(
     ctx: Context,
     question_id: str | None,
     *,
     seed: int = 0,
     began: Callable[[int, int], None] = lambda *_: None,
-) -> tuple[Choice, int, int, Ran]:
+) -> tuple[ResolvedDrill, int, int, ExperimentResult]:
     """Run the script in a drill's folder once, out of a budget that the records keep.
 
     Return the drill, how many runs are used, how many there are, and the result.
     `began` is called when the run has started, with its number and how many there are.
     """
-    from grader.session.submission import experiment
+    from grader.session.submission import run_experiment
 
-    choice = resolve(ctx, question_id)
+    choice = resolve_drill(ctx, question_id)
     question = choice.question
     asked = choice.question.spec.experiments
-    next_ = f"Next: drill grade{choice.argument}"
+    next_ = f"Next: drill grade{choice.drill_argument}"
     if asked is None:
         raise UsageError(
             f"{question.id} is not answered by experiments, so there is nothing to run",
             hint=next_,
         )
-    need_torch(question)
-    path = choice.need_workspace().submission
+    require_torch(question)
+    path = choice.require_workspace().submission
     used = ctx.read(lambda db: progress.runs_used(db, question.id, str(question.bank)), 0)
     if used >= asked.budget:
         raise UsageError(
             f"{asked.budget} of {asked.budget} runs are used; you can still edit and grade,"
             " and a reset puts the starter back and begins anew",
-            hint=f"{next_}   drill reset{choice.argument}",
+            hint=f"{next_}   drill reset{choice.drill_argument}",
         )
     script = files.read_submission(path)
 
     def begin() -> None:
-        ctx.add(ctx.event("run", question, seed=seed))
+        ctx.record_event(ctx.new_event("run", question, seed=seed))
         began(used + 1, asked.budget)
 
-    ran = experiment(question, script, seed=seed, filename=path.name, begin=begin)
+    ran = run_experiment(question, script, seed=seed, filename=path.name, begin=begin)
     return choice, used + ran.started, asked.budget, ran

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from grader.costs import MODELS
-from grader.costs.formulas import Model, Settings
+from grader.costs.formulas import CostModel, Settings
 from grader.model.errors import UsageError, did_you_mean
 
 T = TypeVar("T")
 
 
-class Explored(NamedTuple):
+class ExploredModel(NamedTuple):
     """A model, what was asked for, what is counted instead of what cannot be, and why."""
 
-    model: Model
+    model: CostModel
     preset: str
     wanted: Settings
     taken: Settings
@@ -26,7 +26,7 @@ class Explored(NamedTuple):
 
 def explore(
     name: str, assigned: Iterable[str] = (), *, preset: str | None = None, html: Path | None = None
-) -> Explored:
+) -> ExploredModel:
     """Return a model with these settings, NAME=VALUE, on a preset; write a page if asked."""
     model = _known("model", name, MODELS)
     preset = preset or next(iter(model.presets))
@@ -42,15 +42,15 @@ def explore(
         elif not re.fullmatch(r"-?[0-9]{1,30}", word):
             raise UsageError(f"--set {setting}: expected a whole number, found {word[:40]}")
         wanted[setting] = word if known.words else int(word)
-    taken, notes = model.settled(wanted)
+    taken, notes = model.resolve_settings(wanted)
     if html:
-        from grader.bank.storage import write_whole
+        from grader.bank.storage import write_atomically
         from grader.reports import costs
-        from grader.reports.html import framed
+        from grader.reports.html import html_page
 
         body, script = costs.html(model, taken, notes)
-        write_whole(html, framed(f"What a model costs: {name}", [body], script))
-    return Explored(model, preset, wanted, taken, notes)
+        write_atomically(html, html_page(f"What a model costs: {name}", [body], script))
+    return ExploredModel(model, preset, wanted, taken, notes)
 
 
 def _known(what: str, name: str, known: Mapping[str, T]) -> T:

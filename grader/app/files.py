@@ -10,17 +10,17 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from grader.bank.storage import read_regular, write_whole
+from grader.bank.storage import read_regular_file, write_atomically
 from grader.model.errors import UsageError
 
 _ELSEWHERE = "choose a folder that you can write, with drill start ID --dir DIR"
-MOST_BYTES = 1_000_000  # a thousand times an honest submission
+MAX_SUBMISSION_FILE = 1_000_000  # a thousand times an honest submission
 
 
 def read_submission(path: Path) -> bytes:
     """Return the bytes of a submission; whether they are a program is for the judge to say."""
     try:
-        content, found = read_regular(path, MOST_BYTES + 1)
+        content, found = read_regular_file(path, MAX_SUBMISSION_FILE + 1)
     except FileNotFoundError:
         where = "" if path.parent.is_dir() else f" (nor the folder {path.parent})"
         raise UsageError(f"{path}: there is no such file{where}") from None
@@ -32,10 +32,10 @@ def read_submission(path: Path) -> bytes:
             ) from None
         what = ", found" if fault.errno == errno.EINVAL else " to read:"
         raise UsageError(f"{path}: expected a file{what} {fault.strerror}") from fault
-    if len(content) > MOST_BYTES:
+    if len(content) > MAX_SUBMISSION_FILE:
         size = max(found.st_size, len(content))
         raise UsageError(
-            f"{path}: expected a submission of at most {MOST_BYTES:,} bytes, found {size:,}"
+            f"{path}: expected a submission of at most {MAX_SUBMISSION_FILE:,} bytes, found {size:,}"
         )
     return content
 
@@ -61,10 +61,10 @@ def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
     UsageError, with `advice`, where the path is a symbolic link or cannot be written.
     """
     refuse_link(path)
-    write_whole(path, [content], advice, keep_mode=True)
+    write_atomically(path, [content], advice, keep_mode=True)
 
 
-def zipped(content: Mapping[str, bytes], executable: Collection[str] = ()) -> bytes:
+def zip_files(content: Mapping[str, bytes], executable: Collection[str] = ()) -> bytes:
     """Return a zip file of files by path, some of them executable; equal for equal content."""
     import zipfile  # which most commands do without
 

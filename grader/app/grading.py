@@ -13,35 +13,37 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader import bank
 from grader.app import files, interviews
-from grader.app.context import Context, need_torch, seed_of, torch_installed
+from grader.app.context import Context, choose_seed, require_torch, torch_installed
 from grader.app.drills import write_question
-from grader.app.resolve import Choice, enclosing, resolve
+from grader.app.resolve import ResolvedDrill, enclosing_workspace, resolve_drill
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
-from grader.records.progress import NO_TRY, UNCHANGED, Progress
+from grader.records.progress import NO_TRY_MARK, UNCHANGED_MARK, QuestionProgress
 
 if TYPE_CHECKING:
     from grader.model.report import Report
-    from grader.sandbox.spawn import Workers
+    from grader.sandbox.spawn import WorkerPool
 
 
-class Graded(NamedTuple):
+class GradeResult(NamedTuple):
     """What a grade found, and what the records know about it."""
 
     report: Report
-    choice: Choice
+    resolved_drill: ResolvedDrill
     path: Path  # of the file that was graded
     submission: bytes  # what was in it
-    again: str  # what follows `drill grade` to grade this file again
-    before: Progress  # with the question, until this grade
+    repeat_arguments: str  # what follows `drill grade` to grade this file again
+    progress_before: QuestionProgress  # with the question, until this grade
     tries: int  # at the question with this one; 0: it does not count as one
     hints_left: bool
-    known: int  # how many parts are asked of who tries: no command knows cases of later ones
+    parts_asked_now: (
+        int  # how many parts are asked of who tries: no command knows cases of later ones
+    )
     unchanged_since: int = 0  # the part that this code passed, if it has not changed since
     next_part: int | None = None  # number of the part that is asked from now on, if it is a new one
-    clock: str = ""  # what is left of the interview that is open
-    interviewed: bool = False  # whether one is over, and was not looked back on
+    time_text: str = ""  # what is left of the interview that is open
+    is_after_interview: bool = False  # whether one is over, and was not looked back on
     interview: str = ""  # the command that continues it
 
 
@@ -49,7 +51,7 @@ class SealedError(UsageError):
     """Not a fault: a version was recorded, and a blind interview says no more until its end."""
 
 
-def grade(
+def grade_file(
     ctx: Context,
     target: str | None = None,
     *,
@@ -60,9 +62,9 @@ def grade(
     explain: bool = True,
     doing: Callable[[str], None] = lambda _: None,
     agreed: Callable[[bytes], bool] = lambda _: True,
-    found: tuple[Choice, Path, str] | None = None,
+    found: tuple[ResolvedDrill, Path, str] | None = None,
     judge: Callable[..., Report] | None = None,
-) -> Graded:
+) -> GradeResult:
     """Grade a submission and record it.
 
     Args:
@@ -85,12 +87,12 @@ def grade(
     if device != "auto":
         from grader.sandbox import config
 
-        config.use(device)
+        config.choose_device(device)
     with ExitStack() as stack:
-        started: list[Workers] = []
+        started: list[WorkerPool] = []
 
         def prepare(where: Path, question_id: str) -> None:
-            from grader.sandbox.spawn import Workers
+            from grader.sandbox.spawn import WorkerPool
 
             try:
                 head = bank.header([where], question_id)
@@ -98,69 +100,69 @@ def grade(
                 return  # loading the question will say so
             doing("loading torch" if head.torch else "loading numpy")
             if not head.torch or torch_installed():
-                started.append(stack.enter_context(Workers(torch=head.torch)))
+                started.append(stack.enter_context(WorkerPool(torch=head.torch)))
 
-        choice, path, again = found or meant(ctx, target, file, prepare, seed)
+        choice, path, again = found or resolve_target(ctx, target, file, prepare, seed)
         question = choice.question
         every = len(choice.question.spec.parts)
-        seed = seed_of(question, seed)
+        seed = choose_seed(question, seed)
         wanted = _parts(question, parts)
         again += "" if parts is None else f" --parts {shlex.quote(parts)}"
-        need_torch(question)
+        require_torch(question)
         own = choice.workspace is not None and path == choice.workspace.submission
         if own and not os.path.lexists(path):
             raise UsageError(
                 f"{path}: there is no such file any more",
-                hint=f"Next: drill reset{choice.argument}",
+                hint=f"Next: drill reset{choice.drill_argument}",
             )
         submission = files.read_submission(path)
         if path.suffix == ".ipynb":
-            from grader.classroom.notebook import code_of
+            from grader.classroom.notebook import notebook_code
 
-            submission = code_of(submission)
+            submission = notebook_code(submission)
 
         from grader import forms, session  # reads specs, as loading the question did
-        from grader.forms.numbers import as_read
-        from grader.session.submission import program_of
+        from grader.forms.numbers import prediction_as_read
+        from grader.session.submission import submission_program
 
         yours = ctx.progress(question)
         why_not = _why_not_counted(choice, path, file, yours.tries)
         is_own = why_not is None
-        once = forms.of(question.spec).one_try and not yours.tries
+        once = forms.form_of(question.spec).allows_one_try and not yours.tries
         if once and why_not is not None and not yours.given_up:
             raise UsageError(
                 f"{path.name}: expected your own first prediction of {question.id}, found a file "
                 "that would not count, and its grade shows what is right",
-                hint=f"Next: drill start {choice.called}{choice.option} to predict, or "
-                f"drill solution {choice.called}{choice.option} --give-up to grade other files",
+                hint=f"Next: drill start {choice.typed_name}{choice.bank_option} to predict, or "
+                f"drill solution {choice.typed_name}{choice.bank_option} --give-up to grade other files",
             )
-        readable = isinstance(program_of(submission, question, path.name), bytes)
-        shown = as_read(submission, question) if once and readable else []
+        readable = isinstance(submission_program(submission, question, path.name), bytes)
+        shown = prediction_as_read(submission, question) if once and readable else []
         if shown and not agreed("".join(f"{line}\n" for line in shown).encode()):
             text = "the first grade of a prediction is the one that counts, and shows what is right"
             said = "; ".join(line.strip() for line in shown if line.partition("#")[0].strip())
             raise UsageError(f"{text}; read: {said}", hint=f"Next: drill grade{again} --yes")
-        event = ctx.event("begun" if is_own else "review", question, seed=seed, path=str(path))
+        event = ctx.new_event("begun" if is_own else "review", question, seed=seed, path=str(path))
         latest = ctx.attempts(question, most=20, digest=question.digest)
         # A verdict of its checks on the question as it is: its reference was run twice then.
         proved = any(attempt.verdict in {"pass", "fail"} for attempt in latest)
-        begun = ctx.write(lambda db: events.begin(db, event, submission), "this grade")
+        begun = ctx.write(lambda db: events.begin_attempt(db, event, submission), "this grade")
         if begun is not None and why_not:
             ctx.warn(*why_not)
         # One part is asked after another of those who try, and all of everybody else.
-        before = yours.asked(every) if begun is not None and is_own else every
+        before = yours.count_parts_asked(every) if begun is not None and is_own else every
         judge = judge or partial(
             session.grade, question, proved=proved, parts=wanted,
             workers=started[0] if started else None,
         )  # fmt: skip
         passed = b""
         if is_own and (passed_by := yours.passed_by):
-            passed = ctx.read(lambda db: events.submission(db, passed_by), b"")
+            passed = ctx.read(lambda db: events.stored_submission(db, passed_by), b"")
         report = judge(
             submission, seed=seed, filename=path.name, explain_starter=explain, passed=passed,
             progress=lambda done, checks: doing(f"grading, {done} of {checks} checks"),
         )  # fmt: skip
-    unread = report.raised is not None and report.raised.is_of_text
+    unread = report.raised is not None and report.raised.is_unparsable_file
     since = 0
     if passed and report.unchanged and not question.is_starter(submission):
         since = yours.parts if report.parts_passed == yours.parts else 0
@@ -169,23 +171,23 @@ def grade(
     if begun is not None:
         from grader.reports.json import dumps
 
-        verdicts = NO_TRY if no_try else " ".join(part.verdict for part in report.parts)
+        verdicts = NO_TRY_MARK if no_try else " ".join(part.verdict for part in report.parts)
         recorded = report
         if since:
-            verdicts = UNCHANGED
+            verdicts = UNCHANGED_MARK
             recorded = replace(report, misconceptions=(), explanations=())
-        ctx.add(ctx.event(
+        ctx.record_event(ctx.new_event(
             "graded", question, attempt=begun, report=dumps(recorded), parts=verdicts,
             verdict=report.verdict, isolation=report.isolation, seconds=report.seconds,
         ))  # fmt: skip
-    held = interviews.asking(ctx, question, path)
-    left = "" if held is None else held.left(ctx.now())
+    held = interviews.open_interview_of(ctx, question, path)
+    left = "" if held is None else held.time_left_text(ctx.now())
     if held and held.blind:
-        from grader.reports.words import about_the_file
+        from grader.reports.words import file_problem
 
-        loads = "It can be read." if forms.of(question.spec).is_text else "It loads."
+        loads = "It can be read." if forms.form_of(question.spec).is_text else "It loads."
         raise SealedError(
-            f"{path.name} is received. {about_the_file(report) or loads}",
+            f"{path.name} is received. {file_problem(report) or loads}",
             "You will see the verdict in the debrief.",
         )
     if left:  # what is believed is for the debrief
@@ -195,7 +197,7 @@ def grade(
         write_question(ctx, path.parent, question, asked)
     hints = [len(part.hints) for part in question.spec.parts[:asked]]
     now = ctx.progress(question)
-    return Graded(
+    return GradeResult(
         report,
         choice,
         path,
@@ -204,55 +206,56 @@ def grade(
         yours,
         # A version is a try once, however often it is graded.
         tries=now.tries if now.tries > yours.tries else 0,
-        hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
-        known=now.asked(every),
+        hints_left=max(yours.highest_hint, sum(hints[:-1])) < sum(hints),
+        parts_asked_now=now.count_parts_asked(every),
         unchanged_since=since,
         next_part=asked if asked > before and report.parts_passed < asked else None,
-        clock=left,
-        interviewed=not interviews.left(ctx) and interviews.latest(ctx) is not None,
+        time_text=left,
+        is_after_interview=not interviews.time_left_text(ctx)
+        and interviews.unclosed_interview(ctx) is not None,
         interview=ctx.interview(),
     )
 
 
-def meant(
+def resolve_target(
     ctx: Context,
     target: str | None,
     file: Path | None = None,
     soon: Callable[[Path, str], None] = lambda *_: None,
     seed: int | None = None,
-) -> tuple[Choice, Path, str]:
+) -> tuple[ResolvedDrill, Path, str]:
     """Return the drill, the file to grade, and what follows `drill grade` to do it again."""
-    here = ctx.here()
+    here = ctx.current_folder()
     if file:
         path = here / file.expanduser()
-        around = enclosing(path.parent)
+        around = enclosing_workspace(path.parent)
         if around and around.question == (target or around.question).rpartition("/")[2]:
             seed = around.seed  # which its QUESTION.md shows
         folder = around.folder if around and not target else None
-        choice = resolve(ctx, target, folder=folder, soon=soon, seed=seed)
+        choice = resolve_drill(ctx, target, folder=folder, soon=soon, seed=seed)
         named = f" {target}" if target else ""
         shown = f" --seed {seed}" * (bool(choice.question.spec.given) and seed is not None)
-        return choice, path, f"{named} --file {shlex.quote(str(file))}{shown}{ctx.option}"
+        return choice, path, f"{named} --file {shlex.quote(str(file))}{shown}{ctx.bank_option}"
     if target is not None and _is_path(ctx, target):
         path = here / Path(target).expanduser()
         if not os.path.lexists(path):
             raise UsageError(f"{target}: there is no such file or folder")
         is_folder = path.is_dir() and not path.is_symlink()
-        choice = resolve(ctx, None, folder=path if is_folder else path.parent, soon=soon)
-        path = choice.need_workspace().submission if is_folder else path
-        return choice, path, f" {shlex.quote(target)}{ctx.option}"
-    choice = resolve(ctx, target, soon=soon)
-    return choice, choice.need_workspace().submission, choice.argument
+        choice = resolve_drill(ctx, None, folder=path if is_folder else path.parent, soon=soon)
+        path = choice.require_workspace().submission if is_folder else path
+        return choice, path, f" {shlex.quote(target)}{ctx.bank_option}"
+    choice = resolve_drill(ctx, target, soon=soon)
+    return choice, choice.require_workspace().submission, choice.drill_argument
 
 
 def _is_path(ctx: Context, target: str) -> bool:
     """Tell a path from ID and BANK/ID, which no folder of that name takes the place of."""
     if target.startswith((".", "/", "~")) or target.endswith(("/", ".py", ".ipynb", ".txt")):
         return True
-    if not os.path.lexists(ctx.here() / target):
+    if not os.path.lexists(ctx.current_folder() / target):
         return False
     try:
-        bank.find(ctx.banks(), target)
+        bank.find_question(ctx.banks(), target)
     except UsageError:
         return True
     return False
@@ -272,7 +275,7 @@ def _parts(question: Question, wanted: str | None) -> tuple[int, ...] | None:
 
 
 def _why_not_counted(
-    choice: Choice, path: Path, file: Path | None, tries: int
+    choice: ResolvedDrill, path: Path, file: Path | None, tries: int
 ) -> tuple[str, ...] | None:
     """Return None where a grade counts as an attempt, else what is to be said of that, if anything.
 
@@ -283,11 +286,11 @@ def _why_not_counted(
     mine = choice.workspace.submission if choice.workspace else None
     if file or mine is None or os.path.realpath(path) != os.path.realpath(mine):
         return ()
-    if not choice.started:
+    if not choice.is_started:
         return (
             "You did not start this folder; the grade is not counted as an attempt.",
-            f"If it is yours, drill start {choice.called}{choice.option} in it makes it count.",
+            f"If it is yours, drill start {choice.typed_name}{choice.bank_option} in it makes it count.",
         )
-    if forms.of(choice.question.spec).one_try and tries:
+    if forms.form_of(choice.question.spec).allows_one_try and tries:
         return (f"Only your first prediction is scored; this grade of {path.name} does not count.",)
     return None

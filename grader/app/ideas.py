@@ -15,27 +15,27 @@ from typing import NamedTuple
 from grader import bank, forms
 from grader.app import files
 from grader.app.auditing import banks_for
-from grader.app.context import Context, need_torch
-from grader.audit.audit import Plan, audited
+from grader.app.context import Context, require_torch
+from grader.audit.audit import AuditPlan, audit_questions
 from grader.bank.storage import is_id
-from grader.classroom.results import Results
+from grader.classroom.results import ClassResults
 from grader.model.audit import AuditReport
 from grader.model.classroom import HandIn
 from grader.model.errors import UsageError, did_you_mean
 from grader.model.question import Question
-from grader.model.report import FINE, Report
+from grader.model.report import NON_FAILING_VERDICTS, Report
 from grader.session import GradingSession
 
-STARTER = "starter"
-LEAST_LETTERS = 4  # of a student's name that is looked for: shorter ones are words of programs
-TODO = "TODO what is wrong, why, and what to do instead"
+STARTER_NAME = "starter"
+MIN_LETTERS = 4  # of a student's name that is looked for: shorter ones are words of programs
+TODO_FEEDBACK = "TODO what is wrong, why, and what to do instead"
 _FUTURE = re.compile(rb"^from __future__ import [^\n]*", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]+")
 _BLOCK = re.compile(r"\n(?=[^\s)\]}])")  # begins at the left margin
 _ELSEWHERE = "a new idea goes into a bank that you can write"
 
 
-def preview(
+def preview_idea(
     ctx: Context, question_id: str, name: str | None, *, seed: int = 0
 ) -> Iterator[tuple[str, Report]]:
     """Grade what holds a misconception as if somebody had handed it in; nothing is recorded.
@@ -43,22 +43,22 @@ def preview(
     `name` is a misconception, each of whose variants is given with a label, or `starter`.
     """
     question = bank.load(banks_for(ctx, question_id), question_id, seed)
-    need_torch(question)
-    known = [*question.variants, STARTER]
+    require_torch(question)
+    known = [*question.variants, STARTER_NAME]
     if name not in known:
         text = f"expected the name of a misconception of {question.id}, found none"
         if name is not None:
             text = f"{question.id} has no misconception {name!r}{did_you_mean(name, known)}"
         raise UsageError(text, hint=f"it has {', '.join(known)}")
     # A variant is executed over the reference; what must stand at the head of a file does already.
-    programs = [question.starter] if name == STARTER else [
+    programs = [question.starter] if name == STARTER_NAME else [
         b"\n\n".join([question.reference, _FUTURE.sub(b"", source).lstrip(b"\n")])
         for source in question.variants[name]
     ]  # fmt: skip
     with GradingSession(question) as session:
         for number, source in enumerate(programs, 1):
             label = name if number == 1 else f"{name} ({number})"
-            yield label, session.grade(source, seed=seed, is_program=name != STARTER)
+            yield label, session.grade(source, seed=seed, is_program=name != STARTER_NAME)
 
 
 class NewIdea(NamedTuple):
@@ -74,7 +74,7 @@ class NewIdea(NamedTuple):
     audit: AuditReport
 
 
-def new_idea(
+def create_idea(
     ctx: Context,
     question_id: str,
     results: Path,
@@ -92,7 +92,7 @@ def new_idea(
     of its programs can be used, the name is taken, or the question would be broken.
     """
     question = bank.load(banks_for(ctx, question_id), question_id)
-    if forms.of(question.spec).is_text:
+    if forms.form_of(question.spec).is_text:
         raise UsageError(
             f"{question.id} is answered by texts, and an idea is a program",
             hint="write the idea into the spec: what the reference would compute with it",
@@ -102,15 +102,15 @@ def new_idea(
             f"{question.spec_path}: expected ideas in a file of their own",
             hint="write the idea below the others, in code.ideas",
         )
-    if not is_id(name) or name in {*question.variants, STARTER, "reference"}:
+    if not is_id(name) or name in {*question.variants, STARTER_NAME, "reference"}:
         raise UsageError(
             f"--name: expected lower-case words joined by hyphens that {question.id} does not have "
             f"already, found {name!r}",
             hint="say what is believed, as in copy-to-all",
         )
-    with Results(results) as read:
+    with ClassResults(results) as read:
         outputs, answers = read.equal_answers(question.id, group)
-        seed = read.terms.seed
+        seed = read.class_settings.seed
     text, report = _shortest(question, outputs, answers, seed)
     checks = _stopping(report)
     count = len(answers)
@@ -118,11 +118,11 @@ def new_idea(
     before = file.read_bytes() if file.exists() else b""
     killers = checks[0] if len(checks) == 1 else f"[{', '.join(checks)}]"
     written = (
-        f'# %% {name}\n# killed_by: {killers}\n"""{TODO}."""\n'
+        f'# %% {name}\n# killed_by: {killers}\n"""{TODO_FEEDBACK}."""\n'
         f"# From a class in which {count} files computed the same\n{text.rstrip()}\n"
     )
     after = (before.rstrip() + b"\n\n" if before else b"") + written.encode()
-    line = after[: after.index(TODO.encode())].count(b"\n") + 1
+    line = after[: after.index(TODO_FEEDBACK.encode())].count(b"\n") + 1
     with ExitStack() as undo:
         if not before:
             files.refuse_link(file.parent)
@@ -132,7 +132,7 @@ def new_idea(
             undo.callback(files.replace, file, before, _ELSEWHERE)
         files.replace(file, after, _ELSEWHERE)
         fresh = bank.load([question.bank], question.id)
-        ((audit, _),) = audited([fresh], Plan(), progress)
+        ((audit, _),) = audit_questions([fresh], AuditPlan(), progress)
         undo.pop_all()
     known = tuple(idea.id for idea in report.misconceptions)
     return NewIdea(outputs, count, text, checks, known, file, line, audit)
@@ -143,7 +143,7 @@ def _shortest(
 ) -> tuple[str, Report]:
     """Return the shortest program that names nobody, and what a grade says of it."""
     said = (f"{one.student} {one.name} {one.email}" for one, _ in answers)
-    names = {w.casefold() for w in _WORD.findall(" ".join(said)) if len(w) >= LEAST_LETTERS}
+    names = {w.casefold() for w in _WORD.findall(" ".join(said)) if len(w) >= MIN_LETTERS}
     programs = {program.decode("utf-8-sig", "replace") for _, program in answers}
     with GradingSession(question) as session:
         for source in sorted(programs, key=lambda text: (len(text), text)):
@@ -164,7 +164,9 @@ def _shortest(
 
 
 def _stopping(report: Report) -> tuple[str, ...]:
-    return tuple(c.id for c in report.checks if c.verdict not in FINE and not c.stretch)
+    return tuple(
+        c.id for c in report.checks if c.verdict not in NON_FAILING_VERDICTS and not c.stretch
+    )
 
 
 def _own_part(source: str, reference: str) -> str:

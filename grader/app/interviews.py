@@ -15,52 +15,56 @@ from typing import Any
 
 from grader import __version__, bank
 from grader.app import drills
-from grader.app.catalog import Standing, listed
-from grader.app.context import Context, need_torch, torch_installed
-from grader.app.resolve import Choice, enclosing, open_folder, resolve
+from grader.app.catalog import QuestionStatus, list_questions
+from grader.app.context import Context, require_torch, torch_installed
+from grader.app.resolve import ResolvedDrill, enclosing_workspace, read_workspace, resolve_drill
 from grader.model.errors import UsageError
 from grader.model.question import Header, Question
 from grader.records import events, interviews
-from grader.records.events import Event, RecordsError, What
-from grader.records.interviews import Chosen, Interview, Said
-from grader.records.progress import counts
+from grader.records.events import Event, EventName, RecordsError
+from grader.records.interviews import Interview, InterviewEntry, InterviewQuestion
+from grader.records.progress import is_about_question
 
 _FULL = 0.8  # of the time: questions that take as much fill it
 _MINUTES = attrgetter("minutes")
 _KINDS = ("new", "due", "later")  # which questions come first
 
 
-def latest(ctx: Context) -> Interview | None:
+def unclosed_interview(ctx: Context) -> Interview | None:
     """Return the interview that is open, or is over and was not looked back on."""
-    last = ctx.read(interviews.latest, None)
+    last = ctx.read(interviews.latest_interview, None)
     return None if last is None or last.closed else last
 
 
-def need_open(ctx: Context) -> Interview:
+def require_open(ctx: Context) -> Interview:
     """Return the same; UsageError if there is none."""
-    held = latest(ctx)
+    held = unclosed_interview(ctx)
     if held is None:
         raise UsageError("no interview is open", hint=f"Next: {ctx.interview()}")
     return held
 
 
-def left(ctx: Context) -> str:
+def time_left_text(ctx: Context) -> str:
     """Return what is left of the interview that is open; nothing where none is."""
-    held = latest(ctx)
-    return held.left(ctx.now()) if held else ""
+    held = unclosed_interview(ctx)
+    return held.time_left_text(ctx.now()) if held else ""
 
 
-def asking(ctx: Context, question: Question, file: Path | None = None) -> Interview | None:
+def open_interview_of(
+    ctx: Context, question: Question, file: Path | None = None
+) -> Interview | None:
     """Return the open interview that a question belongs to, if one is open.
 
     A `file` belongs to it too only if it lies in the interview's folder.
     """
-    held = latest(ctx)
-    if held is None or not held.left(ctx.now()):
+    held = unclosed_interview(ctx)
+    if held is None or not held.time_left_text(ctx.now()):
         return None
     name = question.id
     bank = str(question.bank)
-    if not any(one.id == name and counts(one.bank, bank, name) for one in held.questions):
+    if not any(
+        one.id == name and is_about_question(one.bank, bank, name) for one in held.questions
+    ):
         return None
     if file and not Path(os.path.realpath(file)).is_relative_to(os.path.realpath(held.folder)):
         return None
@@ -69,11 +73,11 @@ def asking(ctx: Context, question: Question, file: Path | None = None) -> Interv
 
 def is_blind(ctx: Context, question: Question) -> bool:
     """Return True if a question belongs to an open interview that is blind."""
-    held = asking(ctx, question)
+    held = open_interview_of(ctx, question)
     return held is not None and held.blind
 
 
-def begin(
+def begin_interview(
     ctx: Context, ids: Sequence[str], fit: Sequence[str | None] = (), *,
     minutes: int, blind: bool = False, candidate: str = "",
 ) -> Interview:  # fmt: skip
@@ -82,9 +86,9 @@ def begin(
     UsageError, and no interview is open, if a question cannot be started in its folder.
     """
     heads = [bank.header(ctx.banks(), name) for name in dict.fromkeys(ids)]
-    around = enclosing(ctx.here())
-    folder = (around.folder.parent if around else ctx.here()) / candidate
-    seed = len(ctx.store.read(interviews.every, empty=[]))
+    around = enclosing_workspace(ctx.current_folder())
+    folder = (around.folder.parent if around else ctx.current_folder()) / candidate
+    seed = len(ctx.store.read(interviews.all_interviews, empty=[]))
     if not heads:
         possible = _possible(ctx, folder, fit, seed)
         partly = [
@@ -110,11 +114,11 @@ def begin(
     return _last(ctx)
 
 
-def _add(ctx: Context, what: What, question: str = "", bank: str = "", **more: Any) -> str:  # noqa: ANN401
+def _add(ctx: Context, what: EventName, question: str = "", bank: str = "", **more: Any) -> str:  # noqa: ANN401
     """Record an event, without which there is no interview, and return when."""
     event = Event(what, ctx.now(), ctx.who, __version__, question, bank, **more)
     try:
-        ctx.store.write(lambda db: events.add(db, event))
+        ctx.store.write(lambda db: events.append_event(db, event))
     except RecordsError as fault:
         text = f"an interview needs your history, which cannot be written ({fault.message})"
         raise UsageError(text, fault.hint or "Next: drill doctor") from fault
@@ -123,21 +127,21 @@ def _add(ctx: Context, what: What, question: str = "", bank: str = "", **more: A
 
 def _possible(
     ctx: Context, folder: Path, fit: Sequence[str | None], seed: int
-) -> list[Standing]:  # fmt: skip
+) -> list[QuestionStatus]:  # fmt: skip
     """Return the questions that can be started in a folder, in an order that `seed` decides."""
     possible = []
-    for standing in listed(ctx, *fit):
+    for standing in list_questions(ctx, *fit):
         head = standing.header
         there = folder / head.id
-        found = open_folder(there)
+        found = read_workspace(there)
         is_free = drills.is_of(ctx, found, head) if found else not os.path.lexists(there)
-        if is_free and standing.kind in _KINDS and (torch_installed() or not head.torch):
+        if is_free and standing.practice_state in _KINDS and (torch_installed() or not head.torch):
             possible.append(standing)
     Random(seed).shuffle(possible)
     return possible
 
 
-def _fill(possible: Sequence[Standing], minutes: int) -> list[Header]:
+def _fill(possible: Sequence[QuestionStatus], minutes: int) -> list[Header]:
     """Return questions that fill the time, the shortest first.
 
     New questions come before due ones, and due ones before others. Otherwise sets are better with
@@ -148,7 +152,7 @@ def _fill(possible: Sequence[Standing], minutes: int) -> list[Header]:
     for kind in _KINDS:
         if max(sets) >= least:
             break
-        for head in [one.header for one in possible if one.kind == kind]:
+        for head in [one.header for one in possible if one.practice_state == kind]:
             for total, heads in list(sets.items()):
                 longer = total + head.minutes
                 more = (*heads, head)
@@ -162,47 +166,47 @@ def _worth(heads: Sequence[Header]) -> tuple[int, ...]:
     """Return how good a set of questions is, to compare it with another."""
     from grader import forms
 
-    code = sum(not forms.of(head).is_text for head in heads)
+    code = sum(not forms.form_of(head).is_text for head in heads)
     topics = len({head.track for head in heads})
     return code, len({head.form for head in heads}), -len(heads), topics
 
 
-def _chosen(ctx: Context, head: Header, folder: Path) -> Chosen:
+def _chosen(ctx: Context, head: Header, folder: Path) -> InterviewQuestion:
     """Return a question as the records keep it; UsageError if it cannot be started."""
     question = ctx.load(head.called)
-    need_torch(question)
+    require_torch(question)
     drills.check_start(ctx, head.called, question, folder / question.id)
     planned = tuple(part.minutes for part in question.spec.parts)
-    return Chosen(head.called, head.id, str(head.bank), head.title, planned)
+    return InterviewQuestion(head.called, head.id, str(head.bank), head.title, planned)
 
 
-def _start(ctx: Context, chosen: Chosen, folder: Path) -> Question:
+def _start(ctx: Context, chosen: InterviewQuestion, folder: Path) -> Question:
     """Make the folder of a question, unless a command that was killed has made it."""
     yours = ctx.progress(ctx.load(chosen.called))
-    start = drills.start_again if yours.over else drills.start
+    start = drills.start_again if yours.is_finished else drills.start_drill
     return start(ctx, chosen.called, parent=folder)[0]
 
 
-def now_asked(ctx: Context, held: Interview) -> Choice | None:
+def current_drill(ctx: Context, held: Interview) -> ResolvedDrill | None:
     """Return the question that is asked now; if it is over, ask the next. None after the last."""
     if held.asked:
-        choice = resolve(ctx, held.questions[held.place].called)
-        if not ctx.progress(choice.question).over:
+        choice = resolve_drill(ctx, held.questions[held.current_index].called)
+        if not ctx.progress(choice.question).is_finished:
             return choice
-    planned = held.questions[held.place + 1 :]
-    return go_on(ctx, held, planned[0]) if planned else None
+    planned = held.questions[held.current_index + 1 :]
+    return ask_next(ctx, held, planned[0]) if planned else None
 
 
-def upcoming(ctx: Context, held: Interview) -> int | Chosen | None:
+def next_step(ctx: Context, held: Interview) -> int | InterviewQuestion | None:
     """Return what comes next: a part of a blind interview, a question, or None at the end.
 
     After the last question it is another one that fits the minutes left.
     """
     if held.blind and held.asked:
         part = held.asked[-1].part + 1
-        if part <= len(held.questions[held.place].minutes):
+        if part <= len(held.questions[held.current_index].minutes):
             return part
-    planned = held.questions[held.place + 1 :]
+    planned = held.questions[held.current_index + 1 :]
     if planned:
         return planned[0]
     ids = {chosen.id for chosen in held.questions}
@@ -213,14 +217,16 @@ def upcoming(ctx: Context, held: Interview) -> int | Chosen | None:
     return _chosen(ctx, heads[0], folder) if heads else None
 
 
-def go_on(ctx: Context, held: Interview, to: int | Chosen) -> Choice:
+def ask_next(ctx: Context, held: Interview, to: int | InterviewQuestion) -> ResolvedDrill:
     """Ask a part or a question, and return the question that is asked then."""
     unplanned = None
     if isinstance(to, int):
-        called = held.questions[held.place].called
+        called = held.questions[held.current_index].called
         part = to
         question = ctx.load(called)
-        drills.write_question(ctx, resolve(ctx, called).need_workspace().folder, question, part)
+        drills.write_question(
+            ctx, resolve_drill(ctx, called).require_workspace().folder, question, part
+        )
     else:
         called = to.called
         question = _start(ctx, to, Path(held.folder))
@@ -229,18 +235,18 @@ def go_on(ctx: Context, held: Interview, to: int | Chosen) -> Choice:
             unplanned = json.dumps(to)
             held.questions.append(to)
     at = _add(ctx, "asked", question.id, str(question.bank), parts=str(part), detail=unplanned)
-    held.asked.append(Said(question.id, part, at))
-    return resolve(ctx, called)
+    held.asked.append(InterviewEntry(question.id, part, at))
+    return resolve_drill(ctx, called)
 
 
-def note(ctx: Context, text: str) -> None:
+def record_note(ctx: Context, text: str) -> None:
     """Record a note on the part that is asked now."""
-    held = need_open(ctx)
-    last = held.asked[-1] if held.asked else Said("", 1, held.at)
+    held = require_open(ctx)
+    last = held.asked[-1] if held.asked else InterviewEntry("", 1, held.at)
     _add(ctx, "noted", last.question, parts=str(last.part), detail=text)
 
 
-def mark(ctx: Context, text: str, question: str | None = None, part: int = 0) -> str:
+def record_mark(ctx: Context, text: str, question: str | None = None, part: int = 0) -> str:
     """Record a mark from 4 to 1, with a note after it, on a question or a part; say on which."""
     held = _last(ctx)
     asked = [said.question for said in held.asked]
@@ -256,7 +262,7 @@ def mark(ctx: Context, text: str, question: str | None = None, part: int = 0) ->
     return f"part {part} of {name}" if part else name
 
 
-def decide(ctx: Context, text: str) -> None:
+def record_decision(ctx: Context, text: str) -> None:
     """Record the decision on the candidate of the last interview."""
     _last(ctx)
     _add(ctx, "decided", detail=text)
@@ -264,13 +270,13 @@ def decide(ctx: Context, text: str) -> None:
 
 def _last(ctx: Context) -> Interview:
     """Return the last interview, open or not."""
-    held = ctx.store.read(interviews.latest, empty=None)
+    held = ctx.store.read(interviews.latest_interview, empty=None)
     if held is None:
         raise UsageError("there is no interview yet", hint=f"Next: {ctx.interview()}")
     return held
 
 
-def end(ctx: Context) -> None:
+def end_interview(ctx: Context) -> None:
     """End the interview that is open, if one is."""
-    if latest(ctx) is not None:
+    if unclosed_interview(ctx) is not None:
         _add(ctx, "interviewed")

@@ -21,20 +21,27 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from grader import forms
-from grader.app.context import need_torch, seed_of
+from grader.app.context import choose_seed, require_torch
 from grader.app.files import read_submission
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.reports import html
-from grader.reports.blocks import Block, Gap, Item, Paragraph, render_markdown, render_terminal
-from grader.reports.grade import Around, derivation
-from grader.reports.grade import page as grade_page
-from grader.reports.json import withheld
-from grader.reports.question import document
-from grader.reports.question import page as part_page
-from grader.reports.sheet import WIDEST, plain
-from grader.sandbox import Closing
+from grader.reports.blocks import (
+    BlankLine,
+    Block,
+    Item,
+    Paragraph,
+    render_markdown,
+    render_terminal,
+)
+from grader.reports.grade import GradeContext, derivation_blocks
+from grader.reports.grade import grade_page as grade_page
+from grader.reports.json import without_expected_values
+from grader.reports.question import question_blocks
+from grader.reports.question import question_page as part_page
+from grader.reports.sheet import WIDEST, without_styles
+from grader.sandbox import Closeable
 from grader.session import GradingSession
 
 _NAME = "notebook"  # of a file that is none
@@ -42,7 +49,7 @@ _SOURCES = (FunctionType, type)
 _CONSTANTS = (bool, int, str)
 
 
-class Shown:
+class NotebookPage:
     """Blocks that a notebook shows as HTML, and anything else as text."""
 
     def __init__(self, blocks: Iterable[Block]) -> None:
@@ -52,22 +59,22 @@ class Shown:
         return self._all
 
     def __repr__(self) -> str:
-        lines = (plain(line).rstrip() for line in render_terminal(self._blocks(), WIDEST))
+        lines = (without_styles(line).rstrip() for line in render_terminal(self._blocks(), WIDEST))
         return "\n".join(lines).replace("\xa0", " ")
 
     def _repr_html_(self) -> str:
-        return html.part(self._blocks())
+        return html.html_fragment(self._blocks())
 
     def _repr_markdown_(self) -> str:
         return render_markdown(self._blocks())
 
 
-class Grade(Shown):
+class NotebookGrade(NotebookPage):
     """What came of a grade: all that its report has, shown as the page of it."""
 
-    def __init__(self, report: Report, around: Around) -> None:
+    def __init__(self, report: Report, around: GradeContext) -> None:
         super().__init__(grade_page(report, around))
-        self.report = withheld(report)
+        self.report = without_expected_values(report)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever a report has
         if name.startswith("_"):
@@ -75,7 +82,7 @@ class Grade(Shown):
         return getattr(self.report, name)
 
 
-class OpenQuestion(Shown, Closing):
+class OpenQuestion(NotebookPage, Closeable):
     """A question to read, to try and to be graded at, as often as wanted.
 
     It shows what is asked so far: part 1, and the next one when a grade passes those before it.
@@ -94,30 +101,32 @@ class OpenQuestion(Shown, Closing):
         return ["close", "grade", "hint", "part", "question", "starter"]
 
     def _blocks(self) -> Sequence[Block]:
-        return tuple(document(self.question, self._asked, alone=True))
+        return tuple(question_blocks(self.question, self._asked, alone=True))
 
     @property
     def starter(self) -> str:
         """The code to fix, or the answers to fill in."""
-        return self.question.handed_out(self.question.starter).decode()
+        return self.question.without_leading_blank_lines(self.question.starter).decode()
 
-    def part(self, number: int) -> Shown:
+    def part(self, number: int) -> NotebookPage:
         """Return one part of the question, asked yet or not."""
         last = len(self.question.spec.parts)
         if not 0 < number <= last:
             raise UsageError(f"part: expected a number from 1 to {last}, found {number}")
-        return Shown(part_page(self.question, number, ()))
+        return NotebookPage(part_page(self.question, number, ()))
 
-    def hint(self, number: int | None = None) -> Shown:
+    def hint(self, number: int | None = None) -> NotebookPage:
         """Return the next hint of the part that is asked now, or hint `number` of it."""
         hints = self.question.spec.parts[self._asked - 1].hints
         one = self._hints + 1 if number is None else number
         if not 0 < one <= len(hints):
-            return Shown([Paragraph(f"Part {self._asked} has no hint {one}, only {len(hints)}.")])
+            return NotebookPage(
+                [Paragraph(f"Part {self._asked} has no hint {one}, only {len(hints)}.")]
+            )
         self._hints = max(self._hints, one)
-        return Shown([Item(hints[one - 1], str(one))])
+        return NotebookPage([Item(hints[one - 1], str(one))])
 
-    def grade(self, *answer: Any, seed: int | None = None) -> Grade:  # noqa: ANN401
+    def grade(self, *answer: Any, seed: int | None = None) -> NotebookGrade:  # noqa: ANN401
         """Grade an answer.
 
         Args:
@@ -128,9 +137,9 @@ class OpenQuestion(Shown, Closing):
 
         UsageError where there is no source of it, or torch is needed and not installed.
         """
-        need_torch(self.question)
+        require_torch(self.question)
         file, name = self._file(answer)
-        seed = seed_of(self.question, seed)
+        seed = choose_seed(self.question, seed)
         if self._session is None:
             self._session = GradingSession(self.question)
             weakref.finalize(self, self._session.close)
@@ -149,11 +158,13 @@ class OpenQuestion(Shown, Closing):
         new = self._asked if self._asked > before and report.parts_passed < parts else 0
         self._hints = 0 if new else self._hints
         self._passed = file if new else self._passed
-        request = (Gap(), *part_page(self.question, new, ())) if new else ()
-        written = derivation(self.question, report, file)
+        request = (BlankLine(), *part_page(self.question, new, ())) if new else ()
+        written = derivation_blocks(self.question, report, file)
         since = before - 1 if same else 0
-        around = Around(name, asked=new, request=request, written=written, unchanged_since=since)
-        return Grade(report, around)
+        around = GradeContext(
+            name, asked_part=new, request=request, answer_blocks=written, unchanged_since=since
+        )
+        return NotebookGrade(report, around)
 
     def close(self) -> None:
         """End the processes; the next grade starts others."""
@@ -163,7 +174,7 @@ class OpenQuestion(Shown, Closing):
 
     def _file(self, answer: tuple[Any, ...]) -> tuple[bytes, str]:
         """The file that an answer is, and its name."""
-        form = forms.of(self.question.spec)
+        form = forms.form_of(self.question.spec)
         match answer:
             case (Path() as path,):
                 return read_submission(path), path.name
@@ -179,7 +190,7 @@ class OpenQuestion(Shown, Closing):
             wanted = "a dict of answers" if form.is_text else "functions and classes"
             found = ", ".join(type(one).__name__ for one in answer) or "nothing"
             raise UsageError(f"grade: expected text, bytes, a Path or {wanted}, found {found}")
-        return source_of(answer).encode("utf-8", "surrogatepass"), _NAME
+        return source_text(answer).encode("utf-8", "surrogatepass"), _NAME
 
     def _answers(self, answers: Mapping[Any, Any]) -> bytes:
         """A file of answers; what is not among them stays open, as the starter has it."""
@@ -191,7 +202,7 @@ class OpenQuestion(Shown, Closing):
         return "".join(f"{name} = {value}\n" for name, value in lines.items()).encode()
 
 
-def source_of(objects: Iterable[Any]) -> str:
+def source_text(objects: Iterable[Any]) -> str:
     """Return the source of functions and classes, behind what they use of their own module.
 
     UsageError where the source of one of them cannot be had.

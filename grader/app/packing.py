@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 from grader import forms
 from grader.app import files
-from grader.app.context import Context, need_torch
+from grader.app.context import Context, require_torch
 from grader.cases.recipe import CaseRecipe
-from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.evaluation import BankProgramError, Evaluation
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Question
 from grader.model.spec import Part
 
-EXAMPLES = "examples"
+EXAMPLES_FOLDER = "examples"
 _OF_A_PART = 2  # examples
 _SEED = 0
 _ELSEWHERE = "name another place with --out"
@@ -34,7 +34,7 @@ class Pack(NamedTuple):
     files: tuple[str, ...]
 
 
-def pack(
+def write_pack(
     ctx: Context, ids: Sequence[str], out: Path, *, part: int | None = None, seed: int = 0
 ) -> Pack:
     """Write questions, with the numbers of a seed, into a new folder or zip file, up to a part."""
@@ -45,7 +45,7 @@ def pack(
             f"{alike[0]}: expected one question of this id, found {names.count(alike[0])}",
             hint="a pack has a folder for each id: make another pack",
         )
-    out = ctx.here() / out.expanduser()
+    out = ctx.current_folder() / out.expanduser()
     is_zip = out.suffix.lower() == ".zip"
     try:
         empty = not is_zip and not any(out.iterdir())
@@ -61,7 +61,7 @@ def pack(
         for name, text_of in _content(question, part or last).items():
             content[f"{question.id}/{name}"] = text_of
     if is_zip:
-        files.create(out, files.zipped(content), _ELSEWHERE)
+        files.create(out, files.zip_files(content), _ELSEWHERE)
     for name, text_of in () if is_zip else content.items():
         files.create(out / name, text_of, _ELSEWHERE)
     return Pack(out, tuple(names), tuple(content))
@@ -71,16 +71,18 @@ def _content(question: Question, last: int) -> dict[str, bytes]:
     """Everything of a question up to a part, by path."""
     from grader.reports.question import handed_out_markdown
 
-    form = forms.of(question.spec)
+    form = forms.form_of(question.spec)
     examples = {}
     # Of these there is nothing that a script can call, nothing that may be known, or a log instead.
-    if not (form.is_text or form.apart or question.spec.form == "diagnose"):
+    if not (form.is_text or form.runs_in_two_processes or question.spec.form == "diagnose"):
         examples = dict(_examples(question, question.spec.parts[:last]))
-    shown = [name for name in examples if name.endswith(".py") and name != f"{EXAMPLES}/driver.py"]
+    shown = [
+        name for name in examples if name.endswith(".py") and name != f"{EXAMPLES_FOLDER}/driver.py"
+    ]
     return {
         "README.md": handed_out_markdown(question, last, shown).encode(),
-        form.file: question.handed_out(question.starter),
-        **question.handed_beside,
+        form.file: question.without_leading_blank_lines(question.starter),
+        **question.companion_files,
         **examples,
     }
 
@@ -92,18 +94,20 @@ def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, 
     from grader.kinds import registry
     from grader.session import GradingSession
 
-    need_torch(question)
+    require_torch(question)
     known = set[str]()
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
-            starter = session.grade(question.handed_out(question.starter), seed=_SEED)
+            starter = session.grade(
+                question.without_leading_blank_lines(question.starter), seed=_SEED
+            )
             failing = {one.id: one.failing[:1] for one in starter.checks if one.failing}
-            evaluation = session.bank.evaluation(session.bank.reference, _SEED)
+            evaluation = session.bank.new_evaluation(session.bank.reference, _SEED)
             for number, part in enumerate(parts, 1):
                 judging = [
                     check
                     for check in part.checks
-                    if registry.get(check.kind).judges_values and not check.stretch
+                    if registry.kind_named(check.kind).judges_values and not check.stretch
                 ]
                 wrong = [check for check in judging if check.id in failing]
                 wrong.sort(key=lambda one: one.run != judging[0].run)  # results as they are first
@@ -117,7 +121,7 @@ def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, 
                             known.add(case.name)
                             about = f"part {number}" + (f": {case.about}" if case.about else "")
                             yield from _example(evaluation, check.run, case, [*results], about)
-    except BankFault as fault:
+    except BankProgramError as fault:
         raise BankError(f"{question.spec_path}: {fault}") from None
 
 
@@ -125,11 +129,11 @@ def _example(
     evaluation: Evaluation, run: str, case: CaseRecipe, results: Sequence[str], about: str
 ) -> Iterator[tuple[str, bytes]]:
     """A case with what the reference gives, and what the script needs beside it."""
-    from grader.reports.script import module_name, script
+    from grader.reports.script import module_name, write_script
 
     question = evaluation.question
-    found = evaluation.truth(run, case).values
+    found = evaluation.reference_outcome(run, case).values
     expected = {name: found[name] for name in results if name in found}
-    made = script(question, run, evaluation.inputs(case, run), results, about, expected)
+    made = write_script(question, run, evaluation.inputs(case, run), results, about, expected)
     for file, content in made.files(module_name(case.name)).items():
-        yield f"{EXAMPLES}/{file}", content
+        yield f"{EXAMPLES_FOLDER}/{file}", content

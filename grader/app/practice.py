@@ -7,28 +7,28 @@ from datetime import datetime
 from itertools import groupby
 
 from grader.app import schedule
-from grader.app.catalog import Standing, listed
+from grader.app.catalog import QuestionStatus, list_questions
 from grader.app.context import Context
-from grader.app.history import history
+from grader.app.history import list_history
 from grader.records import progress
-from grader.records.events import BRIEF, RecordsError
-from grader.reports.practice import HeldIdea, Practice, Track, first_day
+from grader.records.events import BRIEF_REPORT_SQL, RecordsError
+from grader.reports.practice import PracticeIdea, PracticeSummary, TrackProgress, first_day
 
 
-def practice(ctx: Context) -> Practice:
+def summarize_practice(ctx: Context) -> PracticeSummary:
     """Return how practice goes, as far as the records can be read."""
     today = ctx.today
-    rows = listed(ctx)
+    rows = list_questions(ctx)
     tracks = groupby(rows, lambda one: one.header.track)  # in which order they are listed
-    known = ctx.read(progress.overview, {})
+    known = ctx.read(progress.progress_events, {})
     versions = {
-        (one.sha256, ctx.local(datetime.fromisoformat(one.at)).date())
+        (one.sha256, ctx.to_local(datetime.fromisoformat(one.at)).date())
         for entries in known.values()
         for one in entries
         if one.is_try
     }
     days = Counter(day for _, day in versions)
-    return Practice(
+    return PracticeSummary(
         today,
         tuple(_track(name, list(found)) for name, found in tracks),
         _ideas(ctx),
@@ -36,18 +36,18 @@ def practice(ctx: Context) -> Practice:
     )
 
 
-def _track(name: str, found: list[Standing]) -> Track:
-    begun = sum(one.yours.state != "new" for one in found)
-    passed = sum(one.yours.passed for one in found)
+def _track(name: str, found: list[QuestionStatus]) -> TrackProgress:
+    begun = sum(one.question_progress.state != "new" for one in found)
+    passed = sum(one.question_progress.passed for one in found)
     due = sum(one.is_due for one in found)
-    spent = sum(schedule.spent(one.yours, one.header) for one in found)
-    return Track(name, len(found), begun, passed, due, round(spent))
+    spent = sum(schedule.total_minutes(one.question_progress, one.header) for one in found)
+    return TrackProgress(name, len(found), begun, passed, due, round(spent))
 
 
-def _ideas(ctx: Context) -> tuple[HeldIdea, ...]:
+def _ideas(ctx: Context) -> tuple[PracticeIdea, ...]:
     """The ideas that pages named: none of a part that was not asked is among them."""
     try:
-        rows, _ = history(ctx, report=BRIEF)
+        rows, _ = list_history(ctx, report=BRIEF_REPORT_SQL)
     except RecordsError:  # which was warned of
         return ()
     held = {
@@ -58,4 +58,4 @@ def _ideas(ctx: Context) -> tuple[HeldIdea, ...]:
     }
     count = Counter((name, question) for name, question, _ in held)
     most = sorted(count.items(), key=lambda one: (-one[1], one[0]))
-    return tuple(HeldIdea(*which, tries) for which, tries in most)
+    return tuple(PracticeIdea(*which, tries) for which, tries in most)

@@ -14,41 +14,43 @@ from functools import partial
 from pathlib import Path
 
 from grader.app import drills, files, grading, interviews, schedule
-from grader.app.context import Context, need_torch
-from grader.app.grading import Graded
+from grader.app.context import Context, require_torch
+from grader.app.grading import GradeResult
 from grader.model.errors import DrillError, UsageError
 from grader.model.report import Report
 from grader.records import progress
 from grader.reports import words
-from grader.sandbox import Closing
+from grader.sandbox import Closeable
 from grader.session import GradingSession
 
 _STEP = 10  # milliseconds without a change after which a save is over; as often it is looked
 _LOOK = 1000  # milliseconds after which is looked anyway, for what nobody was told of
 
 
-class Watching(Closing):
+class WatchedDrill(Closeable):
     """A drill that is watched, and what the last grade found."""
 
     def __init__(self, ctx: Context, question_id: str | None) -> None:
         """Find the drill, and grade nothing yet."""
-        self._ctx, self._found = ctx, grading.meant(ctx, question_id)
-        self.choice, self.path, _ = self._found
-        need_torch(self.choice.question)
-        self.begun: Callable[[], None] = lambda: None  # called when a grade begins
-        self.decided: Callable[[Report], None] = lambda _: None  # as soon as there is a verdict
-        self.agreed: Callable[[bytes], bool] = lambda _: False  # of `grading.grade`
-        self.graded: Graded | None = None
+        self._ctx, self._found = ctx, grading.resolve_target(ctx, question_id)
+        self.resolved_drill, self.path, _ = self._found
+        require_torch(self.resolved_drill.question)
+        self.on_begin: Callable[[], None] = lambda: None  # called when a grade begins
+        self.on_verdict: Callable[[Report], None] = lambda _: None  # as soon as there is a verdict
+        self.confirm_answers: Callable[[bytes], bool] = lambda _: False  # of `grading.grade`
+        self.last_grade: GradeResult | None = None
         self.fault: DrillError | None = None  # why the file as it is now is not graded
         self.news = ""  # what the last save changed
-        self.at = ""  # when it was graded
+        self.graded_at = ""  # when it was graded
         self._moments: list[str] = []  # of the sitting, until it is over
         self._session: GradingSession | None = None
         self._seed: int | None = None
         self._seen: bytes | str = ""  # what the file held, or why it could not be read
-        self._before = self.choice.question.handed_out(self.choice.question.starter)
+        self._before = self.resolved_drill.question.without_leading_blank_lines(
+            self.resolved_drill.question.starter
+        )
 
-    def look(self) -> bool:
+    def grade_if_changed(self) -> bool:
         """Grade the file if it is another than was graded; return whether there is any news."""
         fault: UsageError | None = None
         seen: bytes | str
@@ -61,31 +63,31 @@ class Watching(Closing):
             return False
         self._seen = seen
         self.fault = fault
-        if fault is None and (self.graded is None or seen != self.graded.submission):
+        if fault is None and (self.last_grade is None or seen != self.last_grade.submission):
             self._grade()
         return True
 
     @property
-    def clock(self) -> str:
+    def time_text(self) -> str:
         """The minutes of the sitting, and those planned; nothing once it is over."""
-        planned = self.choice.question.spec.minutes
-        took = int(schedule.minutes([*self._moments, self._ctx.now()], planned))
+        planned = self.resolved_drill.question.spec.minutes
+        took = int(schedule.minutes_spent([*self._moments, self._ctx.now()], planned))
         return f"{took} of {planned} min" if self._moments else ""
 
-    def again(self) -> None:
+    def grade_again(self) -> None:
         """Grade the file, changed or not, on other inputs."""
         self._seed = None
         self._grade()
 
-    def changes(self) -> tuple[drills.Line, ...]:
+    def diff_since_last(self) -> tuple[drills.DiffLine, ...]:
         """Return what the file changes in the version that was graded before, or in the starter."""
-        return drills.compared(self._before, files.read_submission(self.path))
+        return drills.diff_code(self._before, files.read_submission(self.path))
 
     def _grade(self) -> None:
         """Grade in the session, which is opened anew where the one before fell over."""
-        self.begun()
-        question = self.choice.question
-        last = self.graded
+        self.on_begin()
+        question = self.resolved_drill.question
+        last = self.last_grade
         if self._session is None:
             self._session = GradingSession(question)
         asked = self._ctx.parts_asked(question)
@@ -95,12 +97,12 @@ class Watching(Closing):
             # What fails in a part that is not asked yet is not told.
             passes = report.verdict == "pass"
             if not blind and (passes or report.parts_passed < asked):
-                self.decided(report)
+                self.on_verdict(report)
 
         self.fault = None
         try:
-            graded = grading.grade(
-                self._ctx, seed=self._seed, agreed=self.agreed, found=self._found,
+            graded = grading.grade_file(
+                self._ctx, seed=self._seed, agreed=self.confirm_answers, found=self._found,
                 judge=partial(self._session.grade, decided=decided),
             )  # fmt: skip
         except DrillError as fault:
@@ -109,24 +111,30 @@ class Watching(Closing):
                 self.close()
             return
         self._seed = graded.report.seed
-        self.graded, self.at, self.news = graded, self._ctx.now(), ""
+        self.last_grade, self.graded_at, self.news = graded, self._ctx.now(), ""
         yours = self._ctx.progress(question)
-        self._moments = [] if yours.over else yours.moments
+        self._moments = [] if yours.is_finished else yours.moments
         if last and last.submission != graded.submission:
             self._before = last.submission
             until = graded.next_part - 1 if graded.next_part else len(question.spec.parts)
-            self.news = words.since(last.report, graded.report, until, self._lost(graded.report))
+            self.news = words.changes_since(
+                last.report, graded.report, until, self._lost(graded.report)
+            )
 
     def _lost(self, report: Report) -> tuple[int, int] | None:
         """Return the part that fails now and passed in this sitting, and the last try that did."""
-        question = self.choice.question
+        question = self.resolved_drill.question
         part = report.parts_passed + 1
         many = len(question.spec.parts)
         yours = self._ctx.progress(question)
-        if many == 1 or part > yours.passed_of(many):
+        if many == 1 or part > yours.count_parts_passed(many):
             return None
         every = self._ctx.attempts(question, bank=str(question.bank), kind="grade")
-        mine = [one for one in every if one.id > yours.earlier and one.is_try and one.verdict]
+        mine = [
+            one
+            for one in every
+            if one.id > yours.last_earlier_attempt and one.is_try and one.verdict
+        ]
         tries = list(dict.fromkeys(one.sha256 for one in mine))
         passed = [one.sha256 for one in mine if progress.parts_passed(one.parts) >= part]
         return (part, tries.index(passed[-1]) + 1) if passed else None
@@ -139,7 +147,7 @@ class Watching(Closing):
 
 
 @contextmanager
-def saves(path: Path, saved: Callable[[], None]) -> Iterator[None]:
+def watch_saves(path: Path, saved: Callable[[], None]) -> Iterator[None]:
     """Call `saved`, in a thread, when a file may have changed; and every second, to be sure.
 
     Changes that follow each other at once are one.  A folder that was removed and made again is

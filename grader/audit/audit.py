@@ -19,53 +19,53 @@ import numpy as np
 
 from grader.audit import derived, foreseen
 from grader.audit.matrix import (
+    AuditedProgram,
     Matrix,
-    Seen,
-    Subject,
+    SeedResult,
     always_raised,
-    as_graded,
-    result_of,
-    shares_of,
+    budget_shares,
+    result_of_check,
+    results_as_graded,
 )
-from grader.audit.mutation import mutate
+from grader.audit.mutation import try_mutants
 from grader.audit.planted import plant_ideas
-from grader.audit.uncombined import uncombined
-from grader.audit.unvaried import unvaried
+from grader.audit.uncombined import uncombined_features
+from grader.audit.unvaried import unvaried_inputs
 from grader.bank import load
-from grader.evaluation.again import require_steady
-from grader.evaluation.evaluation import BankFault
+from grader.evaluation.again import require_deterministic
+from grader.evaluation.evaluation import BankProgramError
 from grader.explain.components import Failure
 from grader.explain.naming import diagnose
 from grader.kinds import registry
 from grader.model.audit import (
-    Accepted,
+    AcceptedSolutionResult,
     AuditReport,
     Budget,
     CheckFacts,
     MutationReport,
-    Planted,
+    PlantingResult,
     Remark,
-    Trivial,
+    TrivialAnswer,
 )
-from grader.model.numerals import quantity
+from grader.model.numerals import format_count
 from grader.model.question import Question
 from grader.session import GradingSession
-from grader.session.bank_programs import file_of
-from grader.session.submission import LOG_SEED, experiment
+from grader.session.bank_programs import program_file
+from grader.session.submission import LOG_SEED, run_experiment
 
-SHOWN = 5  # places marked TODO
-MOST_WORDS, MOST_CLAUSES = 90, 6  # of the first part, which is read in a minute
+MAX_LISTED_TODOS = 5  # places marked TODO
+MAX_PROMPT_WORDS, MAX_FIRST_CLAUSES = 90, 6  # of the first part, which is read in a minute
 WIDE = 0.05  # a tolerance: GB for GiB is 6.9 % off, and has to be wrong
-ROOM = 1.5  # times what right solutions take: a budget, if wrong ideas are far enough away
-ENOUGH_NAMED = 0.9  # of the ideas that are planted in accepted solutions
-CLOSE = 0.02  # relative, of numbers in a log: machines round in other ways
+BUDGET_FACTOR = 1.5  # times what right solutions take: a budget, if wrong ideas are far enough away
+MIN_NAMED_SHARE = 0.9  # of the ideas that are planted in accepted solutions
+LOG_TOLERANCE = 0.02  # relative, of numbers in a log: machines round in other ways
 
-Progress = Callable[[str], None]
-Reports = tuple[AuditReport, MutationReport | None]  # with mutants, where these were tried
+ReportProgress = Callable[[str], None]
+AuditReports = tuple[AuditReport, MutationReport | None]  # with mutants, where these were tried
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class AuditPlan:
     """What is to be done with each question, and with its proof."""
 
     seeds: Sequence[int] = range(3)
@@ -79,7 +79,9 @@ class Plan:
     jobs: int = 1  # questions at once
 
 
-def audited(questions: Sequence[Question], plan: Plan, progress: Progress) -> Iterator[Reports]:
+def audit_questions(
+    questions: Sequence[Question], plan: AuditPlan, progress: ReportProgress
+) -> Iterator[AuditReports]:
     """Give the reports of each question, in this order; `progress` gets a line on each step.
 
     A judge and its workers take turns, so that one audit keeps hardly more than one core busy:
@@ -106,27 +108,27 @@ def audited(questions: Sequence[Question], plan: Plan, progress: Progress) -> It
         pool.shutdown(cancel_futures=True)
 
 
-def _one(question: Question, plan: Plan, progress: Progress) -> Reports:
-    report = audit(question, seeds=plan.seeds, progress=progress)
+def _one(question: Question, plan: AuditPlan, progress: ReportProgress) -> AuditReports:
+    report = audit_question(question, seeds=plan.seeds, progress=progress)
     for number in range(1, len(question.spec.given)) if report.ok else ():
         other = load([question.bank], question.id, number)
-        faults = audit(other, seeds=plan.seeds[:1], progress=progress).problems
+        faults = audit_question(other, seeds=plan.seeds[:1], progress=progress).problems
         said = (f"with the numbers of seed {number}: {text}" for text in faults)
         report = replace(report, problems=(*report.problems, *said))
     if not plan.mutants or not report.ok:
         return report, None
-    return report, mutate(question, seeds=plan.seeds, at_most=plan.at_most, progress=progress)
+    return report, try_mutants(question, seeds=plan.seeds, at_most=plan.at_most, progress=progress)
 
 
-_given: tuple[Sequence[Question], Plan]  # in a process of the pool, inherited
+_given: tuple[Sequence[Question], AuditPlan]  # in a process of the pool, inherited
 
 
-def _begin(questions: Sequence[Question], plan: Plan) -> None:
+def _begin(questions: Sequence[Question], plan: AuditPlan) -> None:
     global _given
     _given = questions, plan
 
 
-def _of_number(number: int) -> Reports:
+def _of_number(number: int) -> AuditReports:
     questions, plan = _given
     return _one(questions[number], plan, lambda _: None)
 
@@ -134,19 +136,19 @@ def _of_number(number: int) -> Reports:
 # -- one question ----------------------------------------------------------------------------------
 
 
-def audit(
-    question: Question, *, seeds: Sequence[int], progress: Progress = lambda _: None
+def audit_question(
+    question: Question, *, seeds: Sequence[int], progress: ReportProgress = lambda _: None
 ) -> AuditReport:
     """Audit one question, its cases drawn anew by each seed; `progress` gets a line per step."""
     began = time.perf_counter()
-    checks, matrix = question.spec.checks, Matrix.of(question, seeds)
-    trivial: list[Trivial] = []
-    accepted: list[Accepted] = []
-    planted: Planted | None = None
+    checks, matrix = question.spec.checks, Matrix.for_question(question, seeds)
+    trivial: list[TrivialAnswer] = []
+    accepted: list[AcceptedSolutionResult] = []
+    planted: PlantingResult | None = None
     turned_down: list[str] = []
     doubts: list[str] = []  # of the reference, said before what follows from it
     taken: dict[str, Mapping[str, float]] = {}  # of budgets, by accepted solutions
-    timed = [check.id for check in checks if registry.get(check.kind).timed]
+    timed = [check.id for check in checks if registry.kind_named(check.kind).is_timed]
     notes = [f"{check} was run on the reference only" for check in timed]
     faults: list[str] = []
 
@@ -155,27 +157,27 @@ def audit(
 
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
-            session.bank.restore()
+            session.bank.restore_reference()
             _run_again(session, seeds[0])
             _put_through_all_checks(session, matrix, say)
             if matrix.is_sound:
-                own, rejected = derived.hold_written(session, seeds, say, taken)
-                (others, odd), unmade = derived.hold_derived(session, seeds, say)
+                own, rejected = derived.check_accepted_solutions(session, seeds, say, taken)
+                (others, odd), unmade = derived.check_restyled_reference(session, seeds, say)
                 accepted = own + others
-                repair = derived.hold_repair(session, seeds, say)
+                repair = derived.check_repair(session, seeds, say)
                 say("values that are known in advance")
-                known = foreseen.faults(session, seeds[0])
+                known = foreseen.forgeable_parts(session, seeds[0])
                 turned_down = [*rejected, *odd, *repair, *_faulty_log(question), *known]
                 doubts = _doubts_of_reference(question, own, repair)
                 planted = plant_ideas(session, seeds[0], say)
                 say("trivial answers")
-                trivial = derived.try_answers(session, seeds[-1])
+                trivial = derived.try_trivial_answers(session, seeds[-1])
                 notes += unmade
-                first = session.bank.evaluation(session.bank.reference, seeds[0])
-                notes += [f"never varied: {text}" for text in unvaried(question, first)]
+                first = session.bank.new_evaluation(session.bank.reference, seeds[0])
+                notes += [f"never varied: {text}" for text in unvaried_inputs(question, first)]
                 say("features that are never combined")
-                notes += [f"never combined: {text}" for text in uncombined(first)]
-    except BankFault as fault:
+                notes += [f"never combined: {text}" for text in uncombined_features(first)]
+    except BankProgramError as fault:
         faults.append(str(fault))
     if unmade := [t.name for t in trivial if not t.made]:
         notes.append(
@@ -183,7 +185,7 @@ def audit(
             "what the functions return"
         )
     remarks = list(_remarks_on_text(question))
-    if planted is not None and planted.share < ENOUGH_NAMED:
+    if planted is not None and planted.named_share < MIN_NAMED_SHARE:
         count = planted.named + len(planted.missed)
         text = f"{planted.named} of {count} ideas planted in accepted solutions are named"
         remarks.append(Remark("planted", text))
@@ -191,7 +193,7 @@ def audit(
     if not faults:
         faults = matrix.problems()
         if matrix.is_sound:
-            faults = [*doubts, *faults, *turned_down, *matrix.idle(), *_tight(budgets)]
+            faults = [*doubts, *faults, *turned_down, *matrix.idle_checks(), *_tight(budgets)]
             faults += [
                 f"the trivial answer {t.name} passes every check: a submission that returns "
                 f"{t.about} would pass; add a case or a check that it cannot pass"
@@ -204,8 +206,8 @@ def audit(
             id=check.id,
             kind=check.kind,
             stretch=check.stretch,
-            stops=matrix.stops(check.id),
-            first=matrix.first(check.id),
+            stops=matrix.count_stopped(check.id),
+            first=matrix.count_stopped_first(check.id),
             lets_through=tuple(t.name for t in trivial if t.made and check.id in t.passes),
         )
         for check in checks
@@ -228,7 +230,7 @@ def audit(
 
 
 def _doubts_of_reference(
-    question: Question, written: Sequence[Accepted], repair: Sequence[str]
+    question: Question, written: Sequence[AcceptedSolutionResult], repair: Sequence[str]
 ) -> list[str]:
     """Say that a reference is likely wrong: no right solution, of two or more, passes."""
     names = [f"accepted {one.name}" for one in written]
@@ -238,7 +240,7 @@ def _doubts_of_reference(
             return []
     if len(names) < 2 or any(one.passed for one in written):
         return []
-    file = file_of(question, "reference")
+    file = program_file(question, "reference")
     return [
         f"{file}: the reference disagrees with every other right solution ({', '.join(names)}): if "
         "it is wrong, fix it first, and the faults below may go"
@@ -252,12 +254,12 @@ def _run_again(session: GradingSession, seed: int) -> None:
         BankFault: it does not, or fails.
     """
     reference = [session.question.reference]
-    evaluation = session.examine("again", reference, seed, called="the reference")
+    evaluation = session.evaluate_bank_program("again", reference, seed, called="the reference")
     for _ in range(2):
-        require_steady(evaluation, evaluation.submission)
+        require_deterministic(evaluation, evaluation.submission)
 
 
-def _put_through_all_checks(session: GradingSession, matrix: Matrix, say: Progress) -> None:
+def _put_through_all_checks(session: GradingSession, matrix: Matrix, say: ReportProgress) -> None:
     """Examine every program on every seed; once the reference does not pass, it alone.
 
     Raises:
@@ -269,32 +271,34 @@ def _put_through_all_checks(session: GradingSession, matrix: Matrix, say: Progre
                 break
             say(f"seed {number} of {len(matrix.seeds)}, {subject.name}")
             try:
-                subject.seen.append(_examined(session, subject, seed))
-            except BankFault as fault:
-                raise BankFault(f"seed {seed}, {subject.name}: {fault}") from fault
+                subject.seed_results.append(_examined(session, subject, seed))
+            except BankProgramError as fault:
+                raise BankProgramError(f"seed {seed}, {subject.name}: {fault}") from fault
 
 
-def _examined(session: GradingSession, subject: Subject, seed: int) -> Seen:
+def _examined(session: GradingSession, subject: AuditedProgram, seed: int) -> SeedResult:
     """Put a program through every check on one seed, and have it named."""
     is_reference = subject.name == "reference"
-    evaluation = session.examine(
+    evaluation = session.evaluate_bank_program(
         f"subject {subject.name}", subject.sources, seed,
         called=subject.name, file=subject.file, parts=subject.parts,
     )  # fmt: skip
     question = session.question
-    results = {c.id: result_of(evaluation, c, timed=is_reference) for c in question.spec.checks}
-    graded, evaluation.parts_asked = as_graded(question, lambda check: results[check.id])
+    results = {
+        c.id: result_of_check(evaluation, c, timed=is_reference) for c in question.spec.checks
+    }
+    graded, evaluation.parts_asked = results_as_graded(question, lambda check: results[check.id])
     found = diagnose(Failure(evaluation, tuple(graded.values())))
     raised = None if is_reference else always_raised(evaluation, results)
-    named = found.confused.union(n.id for n in found.named)
-    return Seen(seed, results, graded, named, raised, shares_of(evaluation, results))
+    named = found.ambiguous_ideas.union(n.id for n in found.matches)
+    return SeedResult(seed, results, graded, named, raised, budget_shares(evaluation, results))
 
 
 def _tight(budgets: Iterable[Budget]) -> Iterator[str]:
     """Budgets that the next right style may miss."""
     for one in budgets:
         room, gap = 1 / one.right_share, one.wrong_share / one.right_share
-        wanted = min(ROOM, math.sqrt(gap)) if one.wrong else ROOM
+        wanted = min(BUDGET_FACTOR, math.sqrt(gap)) if one.wrong else BUDGET_FACTOR
         if room < wanted:
             yield (
                 f"{one.check}: its budget is {room:.2f}x what {one.right} takes, which is right; "
@@ -308,10 +312,12 @@ def _tight(budgets: Iterable[Budget]) -> Iterator[str]:
 def _remarks_on_text(question: Question) -> Iterator[Remark]:
     """What can be said before anything is run."""
     if places := question.todos:
-        more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
-        count = quantity(len(places), "TODO is", "TODOs are")
-        yield Remark("todo", f"{count} left: {', '.join(places[:SHOWN])}{more}")
-    yield from (Remark("unused", text) for text in question.unused)
+        more = (
+            f" and {len(places) - MAX_LISTED_TODOS} more" if len(places) > MAX_LISTED_TODOS else ""
+        )
+        count = format_count(len(places), "TODO is", "TODOs are")
+        yield Remark("todo", f"{count} left: {', '.join(places[:MAX_LISTED_TODOS])}{more}")
+    yield from (Remark("unused", text) for text in question.unused_case_problems)
     for name in question.spec.prerequisites:
         if name == question.id or not question.spec_path.with_name(f"{name}.yaml").is_file():
             text = f"prerequisites: there is no other question {name} in this bank"
@@ -329,16 +335,16 @@ def _remarks_on_text(question: Question) -> Iterator[Remark]:
             text = f"{check.id}: {100 * share:g} % is a wide tolerance: at 7 % GB passes for GiB"
             yield Remark("tolerance", f"{text}; expected {100 * WIDE:g} % or less")
     first = question.spec.parts[0]
-    if (words := len(first.prompt.split())) > MOST_WORDS:
+    if (words := len(first.prompt.split())) > MAX_PROMPT_WORDS:
         yield Remark(
             "parts",
-            f"the prompt of part 1 has {words} words; more than {MOST_WORDS} are not read: tell "
+            f"the prompt of part 1 has {words} words; more than {MAX_PROMPT_WORDS} are not read: tell "
             "the symptom, and leave the rest to the contract",
         )
-    if (clauses := len(first.contract)) > MOST_CLAUSES:
+    if (clauses := len(first.contract)) > MAX_FIRST_CLAUSES:
         yield Remark(
             "parts",
-            f"the contract of part 1 has {clauses} clauses; nobody keeps more than {MOST_CLAUSES} "
+            f"the contract of part 1 has {clauses} clauses; nobody keeps more than {MAX_FIRST_CLAUSES} "
             "in mind: what is about edges belongs to a later part",
         )
 
@@ -348,7 +354,7 @@ def _faulty_log(question: Question) -> Iterator[str]:
     if question.spec.experiments is None:
         return
     for name, source in (("starter", question.starter), ("reference", question.reference)):
-        ran = experiment(question, source, seed=LOG_SEED)
+        ran = run_experiment(question, source, seed=LOG_SEED)
         if ran.fault:
             yield f"experiments: the {name} did not finish: {ran.fault}"
         elif name == "starter" and question.spec.log:
@@ -369,7 +375,7 @@ def _alike(one: str, other: str) -> bool:
 
     def same(word: str, printed: str) -> bool:
         try:
-            return math.isclose(float(word), float(printed), rel_tol=CLOSE, abs_tol=1e-9)
+            return math.isclose(float(word), float(printed), rel_tol=LOG_TOLERANCE, abs_tol=1e-9)
         except ValueError:
             return word == printed
 

@@ -8,20 +8,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grader.audit.unvaried import limits_of
+from grader.audit.unvaried import stated_limits
 from grader.cases.recipe import CaseRecipe
 from grader.evaluation.evaluation import Evaluation
 
-LARGE, TINY = 100, 1e-3  # magnitudes that code may not expect
-NEARLY_EQUAL = 0.05  # spread of a row, relative to its largest magnitude
+LARGE_MAGNITUDE, TINY_MAGNITUDE = 100, 1e-3  # magnitudes that code may not expect
+NEARLY_EQUAL_SPREAD = 0.05  # spread of a row, relative to its largest magnitude
 NEARLY_ZERO = 1e-6  # of an entry, relative to the largest one
-FAR = 10  # times the median of a number's values, or a tenth of it
-ENOUGH = 6  # entries that do not have one sign by chance
+FAR_FROM_MEDIAN = 10  # times the median of a number's values, or a tenth of it
+MIN_ONE_SIGN_ENTRIES = 6  # entries that do not have one sign by chance
 
 _PIECE = re.compile(r"block|chunk|group|tile|segment|stride|window|micro|page|head")
 
 Array = np.ndarray[Any, Any]
-Found = Iterator[tuple[object, str, str]]  # whether it holds, a kind of feature, and its text
+FoundFeatures = Iterator[
+    tuple[object, str, str]
+]  # whether it holds, a kind of feature, and its text
 
 
 class Feature(NamedTuple):
@@ -59,14 +61,18 @@ def features_of(
     return frozenset(Feature(*key, text) for key, text in features.items())
 
 
-def _of_number(evaluation: Evaluation, name: str, value: float, sizes: Collection[int]) -> Found:
+def _of_number(
+    evaluation: Evaluation, name: str, value: float, sizes: Collection[int]
+) -> FoundFeatures:
     """Yield what is unusual of a number, such as a size of blocks that fits no axis."""
     recipes = [case.inputs[name] for case in evaluation.cases.values() if name in case.inputs]
     numbers = [one.literal for one in recipes if isinstance(one.literal, (int, float))]
     usual = float(np.median(numbers))
-    is_far = abs(value) >= FAR * abs(usual) or abs(value) * FAR <= abs(usual)
+    is_far = abs(value) >= FAR_FROM_MEDIAN * abs(usual) or abs(value) * FAR_FROM_MEDIAN <= abs(
+        usual
+    )
     is_odd = is_far or value in {0, 1} or value < 0
-    is_limit = value in limits_of(evaluation.question, name)
+    is_limit = value in stated_limits(evaluation.question, name)
     yield is_limit, "limit", f"at its limit {value:g}"
     yield is_odd and not is_limit and value != usual, "number", f"{value:g}"
     if value > 1 and _PIECE.search(name):
@@ -74,7 +80,7 @@ def _of_number(evaluation: Evaluation, name: str, value: float, sizes: Collectio
         yield not is_even, "pieces", "dividing no axis into equal pieces"
 
 
-def _of_array(array: Array) -> Found:
+def _of_array(array: Array) -> FoundFeatures:
     """Yield what may be unusual of an array; of a kind, the first that holds counts."""
     for axis, size in enumerate(array.shape):
         yield size <= 1, f"size of axis {axis}", f"of size {size} along axis {axis}"
@@ -96,17 +102,17 @@ def _of_array(array: Array) -> Found:
     sizes = np.abs(array[np.isfinite(array)])
     largest = sizes.max(initial=0.0)
     near_zero = (sizes > 0) & (sizes < NEARLY_ZERO * largest)
-    yield largest > LARGE, "magnitude", f"above {LARGE} in magnitude"
-    yield 0 < largest < TINY, "magnitude", f"below {TINY:g} throughout"
+    yield largest > LARGE_MAGNITUDE, "magnitude", f"above {LARGE_MAGNITUDE} in magnitude"
+    yield 0 < largest < TINY_MAGNITUDE, "magnitude", f"below {TINY_MAGNITUDE:g} throughout"
     yield near_zero.any(), "magnitude", "with entries near 0 beside larger ones"
-    yield array.size >= ENOUGH and (array < 0).all(), "sign", "negative everywhere"
+    yield array.size >= MIN_ONE_SIGN_ENTRIES and (array < 0).all(), "sign", "negative everywhere"
     yield not array.any(), "zero", "0 everywhere"
     yield not is_live.all(), "zero", "with a whole row of zeros"
     yield (array == 0).any(), "zero", "with some zeros"
     live = rows[is_live & np.isfinite(rows).all(axis=1)]
     gaps = np.diff(np.sort(live))
     spread = gaps.sum(axis=1)
-    is_near = (spread > 0) & (spread <= NEARLY_EQUAL * np.abs(live).max(axis=1))
+    is_near = (spread > 0) & (spread <= NEARLY_EQUAL_SPREAD * np.abs(live).max(axis=1))
     yield is_near.any(), "nearly", "with nearly equal entries in a row"
     yield gaps.size and (spread == 0).any(), "equal", "with a row of equal entries"
     yield (gaps == 0).any(), "equal", "with equal entries in a row"

@@ -16,42 +16,42 @@ from typing import Any
 import numpy as np
 
 from grader import forms
-from grader.audit.matrix import result_of
-from grader.bank.repair import repaired
-from grader.cases.recipe import CaseRecipe, free_names
-from grader.evaluation.compare import fault_of
+from grader.audit.matrix import result_of_check
+from grader.bank.repair import repaired_starter
+from grader.cases.recipe import CaseRecipe, run_inputs
+from grader.evaluation.compare import find_mismatch
 from grader.evaluation.evaluation import Evaluation
-from grader.evaluation.tally import Stopped
+from grader.evaluation.tally import SubmissionStopped
 from grader.evaluation.values import same_value
 from grader.kinds import registry
-from grader.kinds.base import Written
+from grader.kinds.base import WrittenAnswerKind
 from grader.model.question import Question
-from grader.model.report import FINE
+from grader.model.report import NON_FAILING_VERDICTS
 from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.remote import RemoteProgram
 from grader.session import GradingSession
 
-Results = Mapping[str, Any]  # by name
-OTHER = 1_000_003  # is added to a seed: values are known from the grade of that one
+ResultValues = Mapping[str, Any]  # by name
+SEED_OFFSET = 1_000_003  # is added to a seed: values are known from the grade of that one
 
 
 def is_forgeable(question: Question) -> bool:
     """Return True if a submission shares its process with the driver."""
-    form = forms.of(question.spec)
-    return not (form.is_text or form.apart)
+    form = forms.form_of(question.spec)
+    return not (form.is_text or form.runs_in_two_processes)
 
 
-def comparing(question: Question, part: int) -> list[Check]:
+def comparing_checks(question: Question, part: int) -> list[Check]:
     """Return the required checks of a part that compare values.
 
     An estimate without inputs is left out: its answer is what is asked for, and can be typed.
     """
     found = []
     for check in _required(question, part):
-        kind = registry.get(check.kind)
-        has_inputs = free_names(question.runs[check.run]) or not kind.hides_expected
+        kind = registry.kind_named(check.kind)
+        has_inputs = run_inputs(question.runs[check.run]) or not kind.hides_expected
         if kind.judges_values and has_inputs:
             found.append(check)
     return found
@@ -62,15 +62,15 @@ def is_only_measured(question: Question, part: int) -> bool:
 
     Budgets and side effects are reported by that process, which can forge them.
     """
-    kinds = [registry.get(check.kind) for check in _required(question, part)]
-    return not any(kind.judges_values or isinstance(kind, Written) for kind in kinds)
+    kinds = [registry.kind_named(check.kind) for check in _required(question, part)]
+    return not any(kind.judges_values or isinstance(kind, WrittenAnswerKind) for kind in kinds)
 
 
 def _required(question: Question, part: int) -> list[Check]:
     return [check for check in question.spec.parts[part - 1].checks if not check.stretch]
 
 
-def faults(session: GradingSession, seed: int) -> Iterator[str]:
+def forgeable_parts(session: GradingSession, seed: int) -> Iterator[str]:
     """Say which parts are passed by whoever passes those before and knows what can be known.
 
     Raises:
@@ -83,14 +83,14 @@ def faults(session: GradingSession, seed: int) -> Iterator[str]:
                 f"no required check of part {part} compares values, so that the part rests on what "
                 "the submission's process says of itself: add a check of results on drawn inputs"
             )
-        right = session.bank.evaluation(session.bank.reference, seed)
-        checks = [one for one in comparing(question, part) if not _is_empty(right, one)]
+        right = session.bank.new_evaluation(session.bank.reference, seed)
+        checks = [one for one in comparing_checks(question, part) if not _is_empty(right, one)]
         if not checks:
             continue
         program = _failing_program(session, seed, part, checks)
-        if all(result_of(program, check).verdict in FINE for check in checks):
+        if all(result_of_check(program, check).verdict in NON_FAILING_VERDICTS for check in checks):
             continue  # its values are right: the part is about what is measured
-        recorded = session.bank.evaluation(session.bank.reference, seed + OTHER)
+        recorded = session.bank.new_evaluation(session.bank.reference, seed + SEED_OFFSET)
         recorded.parts_asked = part
         runs = dict.fromkeys(check.run for check in checks)
         if all(_is_forged(program, recorded, [c for c in checks if c.run == run]) for run in runs):
@@ -104,8 +104,8 @@ def faults(session: GradingSession, seed: int) -> Iterator[str]:
 
 def _is_empty(evaluation: Evaluation, check: Check) -> bool:
     """Return True if the inputs of a check are arrays without entries: there are no others."""
-    drawn = [evaluation.drawn(case) for case in evaluation.cases_of(check)]
-    names = free_names(evaluation.steps(check.run))
+    drawn = [evaluation.drawn_inputs(case) for case in evaluation.cases_of(check)]
+    names = run_inputs(evaluation.steps(check.run))
     sizes = [np.size(given[name]) for given in drawn for name in names]
     return bool(sizes) and not any(sizes)
 
@@ -116,10 +116,14 @@ def _failing_program(
     """Return the evaluation of a program that fails a part, and passes those before if possible."""
     question, before = session.question, part - 1
     if before and question.repair:
-        parted = session.examine("known", [repaired(question, before)], seed, parts=before)
-        if any(result_of(parted, check).verdict not in FINE for check in checks):
+        parted = session.evaluate_bank_program(
+            "known", [repaired_starter(question, before)], seed, parts=before
+        )
+        if any(
+            result_of_check(parted, check).verdict not in NON_FAILING_VERDICTS for check in checks
+        ):
             return parted
-    starter = session.examine("known", [question.starter], seed, parts=1)
+    starter = session.evaluate_bank_program("known", [question.starter], seed, parts=1)
     starter.parts_asked = part
     return starter
 
@@ -143,60 +147,64 @@ def _is_forged(evaluation: Evaluation, recorded: Evaluation, checks: Sequence[Ch
 
 
 def _failing(
-    evaluation: Evaluation, checks: Sequence[Check], results: Mapping[str, Results]
+    evaluation: Evaluation, checks: Sequence[Check], results: Mapping[str, ResultValues]
 ) -> set[str]:
     """Return the cases on which a check of a run does not pass results that are given by case."""
     forged = evaluation.with_submission(evaluation.submission)
     for name, given in results.items():
         case = evaluation.cases[name]
         judged = _judged(evaluation, checks[0].run, case, given)
-        forged.plant(checks[0].run, case, Outcome(dict(judged)))
+        forged.plant_outcome(checks[0].run, case, Outcome(dict(judged)))
     failing = set[str]()
     for check in checks:
         every = [case.name for case in forged.cases_of(check)]
         try:
-            result = registry.get(check.kind).carry_out(forged, check)
-        except Stopped:
+            result = registry.kind_named(check.kind).run_check(forged, check)
+        except SubmissionStopped:
             failing |= {*every}
             continue
-        if result.verdict not in FINE:
+        if result.verdict not in NON_FAILING_VERDICTS:
             failing |= {*(result.failing or every)}
     return failing
 
 
 def _apart(evaluation: Evaluation) -> RemoteProgram:
     """Return the reference as a submission, whose results another process judges."""
-    return replace(evaluation.reference, judging=lambda: evaluation.reference)
+    return replace(evaluation.reference, judge_program=lambda: evaluation.reference)
 
 
-def _results(evaluation: Evaluation, program: RemoteProgram, run: str, case: CaseRecipe) -> Results:
+def _results(
+    evaluation: Evaluation, program: RemoteProgram, run: str, case: CaseRecipe
+) -> ResultValues:
     """Return what a program gives in its own process.
 
     Raises:
         ProgramError, WorkerError: it does not.
     """
-    steps, want = evaluation.steps(run), evaluation.wanted[run]
-    own, judged, asked = _apart(evaluation).shared_out(steps, want)
+    steps, want = evaluation.steps(run), evaluation.wanted_results[run]
+    own, judged, asked = _apart(evaluation).split_steps(steps, want)
     if not judged:
         return evaluation.outcome(program, run, case).values
     return program.run(own, evaluation.inputs(case, run), asked).values
 
 
-def _judged(evaluation: Evaluation, run: str, case: CaseRecipe, given: Results) -> Results:
+def _judged(
+    evaluation: Evaluation, run: str, case: CaseRecipe, given: ResultValues
+) -> ResultValues:
     """Return the results that a check compares, some of them judged by steps of judge."""
-    apart, want = _apart(evaluation), evaluation.wanted[run]
-    _, judged, _ = apart.shared_out(evaluation.steps(run), want)
+    apart, want = _apart(evaluation), evaluation.wanted_results[run]
+    _, judged, _ = apart.split_steps(evaluation.steps(run), want)
     if not judged:
         return given
     try:
         inputs = evaluation.inputs(case, run)
-        return apart.judge(judged, inputs, Outcome(dict(given)), want).values
+        return apart.run_judge_steps(judged, inputs, Outcome(dict(given)), want).values
     except ProgramError:
         return {}
 
 
 def _corrected(
-    evaluation: Evaluation, run: str, case: CaseRecipe, known: Results
+    evaluation: Evaluation, run: str, case: CaseRecipe, known: ResultValues
 ) -> dict[str, Any]:
     """Return the program's results, corrected wherever those of the other seed are right."""
     mine = dict[str, Any]()
@@ -204,8 +212,8 @@ def _corrected(
         mine = dict(_results(evaluation, evaluation.submission, run, case))
     recorded = Outcome(dict(known))
     for name, right in _results(evaluation, evaluation.reference, run, case).items():
-        is_compared = name in known and name in evaluation.wanted[run]
-        if is_compared and fault_of(evaluation, run, case, name, recorded) is None:
+        is_compared = name in known and name in evaluation.wanted_results[run]
+        if is_compared and find_mismatch(evaluation, run, case, name, recorded) is None:
             mine[name] = right
         else:
             mine[name] = _mixed(mine.get(name), right, known.get(name))

@@ -12,24 +12,24 @@ from typing import Self
 from grader import forms
 from grader.bank.cells import definitions
 from grader.evaluation.evaluation import Evaluation
-from grader.evaluation.tally import Stopped
+from grader.evaluation.tally import SubmissionStopped
 from grader.kinds import registry
-from grader.kinds.base import Trial
-from grader.model.audit import AuditRow, Budget, Cell, Remark
+from grader.kinds.base import CaseTrial
+from grader.model.audit import AuditRow, Budget, MatrixCell, Remark
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
-from grader.model.report import FINE, CheckResult, Raised, Verdict
+from grader.model.report import NON_FAILING_VERDICTS, CheckResult, ExceptionRecord, Verdict
 from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
-from grader.session.bank_programs import file_of, line_of, message_of
+from grader.session.bank_programs import line_suffix, message_suffix, program_file
 from grader.session.order import CheckSchedule
-from grader.session.submission import lacks
+from grader.session.submission import missing_functions
 
-STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
-Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
-SURER = "give the case more draws, or numbers that are written out"
-SHOWN = 8  # seeds of a longer list
+STOPPING_CELLS = {MatrixCell.KILLS, MatrixCell.WOULD_KILL, MatrixCell.VARIES}
+SeedProblem = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
+MORE_DRAWS_ADVICE = "give the case more draws, or numbers that are written out"
+MAX_LISTED_SEEDS = 8  # seeds of a longer list
 _CRASH = "crash"  # no remark but a fault
 _MEANT = r"\brais(?:e|es|ed|ing)\b|\bexceptions?\b|\bcrash(?:es|ed)?\b"  # by an idea that raises
 
@@ -38,44 +38,50 @@ _MEANT = r"\brais(?:e|es|ed|ing)\b|\bexceptions?\b|\bcrash(?:es|ed)?\b"  # by an
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeedResult:
     """What one seed has shown of a program."""
 
     seed: int
     results: Mapping[str, CheckResult]  # by check, needs or no needs
-    graded: Mapping[str, CheckResult]  # the same as a grade reports them
-    named: frozenset[str]  # misconceptions that diagnosis named
-    raised: Raised | None = None  # of a program that raises on every case it fails
-    shares: Mapping[str, float] = field(default_factory=dict)  # of budgets, by check
+    graded_results: Mapping[str, CheckResult]  # the same as a grade reports them
+    named_ideas: frozenset[str]  # misconceptions that diagnosis named
+    raised: ExceptionRecord | None = None  # of a program that raises on every case it fails
+    budget_shares: Mapping[str, float] = field(default_factory=dict)  # of budgets, by check
 
     @property
-    def stopping(self) -> list[CheckResult]:
+    def failing_results(self) -> list[CheckResult]:
         """The results that keep the program from passing."""
-        return [r for r in self.results.values() if r.verdict not in FINE and not r.stretch]
+        return [
+            r
+            for r in self.results.values()
+            if r.verdict not in NON_FAILING_VERDICTS and not r.stretch
+        ]
 
 
 @dataclass(slots=True)
-class Subject:
+class AuditedProgram:
     """One program under audit."""
 
     name: str
     sources: Sequence[bytes]
     file: str  # in the bank
-    expected: set[str] = field(default_factory=set)  # misconceptions that diagnosis should name
+    expected_ideas: set[str] = field(
+        default_factory=set
+    )  # misconceptions that diagnosis should name
     misconception: str | None = None
     killers: tuple[str, ...] = ()  # checks that are said to stop it
-    seen: list[Seen] = field(default_factory=list)  # one for each seed
+    seed_results: list[SeedResult] = field(default_factory=list)  # one for each seed
     parts: int | None = None  # whose functions it has to define; all, if not given
 
     @property
-    def named(self) -> frozenset[str]:
+    def named_ideas(self) -> frozenset[str]:
         """Misconceptions that diagnosis named on every seed."""
-        return frozenset.intersection(*(seen.named for seen in self.seen))
+        return frozenset.intersection(*(seen.named_ideas for seen in self.seed_results))
 
     @property
-    def passing(self) -> list[int]:
+    def passing_seeds(self) -> list[int]:
         """The seeds on which every check passes it."""
-        return [seen.seed for seen in self.seen if not seen.stopping]
+        return [seen.seed for seen in self.seed_results if not seen.failing_results]
 
     def row(self, checks: Sequence[str]) -> AuditRow:
         """Its line of the matrix."""
@@ -84,53 +90,59 @@ class Subject:
             name=self.name,
             misconception=self.misconception,
             cells=cells,
-            named=tuple(sorted(self.named)),
-            named_well=sum(seen.named == self.expected for seen in self.seen),
-            seeds=len(self.seen),
+            named=tuple(sorted(self.named_ideas)),
+            named_well=sum(seen.named_ideas == self.expected_ideas for seen in self.seed_results),
+            seeds=len(self.seed_results),
             claimed_by=self.killers,
             passing_seeds={
-                check: tuple(s.seed for s in self.seen if s.results[check].verdict in FINE)
+                check: tuple(
+                    s.seed
+                    for s in self.seed_results
+                    if s.results[check].verdict in NON_FAILING_VERDICTS
+                )
                 for check, cell in cells.items()
-                if cell is Cell.VARIES
+                if cell is MatrixCell.VARIES
             },
         )
 
-    def _cell(self, check: str) -> Cell:
-        verdicts = {seen.results[check].verdict for seen in self.seen}
+    def _cell(self, check: str) -> MatrixCell:
+        verdicts = {seen.results[check].verdict for seen in self.seed_results}
         if verdicts == {Verdict.SKIPPED}:
-            return Cell.NOT_RUN
-        if verdicts & FINE:
-            return Cell.PASSES if verdicts <= FINE else Cell.VARIES
-        late = all(seen.graded[check].verdict is Verdict.SKIPPED for seen in self.seen)
-        return Cell.WOULD_KILL if late else Cell.KILLS
+            return MatrixCell.NOT_RUN
+        if verdicts & NON_FAILING_VERDICTS:
+            return MatrixCell.PASSES if verdicts <= NON_FAILING_VERDICTS else MatrixCell.VARIES
+        late = all(
+            seen.graded_results[check].verdict is Verdict.SKIPPED for seen in self.seed_results
+        )
+        return MatrixCell.WOULD_KILL if late else MatrixCell.KILLS
 
 
-def result_of(evaluation: Evaluation, check: Check, *, timed: bool = False) -> CheckResult:
+def result_of_check(evaluation: Evaluation, check: Check, *, timed: bool = False) -> CheckResult:
     """What a check makes of the evaluation's submission, also where that ends its process.
 
     As in a grade, nothing is asked by then of a later part than the check's.  A check of time is
     left out unless it is `timed`: timing wrong answers proves nothing and takes long.
     """
-    if registry.get(check.kind).timed and not timed:
+    if registry.kind_named(check.kind).is_timed and not timed:
         return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
     question = evaluation.question
     evaluation.parts_asked = question.spec.part_of(check.id)
     submission = evaluation.submission
-    called = {name: name for name in question.functions_of_runs({check.run})}
+    called = {name: name for name in question.functions_called_by_runs({check.run})}
     # A stub is run, so that its author sees what it raises.
     loaded = submission.loaded._replace(stubs=()) if submission.loaded else None
-    lacking = lacks(loaded, called, question, submission.filename)
+    lacking = missing_functions(loaded, called, question, submission.filename)
     if lacking is not None:
         return CheckResult(
             check.id, check.kind, lacking.verdict, lacking.sentence, stretch=check.stretch
         )
     try:
-        return registry.get(check.kind).carry_out(evaluation, check)
-    except Stopped as stop:
+        return registry.kind_named(check.kind).run_check(evaluation, check)
+    except SubmissionStopped as stop:
         return stop.result
 
 
-def as_graded(
+def results_as_graded(
     question: Question, result: Callable[[Check], CheckResult], *, parts: int | None = None
 ) -> tuple[dict[str, CheckResult], int]:
     """Return the results of checks as a grade reports them, and how many parts it asks.
@@ -141,29 +153,34 @@ def as_graded(
     course = CheckSchedule(question.spec, range(1, last + 1))
     for part, check in course.order:
         if part <= last:
-            found = course.skipped(part, check) or result(check)
-            course.done[check.id] = replace(found, part=part)
-    done = course.done
+            found = course.result_if_skipped(part, check) or result(check)
+            course.results_so_far[check.id] = replace(found, part=part)
+    done = course.results_so_far
     return {
         check.id: done[check.id] for check in question.spec.checks if check.id in done
-    }, course.asked
+    }, course.last_asked_part
 
 
-def shares_of(evaluation: Evaluation, results: Mapping[str, CheckResult]) -> dict[str, float]:
+def budget_shares(evaluation: Evaluation, results: Mapping[str, CheckResult]) -> dict[str, float]:
     """How much of each budget a program takes in its worst case, where that was measured."""
     found = {}
     for check in evaluation.question.spec.checks:
-        kind, result = registry.get(check.kind), results.get(check.id)
+        kind, result = registry.kind_named(check.kind), results.get(check.id)
         if check.stretch or result is None or not result.figures:
             continue
         with suppress(ProgramError, WorkerError):
-            shares = [kind.share(Trial(evaluation, check, c)) for c in evaluation.cases_of(check)]
+            shares = [
+                kind.budget_share(CaseTrial(evaluation, check, c))
+                for c in evaluation.cases_of(check)
+            ]
             if measured := [share for share in shares if share is not None]:
                 found[check.id] = max(measured)
     return found
 
 
-def always_raised(evaluation: Evaluation, results: Mapping[str, CheckResult]) -> Raised | None:
+def always_raised(
+    evaluation: Evaluation, results: Mapping[str, CheckResult]
+) -> ExceptionRecord | None:
     """The first exception of a program that raises on every case it fails; None for another.
 
     The evaluation has been through every check; only the parts count that its program is asked.
@@ -171,14 +188,14 @@ def always_raised(evaluation: Evaluation, results: Mapping[str, CheckResult]) ->
 
     def raises(run: str, case: str) -> bool:
         try:
-            evaluation.observed(run, evaluation.cases[case])
+            evaluation.submission_outcome(run, evaluation.cases[case])
         except ProgramError as error:
-            return error.raised is not None and not error.out_of_memory
+            return error.raised is not None and not error.is_out_of_memory
         except WorkerError:
             pass
         return False
 
-    failed = [c for c in evaluation.checks if results[c.id].verdict not in FINE]
+    failed = [c for c in evaluation.checks if results[c.id].verdict not in NON_FAILING_VERDICTS]
     for check in failed:
         result = results[check.id]
         everywhere = all(raises(check.run, case) for case in result.failing)
@@ -196,66 +213,70 @@ class Matrix:
 
     question: Question
     seeds: Sequence[int]
-    subjects: Sequence[Subject]  # the reference, the starter, every variant of every misconception
+    subjects: Sequence[
+        AuditedProgram
+    ]  # the reference, the starter, every variant of every misconception
 
     @classmethod
-    def of(cls, question: Question, seeds: Sequence[int]) -> Self:
+    def for_question(cls, question: Question, seeds: Sequence[int]) -> Self:
         """The matrix before anything is run."""
         spec, reference = question.spec, question.reference
         start = question.starter
-        if forms.of(spec).is_text:  # of a file of answers, a program that returns nothing
+        if forms.form_of(spec).is_text:  # of a file of answers, a program that returns nothing
             nothing = (f"def {name}(*_, **__):\n    return None\n" for name in question.functions)
             start = "".join(nothing).encode()
-        holds, file = set(spec.starter_holds), file_of(question, "starter")
+        holds, file = set(spec.starter_holds), program_file(question, "starter")
         found = [
-            Subject("reference", [reference], file_of(question, "reference")),
-            Subject("starter", [start], file, holds, parts=1),
+            AuditedProgram("reference", [reference], program_file(question, "reference")),
+            AuditedProgram("starter", [start], file, holds, parts=1),
         ]
         for name, sources in question.variants.items():
             for i, source in enumerate(sources):
                 label = name if i == 0 else f"{name} ({i + 1})"
-                layers, file = [reference, source], file_of(question, name)
+                layers, file = [reference, source], program_file(question, name)
                 killers = tuple(question.ideas[name].killed_by)
-                found.append(Subject(label, layers, file, {name}, name, killers))
+                found.append(AuditedProgram(label, layers, file, {name}, name, killers))
         return cls(question, seeds, found)
 
     @property
     def is_sound(self) -> bool:
         """Whether the reference passes, so that others can be held against it."""
-        return not any(seen.stopping for seen in self.subjects[0].seen)
+        return not any(seen.failing_results for seen in self.subjects[0].seed_results)
 
     def rows(self) -> list[AuditRow]:
         """One line for each program that was run."""
         checks = [check.id for check in self.question.spec.checks]
-        return [subject.row(checks) for subject in self.subjects if subject.seen]
+        return [subject.row(checks) for subject in self.subjects if subject.seed_results]
 
-    def stops(self, check: str, after: Iterable[str] = ()) -> int:
+    def count_stopped(self, check: str, after: Iterable[str] = ()) -> int:
         """Wrong programs that a check stops on some seed, and none of others does before."""
         return sum(
-            row.cells[check] in STOPPING
-            and not any(row.cells[one] in {Cell.KILLS, Cell.WOULD_KILL} for one in after)
+            row.cells[check] in STOPPING_CELLS
+            and not any(
+                row.cells[one] in {MatrixCell.KILLS, MatrixCell.WOULD_KILL} for one in after
+            )
             for row in self.rows()
             if row.name != "reference"
         )
 
-    def first(self, check: str) -> int:
+    def count_stopped_first(self, check: str) -> int:
         """Wrong programs that a check stops and no deciding check before it does."""
         order = [c.id for c in self.question.spec.checks if not c.stretch or c.id == check]
-        return self.stops(check, order[: order.index(check)])
+        return self.count_stopped(check, order[: order.index(check)])
 
     def problems(self) -> list[str]:
         """What it must say and does not; each cause once, without what follows from it."""
-        if faults := sentences(self._of_reference(), len(self.seeds)):
+        if faults := problem_sentences(self._of_reference(), len(self.seeds)):
             return faults  # what is not right itself says nothing of the others
-        twins = pairs(self.subjects)
+        twins = confused_ideas(self.subjects)
         for subject in self.subjects[1:]:
-            if (passing := subject.passing) and len(passing) < len(subject.seen):
+            if (passing := subject.passing_seeds) and len(passing) < len(subject.seed_results):
                 stopped = f"{len(self.seeds) - len(passing)} of {len(self.seeds)} seeds"
                 faults.append(
                     f"{subject.name} is stopped on {stopped}, and passes every check on "
-                    f"{listed(passing)}: {SURER}"
+                    f"{list_seeds(passing)}: {MORE_DRAWS_ADVICE}"
                 )
-            faults += sentences(self._of_wrong(subject, twins), len(subject.seen))
+            faults += problem_sentences(self._of_wrong(subject, twins), len(subject.seed_results))
         shared = [
             f"{' and '.join(ids)} cannot be told apart on any case: add one on which they differ, "
             "or make them variants of one misconception"
@@ -263,43 +284,54 @@ class Matrix:
         ]
         return shared + faults + [r.text for r in self._breaking() if r.about == _CRASH]
 
-    def _of_reference(self) -> Iterator[Fault]:
+    def _of_reference(self) -> Iterator[SeedProblem]:
         """Checks that the reference does not pass."""
-        for seen in self.subjects[0].seen:
-            bad = seen.stopping
-            first = [r for r in bad if seen.graded[r.id].verdict is not Verdict.SKIPPED]
+        for seen in self.subjects[0].seed_results:
+            bad = seen.failing_results
+            first = [r for r in bad if seen.graded_results[r.id].verdict is not Verdict.SKIPPED]
             for result in first or bad:  # one fault, one report
-                sentence = told(result, self.subjects[0].file)
+                sentence = failure_message(result, self.subjects[0].file)
                 yield seen.seed, f"{result.id} stops the reference", f": {sentence}"
 
-    def _of_wrong(self, subject: Subject, twins: Iterable[tuple[str, str]]) -> Iterator[Fault]:
+    def _of_wrong(
+        self, subject: AuditedProgram, twins: Iterable[tuple[str, str]]
+    ) -> Iterator[SeedProblem]:
         """What stops a wrong program not at all, not as claimed, or under another name."""
-        partners = {b for t in twins for a, b in (t, t[::-1]) if a in subject.expected}
+        partners = {b for t in twins for a, b in (t, t[::-1]) if a in subject.expected_ideas}
         part_of = self.question.spec.part_of
-        for seen in subject.seen:
-            graded = [r for r in seen.graded.values() if r.verdict not in FINE and not r.stretch]
-            if not seen.stopping:
-                if len(subject.passing) == len(subject.seen):
+        for seen in subject.seed_results:
+            graded = [
+                r
+                for r in seen.graded_results.values()
+                if r.verdict not in NON_FAILING_VERDICTS and not r.stretch
+            ]
+            if not seen.failing_results:
+                if len(subject.passing_seeds) == len(subject.seed_results):
                     yield seen.seed, f"{subject.name} passes every check", _lost(subject)
-                if all(seen.results[k].verdict in FINE for k in subject.killers):
+                if all(seen.results[k].verdict in NON_FAILING_VERDICTS for k in subject.killers):
                     continue  # that no check claims it rightly, and that it has no name, follow
             elif subject.misconception is None and all(r.part > 1 for r in graded):
                 yield seen.seed, f"{subject.name} passes part 1", ", in which it has to fail"
             for killer in subject.killers:
                 # Nobody who holds the idea comes as far as a later part than that of its first.
                 later = part_of(killer) > part_of(subject.killers[0])
-                if (seen.results if later else seen.graded)[killer].verdict in FINE:
+                if (seen.results if later else seen.graded_results)[
+                    killer
+                ].verdict in NON_FAILING_VERDICTS:
                     why, then = _unkilled(seen, killer)
                     yield seen.seed, f"{subject.name} is said to be killed by {killer}, {why}", then
             if any(r.part < part_of(killer) for r in graded for killer in subject.killers[:1]):
                 continue  # an idea is not looked for before its part
             # The spec need not say what the starter holds.
-            if subject.expected and seen.named - partners != subject.expected - partners:
-                wanted = f", expected {', '.join(sorted(subject.expected))}"
-                given = ", ".join(sorted(seen.named)) or "nothing"
+            if (
+                subject.expected_ideas
+                and seen.named_ideas - partners != subject.expected_ideas - partners
+            ):
+                wanted = f", expected {', '.join(sorted(subject.expected_ideas))}"
+                given = ", ".join(sorted(seen.named_ideas)) or "nothing"
                 yield seen.seed, f"{subject.name} is diagnosed as {given}", wanted
 
-    def idle(self) -> Iterator[str]:
+    def idle_checks(self) -> Iterator[str]:
         """Checks that decide and kill nothing, and implementations that no wrong test gets wrong.
 
         Only programs count that come as far as the part of a check.  One that a misconception
@@ -309,18 +341,24 @@ class Matrix:
         missing = "it is idle, or a misconception is missing"
         for check in self.question.spec.checks:
             if getattr(check, "reject", None) is not None:  # what a test is tried on
-                results = [seen.results[check.id] for s in self.subjects[1:] for seen in s.seen]
+                results = [
+                    seen.results[check.id] for s in self.subjects[1:] for seen in s.seed_results
+                ]
                 wrong = {case for result in results for case in result.failing}
                 for case in check.cases:
                     if case not in wrong:
                         yield f"{check.id}: no variant gets {case} wrong: {missing}"
-        said = {k for row in self.rows() for k in row.claimed_by if row.cells[k] not in STOPPING}
+        said = {
+            k for row in self.rows() for k in row.claimed_by if row.cells[k] not in STOPPING_CELLS
+        }
         earlier: list[str] = []
         for part in self.question.spec.parts:
             deciding = [check for check in part.checks if not check.stretch]
             for check in deciding:
-                named = check.id not in said and not registry.get(check.kind).by_style(check)
-                if named and not self.stops(check.id, earlier):
+                named = check.id not in said and not registry.kind_named(
+                    check.kind
+                ).varies_with_style(check)
+                if named and not self.count_stopped(check.id, earlier):
                     yield f"the check {check.id} kills no variant: {missing}"
             earlier += [check.id for check in deciding]
 
@@ -330,7 +368,7 @@ class Matrix:
         Args:
             accepted: what right solutions take of each, by name.
         """
-        taken = {s.name: s.seen[0].shares for s in self.subjects if s.seen}
+        taken = {s.name: s.seed_results[0].budget_shares for s in self.subjects if s.seed_results}
         reference = {"reference": taken.pop("reference", {})}
         for check in self.question.spec.checks:
             right, wrong = (
@@ -349,10 +387,12 @@ class Matrix:
         late = [
             c.id
             for c in self.question.spec.checks
-            if not registry.get(c.kind).is_law
-            and not (c.stretch or c.id in claimed or registry.get(c.kind).by_style(c))
-            and self.stops(c.id)
-            and not self.first(c.id)
+            if not registry.kind_named(c.kind).is_law
+            and not (
+                c.stretch or c.id in claimed or registry.kind_named(c.kind).varies_with_style(c)
+            )
+            and self.count_stopped(c.id)
+            and not self.count_stopped_first(c.id)
         ]
         if late:
             yield Remark(
@@ -377,13 +417,13 @@ class Matrix:
         """
         spec = self.question.spec
         for subject in self.subjects:
-            raised = subject.seen[0].raised if subject.seen else None
-            if raised is None or any(seen.raised is None for seen in subject.seen):
+            raised = subject.seed_results[0].raised if subject.seed_results else None
+            if raised is None or any(seen.raised is None for seen in subject.seed_results):
                 continue
-            if subject.name == "starter" and forms.of(spec).is_text:
+            if subject.name == "starter" and forms.form_of(spec).is_text:
                 continue  # nothing is answered in it
             known = self.question.ideas
-            ideas = subject.expected & known.keys()
+            ideas = subject.expected_ideas & known.keys()
             meant = " ".join(known[name].feedback for name in ideas)
             if re.search(rf"{_MEANT}|\b{re.escape(raised.type)}\b", meant, re.IGNORECASE):
                 continue
@@ -404,22 +444,22 @@ class Matrix:
             yield Remark(
                 about,
                 f"{subject.name} raises {raised.type}{where} on every case that it fails"
-                f"{message_of(raised)}; {advice}",
+                f"{message_suffix(raised)}; {advice}",
             )
 
 
-def pairs(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
+def confused_ideas(subjects: Iterable[AuditedProgram]) -> list[tuple[str, str]]:
     """Misconceptions that go by each other's names on every seed."""
     found = {
         (min(own, other), max(own, other))
         for subject in subjects
-        if (own := subject.misconception) in subject.named
-        for other in subject.named - {own}
+        if (own := subject.misconception) in subject.named_ideas
+        for other in subject.named_ideas - {own}
     }
     return sorted(found)
 
 
-def _lost(subject: Subject) -> str:
+def _lost(subject: AuditedProgram) -> str:
     """Why an idea passes: it redefines nothing of the reference, or equals it, and where."""
     if subject.misconception is None:
         return ""
@@ -442,19 +482,19 @@ def same_code(some: Iterable[ast.stmt], others: Iterable[ast.stmt]) -> bool:
     return [*map(ast.dump, some)] == [*map(ast.dump, others)]
 
 
-def _unkilled(seen: Seen, killer: str) -> tuple[str, str]:
+def _unkilled(seen: SeedResult, killer: str) -> tuple[str, str]:
     """Why a check does not stop what it claims, and what to do about it."""
-    root = seen.graded[killer]
+    root = seen.graded_results[killer]
     while root.blocked_by is not None:
-        root = seen.graded[root.blocked_by]
+        root = seen.graded_results[root.blocked_by]
     if root.verdict is Verdict.SKIPPED:
         return f"but {root.id} is run on the reference only", ": claim another check"
     if root.id == killer:
         return "which it passes" if root.verdict is Verdict.PASS else "which decides nothing", ""
-    part = seen.graded[killer].part
+    part = seen.graded_results[killer].part
     earlier = root.part < part
     needed = f"{root.id} of part {root.part}" if earlier else f"{root.id}, which {killer} needs,"
-    if seen.results[killer].verdict in FINE:
+    if seen.results[killer].verdict in NON_FAILING_VERDICTS:
         return f"which it passes, and {needed} stops it", f": claim {root.id}"
     cases = f"use cases on which it passes {root.id}"
     advice = f"an idea of part {part} passes the parts before" if earlier else cases
@@ -464,27 +504,27 @@ def _unkilled(seen: Seen, killer: str) -> tuple[str, str]:
 # -- in words --------------------------------------------------------------------------------------
 
 
-def sentences(faults: Iterable[Fault], count: int) -> list[str]:
+def problem_sentences(faults: Iterable[SeedProblem], count: int) -> list[str]:
     """One sentence per fault, with those of so many seeds that show it."""
     found: dict[str, tuple[str, list[int]]] = {}
     for seed, before, after in faults:
         found.setdefault(before, (after, []))[1].append(seed)
     everywhere = "" if count == 1 else f" on all {count} seeds"
     return [
-        f"{before}{everywhere if len(on) == count else f' on {listed(on)} of {count}'}{after}"
+        f"{before}{everywhere if len(on) == count else f' on {list_seeds(on)} of {count}'}{after}"
         for before, (after, on) in found.items()
     ]
 
 
-def told(result: CheckResult, file: str = "") -> str:
+def failure_message(result: CheckResult, file: str = "") -> str:
     """The message to a submission's author, about a program of the bank; with what it raised."""
     message = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", result.message))
     if result.raised is None or not file:
         return message
-    return message + message_of(result.raised) + line_of(result.raised, file)
+    return message + message_suffix(result.raised) + line_suffix(result.raised, file)
 
 
-def listed(seeds: Sequence[int]) -> str:
+def list_seeds(seeds: Sequence[int]) -> str:
     """Some seeds in words."""
-    more = f" and {len(seeds) - SHOWN} more" if len(seeds) > SHOWN else ""
-    return f"seed{'s'[: len(seeds) - 1]} {', '.join(map(str, seeds[:SHOWN]))}{more}"
+    more = f" and {len(seeds) - MAX_LISTED_SEEDS} more" if len(seeds) > MAX_LISTED_SEEDS else ""
+    return f"seed{'s'[: len(seeds) - 1]} {', '.join(map(str, seeds[:MAX_LISTED_SEEDS]))}{more}"

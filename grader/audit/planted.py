@@ -13,49 +13,49 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from grader import forms
-from grader.audit.derived import handed_on
-from grader.audit.matrix import as_graded, result_of, same_code
+from grader.audit.derived import opaque_results
+from grader.audit.matrix import result_of_check, results_as_graded, same_code
 from grader.bank.cells import IMPORTS, definitions, names_read
-from grader.evaluation.evaluation import BankFault
-from grader.explain.components import Failure, is_fault, observed
+from grader.evaluation.evaluation import BankProgramError
+from grader.explain.components import Failure, is_fault, observe_component
 from grader.explain.naming import diagnose
-from grader.model.audit import Planted
+from grader.model.audit import PlantingResult
 from grader.model.question import Question
-from grader.model.report import FINE
+from grader.model.report import NON_FAILING_VERDICTS
 from grader.session import GradingSession
 from grader.session.bank_programs import accepted_program
 
-STYLES = 2  # accepted solutions in which a variant is planted
-TRIED = 5  # accepted solutions that are tried for it at most
-PASSES = ""  # a plant: its accepted solution does not use what is replaced
+MAX_STYLES = 2  # accepted solutions in which a variant is planted
+MAX_TRIED_SOLUTIONS = 5  # accepted solutions that are tried for it at most
+PLANT_PASSES = ""  # a plant: its accepted solution does not use what is replaced
 
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 
 
 def plant_ideas(
     session: GradingSession, seed: int, progress: Callable[[str], None] = lambda _: None
-) -> Planted | None:
+) -> PlantingResult | None:
     """Plant every variant in accepted solutions, and grade these programs.
 
     Returns:
         How many are named; None if no plant fails a check.
     """
     question = session.question
-    if forms.of(question.spec).is_text:  # text has no functions to replace
+    if forms.form_of(question.spec).is_text:  # text has no functions to replace
         return None
     named, passing, impossible, missed = 0, 0, 0, list[str]()
     variants = [(name, n) for name, all_ in question.variants.items() for n in range(len(all_))]
     for number, (idea, index) in enumerate(variants):
         progress(f"{idea} in accepted solutions")
-        plants = islice(_plants(question, idea, index, number), TRIED)
+        plants = islice(_plants(question, idea, index, number), MAX_TRIED_SOLUTIONS)
         graded = (
             (style, _named(session, idea, index, sources, style, seed)) for style, sources in plants
         )
-        outcomes = list(islice((one for one in graded if one[1] is not None), STYLES))
+        outcomes = list(islice((one for one in graded if one[1] is not None), MAX_STYLES))
         if not outcomes:
             impossible += 1
         for style, outcome in outcomes:
-            if outcome == PASSES:
+            if outcome == PLANT_PASSES:
                 passing += 1
             elif outcome == idea:
                 named += 1
@@ -63,7 +63,7 @@ def plant_ideas(
                 missed.append(f"{idea} in {style} (named: {outcome})")
     if not named and not missed:
         return None
-    return Planted(named, tuple(missed), passing, impossible)
+    return PlantingResult(named, tuple(missed), passing, impossible)
 
 
 def _plants(
@@ -73,12 +73,12 @@ def _plants(
     styles, variant = list(question.accepted), question.variants[idea][index]
     for turn in range(len(styles)):  # begins with another style for each variant
         style = styles[(first + turn) % len(styles)]
-        sources = planted(question, accepted_program(question, style), variant)
+        sources = plant_idea(question, accepted_program(question, style), variant)
         if sources is not None:
             yield style, sources
 
 
-def planted(question: Question, accepted: bytes, idea: bytes) -> list[bytes] | None:
+def plant_idea(question: Question, accepted: bytes, idea: bytes) -> list[bytes] | None:
     """Return an accepted solution with a variant on top; None if it does not take the variant.
 
     It has to define all that the variant redefines.  A function that is written anew must not share
@@ -119,10 +119,10 @@ def _handovers(question: Question) -> set[tuple[str, str]]:
     found = set[tuple[str, str]]()
     for steps in question.runs.values():
         for number, step in enumerate(steps):
-            if step.owner == "submission" and (hidden := handed_on(question, step.function)):
+            if step.owner == "submission" and (hidden := opaque_results(question, step.function)):
                 names = {step.targets[i] for i in hidden if i < len(step.targets)}
                 later = (s for s in steps[number + 1 :] if s.owner == "submission")
-                found |= {(step.function, s.function) for s in later if names & {*s.reads}}
+                found |= {(step.function, s.function) for s in later if names & {*s.names_read}}
     return found
 
 
@@ -134,23 +134,33 @@ def _named(
     They do not if the plant cannot be loaded, fails a check that the idea itself passes, or returns
     nothing where the idea does: then more is wrong with it than the idea.
     """
-    question, last = session.question, session.question.right_until[style]
+    question, last = session.question, session.question.accepted_until_part[style]
     try:
-        evaluation = session.examine(f"{idea}/{index} in {style}", sources, seed, parts=last)
-        graded, asked = as_graded(question, lambda c: result_of(evaluation, c), parts=last)
-        failing = [c for c in graded.values() if c.verdict not in FINE and not c.stretch]
+        evaluation = session.evaluate_bank_program(
+            f"{idea}/{index} in {style}", sources, seed, parts=last
+        )
+        graded, asked = results_as_graded(
+            question, lambda c: result_of_check(evaluation, c), parts=last
+        )
+        failing = [
+            c for c in graded.values() if c.verdict not in NON_FAILING_VERDICTS and not c.stretch
+        ]
         if not failing:
-            return PASSES
-        alone = evaluation.with_bank_program(session.bank.variant(idea, index))
+            return PLANT_PASSES
+        alone = evaluation.with_bank_program(session.bank.variant_program(idea, index))
         checks = {check.id: check for check in question.spec.checks}
-        if any(result_of(alone, checks[c.id]).verdict in FINE for c in failing):
+        if any(
+            result_of_check(alone, checks[c.id]).verdict in NON_FAILING_VERDICTS for c in failing
+        ):
             return None
         evaluation.parts_asked = alone.parts_asked = asked
-        failure = Failure(evaluation, tuple(graded.values()), made_of=style)
-        for cell in failure.evidence:
-            if is_fault(observed(evaluation, *cell)) and not is_fault(observed(alone, *cell)):
+        failure = Failure(evaluation, tuple(graded.values()), based_on_accepted=style)
+        for cell in failure.failing_cells:
+            if is_fault(observe_component(evaluation, *cell)) and not is_fault(
+                observe_component(alone, *cell)
+            ):
                 return None
-        named = diagnose(failure).named
-    except BankFault:
+        named = diagnose(failure).matches
+    except BankProgramError:
         return None
     return ", ".join(sorted(one.id for one in named if not one.doubt)) or "nothing"

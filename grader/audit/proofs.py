@@ -24,17 +24,24 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from grader.audit.audit import Plan
-from grader.audit.matrix import listed
-from grader.bank.storage import read_regular
-from grader.model.audit import AuditReport, AuditRow, Cell, Fate, MutationReport, Trial
-from grader.model.numerals import quantity
+from grader.audit.audit import AuditPlan
+from grader.audit.matrix import list_seeds
+from grader.bank.storage import read_regular_file
+from grader.model.audit import (
+    AuditReport,
+    AuditRow,
+    MatrixCell,
+    MutantFate,
+    MutantTrial,
+    MutationReport,
+)
+from grader.model.numerals import format_count
 from grader.model.question import Question
 
-MOST_BYTES = 1 << 18  # of a proof: the longest known takes 10 KB
-Word = Annotated[str, Field(max_length=60)]
-Count = Annotated[int, Field(ge=0, le=1_000_000)]
-DECIDING = (
+MAX_PROOF_BYTES = 1 << 18  # of a proof: the longest known takes 10 KB
+ShortText = Annotated[str, Field(max_length=60)]
+RecordedCount = Annotated[int, Field(ge=0, le=1_000_000)]
+VERDICT_ROOMS = (
     "audit", "bank", "cases", "evaluation", "explain", "forms", "kinds", "model", "sandbox",
     "session",
 )  # fmt: skip
@@ -49,23 +56,25 @@ class Proof(BaseModel):
     question: str
     digest: str  # of the question
     grader: str  # digest of the part of the program that decides
-    versions: dict[Word, Word] = Field(max_length=20)  # of Python and the libraries that it uses
+    versions: dict[ShortText, ShortText] = Field(
+        max_length=20
+    )  # of Python and the libraries that it uses
     seeds: int = Field(ge=1, le=1000)  # 0 and so on
-    remarks: Count
+    remarks: RecordedCount
     programs: dict[str, str]  # the checks that stop each, as a grade would have it
     accepted: list[str]  # right solutions besides the reference that pass
     styles: list[str]  # of the reference, made by the audit, that pass
-    mutants: Count
-    killed: dict[str, Count]  # mutants, by the check that was seen to stop them
+    mutants: RecordedCount
+    killed: dict[str, RecordedCount]  # mutants, by the check that was seen to stop them
     equivalent: list[str]
     explained: list[str]
 
-    def text(self) -> bytes:
+    def to_bytes(self) -> bytes:
         """The file."""
         return json.dumps(self.model_dump(), indent=1).encode() + b"\n"
 
 
-class State(StrEnum):
+class ProofState(StrEnum):
     """What has become of a proof."""
 
     CURRENT = "current"
@@ -77,28 +86,28 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ProofStatus:
     """What has become of the proof of a question, and a clause that says so."""
 
-    state: State
+    state: ProofState
     text: str
     proof: Proof | None = None
 
 
-def place(question: Question) -> Path:
+def proof_path(question: Question) -> Path:
     """Where the proof of a question is, or would be: beside its spec."""
     return question.spec_path.with_name(f"{question.id}.proof.json")
 
 
-def proof_of(question: Question, report: AuditReport, mutants: MutationReport) -> Proof:
+def make_proof(question: Question, report: AuditReport, mutants: MutationReport) -> Proof:
     """What was found of a question, to be written; the caller sees that it has no fault."""
-    fates = {fate: [t for t in mutants.trials if t.fate is fate] for fate in Fate}
-    killed = Counter(str(trial.killed_by) for trial in fates[Fate.KILLED])
+    fates = {fate: [t for t in mutants.trials if t.fate is fate] for fate in MutantFate}
+    killed = Counter(str(trial.killed_by) for trial in fates[MutantFate.KILLED])
     return Proof(
         question=question.id,
         digest=question.digest,
-        grader=grader(),
-        versions=versions(question),
+        grader=grader_digest(),
+        versions=proof_versions(question),
         seeds=len(report.seeds),
         remarks=len(report.remarks),
         programs={row.name: _stopped(row, report.seeds) for row in report.programs},
@@ -106,39 +115,39 @@ def proof_of(question: Question, report: AuditReport, mutants: MutationReport) -
         styles=[one.name for one in report.accepted if one.derived],
         mutants=len(mutants.trials),
         killed=dict(sorted(killed.items())),
-        equivalent=[_change(trial) for trial in fates[Fate.EQUIVALENT]],
-        explained=[_change(trial) for trial in fates[Fate.EXPLAINED]],
+        equivalent=[_change(trial) for trial in fates[MutantFate.EQUIVALENT]],
+        explained=[_change(trial) for trial in fates[MutantFate.EXPLAINED]],
     )
 
 
-def standing(question: Question, plan: Plan) -> Standing:
+def proof_status(question: Question, plan: AuditPlan) -> ProofStatus:
     """Read the proof of a question and hold it against the question, the program and a plan."""
-    proof = _read(place(question))
+    proof = _read(proof_path(question))
     if isinstance(proof, str):
-        return Standing(State.NONE, proof)
-    extent = f"{quantity(proof.seeds, 'seed')}, {quantity(proof.mutants, 'mutant')}"
+        return ProofStatus(ProofState.NONE, proof)
+    extent = f"{format_count(proof.seeds, 'seed')}, {format_count(proof.mutants, 'mutant')}"
     if (proof.question, proof.digest) != (question.id, question.digest):
-        state, text = State.QUESTION, "the question has changed since its proof"
+        state, text = ProofState.QUESTION, "the question has changed since its proof"
     elif proof.seeds <= max(plan.seeds):
         asked = len(plan.seeds)
-        state, text = State.LESS, f"proved with {extent}, and {asked} seeds are asked for"
+        state, text = ProofState.LESS, f"proved with {extent}, and {asked} seeds are asked for"
     elif plan.strict and proof.remarks:
-        state, text = State.LESS, f"proved with {quantity(proof.remarks, 'remark')}"
-    elif proof.grader != grader():
-        state, text = State.GRADER, f"the grader has changed since its proof ({extent})"
-    elif proof.versions != versions(question):
+        state, text = ProofState.LESS, f"proved with {format_count(proof.remarks, 'remark')}"
+    elif proof.grader != grader_digest():
+        state, text = ProofState.GRADER, f"the grader has changed since its proof ({extent})"
+    elif proof.versions != proof_versions(question):
         said = ", ".join(f"{name} {version}" for name, version in proof.versions.items())
-        state, text = State.LIBRARIES, f"proved with {said}, not with what is here"
+        state, text = ProofState.LIBRARIES, f"proved with {said}, not with what is here"
     else:
-        state, text = State.CURRENT, f"proved before: this question, this grader, {extent}"
-    return Standing(state, text, proof)
+        state, text = ProofState.CURRENT, f"proved before: this question, this grader, {extent}"
+    return ProofStatus(state, text, proof)
 
 
 @cache
-def grader() -> str:
+def grader_digest() -> str:
     """The digest of the code that takes part in a verdict, without comments and docstrings."""
     package, whole = Path(__file__).parents[1], hashlib.sha256()
-    for path in sorted(path for room in DECIDING for path in (package / room).rglob("*.py")):
+    for path in sorted(path for room in VERDICT_ROOMS for path in (package / room).rglob("*.py")):
         name = path.relative_to(package).as_posix()
         whole.update(f"{name}\n{_code(path.read_bytes())}\n".encode())
     return whole.hexdigest()
@@ -155,7 +164,7 @@ def _code(source: bytes) -> str:
     return ast.dump(tree)
 
 
-def versions(question: Question) -> dict[str, str]:
+def proof_versions(question: Question) -> dict[str, str]:
     """Those of Python and of the libraries that a question runs on, as far as they are known."""
     found = {"python": f"{sys.version_info.major}.{sys.version_info.minor}"}
     for name in sorted({"numpy", *question.spec.uses}):
@@ -164,7 +173,7 @@ def versions(question: Question) -> dict[str, str]:
     return found
 
 
-def _change(trial: Trial) -> str:
+def _change(trial: MutantTrial) -> str:
     """What a mutant changes, whatever line it stands in."""
     scope, was, becomes = trial.mutant.key
     return f"{scope}: {was} -> {becomes}"
@@ -174,11 +183,11 @@ def _stopped(row: AuditRow, seeds: Sequence[int]) -> str:
     """The checks that stop a program in a grade, and where that depends, on which seeds not."""
     found = []
     for check, cell in row.cells.items():
-        if cell is Cell.KILLS:
+        if cell is MatrixCell.KILLS:
             found.append(check)
-        elif cell is Cell.VARIES:
+        elif cell is MatrixCell.VARIES:
             passing = row.passing_seeds[check]
-            found.append(f"{check} (not on {listed([s for s in seeds if s in passing])})")
+            found.append(f"{check} (not on {list_seeds([s for s in seeds if s in passing])})")
     return ", ".join(found) or "passes"
 
 
@@ -187,9 +196,11 @@ def _read(path: Path) -> Proof | str:
     if not os.path.lexists(path):
         return "no proof"
     try:
-        content = read_regular(path, MOST_BYTES + 1)[0]
-        if len(content) > MOST_BYTES:
-            return f"no proof: expected at most {MOST_BYTES:,} bytes in {path.name}, found more"
+        content = read_regular_file(path, MAX_PROOF_BYTES + 1)[0]
+        if len(content) > MAX_PROOF_BYTES:
+            return (
+                f"no proof: expected at most {MAX_PROOF_BYTES:,} bytes in {path.name}, found more"
+            )
         return Proof.model_validate_json(content)
     except OSError as error:
         what = "a symbolic link" if error.errno == errno.ELOOP else error.strerror

@@ -16,20 +16,22 @@ from typing import NamedTuple
 import numpy as np
 
 from grader.audit.features import Feature, features_of
-from grader.audit.unvaried import case_to_paste
-from grader.cases.recipe import CaseRecipe, Recipe, free_names
-from grader.cases.vary import written
+from grader.audit.unvaried import suggested_case
+from grader.cases.recipe import CaseRecipe, Recipe, run_inputs
+from grader.cases.vary import format_inputs
 from grader.evaluation.evaluation import Evaluation
-from grader.evaluation.values import Value, array_of
-from grader.explain.further import Further
+from grader.evaluation.values import Value, to_array
+from grader.explain.further import ExtraCases
 from grader.kinds import registry
-from grader.model.numerals import quantity
+from grader.model.numerals import format_count
 from grader.sandbox.worker.wire import Tensor
 
-MOST_LINES = 20  # of a question
-MOST_OF_ONE = 5  # lines on a feature
-MOST_WRITTEN = 64  # entries of an array that is written out
-MOST_TRIED = 400  # cases of a question that are made, not all of which combine what they should
+MAX_LINES = 20  # of a question
+MAX_LINES_PER_FEATURE = 5  # lines on a feature
+MAX_WRITTEN_ENTRIES = 64  # entries of an array that is written out
+MAX_TRIED_CASES = (
+    400  # cases of a question that are made, not all of which combine what they should
+)
 
 # Kinds of features; those that are likeliest to be wrong in combination weigh most.  Others: 0.
 WEIGHTS = {
@@ -37,7 +39,7 @@ WEIGHTS = {
     **dict.fromkeys(("number", "word"), 2),
     **dict.fromkeys(("dtype", "equal", "given"), 1),
 }
-LEAST_WEIGHT = 3  # of a pair that is listed
+MIN_WEIGHT = 3  # of a pair that is listed
 
 Pair = tuple[Feature, Feature]
 
@@ -51,7 +53,7 @@ class FeaturedCase(NamedTuple):
     features: frozenset[Feature]
 
 
-def uncombined(evaluation: Evaluation) -> Iterator[str]:
+def uncombined_features(evaluation: Evaluation) -> Iterator[str]:
     """Yield a sentence, with a case to add, on each pair of features that never meet."""
     maker = _CaseMaker(evaluation)
     missing: dict[Pair, tuple[float, str]] = {}
@@ -61,14 +63,14 @@ def uncombined(evaluation: Evaluation) -> Iterator[str]:
     listed: Counter[Feature] = Counter()
     more = 0
     for pair, (_, function) in sorted(missing.items(), key=lambda item: item[1]):
-        is_known = any(listed[feature] == MOST_OF_ONE for feature in pair)
-        if is_known or listed.total() == 2 * MOST_LINES or maker.tried >= MOST_TRIED:
+        is_known = any(listed[feature] == MAX_LINES_PER_FEATURE for feature in pair)
+        if is_known or listed.total() == 2 * MAX_LINES or maker.tried >= MAX_TRIED_CASES:
             more += 1
         elif case := maker.text(function, *pair):
             listed.update(pair)
             yield f"{function}: no case has both ({pair[0]}) and ({pair[1]}); add {case}"
     if more:
-        yield quantity(more, "more pair")
+        yield format_count(more, "more pair")
 
 
 def _missing(cases: Sequence[FeaturedCase]) -> dict[Pair, float]:
@@ -83,7 +85,7 @@ def _missing(cases: Sequence[FeaturedCase]) -> dict[Pair, float]:
     for one, other in combinations(sorted(alike.values()), 2):
         weight = WEIGHTS.get(one.kind, 0) + WEIGHTS.get(other.kind, 0)
         is_one_kind = one[:2] == other[:2]  # of one input: they exclude each other
-        if weight >= LEAST_WEIGHT and not is_one_kind and not having[one] & having[other]:
+        if weight >= MIN_WEIGHT and not is_one_kind and not having[one] & having[other]:
             expected = len(having[one]) * len(having[other]) / len(cases)
             missing[one, other] = weight * (1 + min(expected, 3.0))
     return missing
@@ -95,17 +97,17 @@ class _CaseMaker:
     def __init__(self, evaluation: Evaluation) -> None:
         """Find the cases on which values of each function are compared, with their features."""
         self._evaluation = evaluation
-        self._further = Further(evaluation)
+        self._further = ExtraCases(evaluation)
         self.tried = 0
         self.cases: dict[str, dict[str, FeaturedCase]] = {}  # by function and name
         question = evaluation.question
         for check in question.spec.checks:
-            if check.stretch or not registry.get(check.kind).judges_values:
+            if check.stretch or not registry.kind_named(check.kind).judges_values:
                 continue
-            names = frozenset(free_names(question.runs[check.run]))
-            functions = question.functions_of_runs([check.run]) or (check.run,)
+            names = frozenset(run_inputs(question.runs[check.run]))
+            functions = question.functions_called_by_runs([check.run]) or (check.run,)
             for case in evaluation.cases_of(check):
-                features = features_of(evaluation, case, evaluation.drawn(case), names)
+                features = features_of(evaluation, case, evaluation.drawn_inputs(case), names)
                 featured = FeaturedCase(case, check.run, names, features)
                 for function in functions:
                     named = self.cases.setdefault(function, {})
@@ -122,10 +124,10 @@ class _CaseMaker:
                 for case in self._combined(base.case, source.case, added):
                     if self._is_possible(base, case, {one, other}):
                         name = "-and-".join(dict.fromkeys((one.name, other.name)))
-                        before = written(base.case, [])
-                        lines = written(case, [added.name])
+                        before = format_inputs(base.case, [])
+                        lines = format_inputs(case, [added.name])
                         changes = [line for line in lines if line not in before]
-                        return case_to_paste(
+                        return suggested_case(
                             self._evaluation.question, name, base.case.name, *changes
                         )
         return ""
@@ -138,7 +140,7 @@ class _CaseMaker:
             yield replace(base, dtype=source.dtype)
             return
         recipe = source.inputs[added.name]
-        shape = np.shape(self._evaluation.drawn(base)[added.name])
+        shape = np.shape(self._evaluation.drawn_inputs(base)[added.name])
         for given in (_in_shape(recipe, shape), recipe):
             yield replace(base, inputs={**base.inputs, added.name: given})
 
@@ -146,11 +148,11 @@ class _CaseMaker:
         """Return True if a case has the features and the reference computes with it."""
         self.tried += 1
         case = replace(case, name=f"{base.case.name}|combined {self.tried}")
-        if not self._further.taken(base.run, [case], base.case.name):
+        if not self._further.accepted_by_reference(base.run, [case], base.case.name):
             return False
         trial = self._further.evaluation
-        features = features_of(self._evaluation, case, trial.drawn(case), base.names)
-        results = trial.truth(base.run, case).values.values()
+        features = features_of(self._evaluation, case, trial.drawn_inputs(case), base.names)
+        results = trial.reference_outcome(base.run, case).values.values()
         may_be_nan = any(feature.kind == "special" for feature in wanted)
         return wanted <= features and (may_be_nan or not any(map(_has_nan, results)))
 
@@ -162,7 +164,7 @@ def _in_shape(recipe: Recipe, shape: tuple[int, ...]) -> Recipe:
     if recipe.generator != "array":
         return replace(recipe, shape=shape, like=None)
     array = np.asarray(recipe.literal)
-    if not array.size or array.ndim != len(shape) or math.prod(shape) > MOST_WRITTEN:
+    if not array.size or array.ndim != len(shape) or math.prod(shape) > MAX_WRITTEN_ENTRIES:
         return recipe
     for axis, size in enumerate(shape):
         array = array.take(range(size), axis, mode="wrap")
@@ -172,4 +174,4 @@ def _in_shape(recipe: Recipe, shape: tuple[int, ...]) -> Recipe:
 def _has_nan(value: Value) -> bool:
     """Return True if an array or a number is or has NaN."""
     is_number = isinstance(value, (float, np.ndarray, Tensor))
-    return is_number and bool(np.isnan(array_of(value)).any())
+    return is_number and bool(np.isnan(to_array(value)).any())

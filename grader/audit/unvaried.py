@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases.recipe import free_names
+from grader.cases.recipe import run_inputs
 from grader.evaluation.evaluation import Evaluation
-from grader.model.numerals import shape_text
+from grader.model.numerals import format_shape
 from grader.model.question import Question
 
 _REAL, _WHOLE = re.compile(r"\ba number\b(?! of)|\bfloats?\b"), re.compile(r"\bints?\b|\bwhole\b")
@@ -31,20 +31,20 @@ _LIMITS = (
     rf"{_NUMBER} [<>]=? NAME\b",
 )
 _OPEN = re.compile(r"above|below|[<>](?!=)")  # the limit itself is not allowed
-NEARLY_NONE = 1e-6  # a probability
+SMALL_PROBABILITY = 1e-6  # a probability
 NEARLY_ZERO = 1e-12  # a number above 0 that is hardly above it
-LEAST_CASES = 3  # of which it may be said that all their sizes are alike
+MIN_CASES_ALIKE = 3  # of which it may be said that all their sizes are alike
 
 
-def unvaried(question: Question, evaluation: Evaluation) -> Iterator[str]:
+def unvaried_inputs(question: Question, evaluation: Evaluation) -> Iterator[str]:
     """A sentence on each input that no case varies in some way, and a case that would."""
     given: dict[str, dict[str, Any]] = {}
     dtypes, arrays = set(), False
     for check in question.spec.checks:
         for case in [] if check.stretch else evaluation.cases_of(check):
-            drawn = evaluation.drawn(case)
+            drawn = evaluation.drawn_inputs(case)
             dtypes.add(case.dtype)
-            for name in free_names(question.runs[check.run]):
+            for name in run_inputs(question.runs[check.run]):
                 given.setdefault(name, {})[case.name] = drawn[name]
     for name, values in given.items():
         if any(isinstance(one, (str, type(None))) for one in values.values()):
@@ -88,7 +88,7 @@ def _at_limits(question: Question, name: str, values: Mapping[str, Any]) -> Iter
     """Yield sentences on limits that are stated of a number and that no case comes near."""
     first = next(iter(values))
     is_real = any(isinstance(value, float) for value in values.values())
-    for limit, is_open in limits_of(question, name).items():
+    for limit, is_open in stated_limits(question, name).items():
         if is_open and (limit or not is_real):
             continue  # how near a number can come depends on the question
         nearest = min(abs(value - limit) for value in values.values())
@@ -98,7 +98,7 @@ def _at_limits(question: Question, name: str, values: Mapping[str, Any]) -> Iter
             yield f"no case has {name} {near} its limit {limit:g}; add {case}"
 
 
-def limits_of(question: Question, name: str) -> dict[float, bool]:
+def stated_limits(question: Question, name: str) -> dict[float, bool]:
     """Return limits that the texts set to a number, and whether the limit itself is forbidden."""
     found: dict[float, bool] = {}
     for part in question.spec.parts:
@@ -110,10 +110,10 @@ def limits_of(question: Question, name: str) -> dict[float, bool]:
 
 def _further(question: Question, case: str, key: str, value: str) -> str:
     """Return a further case with another value of an input."""
-    return case_to_paste(question, f"other-{key}", case, f"{key}: {value}")
+    return suggested_case(question, f"other-{key}", case, f"{key}: {value}")
 
 
-def case_to_paste(question: Question, name: str, origin: str, *changes: str) -> str:
+def suggested_case(question: Question, name: str, origin: str, *changes: str) -> str:
     """Return YAML of a case that extends another one, under a name that is free."""
     name = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
     while name in question.spec.cases:
@@ -127,21 +127,21 @@ def _of_arrays(arrays: Sequence[np.ndarray[Any, Any]]) -> str:
     if all(one.dtype.kind == "f" for one in arrays):
         if all(one.ndim and np.allclose(one.sum(axis=-1), 1) for one in arrays):
             smallest = min(one[one > 0].min(initial=1.0) for one in arrays)
-            if smallest > NEARLY_NONE:
+            if smallest > SMALL_PROBABILITY:
                 told.append(f"never between 0 and {smallest:.2g}")
         if all((one == np.floor(one)).all() for one in arrays):
             told.append("always whole")
         if not any((one < 0).any() for one in arrays):
             told.append("never negative")
     shapes = [one.shape for one in arrays]
-    if len(shapes) < LEAST_CASES or not shapes[0] or len({*map(len, shapes)}) > 1:
+    if len(shapes) < MIN_CASES_ALIKE or not shapes[0] or len({*map(len, shapes)}) > 1:
         return " and ".join(told)
     if not any({0, 1} & {*shape} for shape in shapes):
         told.append("never of size 1")
     axes = range(len(shapes[0]))
     same = [axis for axis in axes if len({shape[axis] for shape in shapes}) == 1]
     if len(same) == len(axes):
-        told.append(f"always of shape {shape_text(shapes[0])}")
+        told.append(f"always of shape {format_shape(shapes[0])}")
     else:
         told += [f"always of size {shapes[0][axis]} along axis {axis}" for axis in same]
         told += [
@@ -154,7 +154,7 @@ def _of_arrays(arrays: Sequence[np.ndarray[Any, Any]]) -> str:
 
 def _arguments(question: Question) -> Iterator[str]:
     """Arguments with a default that every step of the question gives, or that none does."""
-    if question.driven:  # which calls the functions as it likes
+    if question.driver_functions:  # which calls the functions as it likes
         return
     calls = [step for run in question.runs.values() for step in run if step.owner == "submission"]
     for node in ast.parse(question.reference).body:

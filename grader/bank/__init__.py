@@ -15,13 +15,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.bank.storage import MAX_SOURCE, SPECS, BankFiles, read_regular, refusal
-from grader.model.errors import BankError, UsageError, closest
+from grader.bank.storage import (
+    MAX_SOURCE,
+    SPEC_SUFFIXES,
+    BankFiles,
+    read_regular_file,
+    why_not_a_bank,
+)
+from grader.model.errors import BankError, UsageError, closest_word
 from grader.model.question import Header, Question
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BankPlace:
     """A path that should be a bank, and who says so."""
 
     path: Path
@@ -38,7 +44,7 @@ def load(banks: Sequence[Path], asked: str, seed: int = 0) -> Question:
     """
     from grader.bank.loading import load_from  # YAML and pydantic only when needed
 
-    return load_from(*find(banks, asked), seed)
+    return load_from(*find_question(banks, asked), seed)
 
 
 def builtin() -> Path:
@@ -51,11 +57,11 @@ def builtin() -> Path:
 def config_file() -> Path:
     """The user's list of further banks: one path per line, `#` for comments."""
     if home := os.environ.get("DRILL_HOME"):
-        return expanded(home) / "banks"
+        return expand_path(home) / "banks"
     base = os.environ.get("XDG_CONFIG_HOME", "")
     if not base.startswith("/"):  # the XDG specification: relative values are ignored
         base = "~/Library/Application Support" if sys.platform == "darwin" else "~/.config"
-    return expanded(base) / "drill" / "banks"
+    return expand_path(base) / "drill" / "banks"
 
 
 def config_lines() -> list[str]:
@@ -65,48 +71,48 @@ def config_lines() -> list[str]:
         OSError: it cannot be read, or is a pipe, or longer than any such list.
         UnicodeDecodeError: it is no text.
     """
-    data = read_regular(resolved(config_file()), MAX_SOURCE + 1)[0]
+    data = read_regular_file(resolve_path(config_file()), MAX_SOURCE + 1)[0]
     if len(data) > MAX_SOURCE:
         raise OSError(errno.EFBIG, f"more than {MAX_SOURCE:,} bytes")
     return data.decode("utf-8").splitlines()
 
 
-def path_in(line: str) -> str:
+def path_of_line(line: str) -> str:
     """The path on a line of the list, without the remark behind a `#`; nothing where none is."""
     return re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip()
 
 
-def expanded(path: str) -> Path:
+def expand_path(path: str) -> Path:
     """A path as it is written in the list or the environment, `~` for the home folder."""
     # Not Path.expanduser: where there is no home it raises, and this is not the place to fail.
     return Path(os.path.expanduser(path))  # noqa: PTH111
 
 
-def resolved(path: Path) -> Path:
-    """A path without links, as far as that can be known; not `Path.resolve`, which may raise."""
+def resolve_path(path: Path) -> Path:
+    """A path without links, as far as that can be known; not `KeyPath.resolve`, which may raise."""
     try:
         return Path(os.path.realpath(path))
     except ValueError:  # a NUL in it
         return path
 
 
-def places(explicit: Path | None = None) -> list[Place]:
+def bank_places(explicit: Path | None = None) -> list[BankPlace]:
     """Where to look for banks: `--bank` alone; else `DRILL_BANK`, the list, the built-in one."""
     if explicit is not None:
-        return [Place(explicit, "--bank")]
+        return [BankPlace(explicit, "--bank")]
     named = os.environ.get("DRILL_BANK", "").split(os.pathsep)
-    found = [Place(Path(part), "DRILL_BANK") for part in named if part]
+    found = [BankPlace(Path(part), "DRILL_BANK") for part in named if part]
     try:
         lines = config_lines()
     except (OSError, UnicodeDecodeError):
         lines = []
-    for written in filter(None, map(path_in, lines)):
+    for written in filter(None, map(path_of_line, lines)):
         hint = f"drill bank remove {shlex.quote(written)} takes it off the list"
-        found.append(Place(expanded(written), str(config_file()), hint))
-    return [*found, Place(builtin(), "")]
+        found.append(BankPlace(expand_path(written), str(config_file()), hint))
+    return [*found, BankPlace(builtin(), "")]
 
 
-def banks(
+def banks_in_use(
     explicit: Path | None = None, warn: Callable[[str, str], None] | None = None
 ) -> list[Path]:
     """The banks to look in, each once; `explicit` is what `--bank` says.
@@ -118,12 +124,12 @@ def banks(
         UsageError: one that was asked for is none.
     """
     found: list[Path] = []
-    for place in places(explicit):
+    for place in bank_places(explicit):
         try:
-            if place.origin and (wrong := refusal(place.path)):
+            if place.origin and (wrong := why_not_a_bank(place.path)):
                 raise UsageError(f"{place.origin}: {wrong}", place.hint)
             if warn is not None and explicit is None:
-                BankFiles(place.path).specs()
+                BankFiles(place.path).specs_by_id()
         except (BankError, UsageError) as error:
             if warn is None or (isinstance(error, UsageError) and not place.hint):
                 raise
@@ -133,14 +139,14 @@ def banks(
     return [*dict.fromkeys(found)]
 
 
-def names(banks: Sequence[Path]) -> dict[str, Path]:
+def bank_names(banks: Sequence[Path]) -> dict[str, Path]:
     """The name of every bank: that of its folder or file, `drill` for the one of the program.
 
     Where two would have one name, the later gets a number: `mine`, `mine-2`.
     """
     found: dict[str, Path] = {}
     for bank in banks:
-        own = (bank.stem if bank.suffix in SPECS else bank.name) or "bank"
+        own = (bank.stem if bank.suffix in SPEC_SUFFIXES else bank.name) or "bank"
         name, number = ("drill" if bank == builtin() else own), 1
         while name in found or (name == "drill" and bank != builtin()):
             number += 1
@@ -149,7 +155,7 @@ def names(banks: Sequence[Path]) -> dict[str, Path]:
     return found
 
 
-def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
+def find_question(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
     """The bank and the id that are meant by `ID`, or by `BANK/ID`.
 
     Raises:
@@ -157,10 +163,10 @@ def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
         BankError: no bank holds it, and one cannot be read.
     """
     before, slash, question_id = asked.rpartition("/")
-    named = names(banks)
+    named = bank_names(banks)
     if slash:
         if before not in named:
-            near = closest(before, named)
+            near = closest_word(before, named)
             known = f"the banks are {', '.join(named)}"
             raise UsageError(
                 f"expected the name of a bank before '/', found {before!r} in {asked!r}",
@@ -171,7 +177,7 @@ def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
     unread: BankError | None = None
     for name, bank in named.items():
         try:
-            for one in BankFiles(bank).specs():
+            for one in BankFiles(bank).specs_by_id():
                 holding.setdefault(one, []).append(name)
         except BankError as error:
             unread = error
@@ -185,16 +191,16 @@ def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
         return named[holders[0]], question_id
     if unread is not None:
         raise unread
-    near = closest(question_id, holding)
+    near = closest_word(question_id, holding)
     meant = f"; did you mean {before}{slash}{near}?" if near else ""
     said = f"no question {asked or 'without a name'}{meant}"
     raise UsageError(said, "" if near else "Next: drill list")
 
 
-def holds(bank: Path, question_id: str) -> bool:
+def has_question(bank: Path, question_id: str) -> bool:
     """Whether a path is a bank, and one that holds a question."""
     try:
-        return not refusal(bank) and question_id in BankFiles(bank).specs()
+        return not why_not_a_bank(bank) and question_id in BankFiles(bank).specs_by_id()
     except BankError:
         return False
 
@@ -215,20 +221,20 @@ def header(banks: Sequence[Path], asked: str) -> Header:
     Raises:
         UsageError: it is not clear which one is meant.
     """
-    bank, question_id = find(banks, asked)
+    bank, question_id = find_question(banks, asked)
     files = BankFiles(bank)
-    return _header(question_id, files, files.specs()[question_id])
+    return _header(question_id, files, files.specs_by_id()[question_id])
 
 
-def ids(banks: Sequence[Path]) -> list[str]:
+def question_ids(banks: Sequence[Path]) -> list[str]:
     """Every question as it can be typed, without opening one: ID, BANK/ID where two hold it."""
     return sorted(f"{before}{question_id}" for question_id, _, _, before in _held(banks))
 
 
 def _held(banks: Sequence[Path]) -> Iterator[tuple[str, BankFiles, str, str]]:
     """Every question: id, files, its spec, and the bank's name and a `/` where two hold the id."""
-    held = {name: BankFiles(bank) for name, bank in names(banks).items()}
-    specs = {name: files.specs() for name, files in held.items()}
+    held = {name: BankFiles(bank) for name, bank in bank_names(banks).items()}
+    specs = {name: files.specs_by_id() for name, files in held.items()}
     count = Counter(question_id for found in specs.values() for question_id in found)
     for name, files in held.items():
         for question_id, spec in specs[name].items():
@@ -237,10 +243,10 @@ def _held(banks: Sequence[Path]) -> Iterator[tuple[str, BankFiles, str, str]]:
 
 def _header(question_id: str, files: BankFiles, spec: str, before: str = "") -> Header:
     """A spec's head; what is missing or unreadable is shown as such, never raised."""
-    from grader.bank.document import MOST_OF_HEAD, head  # YAML only when needed
+    from grader.bank.document import MAX_HEAD_BYTES, read_head  # YAML only when needed
 
     try:
-        found = head(files.read(spec, MOST_OF_HEAD))
+        found = read_head(files.read_file(spec, MAX_HEAD_BYTES))
     except (OSError, BankError):
         found = {}
     return Header(
@@ -250,7 +256,7 @@ def _header(question_id: str, files: BankFiles, spec: str, before: str = "") -> 
         level=found.get("level", ""),
         minutes=int(found.get("minutes", 0)),
         bank=files.path,
-        before=before,
+        bank_prefix=before,
         parts=int(found.get("parts", 1)),
         prerequisites=tuple(found.get("prerequisites", "").split()),
         form=found.get("form", "fix"),

@@ -33,7 +33,7 @@ from grader.bank import document
 from grader.bank.document import Document
 from grader.model.errors import BankError
 
-MARK = re.compile(r"# %%[ \t]*(.*?)[ \t]*")
+CELL_MARK = re.compile(r"# %%[ \t]*(.*?)[ \t]*")
 _OWN = "killed_by|parameters|part"
 _KEY = re.compile(rf"#\s*((?:{_OWN})(?=:)|[a-z_]+(?=:(?:\s|$))):\s*(.*)")
 # Where it is no mark, and no key.
@@ -45,7 +45,7 @@ _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ProgramCell:
     """One program."""
 
     name: str  # of a further variant the idea's, a slash and its own
@@ -54,17 +54,17 @@ class Cell:
     source: bytes  # below as many blank lines as there are above it in the file
 
 
-def read(data: bytes, path: Path) -> tuple[Document, list[Cell]]:
+def read_cells(data: bytes, path: Path) -> tuple[Document, list[ProgramCell]]:
     """The programs in a file that goes by a path; and their keys, by name, with their places.
 
     Raises:
         BankError: it is no text, a key is no YAML, two have one name, or something is of none.
     """
     lines = data.decode("utf-8-sig", "surrogateescape").splitlines()
-    marks = [number for number, line in enumerate(lines) if MARK.fullmatch(line)]
+    marks = [number for number, line in enumerate(lines) if CELL_MARK.fullmatch(line)]
     keys = [""] * len(lines)
     for number in marks:
-        keys[number] = f"{json.dumps(title(lines[number]))}:"
+        keys[number] = f"{json.dumps(cell_name(lines[number]))}:"
         for below, line in enumerate(lines[number + 1 :], number + 1):
             if not line.startswith("#") or below in marks:
                 break
@@ -72,17 +72,17 @@ def read(data: bytes, path: Path) -> tuple[Document, list[Cell]]:
                 keys[below] = f"  {said[1]}: {said[2]}"
     if strays := [document.one_line(f"{path}:{n + 1}:1: {s}") for n, s in _strays(lines, keys)]:
         raise BankError(strays[0], problems=strays)
-    doc = document.parse("\n".join([*keys, "{}" * (not marks)]).encode(), path)
+    doc = document.parse_yaml("\n".join([*keys, "{}" * (not marks)]).encode(), path)
     found = []
     for number, end in pairwise([*marks, len(lines)]):
-        text, name = "\n".join(lines[number + 1 : end]).rstrip(), title(lines[number])
+        text, name = "\n".join(lines[number + 1 : end]).rstrip(), cell_name(lines[number])
         said = _DOCSTRING.match(text)
         source = "\n" * (number + 1) + text + "\n"
         found.append(
-            Cell(
+            ProgramCell(
                 name,
                 doc.data[name] or {},
-                folded(ast.literal_eval(said[1])) if said else "",
+                join_paragraph_lines(ast.literal_eval(said[1])) if said else "",
                 source.encode("utf-8", "surrogateescape"),
             )
         )
@@ -99,21 +99,21 @@ def _strays(lines: list[str], keys: list[str]) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(lines):
         if not keys[number] and (near := _STRAY.match(line)):
             wanted = "`# %% NAME`" if near[1][0] == "%" else "keys right below the name"
-            yield number, f"expected {wanted}, found {document.shortened(line)!r}"
+            yield number, f"expected {wanted}, found {document.shorten(line)!r}"
 
 
-def title(mark: str) -> str:
+def cell_name(mark: str) -> str:
     """The name in the line above a program."""
-    return " / ".join(re.split(r"\s*/\s*", MARK.fullmatch(mark)[1]))  # type: ignore[index]
+    return " / ".join(re.split(r"\s*/\s*", CELL_MARK.fullmatch(mark)[1]))  # type: ignore[index]
 
 
-def folded(docstring: str) -> str:
+def join_paragraph_lines(docstring: str) -> str:
     """A text of which the lines of a paragraph are joined."""
     paragraphs = re.split(r"\n\s*\n", cleandoc(docstring))
     return "\n".join(" ".join(one.split()) for one in paragraphs).strip()
 
 
-def applied(reference: bytes, idea: bytes) -> bytes:
+def layer_over(reference: bytes, idea: bytes) -> bytes:
     """The text of a reference with what an idea defines in its place, and below it what is new.
 
     Raises:
@@ -195,7 +195,7 @@ def bound_names(node: ast.AST) -> Iterator[str]:
         yield from bound_names(one)
 
 
-def explained(starter: bytes, right: bytes, why: str) -> bytes:
+def comment_changes(starter: bytes, right: bytes, why: str) -> bytes:
     """A right program with one sentence above each run of lines that a starter has otherwise."""
     old, new = (one.decode().splitlines() for one in (starter, right))
     found, sentence = [], f"# why: {' '.join(why.split())}"

@@ -23,17 +23,21 @@ MAX_ENTRIES = 200  # of a mapping, or a list that is none of numbers: checks, ca
 MAX_WORD = 100  # letters of a key or a number; Python's own limits are further off
 MAX_SENTENCE = 600  # letters, before those that cannot be printed are spelled out
 MAX_PROBLEMS = 100  # that are listed of one file
-HEAD = {"title", "track", "level", "minutes", "uses"}
-ALSO = {"prerequisites", "form", "roles"}  # which a spec may have, above the last of them
-MOST_OF_HEAD = 1 << 18  # bytes, in which every spec has them all
-MOST_EVENTS = 500  # of YAML, which stand for time as bytes do not; specs have all five within 20
-MOST_EVENTS_OF_PARTS = 5000  # the same up to the end of the parts, which have the minutes
+REQUIRED_HEAD = {"title", "track", "level", "minutes", "uses"}
+OPTIONAL_HEAD = {"prerequisites", "form", "roles"}  # which a spec may have, above the last of them
+MAX_HEAD_BYTES = 1 << 18  # bytes, in which every spec has them all
+MAX_HEAD_EVENTS = (
+    500  # of YAML, which stand for time as bytes do not; specs have all five within 20
+)
+MAX_PARTS_EVENTS = 5000  # the same up to the end of the parts, which have the minutes
 _LONGEST = 200  # letters of a value in a head
 _ENDLESS = "expected a question, found a file that repeats or nests itself without end"
 _KIND = "tag:yaml.org,2002:"
 
-Keys = tuple[str | int, ...]
-Fault = tuple[Keys, str]  # where something is wrong, as a path of keys; what was expected and found
+DocumentPath = tuple[str | int, ...]
+SpecError = tuple[
+    DocumentPath, str
+]  # where something is wrong, as a path of keys; what was expected and found
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -59,7 +63,7 @@ for _name, _pattern, _first in (
     _Loader.add_implicit_resolver(f"{_KIND}{_name}", re.compile(rf"^({_pattern})$"), _first)
 
 
-class Spot(NamedTuple):
+class Position(NamedTuple):
     """Where a key, or a value without one, stands, and on which line its text begins."""
 
     place: tuple[int, int]  # 1-based line and column
@@ -73,31 +77,31 @@ class Document:
 
     path: Path
     data: dict[str, Any]
-    spots: dict[Keys, Spot]
+    positions: dict[DocumentPath, Position]
 
-    def complaint(self, faults: Iterable[Fault], whole: str = "the question") -> BankError:
+    def to_bank_error(self, faults: Iterable[SpecError], whole: str = "the question") -> BankError:
         """The first of all faults of the file, in its order, each with its place."""
-        placed = [(self.nearest(at), text) for at, text in islice(faults, MAX_PROBLEMS)]
-        placed.sort(key=lambda fault: self.spots[fault[0]].place)
+        placed = [(self.nearest_path(at), text) for at, text in islice(faults, MAX_PROBLEMS)]
+        placed.sort(key=lambda fault: self.positions[fault[0]].place)
         texts = (
-            one_line(f"{self.path}:{self.position(at)}: {dotted(at) or whole}: {text}")
+            one_line(f"{self.path}:{self.place_text(at)}: {format_key_path(at) or whole}: {text}")
             for at, text in placed
         )
         found = tuple(dict.fromkeys(texts))
         return BankError(found[0], problems=found)
 
-    def nearest(self, at: Keys) -> Keys:
+    def nearest_path(self, at: DocumentPath) -> DocumentPath:
         """The path itself, or that of the nearest thing around it that is there."""
-        while at not in self.spots:
+        while at not in self.positions:
             at = at[:-1]
         return at
 
-    def position(self, at: Keys) -> str:
+    def place_text(self, at: DocumentPath) -> str:
         """`line:column` of a key or an entry that is there."""
-        return ":".join(map(str, self.spots[at].place))
+        return ":".join(map(str, self.positions[at].place))
 
 
-class Unreadable(yaml.YAMLError):
+class UnreadableYaml(yaml.YAMLError):
     """A file is no text, no question, or holds what YAML allows and a spec does not."""
 
     def __init__(self, text: str, place: tuple[int, int] = (1, 1)) -> None:
@@ -106,7 +110,7 @@ class Unreadable(yaml.YAMLError):
         self.place = place
 
 
-def parse(raw: bytes, path: Path) -> Document:
+def parse_yaml(raw: bytes, path: Path) -> Document:
     """Read the bytes of a YAML file that goes by a path.
 
     Raises:
@@ -114,16 +118,16 @@ def parse(raw: bytes, path: Path) -> Document:
     """
     try:
         text = _decoded(raw)
-        for _ in events(text):  # composing is recursive, in C: it would end the process
+        for _ in yaml_events(text):  # composing is recursive, in C: it would end the process
             pass
         root = yaml.compose(text, Loader=_Loader)
         if not isinstance(root, yaml.MappingNode):
             single = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
             found = "nothing" if root is None else single
-            raise Unreadable(f"expected a mapping of keys such as 'title:', found {found}")
-        spots: dict[Keys, Spot] = {(): Spot((1, 1), 1, "")}
+            raise UnreadableYaml(f"expected a mapping of keys such as 'title:', found {found}")
+        spots: dict[DocumentPath, Position] = {(): Position((1, 1), 1, "")}
         return Document(path, _mapping(root, (), spots), spots)
-    except Unreadable as error:
+    except UnreadableYaml as error:
         line, column = error.place
         raise BankError(one_line(f"{path}:{line}:{column}: {error}")) from None
     except (yaml.YAMLError, RecursionError) as error:
@@ -131,7 +135,7 @@ def parse(raw: bytes, path: Path) -> Document:
         raise BankError(f"{path}:{said}", excerpt=excerpt) from None
 
 
-def head(data: bytes) -> dict[str, str]:
+def read_head(data: bytes) -> dict[str, str]:
     """What a list shows of a question, from the first bytes of its spec: the keys that are there.
 
     YAML is parsed as a stream of events and left as soon as the five keys are there, which they are
@@ -152,7 +156,7 @@ def head(data: bytes) -> dict[str, str]:
                 keys[depth] = text
             elif text is not None and depth == 3 and parts and keys[3] == "minutes":
                 minutes += _whole(text)
-            elif text is not None and keys[1] in HEAD | ALSO and depth <= 2:
+            elif text is not None and keys[1] in REQUIRED_HEAD | OPTIONAL_HEAD and depth <= 2:
                 words = f"{found.get(keys[1], '')} {text[:_LONGEST]}".split()
                 found[keys[1]] = one_line(" ".join(words))[:_LONGEST]
             depth += isinstance(event, yaml.CollectionStartEvent)
@@ -165,16 +169,16 @@ def head(data: bytes) -> dict[str, str]:
                 keys[1] = None
                 if parts:
                     found |= {"minutes": str(minutes), "parts": str(parts)}
-                if found.keys() >= HEAD:
+                if found.keys() >= REQUIRED_HEAD:
                     break
-            if number >= (MOST_EVENTS_OF_PARTS if parts else MOST_EVENTS):
+            if number >= (MAX_PARTS_EVENTS if parts else MAX_HEAD_EVENTS):
                 break
     except yaml.YAMLError:
         return {}
     return found | {"minutes": str(_whole(found.get("minutes", "")))}
 
 
-def events(text: str) -> Iterator[yaml.Event]:
+def yaml_events(text: str) -> Iterator[yaml.Event]:
     """The events of a YAML text.
 
     Raises:
@@ -185,20 +189,22 @@ def events(text: str) -> Iterator[yaml.Event]:
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
-            raise Unreadable(_ENDLESS, _place(event))
+            raise UnreadableYaml(_ENDLESS, _place(event))
         count += isinstance(event, yaml.NodeEvent)
         if count > MAX_NODES:  # composing takes ten times as long as counting
-            raise Unreadable(f"expected at most {MAX_NODES:,} values, found more", _place(event))
+            raise UnreadableYaml(
+                f"expected at most {MAX_NODES:,} values, found more", _place(event)
+            )
         yield event
 
 
-def dotted(at: Keys) -> str:
+def format_key_path(at: DocumentPath) -> str:
     """`checks[1].at_most`."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
     return text.removeprefix(".")
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """The beginning of a text that somebody wrote."""
     return text if len(text) <= 40 else f"{text[:37]}..."
 
@@ -216,18 +222,18 @@ def _whole(text: str) -> int:
 
 def _decoded(raw: bytes) -> str:
     if len(raw) > MAX_SOURCE:
-        raise Unreadable(f"expected at most {MAX_SOURCE:,} bytes, found {len(raw):,}")
+        raise UnreadableYaml(f"expected at most {MAX_SOURCE:,} bytes, found {len(raw):,}")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         found = f"found the byte 0x{raw[error.start]:02x}"
-        raise Unreadable(f"expected UTF-8 text, {found}", (line, 1)) from None
+        raise UnreadableYaml(f"expected UTF-8 text, {found}", (line, 1)) from None
     if odd := Reader.NON_PRINTABLE.search(text):
         at = odd.start()
         place = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
         found = f"found U+{ord(odd.group()):04X}"
-        raise Unreadable(f"expected text without control characters, {found}", place)
+        raise UnreadableYaml(f"expected text without control characters, {found}", place)
     return text
 
 
@@ -260,13 +266,18 @@ def _mistake(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
     return one_line(f"{mark.line + 1}:{mark.column + 1}: {found}{problem}"), excerpt
 
 
-def _value(node: yaml.Node, at: Keys, spots: dict[Keys, Spot], key: yaml.Node | None = None) -> Any:  # noqa: ANN401 whatever YAML holds
+def _value(
+    node: yaml.Node,
+    at: DocumentPath,
+    spots: dict[DocumentPath, Position],
+    key: yaml.Node | None = None,
+) -> Any:  # noqa: ANN401 whatever YAML holds
     """The data of a node; its place, and those of all in it, go into `spots`."""
     if len(spots) >= MAX_NODES or len(at) > MAX_DEPTH:
-        raise Unreadable(_ENDLESS, _place(node))
+        raise UnreadableYaml(_ENDLESS, _place(node))
     style = getattr(node, "style", None) or ""
     style = style if style in "|>" else ""
-    spots[at] = Spot(_place(key or node), _place(node)[0] + bool(style), style)
+    spots[at] = Position(_place(key or node), _place(node)[0] + bool(style), style)
     if isinstance(node, yaml.ScalarNode):
         return _scalar(node)
     if isinstance(node, yaml.MappingNode):
@@ -276,7 +287,9 @@ def _value(node: yaml.Node, at: Keys, spots: dict[Keys, Spot], key: yaml.Node | 
     return [_value(item, (*at, i), spots) for i, item in enumerate(node.value)]
 
 
-def _mapping(node: yaml.MappingNode, at: Keys, spots: dict[Keys, Spot]) -> dict[str, Any]:
+def _mapping(
+    node: yaml.MappingNode, at: DocumentPath, spots: dict[DocumentPath, Position]
+) -> dict[str, Any]:
     _check(node, node.value)
     data: dict[str, Any] = {}
     for key_node, value_node in node.value:
@@ -294,7 +307,7 @@ def _mapping(node: yaml.MappingNode, at: Keys, spots: dict[Keys, Spot]) -> dict[
             wrong = f"expected each key once, found {key!r} again (first at line {line})"
             wrong += "; a number has no commas" * key.isdigit()
         if wrong:
-            raise Unreadable(wrong, _place(key_node))
+            raise UnreadableYaml(wrong, _place(key_node))
         data[key] = _value(value_node, (*at, key), spots, key_node)
     return data
 
@@ -305,7 +318,7 @@ def _check(node: yaml.CollectionNode, counted: list[Any]) -> None:
         raise _refused(node, f"the tag {node.tag}")
     if len(counted) > MAX_ENTRIES:
         found = f"expected at most {MAX_ENTRIES} entries, found {len(node.value):,}"
-        raise Unreadable(found, _place(node))
+        raise UnreadableYaml(found, _place(node))
 
 
 def _scalar(node: yaml.ScalarNode) -> str | bool | int | float | None:
@@ -322,12 +335,12 @@ def _scalar(node: yaml.ScalarNode) -> str | bool | int | float | None:
             value = int(plain) if kind == "int" else float(re.sub(r"\.(inf|nan)", r"\1", plain))
             if not math.isinf(value) or "inf" in plain:
                 return value
-    raise _refused(node, repr(shortened(text)) if text else f"the tag {node.tag}")
+    raise _refused(node, repr(shorten(text)) if text else f"the tag {node.tag}")
 
 
-def _refused(node: yaml.Node, found: str) -> Unreadable:
+def _refused(node: yaml.Node, found: str) -> UnreadableYaml:
     expected = f"text, a number that a float64 holds in {MAX_WORD} letters, true, false or null"
-    return Unreadable(f"expected {expected}, found {found}; put a text in quotes", _place(node))
+    return UnreadableYaml(f"expected {expected}, found {found}; put a text in quotes", _place(node))
 
 
 def _place(node: yaml.Node | yaml.Event) -> tuple[int, int]:

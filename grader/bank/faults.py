@@ -10,10 +10,10 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from grader.bank.document import MAX_PROBLEMS, Fault, Keys, shortened
+from grader.bank.document import MAX_PROBLEMS, DocumentPath, SpecError, shorten
 from grader.kinds import registry
-from grader.model.errors import closest, did_you_mean
-from grader.model.spec import OF_A_PART, Spec
+from grader.model.errors import closest_word, did_you_mean
+from grader.model.spec import PART_KEYS, Spec
 
 _EXPECTED = {
     "string_type": "text",
@@ -43,13 +43,15 @@ _PATTERNS = {  # those of names apart
 }
 
 
-def faults(error: ValidationError, data: Mapping[str, Any], model: type[BaseModel]) -> list[Fault]:
+def validation_errors(
+    error: ValidationError, data: Mapping[str, Any], model: type[BaseModel]
+) -> list[SpecError]:
     """What is wrong with data of a model, or of `Spec` as `unified` makes it of a question's.
 
     Left out are those that only say that another branch did not match, and keys that are missing
     because they are misspelled.
     """
-    found: dict[Keys, list[ErrorDetails]] = {}
+    found: dict[DocumentPath, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False)[: 2 * MAX_PROBLEMS]:  # what follows squares them
         found.setdefault(_keys_of(detail, data), []).append(detail)
     # Where one branch of a union got further than another, the other has nothing to add.
@@ -63,7 +65,7 @@ def faults(error: ValidationError, data: Mapping[str, Any], model: type[BaseMode
         for at, group in deepest.items()
         if group[0]["type"] == "extra_forbidden"
     }
-    meant = {(*at[:-1], closest(str(at[-1]), names)) for at, names in known.items()}
+    meant = {(*at[:-1], closest_word(str(at[-1]), names)) for at, names in known.items()}
     meant |= {("parts", 0, *at) for at in meant if len(at) == 1}
     return [
         (at, _unknown(str(at[-1]), known[at]) if at in known else _unlike(at, group, model))
@@ -72,7 +74,7 @@ def faults(error: ValidationError, data: Mapping[str, Any], model: type[BaseMode
     ]
 
 
-def _keys_of(detail: ErrorDetails, data: Any) -> Keys:  # noqa: ANN401 parsed YAML
+def _keys_of(detail: ErrorDetails, data: Any) -> DocumentPath:  # noqa: ANN401 parsed YAML
     """The path in the file: pydantic's names of union members are not in it."""
     path: list[str | int] = []
     here = data
@@ -90,11 +92,11 @@ def _known_keys(model: type[BaseModel], loc: tuple[str | int, ...]) -> list[str]
     for step in loc[:-1]:
         fields = [info for one in models for key, info in _fields(one) if key == step]
         if step in registry.KINDS:  # the name of a member of the union of checks
-            models = [registry.get(str(step)).keys]
+            models = [registry.kind_named(str(step)).keys]
         elif fields:
             models = [one for info in fields for one in _models_in(info.annotation)]
     found = [key for one in models for key, _ in _fields(one)]
-    return [*found, *OF_A_PART] if models == [Spec] else found
+    return [*found, *PART_KEYS] if models == [Spec] else found
 
 
 def _fields(model: type[BaseModel]) -> Iterator[tuple[str, Any]]:
@@ -121,7 +123,7 @@ def _unknown(key: str, known: list[str]) -> str:
     return f"found an unknown key{hint}"
 
 
-def _unlike(at: Keys, group: list[ErrorDetails], model: type[BaseModel]) -> str:
+def _unlike(at: DocumentPath, group: list[ErrorDetails], model: type[BaseModel]) -> str:
     """What was expected, what was found, and what was meant, if that is near."""
     kind, value = group[0]["type"], group[0]["input"]
     if kind == "missing":
@@ -168,4 +170,4 @@ def _found(value: object) -> str:
         return f"a mapping with {', '.join(map(str, list(value)[:4])) or 'no keys'}"
     if value is None or isinstance(value, bool):
         return "nothing" if value is None else f"the word {str(value).lower()!r}"
-    return f"the text {shortened(value)!r}" if isinstance(value, str) else f"the number {value!r}"
+    return f"the text {shorten(value)!r}" if isinstance(value, str) else f"the number {value!r}"

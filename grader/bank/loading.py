@@ -20,18 +20,27 @@ from pydantic import ValidationError
 
 from grader import forms
 from grader.bank import cells, consistency, document, steps
-from grader.bank.document import Document, Fault, Keys, dotted
-from grader.bank.faults import faults
-from grader.bank.given import Given
+from grader.bank.document import Document, DocumentPath, SpecError, format_key_path
+from grader.bank.faults import validation_errors
+from grader.bank.given import DrawnNumbers
 from grader.bank.storage import MAX_SOURCE, BankFiles
-from grader.cases.recipe import RESERVED, free_names, read_cases
+from grader.cases.recipe import RESERVED, read_cases, run_inputs
 from grader.kinds import registry
 from grader.model.errors import BankError, did_you_mean
 from grader.model.question import Question, Step, assignment_of
-from grader.model.spec import Accepted, Misconception, Show, Slug, Spec, Value, as_written, unified
-from grader.model.spec import Keys as Model
+from grader.model.spec import (
+    AcceptedSolution,
+    Idea,
+    ParameterValue,
+    Show,
+    Slug,
+    Spec,
+    normalize_spec,
+    source_key_path,
+)
+from grader.model.spec import StrictModel as Model
 
-MOST_SETTINGS = 24  # each is a program that every failing grade may have to run
+MAX_SETTINGS = 24  # each is a program that every failing grade may have to run
 _PROGRAMS = ("starter", "reference", "driver")
 _TODO = re.compile(rb"\bTODO\b")
 _PLACE = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")  # of a parameter, in feedback
@@ -46,32 +55,32 @@ def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
             what cannot be read, else what does not fit together.
     """
     files = BankFiles(bank)
-    name = files.specs()[question_id]
-    path = files.shown(name)
+    name = files.specs_by_id()[question_id]
+    path = files.display_path(name)
     try:
-        raw = files.read(name)
+        raw = files.read_file(name)
     except OSError as error:
         found = f"found {error.strerror}"
         raise BankError(f"{path}: expected a file that can be read, {found}") from None
-    doc = document.parse(raw, path)
+    doc = document.parse_yaml(raw, path)
 
-    def refuse(faults: Iterable[Fault], also: Iterable[str] = ()) -> None:
-        placed = [(as_written(at, doc.data), text) for at, text in faults]
-        if found := (*(doc.complaint(placed).problems if placed else ()), *also):
+    def refuse(faults: Iterable[SpecError], also: Iterable[str] = ()) -> None:
+        placed = [(source_key_path(at, doc.data), text) for at, text in faults]
+        if found := (*(doc.to_bank_error(placed).problems if placed else ()), *also):
             raise BankError(found[0], problems=found)
 
     refuse(_rows(doc.data))
-    given = Given(doc.data, seed)
-    data = given.filled(doc.data) if given.sets else doc.data
+    given = DrawnNumbers(doc.data, seed)
+    data = given.fill_in(doc.data) if given.sets else doc.data
     refuse(given.misplaced)
 
     try:
-        spec = registry.read(data)
+        spec = registry.read_spec(data)
     except ValidationError as error:
-        refuse(faults(error, unified(data), Spec))
+        refuse(validation_errors(error, normalize_spec(data), Spec))
         raise
     runs, unread = _runs(spec)
-    refuse([*unread, *consistency.of_defaults(spec), *forms.of(spec).faults(spec)])
+    refuse([*unread, *consistency.check_defaults(spec), *forms.form_of(spec).spec_errors(spec)])
     _fill(spec, runs)
     programs = _Programs(files, question_id, doc, spec)
     cases, unread = read_cases(spec.cases)
@@ -86,35 +95,38 @@ def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
         driver=programs.driver,
         ideas={
             name: one.model_copy(
-                update={"feedback": given.text(one.feedback, programs.place_of(name))}
+                update={"feedback": given.fill_in_text(one.feedback, programs.place_of(name))}
             )
             for name, one in programs.ideas.items()
         },
         variants=programs.variants,
         accepted={
-            name: given.answers(one, programs.path_of(f"accepted{programs.suffix}"))
+            name: given.fill_in_answers(one, programs.path_of(f"accepted{programs.suffix}"))
             for name, one in programs.accepted.items()
         },
-        right_until=programs.right_until,
+        accepted_until_part=programs.right_until,
         helpers=programs.helpers,
-        repair=given.answers(programs.repair, programs.path_of(f"repair{programs.suffix}")),
-        numbers=given.number,
+        repair=given.fill_in_answers(programs.repair, programs.path_of(f"repair{programs.suffix}")),
+        number_set=given.number,
         spec_path=path,
         digest=_digest(
-            raw, programs, b"" if given.sets and forms.of(spec).is_text else programs.starter
+            raw, programs, b"" if given.sets and forms.form_of(spec).is_text else programs.starter
         ),
-        todos=(*todos(name, raw), *programs.todos),
+        todos=(*todo_places(name, raw), *programs.todos),
     )
-    review = consistency.Review(question, cases)
-    wrong = [*programs.spare(), *given.faults(), *review.problems()]
+    review = consistency.ConsistencyChecker(question, cases)
+    wrong = [*programs.unused_files(), *given.spec_errors(), *review.find_problems()]
     refuse(wrong, [*given.problems, *programs.unknown])
     refuse(review.incomplete_cases())
     text = "no check looks at it; name it in a check, or remove it"
-    unused = [f"{name}:{doc.position(at)}: {dotted(at)}: {text}" for at in review.unused_cases()]
-    return replace(question, unused=tuple(unused))
+    unused = [
+        f"{name}:{doc.place_text(at)}: {format_key_path(at)}: {text}"
+        for at in review.unused_cases()
+    ]
+    return replace(question, unused_case_problems=tuple(unused))
 
 
-def todos(name: str, data: bytes) -> list[str]:
+def todo_places(name: str, data: bytes) -> list[str]:
     """The places of a file that are marked TODO, as `file:line`."""
     lines = enumerate(data.splitlines(), 1)
     return [f"{name}:{number}" for number, line in lines for _ in _TODO.findall(line)]
@@ -135,7 +147,7 @@ def _digest(spec: bytes, programs: _Programs, starter: bytes) -> str:
     return whole.hexdigest()
 
 
-def _rows(data: Mapping[str, Any]) -> Iterator[Fault]:
+def _rows(data: Mapping[str, Any]) -> Iterator[SpecError]:
     """Rows of the table of cases that have more cells than there are columns."""
     columns, cases = (data.get(key) for key in ("columns", "cases"))
     most = len(columns) if isinstance(columns, list) else 0
@@ -150,17 +162,17 @@ def _rows(data: Mapping[str, Any]) -> Iterator[Fault]:
             yield ("cases", name), f"{text}, found {len(case)}; a comma in a text needs quotes"
 
 
-def _runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[Fault]]:
+def _runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[SpecError]]:
     """The steps of every run, and what is wrong with those that cannot be read."""
     runs: dict[str, tuple[Step, ...]] = {}
-    unread: list[Fault] = []
+    unread: list[SpecError] = []
     for name, texts in spec.runs.items():
         parsed: list[Step] = []
         for i, text in enumerate(texts):
             try:
-                parsed.append(steps.parse(text, torch=spec.needs_torch))
+                parsed.append(steps.parse_step(text, torch=spec.needs_torch))
             except steps.StepError as error:
-                unread.append((spec.step_keys(name, i), str(error)))
+                unread.append((spec.step_path(name, i), str(error)))
         runs[name] = tuple(parsed)
     return runs, unread
 
@@ -168,7 +180,7 @@ def _runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[Fault]]:
 def _fill(spec: Spec, runs: Runs) -> None:
     """Put what a question says once, `defaults` and `display`, into its cases and checks."""
     given = {name: _given(name, spec.cases) for name in spec.cases}  # before any is filled
-    read = [free_names(run).keys() for run in runs.values()]
+    read = [run_inputs(run).keys() for run in runs.values()]
     for name, case in spec.cases.items():
         # Defaults belong to the runs of which the case gives some input.
         begun = [names for names in read if (given[name] - RESERVED.keys()) & names]
@@ -178,15 +190,15 @@ def _fill(spec: Spec, runs: Runs) -> None:
             key = waiting.pop()
             if key in spec.defaults and key not in wanted:
                 wanted.add(key)
-                waiting += consistency.shaped_like(spec.defaults[key])
+                waiting += consistency.shape_sources(spec.defaults[key])
         case.update((k, v) for k, v in spec.defaults.items() if k in wanted - given[name])
     for part in spec.parts:
         for i, check in enumerate(part.checks):
             if check.run in runs:
-                part.checks[i] = check = check.filled(runs[check.run])
+                part.checks[i] = check = check.with_default_results(runs[check.run])
             takes = "show" in type(check).model_fields and "show" not in check.model_fields_set
             if spec.display is not None and takes:
-                inputs = free_names(runs.get(check.run, ()))
+                inputs = run_inputs(runs.get(check.run, ()))
                 beside = [name for name in spec.display.beside if name in inputs]
                 window = spec.display.window if beside else None
                 if any(isinstance(size, str) and size not in inputs for size in window or ()):
@@ -209,14 +221,14 @@ class _Programs:
     """The programs of a question; those that are missing are among the faults, and empty."""
 
     def __init__(self, files: BankFiles, question_id: str, doc: Document, spec: Spec) -> None:
-        self.faults: list[Fault] = []
+        self.faults: list[SpecError] = []
         self.problems: list[str] = []  # in files of several programs
         self.unknown: tuple[str, ...] = ()  # checks that ideas claim
         self.todos: list[str] = []  # in the files
         self._files, self._home = files, f"drills/{question_id}"
-        self._doc, self._spec, form = doc, spec, forms.of(spec)
+        self._doc, self._spec, form = doc, spec, forms.form_of(spec)
         self.suffix = Path(form.file).suffix
-        self.ideas: dict[str, Misconception] = {}
+        self.ideas: dict[str, Idea] = {}
         self.variants: dict[str, tuple[bytes, ...]] = {}
         self.accepted: dict[str, bytes] = {}
         self.right_until: dict[str, int] = {}
@@ -224,17 +236,17 @@ class _Programs:
         self._read_ideas()
         self._read_accepted()
         repair = f"repair{self.suffix}"
-        written = not spec.starter and repair in files.names(self._home)
+        written = not spec.starter and repair in files.file_names(self._home)
         self.repair = self._read(repair, (), "") if written else b""
         if spec.starter:
             self.starter = self._from_idea(spec.starter.removeprefix("idea "))
         else:
             self.starter = form.starter(spec) or self._program("starter")
-        has_driver = spec.code.driver or "driver.py" in files.names(self._home)
+        has_driver = spec.code.driver or "driver.py" in files.file_names(self._home)
         self.driver = self._program("driver") if has_driver else None
         self.helpers = {name: self._helper(i, name) for i, name in enumerate(spec.helpers)}
 
-    def spare(self) -> Iterator[Fault]:
+    def unused_files(self) -> Iterator[SpecError]:
         """Files of the drill that nothing in the question is about: they look as if used."""
         code = self._spec.code
         own = {f"{name}.py" for name in self._spec.helpers}
@@ -245,16 +257,16 @@ class _Programs:
             own.add(f"repair{self.suffix}")
         if not code.accepted:
             own.add(f"accepted{self.suffix}")
-        for file in self._files.names(self._home):
+        for file in self._files.file_names(self._home):
             kept = file.startswith((".", "_", "test_")) or file.endswith((".md", "~"))
             if file not in own and not kept:
-                path = self._files.shown(f"{self._home}/{file}")
+                path = self._files.display_path(f"{self._home}/{file}")
                 yield (), f"expected a program or a helper, found {path}, which nothing uses"
 
     def _read_ideas(self) -> None:
         """The misconceptions, and the programs of each."""
         doc, found = self._several("ideas", ".py")
-        faults, unknown = list[Fault](), list[Fault]()
+        faults, unknown = list[SpecError](), list[SpecError]()
         sources: dict[str, list[bytes]] = {}
         written: dict[str, dict[str, Any]] = {}
         for cell in found:
@@ -282,7 +294,7 @@ class _Programs:
                 several = f"; several are [{killer}]" if "," in killer else ""
                 unknown.append(((name, "killed_by"), text + (several or did_you_mean(killer, ids))))
         if unknown:
-            self.unknown = doc.complaint(unknown).problems
+            self.unknown = doc.to_bank_error(unknown).problems
         for name, idea in self.ideas.items():
             programs, wrong = _with_settings(idea, sources[name])
             self.variants[name] = tuple(programs)
@@ -292,7 +304,7 @@ class _Programs:
                 text = f"expected a parameter {word} for {{{word}}}, found {given}"
                 faults.append(((name,), text))
         if faults or unlike:
-            self.problems += doc.complaint([*faults, *unlike]).problems
+            self.problems += doc.to_bank_error([*faults, *unlike]).problems
 
     def _read_accepted(self) -> None:
         """Right solutions in other styles."""
@@ -306,17 +318,17 @@ class _Programs:
             self.right_until[name] = one.part or last
         self.accepted = {cell.name: cell.source for cell in found}
         if faults:
-            self.problems += doc.complaint(faults).problems
+            self.problems += doc.to_bank_error(faults).problems
 
-    def _several(self, name: str, suffix: str) -> tuple[Document, list[cells.Cell]]:
+    def _several(self, name: str, suffix: str) -> tuple[Document, list[cells.ProgramCell]]:
         """The programs in `code.NAME` of the spec, or in a file; none where there is neither."""
         data, file = b"", f"{name}{suffix}"
         if text := getattr(self._spec.code, name):
             data = self._inline(("code", name), text)
-        elif file in self._files.names(self._home):
+        elif file in self._files.file_names(self._home):
             data = self._read(file, (), "")
         try:
-            return cells.read(data, self.path_of(file))
+            return cells.read_cells(data, self.path_of(file))
         except BankError as error:
             self.problems += error.problems
             return self._doc, []
@@ -324,12 +336,12 @@ class _Programs:
     def path_of(self, file: str) -> Path:
         """Where messages place what is wrong in a program, which may stand in the spec."""
         inline = getattr(self._spec.code, file.partition(".")[0], "")
-        return self._doc.path if inline else self._files.shown(f"{self._home}/{file}")
+        return self._doc.path if inline else self._files.display_path(f"{self._home}/{file}")
 
     def place_of(self, idea: str) -> str:
         """FILE:LINE of the name of an idea, above which its program has as many blank lines."""
         source = self.variants[idea][0]
-        line = len(source) - len(Question.handed_out(source))
+        line = len(source) - len(Question.without_leading_blank_lines(source))
         return f"{self.path_of('ideas.py')}:{line}"
 
     def _from_idea(self, name: str) -> bytes:
@@ -343,7 +355,9 @@ class _Programs:
         if name not in self.ideas:
             question_id = self._home.removeprefix("drills/")
             hint = (
-                did_you_mean(name, self.ideas) if self.ideas else consistency.no_ideas(question_id)
+                did_you_mean(name, self.ideas)
+                if self.ideas
+                else consistency.no_ideas_clause(question_id)
             )
             self._note(("starter",), f"expected an idea, found {name!r}{hint}")
             return b""
@@ -355,10 +369,10 @@ class _Programs:
                 at = f"{self.path_of(file)}:{error.lineno}:{error.offset}"
                 self.problems.append(f"{at}: expected Python, found: {error.msg}")
                 return b""
-        reference = Question.handed_out(self.reference)
-        starter = cells.applied(reference, idea)
+        reference = Question.without_leading_blank_lines(self.reference)
+        starter = cells.layer_over(reference, idea)
         self._spec.starter_holds[:] = [name]
-        self.repair = cells.explained(starter, reference, self.ideas[name].feedback)
+        self.repair = cells.comment_changes(starter, reference, self.ideas[name].feedback)
         return starter
 
     def _program(self, part: str) -> bytes:
@@ -372,21 +386,21 @@ class _Programs:
 
     def _helper(self, number: int, name: str) -> bytes:
         """A module that programs may import, which must not stand in for another."""
-        at: Keys = ("helpers", number)
+        at: DocumentPath = ("helpers", number)
         if name in {*sys.stdlib_module_names, *_PROGRAMS, *self._spec.uses, "submission"}:
             self._note(at, f"expected a name that no other module has, found {name}")
             return b""
         return self._read(f"{name}.py", at, "")
 
-    def _read(self, name: str, at: Keys, instead: str) -> bytes:
+    def _read(self, name: str, at: DocumentPath, instead: str) -> bytes:
         """The bytes of a file; `instead` is the key that may hold the code."""
         folder, _, file = f"{self._home}/{name}".rpartition("/")
-        path = self._files.shown(f"{folder}/{file}")
+        path = self._files.display_path(f"{folder}/{file}")
         try:
-            data = self._files.read(f"{folder}/{file}")
+            data = self._files.read_file(f"{folder}/{file}")
         except OSError as error:
             or_else = f", or {instead} in the spec" if instead else ""
-            hint = did_you_mean(file, self._files.names(folder))
+            hint = did_you_mean(file, self._files.file_names(folder))
             text = f"expected the file {path}{or_else}, found: {error.strerror}{hint}"
             if self._files.is_one_file:
                 text = f"expected {instead or 'code'}, because there are no files, found none"
@@ -394,45 +408,45 @@ class _Programs:
             return b""
         if len(data) > MAX_SOURCE:
             self._note(at, f"expected at most {MAX_SOURCE:,} bytes in {path}, found more")
-        self.todos += todos(f"{self._home}/{name}", data)
+        self.todos += todo_places(f"{self._home}/{name}", data)
         return data
 
-    def _inline(self, at: Keys, text: str) -> bytes:
+    def _inline(self, at: DocumentPath, text: str) -> bytes:
         """A program written into the spec."""
-        spot = self._doc.spots[self._doc.nearest(at)]
+        spot = self._doc.positions[self._doc.nearest_path(at)]
         if spot.style == ">":
             self._note(at, "expected code below '|', found '>', which joins its lines")
         return b"\n" * (spot.first_line - 1) + text.encode("utf-8", "surrogatepass")
 
-    def _note(self, at: Keys, text: str) -> None:
+    def _note(self, at: DocumentPath, text: str) -> None:
         self.faults.append((at, text))
 
 
 class _Ideas(Model):
-    named: dict[Slug, Misconception]
+    named: dict[Slug, Idea]
 
 
 class _AcceptedOnes(Model):
-    named: dict[Slug, Accepted]
+    named: dict[Slug, AcceptedSolution]
 
 
-def _validated(model: Any, written: dict[str, Any]) -> tuple[dict[str, Any], list[Fault]]:  # noqa: ANN401
+def _validated(model: Any, written: dict[str, Any]) -> tuple[dict[str, Any], list[SpecError]]:  # noqa: ANN401
     """What stands above programs, by name, as a model has it; or what is wrong with it."""
     try:
         return model.model_validate({"named": written}).named, []
     except ValidationError as error:
-        return {}, [(at[1:], text) for at, text in faults(error, {"named": written}, model)]
+        return {}, [
+            (at[1:], text) for at, text in validation_errors(error, {"named": written}, model)
+        ]
 
 
-def _with_settings(
-    idea: Misconception, sources: Iterable[bytes]
-) -> tuple[list[bytes], list[Fault]]:
+def _with_settings(idea: Idea, sources: Iterable[bytes]) -> tuple[list[bytes], list[SpecError]]:
     """Every program with every setting of its parameters, assigned after all else."""
-    settings, programs = idea.settings, []
-    wrong: list[Fault] = []
-    if len(settings) > MOST_SETTINGS:
+    settings, programs = idea.parameter_combinations, []
+    wrong: list[SpecError] = []
+    if len(settings) > MAX_SETTINGS:
         found = f"found {len(settings)}"
-        wrong.append(((), f"expected at most {MOST_SETTINGS} combinations of values, {found}"))
+        wrong.append(((), f"expected at most {MAX_SETTINGS} combinations of values, {found}"))
         settings = settings[:1]
     for source in sources:
         for parameter in idea.parameters:
@@ -445,7 +459,7 @@ def _with_settings(
     return programs, wrong
 
 
-def _literal(value: Value) -> str:
+def _literal(value: ParameterValue) -> str:
     """A value as Python writes it."""
     odd = isinstance(value, float) and not math.isfinite(value)
     return f"float({str(value)!r})" if odd else repr(value)

@@ -20,18 +20,20 @@ _WHY = re.compile(r"\s*# why(?: (\d+))?: *(.*)")
 _MORE = re.compile(r"\s*#  +(\S.*)")
 _NEAR = 2  # unchanged lines at most between two runs that one sentence may be about
 
-Why = tuple[int, str]  # the part that asks for it, a sentence
-Written = tuple[str | None, tuple[Why, ...]]  # a line, and the sentences right above it
+ChangeReason = tuple[int, str]  # the part that asks for it, a sentence
+ExplainedLine = tuple[
+    str | None, tuple[ChangeReason, ...]
+]  # a line, and the sentences right above it
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RepairChange:
     """One run of lines to change: `before`, from a line of the starter on, becomes `after`."""
 
     line: int  # from 1
     before: tuple[str, ...]
     after: tuple[str, ...]
-    why: tuple[Why, ...] = ()
+    why: tuple[ChangeReason, ...] = ()
 
     @property
     def part(self) -> int:
@@ -39,33 +41,33 @@ class Change:
         return min((part for part, _ in self.why), default=1)
 
 
-def changes(question: Question) -> tuple[Change, ...]:
+def repair_changes(question: Question) -> tuple[RepairChange, ...]:
     """What has to change in the starter, in its order; nothing where no repair is written."""
     if not question.repair:
         return ()
     written = _read(question.repair)
-    if forms.of(question.spec).is_text:
+    if forms.form_of(question.spec).is_text:
         return tuple(_answered(written))
-    return tuple(_compared(_lines(question.handed_out(question.starter)), written))
+    return tuple(_compared(_lines(question.without_leading_blank_lines(question.starter)), written))
 
 
-def repaired(question: Question, parts: int | None = None) -> bytes:
+def repaired_starter(question: Question, parts: int | None = None) -> bytes:
     """The starter with the changes that the first parts ask for, all if not said."""
-    if parts is None or forms.of(question.spec).is_text:
+    if parts is None or forms.form_of(question.spec).is_text:
         lines = [line for line, _ in _read(question.repair) if line is not None]
     else:
-        lines = _lines(question.handed_out(question.starter))
-        for change in reversed(changes(question)):
+        lines = _lines(question.without_leading_blank_lines(question.starter))
+        for change in reversed(repair_changes(question)):
             if change.part <= parts:
                 at = change.line - 1
                 lines[at : at + len(change.before)] = change.after
     return "\n".join([*lines, ""]).encode()
 
 
-def faults(question: Question) -> Iterator[str]:
+def repair_errors(question: Question) -> Iterator[str]:
     """Changes without a sentence, sentences without a change, and parts that there are not."""
     most = len(question.spec.parts)
-    for change in changes(question):
+    for change in repair_changes(question):
         shown = next((line.strip() for line in (*change.after, *change.before) if line.strip()), "")
         if not change.why:
             yield f"expected `# why: SENTENCE` above the change to {shown!r}, found none"
@@ -80,9 +82,9 @@ def _lines(source: bytes) -> list[str]:
     return source.decode("utf-8", "replace").splitlines()
 
 
-def _read(source: bytes) -> Iterator[Written]:
+def _read(source: bytes) -> Iterator[ExplainedLine]:
     """Every line with the sentences right above it; None after the last, if some are left."""
-    why: list[Why] = []
+    why: list[ChangeReason] = []
     for line in _lines(source):
         if found := _WHY.fullmatch(line):
             why.append((int(found[1] or 1), found[2].strip()))
@@ -95,20 +97,20 @@ def _read(source: bytes) -> Iterator[Written]:
         yield None, tuple(why)
 
 
-def _answered(written: Iterable[Written]) -> Iterator[Change]:
+def _answered(written: Iterable[ExplainedLine]) -> Iterator[RepairChange]:
     """Every answer, with the sentences above it."""
-    why: tuple[Why, ...] = ()
+    why: tuple[ChangeReason, ...] = ()
     for number, (line, found) in enumerate(written, 1):
         why += found
         if line is None or line.partition("#")[0].strip():
-            yield Change(number, (), () if line is None else (line,), why)
+            yield RepairChange(number, (), () if line is None else (line,), why)
             why = ()
 
 
-def _compared(starter: Sequence[str], written: Iterable[Written]) -> Iterator[Change]:
+def _compared(starter: Sequence[str], written: Iterable[ExplainedLine]) -> Iterator[RepairChange]:
     """The changed runs, each divided where a sentence stands."""
     # A sentence is an entry of its own, so that a run begins where its author says it does.
-    right: list[str | tuple[Why, ...]] = []
+    right: list[str | tuple[ChangeReason, ...]] = []
     for line, why in written:
         right += [why] * bool(why) + ([] if line is None else [line])
     runs: list[tuple[int, int, int, int]] = []
@@ -125,10 +127,10 @@ def _compared(starter: Sequence[str], written: Iterable[Written]) -> Iterator[Ch
 
 
 def _divided(
-    start: int, before: Sequence[str], right: Sequence[str | tuple[Why, ...]]
-) -> Iterator[Change]:
+    start: int, before: Sequence[str], right: Sequence[str | tuple[ChangeReason, ...]]
+) -> Iterator[RepairChange]:
     """One run as a change for each sentence in it."""
-    pieces: list[tuple[tuple[Why, ...], list[str]]] = [((), [])]
+    pieces: list[tuple[tuple[ChangeReason, ...], list[str]]] = [((), [])]
     for one in right:
         if isinstance(one, str):
             pieces[-1][1].append(one)
@@ -138,7 +140,7 @@ def _divided(
             pieces[-1] = (one, pieces[-1][1])
     ends = _shares(before, [lines for _, lines in pieces])
     for (why, lines), first, end in zip(pieces, [0, *ends], ends, strict=False):
-        yield Change(start + first + 1, tuple(before[first:end]), tuple(lines), why)
+        yield RepairChange(start + first + 1, tuple(before[first:end]), tuple(lines), why)
 
 
 def _shares(before: Sequence[str], pieces: Sequence[Sequence[str]]) -> list[int]:

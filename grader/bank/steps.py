@@ -12,14 +12,14 @@ from contextlib import suppress
 from grader.model.question import Argument, Owner, Step
 
 MAX_TEXT = 200
-BUILT_IN = "vjp"  # of torch; implemented in the worker
+VJP = "vjp"  # of torch; implemented in the worker
 
 
 class StepError(Exception):
     """A step is not written as the format says."""
 
 
-def parse(text: str, *, torch: bool = False) -> Step:
+def parse_step(text: str, *, torch: bool = False) -> Step:
     """Read one step; with `torch`, `vjp(...)` asks torch for gradients.
 
     Raises:
@@ -56,7 +56,7 @@ def parse(text: str, *, torch: bool = False) -> Step:
         arguments.append(_argument(keyword.value, keyword.arg))
     match call.func:
         case ast.Name(id=name):
-            owner: Owner = "torch" if torch and name == BUILT_IN else "submission"
+            owner: Owner = "torch" if torch and name == VJP else "submission"
             return Step(text.strip(), targets, unpack, owner, name, tuple(arguments))
         case ast.Attribute(value=ast.Name(id="driver" | "judge" as place), attr=name):
             by: Owner = "driver" if place == "driver" else "judge"

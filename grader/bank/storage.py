@@ -19,8 +19,8 @@ from pathlib import Path, PurePath
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Question
 
-SPECS = (".yaml", ".yml")
-MOST_LETTERS = 60  # of an id
+SPEC_SUFFIXES = (".yaml", ".yml")
+MAX_ID_LENGTH = 60  # of an id
 MAX_SPECS = 1000  # of a bank: every list reads the head of each
 MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30 KB
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -38,9 +38,9 @@ class BankFiles:
     @property
     def is_one_file(self) -> bool:
         """Whether the bank is a single spec, with its programs inside."""
-        return self.path.suffix in SPECS and os.path.isfile(self.path)  # noqa: PTH113 never raises
+        return self.path.suffix in SPEC_SUFFIXES and os.path.isfile(self.path)  # noqa: PTH113 never raises
 
-    def specs(self) -> dict[str, str]:
+    def specs_by_id(self) -> dict[str, str]:
         """The name of every spec by the question's id; hidden files are left out.
 
         Raises:
@@ -59,7 +59,7 @@ class BankFiles:
             ) from None
         found: dict[str, str] = {}
         for path in map(PurePath, sorted(names)):
-            if path.suffix not in SPECS or path.name.startswith("."):
+            if path.suffix not in SPEC_SUFFIXES or path.name.startswith("."):
                 continue
             _check_name(path, folder)
             if len(found) == MAX_SPECS:
@@ -71,26 +71,26 @@ class BankFiles:
             found[path.stem] = f"questions/{path}"
         return found
 
-    def names(self, folder: str) -> list[str]:
+    def file_names(self, folder: str) -> list[str]:
         """The names of the files right in a folder; none where there is no such folder."""
         try:
             return [] if self.is_one_file else sorted(os.listdir(self._inside(folder)))  # noqa: PTH208
         except OSError:
             return []
 
-    def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
+    def read_file(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
         """The first bytes of a file.
 
         Raises:
             OSError: there is no such file, it lies outside the bank, or it cannot be read.
         """
         if not self.is_one_file:
-            return read_regular(self._inside(name), most)[0]
+            return read_regular_file(self._inside(name), most)[0]
         if name != self.path.name:
             raise FileNotFoundError(errno.ENOENT, "a bank of one file holds no other")
-        return read_regular(self.path.resolve(), most)[0]
+        return read_regular_file(self.path.resolve(), most)[0]
 
-    def shown(self, name: str) -> Path:
+    def display_path(self, name: str) -> Path:
         """What messages call a file or folder."""
         return (self.path.parent if self.is_one_file else self.path) / name
 
@@ -102,7 +102,7 @@ class BankFiles:
         return Path(found)
 
 
-def files_of(question: Question) -> dict[str, bytes]:
+def question_files(question: Question) -> dict[str, bytes]:
     """The spec and all programs of a question, by their paths in a bank.
 
     Raises:
@@ -116,7 +116,7 @@ def files_of(question: Question) -> dict[str, bytes]:
     return found
 
 
-def read_regular(path: Path, most: int) -> tuple[bytes, os.stat_result]:
+def read_regular_file(path: Path, most: int) -> tuple[bytes, os.stat_result]:
     """The first bytes of a file that may come from anybody, and what it is.
 
     A link is refused: it may lead to a file that only the person who runs this may read.
@@ -137,7 +137,7 @@ def read_regular(path: Path, most: int) -> tuple[bytes, os.stat_result]:
         os.close(handle)
 
 
-def write_whole(
+def write_atomically(
     file: Path, pieces: Iterable[str | bytes], hint: str = "", *, keep_mode: bool = False
 ) -> None:
     """Write a file whole or not at all; a link in its place is replaced, not followed.
@@ -165,7 +165,7 @@ def write_whole(
             made.unlink()
 
 
-def refusal(bank: Path) -> str:
+def why_not_a_bank(bank: Path) -> str:
     """Why a path is no bank, 'expected ..., found ...'; nothing where it is one; never raises."""
     inside, at, found = bank / "questions", bank, ""
     try:
@@ -173,7 +173,7 @@ def refusal(bank: Path) -> str:
         if stat.S_ISDIR(mode):
             at = inside
             found = "" if stat.S_ISDIR(inside.stat().st_mode) else f"no questions/ in {bank}"
-        elif bank.suffix in SPECS and stat.S_ISREG(mode):
+        elif bank.suffix in SPEC_SUFFIXES and stat.S_ISREG(mode):
             _check_name(bank, bank.parent)
         else:
             found = f"the file {bank}"
@@ -188,12 +188,12 @@ def refusal(bank: Path) -> str:
 
 def is_id(name: str) -> bool:
     """Whether a name is lower-case words joined by hyphens, as an id is to be."""
-    return len(name) <= MOST_LETTERS and _ID.fullmatch(name) is not None
+    return len(name) <= MAX_ID_LENGTH and _ID.fullmatch(name) is not None
 
 
 def nearest_id(name: str) -> str:
     """The id most like a name; nothing where none of its letters can stand in one."""
-    return "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:MOST_LETTERS].strip("-")
+    return "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:MAX_ID_LENGTH].strip("-")
 
 
 def _check_name(path: PurePath, folder: Path) -> None:

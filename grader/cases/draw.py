@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases.recipe import FLOATS, MAX_ENTRIES, CaseRecipe, Recipe, shape_chain
+from grader.cases.recipe import FLOATS, MAX_ENTRIES, CaseRecipe, Recipe, shape_source_chain
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ShapeOf = Callable[[str, Mapping[str, Any]], tuple[int, ...]]
@@ -23,7 +23,9 @@ class DrawError(Exception):
     """An input cannot be drawn as written: the bank is at fault."""
 
 
-def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0) -> dict[str, Any]:
+def draw_inputs(
+    case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0
+) -> dict[str, Any]:
     """Draw every input, by name in the order written: scalars as they are, arrays in their dtype.
 
     bfloat16 is held in float32.  `shape_of` gives the shape of a result of the reference from the
@@ -35,7 +37,7 @@ def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0) ->
     drawn: dict[str, Any] = {}
     entries = 0
     # Inputs shaped like a result wait for all others, and every one for what it is like.
-    chains = {name: shape_chain(name, case.inputs) for name in case.inputs}
+    chains = {name: shape_source_chain(name, case.inputs) for name in case.inputs}
     for name in sorted(
         chains, key=lambda n: (any(c not in case.inputs for c in chains[n]), len(chains[n]))
     ):
@@ -77,7 +79,7 @@ def _array(
         values = np.where(rng.random(values.shape) < sprinkle["share"], sprinkle["value"], values)
     if recipe.option("sort"):
         values = np.sort(values, axis=-1)
-    rounded = as_dtype(values, dtype)
+    rounded = round_to_dtype(values, dtype)
     if (recipe.layout or case.layout) == "broadcast" and rounded.ndim and rounded.shape[0]:
         rounded = np.broadcast_to(rounded[:1], rounded.shape).copy()
     return rounded
@@ -113,7 +115,7 @@ _GENERATORS: dict[str, Draw] = {
 }
 
 
-def as_dtype(values: Array, dtype: str) -> Array:
+def round_to_dtype(values: Array, dtype: str) -> Array:
     """Round values to a dtype; bfloat16 (round to nearest even) is held in float32."""
     if dtype != "bfloat16":
         if dtype not in FLOATS and not np.all(np.isfinite(values)):

@@ -36,7 +36,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "distinct": ("gap",),
     "full": ("value",),
 }
-NEEDED: dict[str, tuple[str, ...]] = {"integers": ("from", "to"), "full": ("value",)}
+REQUIRED_OPTIONS: dict[str, tuple[str, ...]] = {"integers": ("from", "to"), "full": ("value",)}
 MODIFIERS = {
     "scale": "All values times this.",
     "shift": "Then all values plus this.",
@@ -52,7 +52,9 @@ DTYPES = (*FLOATS, "int64", "int32", "int16", "uint8", "bool")
 MAX_DIMS = 8  # what the protocol carries
 MAX_ENTRIES = 4_000_000  # of a case's inputs together: 32 MB, sent to two processes
 
-near = functools.partial(did_you_mean, parts=False)  # a sentence, where a word is nearly right
+suggest_word = functools.partial(
+    did_you_mean, parts=False
+)  # a sentence, where a word is nearly right
 
 
 class RecipeError(Exception):
@@ -112,11 +114,11 @@ def read_input(value: object) -> Recipe:
     allowed = [*OPTIONS.get(generator, ()), *MODIFIERS]
     for key in value:
         if key not in (generator, *allowed):
-            found = f"found the key {key!r}{near(key, allowed)}"
+            found = f"found the key {key!r}{suggest_word(key, allowed)}"
             raise RecipeError(f"{generator} takes {', '.join(allowed)}, {found}", key)
     for key, words in (("dtype", DTYPES), ("layout", LAYOUTS)):
         if value.get(key) not in (None, *words):
-            raise RecipeError(not_listed(value[key], words), key)
+            raise RecipeError(unknown_word_message(value[key], words), key)
     options = {k: v for k, v in value.items() if k not in {generator, "dtype", "layout"}}
     _check_options(generator, options)
     written, dtype, layout = value[generator], value.get("dtype"), value.get("layout")
@@ -133,7 +135,7 @@ def _generator(value: Mapping[str, Any]) -> str:
     if len(named) == 1:
         return named[0]
     words = [] if named else [key for key in value if key not in MODIFIERS]
-    hint = next(filter(None, (near(key, GENERATORS) for key in words)), "")
+    hint = next(filter(None, (suggest_word(key, GENERATORS) for key in words)), "")
     if [*value.values()] == [None]:
         hint = f"; the place of a number needs quotes, '{{{next(iter(value))}}}'"
     raise RecipeError(
@@ -152,7 +154,7 @@ def _check_options(generator: str, options: Mapping[str, Any]) -> None:
         whole = generator == "integers" and key in {"from", "to"}
         if whole and (int(number) != number or abs(number) > 1 << 53):
             raise RecipeError(f"expected a whole number, found {number!r}", key)
-    if not options.keys() >= set(needed := NEEDED.get(generator, ())):
+    if not options.keys() >= set(needed := REQUIRED_OPTIONS.get(generator, ())):
         raise RecipeError(f"{generator} needs {' and '.join(needed)}")
     if generator in {"integers", "uniform"} and options.get("from", 0) > options.get("to", 1):
         raise RecipeError("expected from to be at most to", "from")
@@ -175,10 +177,10 @@ def is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def not_listed(value: object, allowed: Sequence[str]) -> str:
+def unknown_word_message(value: object, allowed: Sequence[str]) -> str:
     """What is expected and found of a word that has to be one of a list."""
     listed = ", ".join(allowed)
-    return f"expected one of {listed}, found {value!r}{near(value, allowed)}"
+    return f"expected one of {listed}, found {value!r}{suggest_word(value, allowed)}"
 
 
 def _shaped(recipe: Recipe, written: object) -> Recipe:
@@ -224,7 +226,7 @@ RESERVED = {
 }
 MAX_DRAWS = 24  # of a case: each is one
 
-Fault = tuple[tuple[str | int, ...], str]  # the keys that lead to it, and a sentence
+CaseError = tuple[tuple[str | int, ...], str]  # the keys that lead to it, and a sentence
 _NO_LIMITS = Limits()
 
 
@@ -242,33 +244,33 @@ class CaseRecipe:
     draws: int = 1
 
     @property
-    def others(self) -> tuple[str, ...]:
+    def extra_draw_names(self) -> tuple[str, ...]:
         """What its further draws are called."""
         return tuple(f"{self.name} ({number})" for number in range(2, self.draws + 1))
 
 
 def read_cases(
     cases: Mapping[str, Mapping[str, Any]],
-) -> tuple[dict[str, CaseRecipe], list[Fault]]:
+) -> tuple[dict[str, CaseRecipe], list[CaseError]]:
     """Read all cases, resolving `extends`.
 
     Returns:
         The cases, and what is wrong with them: in place of what cannot be read stands a default.
     """
-    faults: list[Fault] = []
+    faults: list[CaseError] = []
     return {name: _case(name, cases, faults) for name in cases}, faults
 
 
-def every_draw(cases: Mapping[str, CaseRecipe]) -> dict[str, CaseRecipe]:
+def expand_draws(cases: Mapping[str, CaseRecipe]) -> dict[str, CaseRecipe]:
     """The cases with further draws of them as cases of their own."""
     return {
         name: replace(case, name=name)
         for case in cases.values()
-        for name in (case.name, *case.others)
+        for name in (case.name, *case.extra_draw_names)
     }
 
 
-def shape_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:
+def shape_source_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:
     """The names from which an input takes its shape, nearest first; its own where they circle."""
     chain: list[str] = []
     like = inputs[name].like
@@ -278,7 +280,7 @@ def shape_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:
     return chain
 
 
-def _case(name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[Fault]) -> CaseRecipe:
+def _case(name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[CaseError]) -> CaseRecipe:
     """Read one case, and note what is wrong with it."""
 
     def note(text: str, *keys: str, case: str = name) -> None:
@@ -295,13 +297,13 @@ def _case(name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[Fault]
     dtype, layout = written.get("dtype", "float64"), written.get("layout", "contiguous")
     for option, value, allowed in (("dtype", dtype, FLOATS), ("layout", layout, LAYOUTS)):
         if value not in allowed:
-            note(not_listed(value, allowed), option)
+            note(unknown_word_message(value, allowed), option)
     frozen = written.get("frozen", [])
     if not isinstance(frozen, list) or not all(n in list(inputs) for n in frozen):
         note(f"expected a list of this case's inputs, found {frozen!r}", "frozen")
         frozen = []
     for key, recipe in inputs.items():
-        if key in shape_chain(key, inputs):
+        if key in shape_source_chain(key, inputs):
             note(f"{key} cannot take its own shape", key)
         elif recipe.like in inputs and not inputs[recipe.like].is_array:
             if isinstance(text := written[recipe.like], str):
@@ -310,7 +312,7 @@ def _case(name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[Fault]
             else:
                 note(f"expected 'like' an array, found {recipe.like}", key)
     # Where only a result says how many an input has, it has none here.
-    last = (inputs.get([key, *shape_chain(key, inputs)][-1], Recipe(None)) for key in inputs)
+    last = (inputs.get([key, *shape_source_chain(key, inputs)][-1], Recipe(None)) for key in inputs)
     entries = sum(math.prod(one.shape) for one in last if one.shape is not None)
     if entries > MAX_ENTRIES:
         note(f"expected at most {MAX_ENTRIES:,} entries in all inputs, found {entries:,}")
@@ -347,7 +349,7 @@ def _written(
         parent = cases[chain[-1]]["extends"]
         if not isinstance(parent, str) or parent not in cases or parent in chain:
             others = [case for case in cases if case not in chain]
-            found = "itself" if parent in chain else f"{parent!r}{near(parent, others)}"
+            found = "itself" if parent in chain else f"{parent!r}{suggest_word(parent, others)}"
             note(f"expected the name of another case, found {found}", "extends", case=chain[-1])
             break
         chain.append(parent)
@@ -358,13 +360,15 @@ def _written(
 # -- what steps read and give ----------------------------------------------------------------------
 
 
-def case_names(check: Check, steps: tuple[Step, ...], cases: dict[str, CaseRecipe]) -> list[str]:
+def cases_of_check(
+    check: Check, steps: tuple[Step, ...], cases: dict[str, CaseRecipe]
+) -> list[str]:
     """The cases of a check, in the order of the file; `all`: those that have the run's inputs."""
     if check.cases == "all":
-        wanted = free_names(steps).keys()
+        wanted = run_inputs(steps).keys()
         return [name for name, case in cases.items() if wanted <= case.inputs.keys()]
     listed = [check.cases] if isinstance(check.cases, str) else list(check.cases)
-    draws = (cases[name].others if name in cases else () for name in listed)
+    draws = (cases[name].extra_draw_names if name in cases else () for name in listed)
     return [
         each
         for name, others in zip(listed, draws, strict=True)
@@ -372,28 +376,28 @@ def case_names(check: Check, steps: tuple[Step, ...], cases: dict[str, CaseRecip
     ]
 
 
-def free_names(steps: Iterable[Step]) -> dict[str, Step]:
+def run_inputs(steps: Iterable[Step]) -> dict[str, Step]:
     """The inputs: names that are read before a step assigns them, each with its first reader."""
     assigned: set[str] = set()
     free: dict[str, Step] = {}
     for step in steps:
-        for name in step.reads:
+        for name in step.names_read:
             if name not in assigned:
                 free.setdefault(name, step)
         assigned.update(step.targets)
     return free
 
 
-def results(steps: Iterable[Step]) -> list[str]:
+def assigned_names(steps: Iterable[Step]) -> list[str]:
     """Names that the steps assign."""
     return [name for step in steps for name in step.targets]
 
 
-def producing(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
+def steps_producing(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
     """The steps that a result needs, in order, and no others."""
     needed, kept = {name}, []
     for step in reversed(steps):
         if needed & set(step.targets):
             kept.append(step)
-            needed |= set(step.reads)
+            needed |= set(step.names_read)
     return tuple(reversed(kept))

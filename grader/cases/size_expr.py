@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 Sizes = Mapping[str, Any]  # scalars and arrays by name
-MOST_LETTERS = 200  # of an amount
+MAX_AMOUNT_LENGTH = 200  # of an amount
 _OPERATIONS: dict[type[ast.AST], Callable[..., float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -30,7 +30,7 @@ class AmountError(Exception):
     """The amount is not written as the format says, or names something unknown."""
 
 
-def names(amount: str | float) -> set[str]:
+def names_in_amount(amount: str | float) -> set[str]:
     """Names that the amount needs.
 
     Raises:
@@ -41,7 +41,7 @@ def names(amount: str | float) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-def value(amount: str | float, known: Sizes) -> float:
+def evaluate_amount(amount: str | float, known: Sizes) -> float:
     """Work out the amount from scalars and arrays by name.
 
     Raises:
@@ -57,8 +57,8 @@ def value(amount: str | float, known: Sizes) -> float:
 
 def _tree(amount: str | float) -> ast.expr:
     text = re.sub(r"(?<![A-Za-z_.])bytes\s*$", "", str(amount)).strip()
-    if len(text) > MOST_LETTERS:
-        raise AmountError(f"expected an amount of at most {MOST_LETTERS} characters")
+    if len(text) > MAX_AMOUNT_LENGTH:
+        raise AmountError(f"expected an amount of at most {MAX_AMOUNT_LENGTH} characters")
     try:
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):

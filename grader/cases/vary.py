@@ -14,10 +14,10 @@ import yaml
 from grader.cases.recipe import FLOATS, CaseRecipe, Recipe
 from grader.model.mutation import Reach
 
-LARGEST = 9  # side of an array that was smaller before
+MAX_RESIZED_SIDE = 9  # side of an array that was smaller before
 
 
-def varied(
+def vary_case(
     case: CaseRecipe,
     cases: Sequence[CaseRecipe],
     rng: random.Random,
@@ -31,13 +31,13 @@ def varied(
     """
     inputs = dict(case.inputs)
     if reach is Reach.VALUES or rng.random() < 0.25:
-        inputs = {name: rounder(recipe) for name, recipe in inputs.items()}
+        inputs = {name: with_small_integers(recipe) for name, recipe in inputs.items()}
     if reach is Reach.VALUES:
         changed = replace(case, inputs=inputs)
         return None if changed == case else changed
     sizes = {
-        n: min(rng.choice([1, 2, 3, max(1, n - 1), n + 1, n]), max(n, LARGEST))
-        for n in sorted(sides(case))
+        n: min(rng.choice([1, 2, 3, max(1, n - 1), n + 1, n]), max(n, MAX_RESIZED_SIDE))
+        for n in sorted(variable_side_lengths(case))
     }
     taken = _numbers(case, cases, rng) if reach is Reach.NUMBERS else {}
     inputs = {
@@ -55,7 +55,7 @@ def varied(
     return None if changed == case else changed
 
 
-def sibling(case: CaseRecipe, number: int, *, fixed: int = 0) -> CaseRecipe | None:
+def resized_case(case: CaseRecipe, number: int, *, fixed: int = 0) -> CaseRecipe | None:
     """A case of other shapes for one whose arrays are written out; None where none are.
 
     One that is written out gives the same numbers however often it is drawn.  Lengths that are
@@ -87,7 +87,7 @@ def _drawn(recipe: Recipe, grows: int, fixed: int) -> Recipe:
     return Recipe(made[0], None, shape, None, made[1], recipe.dtype, recipe.layout)
 
 
-def rounder(recipe: Recipe) -> Recipe:
+def with_small_integers(recipe: Recipe) -> Recipe:
     """Small whole numbers, with zeros and ties among them, for what may be any number.
 
     What is drawn with a purpose stays: probabilities, classes, distinct values, bounded ones.
@@ -106,7 +106,7 @@ def rounder(recipe: Recipe) -> Recipe:
     return Recipe("integers", None, shape, recipe.like, options, recipe.dtype, recipe.layout)
 
 
-def written(case: CaseRecipe, names: Collection[str]) -> list[str]:
+def format_inputs(case: CaseRecipe, names: Collection[str]) -> list[str]:
     """The inputs of a case as they are written in a spec, each on one line."""
     lines = {name: _written(recipe) for name, recipe in case.inputs.items() if name in names}
     plain = {"dtype": "float64", "layout": "contiguous"}
@@ -120,13 +120,13 @@ def written(case: CaseRecipe, names: Collection[str]) -> list[str]:
     ]
 
 
-def with_sides(case: CaseRecipe, lengths: Mapping[int, int]) -> CaseRecipe:
+def with_side_lengths(case: CaseRecipe, lengths: Mapping[int, int]) -> CaseRecipe:
     """The case with other lengths in the place of some, wherever they stand."""
     inputs = {name: _resized(recipe, lengths) for name, recipe in case.inputs.items()}
     return replace(case, inputs=inputs)
 
 
-def sides(case: CaseRecipe) -> set[int]:
+def variable_side_lengths(case: CaseRecipe) -> set[int]:
     """Every length of a side that may change; equal ones are taken to belong together.
 
     What an array that is written out has for a side cannot change, so nothing of that length does.

@@ -16,30 +16,36 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from types import SimpleNamespace
 
-from grader.classroom.report import find
-from grader.classroom.results import Results
-from grader.classroom.student import UNSEEN, seen
-from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, Terms, whole
+from grader.classroom.report import class_findings
+from grader.classroom.results import ClassResults
+from grader.classroom.student import HIDDEN_CHECK_NOTICE, student_view
+from grader.model.classroom import (
+    RESULTS_FORMAT,
+    AssignedQuestion,
+    ClassEntry,
+    ClassSettings,
+    round_points,
+)
 from grader.model.errors import UsageError, did_you_mean
 from grader.model.report import PartResult, Verdict
 from grader.reports.blocks import render_text
 from grader.reports.json import to_json
-from grader.reports.sheet import LINE_LIMIT, harmless, inert
-from grader.reports.words import deciding
+from grader.reports.sheet import LINE_LIMIT, escape_line, escape_text
+from grader.reports.words import failing_required_checks
 
-Cell = str | int | float | None
-Json = dict[str, object]
+CsvCell = str | int | float | None
+JsonObject = dict[str, object]
 
 
 def export(
-    results: Results, format: str, *, student: str | None = None, wide: bool = False
+    results: ClassResults, format: str, *, student: str | None = None, wide: bool = False
 ) -> Iterator[str]:
     """Give what counts in a class, or of one student of it, in pieces of text.
 
     The format is csv (`wide`: a row per student, not per student and question), jsonl, or
     gradescope, which is of one student.
     """
-    everybody = results.students()
+    everybody = results.all_students()
     if student is None and format == "gradescope":
         if len(everybody) != 1:
             raise UsageError(
@@ -52,16 +58,20 @@ def export(
             f"{results.folder}: no student {student}{did_you_mean(student, everybody)}",
             hint="drill class report lists everybody",
         )
-    entries = (e for e in results.entries() if student in {None, e.handed.student})
+    entries = (e for e in results.counting_entries() if student in {None, e.hand_in.student})
     if format == "csv":
-        yield from rows(wide_rows(entries, results.terms) if wide else long_rows(entries))
+        yield from csv_rows(
+            wide_rows(entries, results.class_settings) if wide else long_rows(entries)
+        )
     elif format == "jsonl":
-        yield from (f"{line(entry)}\n" for entry in entries)
+        yield from (f"{entry_line(entry)}\n" for entry in entries)
     else:
-        yield dumped(gradescope(results.terms.questions, {e.question.id: e for e in entries}))
+        yield to_json_text(
+            gradescope_result(results.class_settings.questions, {e.question.id: e for e in entries})
+        )
 
 
-def dumped(content: object) -> str:
+def to_json_text(content: object) -> str:
     """A document of strict JSON in ASCII."""
     return f"{json.dumps(content, indent=2, allow_nan=False)}\n"
 
@@ -73,27 +83,27 @@ _PLACES = re.compile(rf"(^[ \u00a0]*|[,;|\t\r\n\"][ \u00a0]*)(?=[{_BEGINS}])")
 _MOST = 40 * LINE_LIMIT  # characters of a cell: half of what a spreadsheet takes
 
 
-def rows(table: Iterable[Sequence[Cell]]) -> Iterator[str]:
+def csv_rows(table: Iterable[Sequence[CsvCell]]) -> Iterator[str]:
     """Each row as one line of CSV, all text in quotes, None as an empty cell."""
     echo = SimpleNamespace(write=str)  # writerow returns what this does
     writer = csv.writer(echo, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     for row in table:
-        yield writer.writerow(map(no_formula, row))
+        yield writer.writerow(map(escape_formula, row))
 
 
-def no_formula(value: Cell) -> Cell:
+def escape_formula(value: CsvCell) -> CsvCell:
     """A cell in which nothing is a formula, wherever a program begins one."""
-    return _PLACES.sub(r"\1'", inert(value, _MOST)) if isinstance(value, str) else value
+    return _PLACES.sub(r"\1'", escape_line(value, _MOST)) if isinstance(value, str) else value
 
 
-def long_rows(entries: Iterable[Entry]) -> Iterator[Sequence[Cell]]:
+def long_rows(entries: Iterable[ClassEntry]) -> Iterator[Sequence[CsvCell]]:
     """One row per student and question, the names of the columns first."""
     yield (
         "student", "name", "email", "question", "points", "of", "weight", "verdict", "parts",
         "misconceptions", "late", "when", "sha256", "file", "seed", "note",
     )  # fmt: skip
     for entry in entries:
-        handed = entry.handed
+        handed = entry.hand_in
         report = entry.report
         question = entry.question
         parts = [part for part in report.parts if part.of] if report else []
@@ -108,20 +118,20 @@ def long_rows(entries: Iterable[Entry]) -> Iterator[Sequence[Cell]]:
         )  # fmt: skip
 
 
-def wide_rows(entries: Iterable[Entry], terms: Terms) -> Iterator[Sequence[Cell]]:
+def wide_rows(entries: Iterable[ClassEntry], terms: ClassSettings) -> Iterator[Sequence[CsvCell]]:
     """One row per student, with columns for each question."""
     more = ("", " verdict", " late", " note")
     names = [f"{q.id}{name}" for q in terms.questions for name in more]
     yield ("student", "name", "email", "total", "of", *names)
-    for one in find(terms, entries).students:
+    for one in class_findings(terms, entries).students:
         cells = [(r.points, r.verdict, "late" if r.late else "", r.note) for r in one.results]
-        yield (one.id, one.name, one.email, one.points, terms.of, *chain(*cells))
+        yield (one.id, one.name, one.email, one.points, terms.max_points, *chain(*cells))
 
 
-def line(entry: Entry) -> str:
+def entry_line(entry: ClassEntry) -> str:
     """An entry as one line of strict JSON in ASCII; `points` is null where nothing is graded."""
     question = entry.question
-    handed = entry.handed
+    handed = entry.hand_in
     report = entry.report
     content = {
         "format": RESULTS_FORMAT,
@@ -137,8 +147,8 @@ def line(entry: Entry) -> str:
 
 # Gradescope: a test with a score per part; what fails is said in its text.  Nothing hidden becomes
 # a test: one that is hidden would hide the student's total as well.
-_TEXT: Json = {"output_format": "text", "visibility": "visible"}
-_FRAME: Json = {
+_TEXT: JsonObject = {"output_format": "text", "visibility": "visible"}
+_FRAME: JsonObject = {
     **_TEXT,
     "test_output_format": "text",
     "test_name_format": "text",
@@ -147,50 +157,52 @@ _FRAME: Json = {
 _NOT_YOURS = "This is not your fault, and it is not a zero: your instructor has to look at it."
 
 
-def gradescope(asked: Sequence[AssignedQuestion], entries: Mapping[str, Entry]) -> Json:
+def gradescope_result(
+    asked: Sequence[AssignedQuestion], entries: Mapping[str, ClassEntry]
+) -> JsonObject:
     """The result of one student: what counts of each question that was asked, by its id."""
     if faults := [e.note for e in entries.values() if e.points is None]:
-        return not_graded("; ".join(dict.fromkeys(faults)))
+        return ungraded_result("; ".join(dict.fromkeys(faults)))
     seconds = sum(e.report.seconds for e in entries.values() if e.report is not None)
-    notable = (e for e in entries.values() if e.adjusted or (e.report and e.note))
+    notable = (e for e in entries.values() if e.adjustment_note or (e.report and e.note))
     said = [f"{entry.question.id}: {entry.note}." for entry in notable]
-    total = whole(sum(e.question.weighted(e.points or 0) for e in entries.values()))
+    total = round_points(sum(e.question.weighted_points(e.points or 0) for e in entries.values()))
     if any(entry.late for entry in entries.values()):
         said.insert(0, "It came after the deadline.")
     return {
         **_FRAME,
-        **({"output": harmless("\n".join(said))} if said else {}),
+        **({"output": escape_text("\n".join(said))} if said else {}),
         # In the place of the sum of the tests, which say what was earned.
-        **({"score": total} if any(e.adjusted for e in entries.values()) else {}),
+        **({"score": total} if any(e.adjustment_note for e in entries.values()) else {}),
         "execution_time": round(seconds, 3),
         "tests": [test for one in asked for test in _tests(one, entries.get(one.id))],
     }
 
 
-def not_graded(reason: str, instructor: str = "") -> Json:
+def ungraded_result(reason: str, instructor: str = "") -> JsonObject:
     """The result where a grade could not finish: why, and what the instructor has to do.
 
     There is no score anywhere: any number would be the student's zero.
     """
-    said = f"{_NOT_YOURS}\n\nWhy: {harmless(reason) or 'unknown'}"
+    said = f"{_NOT_YOURS}\n\nWhy: {escape_text(reason) or 'unknown'}"
     if instructor:
-        said += f"\n\nTo the instructor: {harmless(instructor)}"
+        said += f"\n\nTo the instructor: {escape_text(instructor)}"
     test = {"name": "NOT GRADED", "status": "failed", "output": said, **_TEXT}
     return {**_FRAME, "output": f"NOT GRADED. {_NOT_YOURS}", "tests": [test]}
 
 
-def _tests(question: AssignedQuestion, entry: Entry | None) -> Iterator[Json]:
+def _tests(question: AssignedQuestion, entry: ClassEntry | None) -> Iterator[JsonObject]:
     """A test for each part that counts, or one where nothing was graded."""
     report = entry.report if entry is not None else None
     if report is None:
-        reason = inert(entry.handed.fault) if entry is not None else ""
+        reason = escape_line(entry.hand_in.fault) if entry is not None else ""
         ends = "txt" if question.is_text else "py"
         said = reason or f"nothing handed in: expected a file {question.id}.{ends}"
         part = PartResult(question.id, Verdict.FAIL, 0, question.of)
         yield _test(question, question.id, part, said)
         return
-    shown = seen(report, question.hidden)
-    failing = deciding(shown.report)
+    shown = student_view(report, question.hidden)
+    failing = failing_required_checks(shown.report)
     for number in question.parts:
         if number > len(report.parts):
             continue
@@ -202,20 +214,20 @@ def _tests(question: AssignedQuestion, entry: Entry | None) -> Iterator[Json]:
         elif part.verdict is Verdict.SKIPPED:
             said = "Not asked yet: a part before it does not pass."
         elif not failing or failing[0].part == number:
-            said = render_text(shown.told())
+            said = render_text(shown.feedback_blocks())
             ideas = [] if report.unchanged else [i.id for i in shown.report.misconceptions]
         elif names := [check.id for check in failing if check.part == number]:
             said = f"Fails: {', '.join(names)}.\n"
-        said += UNSEEN if number in shown.unseen else ""
+        said += HIDDEN_CHECK_NOTICE if number in shown.parts_failed_by_hidden_checks else ""
         name = f"{question.id}, part {number}" if len(question.parts) > 1 else question.id
         yield _test(question, name, part, said.strip()) | {"tags": ideas}
 
 
-def _test(question: AssignedQuestion, name: str, part: PartResult, said: str) -> Json:
+def _test(question: AssignedQuestion, name: str, part: PartResult, said: str) -> JsonObject:
     return {
         "name": name,
-        "score": question.weighted(part.points),
-        "max_score": question.weighted(part.of),
+        "score": question.weighted_points(part.points),
+        "max_score": question.weighted_points(part.of),
         "status": "passed" if part.verdict is Verdict.PASS else "failed",
         "output": said,
         **_TEXT,

@@ -25,7 +25,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, NamedTuple
 
-from grader.bank.storage import read_regular
+from grader.bank.storage import read_regular_file
 from grader.classroom.layout import (
     ANY,
     ARCHIVE,
@@ -37,31 +37,33 @@ from grader.classroom.layout import (
     AnswerNames,
     Claim,
     Layout,
-    Pattern,
-    acts,
-    detected,
+    PatternLayout,
+    detect_layout,
+    file_suffix,
+    has_control_characters,
     is_markdown,
-    submitters,
-    suffix,
+    read_submitters,
     version_numbers,
 )
-from grader.classroom.notebook import MOST_BYTES, code_of
-from grader.model.classroom import HandIn, Program
+from grader.classroom.notebook import MAX_BYTES, notebook_code
+from grader.model.classroom import HandIn, SubmittedProgram
 from grader.model.errors import UsageError
-from grader.model.numerals import joined, quantity
+from grader.model.numerals import format_count, join_words
 from grader.model.question import Question
-from grader.reports.sheet import inert
-from grader.sandbox import Closing
+from grader.reports.sheet import escape_line
+from grader.sandbox import Closeable
 
 # Of other files: a notebook with the pictures that cells have shown, a zip file that is handed in
 # (and all that is unpacked of it), what Gradescope says with all that programs printed.
-MOST = {".ipynb": 16_000_000, ARCHIVE: 64_000_000, ".yml": 64_000_000}
-MOST_FILES = 20  # that one student may hand in for one question
-MOST_ENTRIES = 20_000  # files in a zip file that is handed in, and in those in it
+MAX_BYTES_BY_SUFFIX = {".ipynb": 16_000_000, ARCHIVE: 64_000_000, ".yml": 64_000_000}
+MAX_FILES = 20  # that one student may hand in for one question
+MAX_ENTRIES = 20_000  # files in a zip file that is handed in, and in those in it
 DEEPEST_ARCHIVE = 3  # zip files in each other, from the one that was handed in
-LONGEST = 1000  # characters of a path
-SHOWN = 5  # files that are named
-FAR = LONGEST  # deeper than any path: the rank of a file that is known by what it defines
+MAX_PATH_LENGTH = 1000  # characters of a path
+MAX_LISTED_FILES = 5  # files that are named
+UNKNOWN_DEPTH = (
+    MAX_PATH_LENGTH  # deeper than any path: the rank of a file that is known by what it defines
+)
 _NOT_THEIRS = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"})  # of programs
 # A function or class at the left margin, of a notebook too.
 _DEFINED = re.compile(rb"(?:^|\\n|\")(?:def|class)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
@@ -77,7 +79,7 @@ _DAMAGE = (
 )  # fmt: skip
 
 
-class Packed(NamedTuple):
+class ZippedContent(NamedTuple):
     """Content from a zip file, compressed in a temporary file.
 
     The temporary file has no name, so nothing of it is left whatever ends the program. Compressed,
@@ -89,7 +91,7 @@ class Packed(NamedTuple):
     size: int
 
     @classmethod
-    def of(cls, content: bytes, file: IO[bytes]) -> Packed:
+    def store_content(cls, content: bytes, file: IO[bytes]) -> ZippedContent:
         """Add content to the file."""
         packed = zlib.compress(content, 1)
         start = file.seek(0, os.SEEK_END)
@@ -108,11 +110,13 @@ class FoundFile(NamedTuple):
     path: str  # from the root, with `/`; what is in a zip file lies below its name
     at: str = ""  # UTC, ISO 8601: when it was changed last, as the instructor's side says
     fault: str = ""  # why there is nothing to be read, one sentence
-    stray: bool = False  # whether it is nobody's, whatever its path: the fault is not a student's
-    unread: bool = False  # whether the fault is the grader's
-    bytes_at: Path | Packed | None = None  # where they are
+    is_stray: bool = (
+        False  # whether it is nobody's, whatever its path: the fault is not a student's
+    )
+    is_unread: bool = False  # whether the fault is the grader's
+    bytes_at: Path | ZippedContent | None = None  # where they are
 
-    def unreadable(self, error: Exception) -> FoundFile:
+    def with_error(self, error: Exception) -> FoundFile:
         """Return it with the reason why it cannot be read.
 
         A UsageError is a fault of the file, an OSError one of this machine. Anything else is a bug
@@ -121,12 +125,12 @@ class FoundFile(NamedTuple):
         if isinstance(error, UsageError):
             return self._replace(fault=error.message)
         if isinstance(error, OSError):
-            return self._replace(fault=f"cannot be read: {error.strerror or error}", stray=True)
-        text = inert(f"{type(error).__name__}: {error}", 200)
-        return self._replace(fault=f"the grader failed to read it ({text})", unread=True)
+            return self._replace(fault=f"cannot be read: {error.strerror or error}", is_stray=True)
+        text = escape_line(f"{type(error).__name__}: {error}", 200)
+        return self._replace(fault=f"the grader failed to read it ({text})", is_unread=True)
 
 
-class HandIns(Closing):
+class HandIns(Closeable):
     """The files of a class; iterated over, those that are answers, with their programs."""
 
     def __init__(
@@ -157,9 +161,11 @@ class HandIns(Closing):
             found = "something else" if root.exists() else "none"
             raise UsageError(f"{root}: expected a folder or a zip file, found {found}")
         self.names = AnswerNames(asked, texts, others)
-        described = Pattern(pattern, self.names) if pattern else None
+        described = PatternLayout(pattern, self.names) if pattern else None
         self.unused: list[tuple[str, str]] = []  # programs that are no student's answer, and why
-        self.lacking: list[str] = []  # students without an answer, once for each question
+        self.students_without_file: list[
+            str
+        ] = []  # students without an answer, once for each question
         self.joined: dict[str, list[str]] = {}  # files that a program imports, by its path
         self.recognized: dict[str, str] = {}  # questions of files with another name, by path
         self.students: set[str] = set()  # who has an answer, right or wrong
@@ -168,14 +174,16 @@ class HandIns(Closing):
         self._skip = skip
         self._known = known
         self._asks = {
-            one.id: {*(one.spec.answers if one.id in self.names.texts else one.names_of())}
+            one.id: {
+                *(one.spec.answers if one.id in self.names.texts else one.signatures_for_part())
+            }
             for one in known.values()
         }
         self._temporary = tempfile.TemporaryFile(prefix="drill-hand-ins-")  # noqa: SIM115 `close`
         self._bytes_left = self._entries_left = 0  # of the zip file that a student handed in
         try:
             self.files = sorted(self._found(), key=lambda one: one.path.split("/"))
-            self.layout: Layout | Pattern = described or self._detected(layout)
+            self.layout: Layout | PatternLayout = described or self._detected(layout)
         except BaseException:
             self.close()
             raise
@@ -184,16 +192,16 @@ class HandIns(Closing):
         self._temporary.close()
 
     def _detected(self, name: str) -> Layout:
-        found = detected([one.path for one in self.files], self.names, name)
-        at = f"{found.around}/{METADATA}" if found.around else METADATA
+        found = detect_layout([one.path for one in self.files], self.names, name)
+        at = f"{found.base_folder}/{METADATA}" if found.base_folder else METADATA
         for file in self.files:
             if found.name == "gradescope" and file.path == at:
                 if file.fault:
                     raise UsageError(f"{at}: {file.fault}")
-                found = found._replace(people=submitters(_content(file)))
+                found = found._replace(claims_by_folder=read_submitters(_content(file)))
         return found
 
-    def __iter__(self) -> Iterator[tuple[HandIn, Program]]:
+    def __iter__(self) -> Iterator[tuple[HandIn, SubmittedProgram]]:
         """Give every file that is somebody's answer, with its program, the last one last.
 
         If there is no program in it, the hand-in has a `fault` (the student's) or is `unread` (the
@@ -204,11 +212,13 @@ class HandIns(Closing):
         self.students = answering = set[str]()
         why = {one.path: self._why(one) for one in self.files}  # a file is not used
         for file in self.files:
-            claims = [] if file.stray else self.layout.claims(file.path)
+            claims = [] if file.is_stray else self.layout.claims(file.path)
             if claims and all(one.rank[0] == NONE for one in claims):
                 answered = self._defines_answer_to(file)
                 claims = [
-                    one._replace(rank=(ANY, FAR + one.rank[1])) if one.question == answered else one
+                    one._replace(rank=(ANY, UNKNOWN_DEPTH + one.rank[1]))
+                    if one.question == answered
+                    else one
                     for one in claims
                 ]
             if claims and why[file.path] and all(one.rank[0] == NONE for one in claims):
@@ -216,7 +226,7 @@ class HandIns(Closing):
             for claim in claims:
                 dated = claim._replace(at=file.at) if claim.at is None else claim
                 claimed.setdefault((claim.student, claim.question), []).append((dated, file))
-                if suffix(file.path) == ".py" and not file.fault:
+                if file_suffix(file.path) == ".py" and not file.fault:
                     folder, _, name = file.path.rpartition("/")
                     stem = name.rpartition(".")[0]
                     beside.setdefault((claim.student, folder), {})[stem] = file
@@ -224,7 +234,7 @@ class HandIns(Closing):
                     answering.add(claim.student)
                 if claim.rank[0] != NONE and not file.fault:
                     why[file.path] = "another file is more likely the answer"
-        self.lacking = []
+        self.students_without_file = []
         self.joined = {}
         self.recognized = {}
         for (student, _), found in claimed.items():
@@ -234,10 +244,10 @@ class HandIns(Closing):
             best = min(claim.rank for claim, _ in found)
             likely = sorted((one for one in found if one[0].rank == best), key=_in_time)
             if best[0] < UNFIT:
-                likely = [f for f in likely if f[1].unread or not f[1].fault] or likely
-                given: list[tuple[HandIn, Program]] = []
+                likely = [f for f in likely if f[1].is_unread or not f[1].fault] or likely
+                given: list[tuple[HandIn, SubmittedProgram]] = []
                 taken = set[str]()
-                for claim, file in likely[-MOST_FILES:]:
+                for claim, file in likely[-MAX_FILES:]:
                     folder = file.path.rpartition("/")[0]
                     modules = beside.get((claim.student, folder), {})
                     try:
@@ -245,35 +255,35 @@ class HandIns(Closing):
                         why[file.path] = ""
                         taken |= {modules[name].path for name in given[-1][1].modules}
                     except OSError as error:  # of this machine, and not the student's
-                        why[file.path] = file.unreadable(error).fault
+                        why[file.path] = file.with_error(error).fault
                 why |= dict.fromkeys(sorted(taken), "")
                 # What another program imports is no answer by itself.
                 for handed, program in [one for one in given if one[0].path not in taken] or given:
-                    if best >= (ANY, FAR):
+                    if best >= (ANY, UNKNOWN_DEPTH):
                         self.recognized[handed.path] = handed.question
                     if program.modules:
                         self.joined[handed.path] = [f"{name}.py" for name in program.modules]
                     yield handed, program
             elif best[0] == UNFIT or student not in answering:  # the likeliest file says why
                 asks = self._asks.get(likely[0][0].question, set())
-                ends = self.names.ends_of(likely[0][0].question)
+                ends = self.names.suffixes_for(likely[0][0].question)
                 claim, file = max(
                     likely,
                     key=lambda one: (
                         len(asks & self._defined(one[1])),
-                        suffix(one[1].path) in ends,
+                        file_suffix(one[1].path) in ends,
                         self._why(one[1]),
                     ),
                 )
                 name = file.path.rpartition("/")[2]
                 fault = f"expected a {' or '.join(ends)} file, found {name}"
-                if best[0] != UNFIT and suffix(file.path) in ends:
+                if best[0] != UNFIT and file_suffix(file.path) in ends:
                     fault = self._unnamed(file, claim.question)
                 fault = file.fault or fault
                 why[file.path] = fault if best[0] == UNFIT else why[file.path]
                 to = f" to {claim.question}" if student in answering else ""
-                if not file.unread:
-                    self.lacking.append(student + to)
+                if not file.is_unread:
+                    self.students_without_file.append(student + to)
                 yield _handed(file._replace(fault=fault), claim, {})
         self.unused[:] = [(path, said) for path, said in why.items() if said]
 
@@ -289,8 +299,8 @@ class HandIns(Closing):
     def _defined(self, file: FoundFile) -> set[str]:
         """Return the names of functions, classes or answers that a file seems to define."""
         content = b""
-        end = suffix(file.path)
-        if not file.fault and end in self.names.ends:
+        end = file_suffix(file.path)
+        if not file.fault and end in self.names.suffixes:
             with suppress(OSError, UsageError):
                 content = _as_utf8(_content(file))
         pattern = _DEFINED if end in PROGRAMS else _ANSWERED
@@ -301,41 +311,45 @@ class HandIns(Closing):
 
         A file or folder that is named after any question answers no other.
         """
-        if file.fault or any(self.names.begins(name)[0] for name in file.path.split("/")):
+        if file.fault or any(
+            self.names.split_question_name(name)[0] for name in file.path.split("/")
+        ):
             return ""
         defined = self._defined(file)
-        fitting = self.names.fitting(suffix(file.path))
+        fitting = self.names.questions_for_suffix(file_suffix(file.path))
         found = [one for one in fitting if defined & self._asks.get(one, set())]
         return found[0] if len(found) == 1 else ""
 
     def _unnamed(self, file: FoundFile, question: str = "") -> str:
         """Say that a file names no question of the class, and what to call it."""
         name = file.path.rpartition("/")[2]
-        end = suffix(file.path)
-        other = self.names.begins(name)[0]
+        end = file_suffix(file.path)
+        other = self.names.split_question_name(name)[0]
         if other and other not in self.names.ids:
             return f"{name} is named after {other}, which is no question of the class"
         defined = self._defined(file)
-        meant = [one for one in self.names.fitting(end) if question in {"", one}]
+        meant = [one for one in self.names.questions_for_suffix(end) if question in {"", one}]
         named = [one for one in meant if self._asks.get(one, set()) & defined]
-        known = joined(sorted(self._asks[named[0]] & defined)) if named else ""
+        known = join_words(sorted(self._asks[named[0]] & defined)) if named else ""
         what = f"; it defines {known}" if named else ""
-        new = " or ".join(f"{one}{end}" for one in (named or meant)[:SHOWN])
+        new = " or ".join(f"{one}{end}" for one in (named or meant)[:MAX_LISTED_FILES])
         return f"no question is named in {name}{what}: rename it {new}"
 
     def _why(self, file: FoundFile) -> str:
         """Return why a file is no student's answer; nothing if it could be none."""
         if file.fault:
             return file.fault
-        could_answer = suffix(file.path) in self.names.ends and not is_markdown(file.path)
-        return self.layout.misfit if could_answer else ""
+        could_answer = file_suffix(file.path) in self.names.suffixes and not is_markdown(file.path)
+        return self.layout.mismatch_note if could_answer else ""
 
-    def nobodys(self) -> str:
+    def describe_unassigned(self) -> str:
         """Say which programs are no student's answer, nothing where there are none."""
         if not self.unused:
             return ""
-        shown = joined((f"{inert(path, 200)} ({why})" for path, why in self.unused), SHOWN)
-        return f"{quantity(len(self.unused), 'file')} not taken for an answer: {shown}"
+        shown = join_words(
+            (f"{escape_line(path, 200)} ({why})" for path, why in self.unused), MAX_LISTED_FILES
+        )
+        return f"{format_count(len(self.unused), 'file')} not taken for an answer: {shown}"
 
     # Looking for files.
 
@@ -351,7 +365,7 @@ class HandIns(Closing):
                 except OSError as fault:
                     if folder == self._root:
                         raise
-                    yield FoundFile(folder.relative_to(self._root).as_posix()).unreadable(fault)
+                    yield FoundFile(folder.relative_to(self._root).as_posix()).with_error(fault)
                     continue
                 if not places and folder.parent == self._root:
                     self.empty.append(folder.name)
@@ -376,12 +390,12 @@ class HandIns(Closing):
             if stat.S_ISDIR(found.st_mode) and not file.fault:
                 folders.append(place)
                 return []
-            if suffix(file.path) == ARCHIVE and not file.fault:
+            if file_suffix(file.path) == ARCHIVE and not file.fault:
                 _fits(file.path, found.st_size)
-                packed = read_regular(place, MOST[ARCHIVE] + 1)[0]
+                packed = read_regular_file(place, MAX_BYTES_BY_SUFFIX[ARCHIVE] + 1)[0]
                 return self._unpacked(io.BytesIO(packed), file, 1)
         except Exception as error:  # noqa: BLE001 - one file must not stop a class
-            return [file.unreadable(error)]
+            return [file.with_error(error)]
         return [file]
 
     def _unpacked(
@@ -398,13 +412,13 @@ class HandIns(Closing):
                 f"expected at most {DEEPEST_ARCHIVE} zip files in each other, found more"
             )
         if depth == 1:
-            self._bytes_left = MOST[ARCHIVE]
-            self._entries_left = MOST_ENTRIES
+            self._bytes_left = MAX_BYTES_BY_SUFFIX[ARCHIVE]
+            self._entries_left = MAX_ENTRIES
         if isinstance(archive, io.BytesIO):
             # Counted before zipfile makes an object of each; what the end record says may be a lie.
             self._entries_left -= archive.getvalue().count(_ENTRY)
             if self._entries_left < 0:
-                raise UsageError(f"its zip files hold more than {MOST_ENTRIES:,} files")
+                raise UsageError(f"its zip files hold more than {MAX_ENTRIES:,} files")
         found: list[FoundFile] = []
         with _explained(), zipfile.ZipFile(archive) as opened:
             for info in opened.infolist():
@@ -429,27 +443,29 @@ class HandIns(Closing):
         file = _usable(FoundFile(f"{of.path}/{path}" if of else path, at), info.external_attr >> 16)
         if path[1:2] == ":" or {"", ".", ".."} & {*path.split("/")}:
             fault = "its path leads out of the zip file"
-            file = file._replace(fault=fault, stray=of is None)
+            file = file._replace(fault=fault, is_stray=of is None)
         elif info.flag_bits & _ENCRYPTED:
             file = file._replace(fault="it is encrypted")
         elif info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
             fault = "it is packed in a way that is not read: pack it as a plain zip file"
             file = file._replace(fault=fault)
         says_whose = of is None and path.rpartition("/")[2] == METADATA
-        if file.fault or not (says_whose or suffix(path) in {*self.names.ends, ARCHIVE}):
+        if file.fault or not (says_whose or file_suffix(path) in {*self.names.suffixes, ARCHIVE}):
             return [file]
         try:
             _fits(path, info.file_size, " unpacked")  # of which zipfile reads no more
             self._bytes_left -= info.file_size
             if depth and self._bytes_left < 0:
-                raise UsageError(f"its zip files hold more than {MOST[ARCHIVE]:,} bytes")
+                raise UsageError(
+                    f"its zip files hold more than {MAX_BYTES_BY_SUFFIX[ARCHIVE]:,} bytes"
+                )
             with _explained():
                 content = opened.read(info)
-            if suffix(path) == ARCHIVE:
+            if file_suffix(path) == ARCHIVE:
                 return self._unpacked(io.BytesIO(content), file, depth + 1)
-            return [file._replace(bytes_at=Packed.of(content, self._temporary))]
+            return [file._replace(bytes_at=ZippedContent.store_content(content, self._temporary))]
         except Exception as error:  # noqa: BLE001 - one file must not stop a class
-            return [file.unreadable(error)]
+            return [file.with_error(error)]
 
 
 @contextmanager
@@ -459,7 +475,7 @@ def _explained() -> Iterator[None]:
     except _DAMAGE as error:
         if isinstance(error, OSError) and error.errno != errno.EINVAL:
             raise  # of this machine; a damaged file has it seek what is not there
-        said = inert(" ".join(str(error).split()), 120) or type(error).__name__
+        said = escape_line(" ".join(str(error).split()), 120) or type(error).__name__
         raise UsageError(f"expected a zip file, found a damaged one: {said}") from None
 
 
@@ -483,10 +499,10 @@ def _usable(file: FoundFile, mode: int) -> FoundFile:
     """Return it with why it is not read, where its path or mode (0: not known) says so."""
     kind = stat.S_IFMT(mode)
     fault = ""
-    if len(file.path) > LONGEST:
-        fault = f"its path has more than {LONGEST} characters"
-        return file._replace(path=file.path[:LONGEST], fault=fault, stray=True)
-    if acts(file.path):
+    if len(file.path) > MAX_PATH_LENGTH:
+        fault = f"its path has more than {MAX_PATH_LENGTH} characters"
+        return file._replace(path=file.path[:MAX_PATH_LENGTH], fault=fault, is_stray=True)
+    if has_control_characters(file.path):
         fault = "its name has characters that cannot be shown"
     elif kind == stat.S_IFLNK:
         fault = "a link, which is not followed"
@@ -497,8 +513,8 @@ def _usable(file: FoundFile, mode: int) -> FoundFile:
 
 def _fits(path: str, size: int, how: str = "") -> None:
     """Refuse what is larger than any honest file of its kind."""
-    if size > (most := MOST.get(suffix(path), MOST_BYTES)):
-        kind = {ARCHIVE: "a zip file of ", ".ipynb": "a notebook of "}.get(suffix(path), "")
+    if size > (most := MAX_BYTES_BY_SUFFIX.get(file_suffix(path), MAX_BYTES)):
+        kind = {ARCHIVE: "a zip file of ", ".ipynb": "a notebook of "}.get(file_suffix(path), "")
         raise UsageError(f"expected {kind}at most {most:,} bytes{how}, found more")
 
 
@@ -519,25 +535,25 @@ def _in_time(one: tuple[Claim, FoundFile]) -> tuple[object, ...]:
 
 def _handed(
     file: FoundFile, claim: Claim, beside: Mapping[str, FoundFile], *, skip: bool = False
-) -> tuple[HandIn, Program]:
+) -> tuple[HandIn, SubmittedProgram]:
     """Return what a student handed in, and its program with the files beside it that it imports.
 
     OSError if this machine cannot read a file.
     """
-    program = Program()
+    program = SubmittedProgram()
     try:
         if not file.fault:
             main = _content(file)
-            if suffix(file.path) == ".ipynb":
-                main = code_of(main, skip=skip)
-            elif suffix(file.path) == ".py":
+            if file_suffix(file.path) == ".ipynb":
+                main = notebook_code(main, skip=skip)
+            elif file_suffix(file.path) == ".py":
                 main = _as_utf8(main)
-            program = Program(main, _imported(main, beside, {}))
+            program = SubmittedProgram(main, _imported(main, beside, {}))
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - one file must not stop a class
-        file = file.unreadable(error)
-    fault, unread = ("", file.fault) if file.unread else (file.fault, "")
+        file = file.with_error(error)
+    fault, unread = ("", file.fault) if file.is_unread else (file.fault, "")
     found = HandIn(
         claim.student, claim.question, file.path, "" if file.fault else program.sha256,
         claim.at or "", fault, claim.name, claim.email, claim.late, unread,
@@ -575,8 +591,8 @@ def _imported(
                 continue
             text = _as_utf8(_content(beside[module]))
             known[module] = text
-            if len(known) > MOST_FILES or sum(map(len, known.values())) > MOST_BYTES:
-                most = f"{MOST_FILES} files and {MOST_BYTES:,} bytes"
+            if len(known) > MAX_FILES or sum(map(len, known.values())) > MAX_BYTES:
+                most = f"{MAX_FILES} files and {MAX_BYTES:,} bytes"
                 raise UsageError(f"expected at most {most} that a program imports, found more")
             _imported(text, beside, known)
     return known
@@ -584,10 +600,12 @@ def _imported(
 
 def _content(file: FoundFile) -> bytes:
     """Return the bytes of a file; no part of its path may have become a link meanwhile."""
-    if isinstance(file.bytes_at, Packed):
+    if isinstance(file.bytes_at, ZippedContent):
         return file.bytes_at.content()
     assert file.bytes_at is not None
-    content, found = read_regular(file.bytes_at, MOST.get(suffix(file.path), MOST_BYTES) + 1)
+    content, found = read_regular_file(
+        file.bytes_at, MAX_BYTES_BY_SUFFIX.get(file_suffix(file.path), MAX_BYTES) + 1
+    )
     if os.path.realpath(file.bytes_at) != str(file.bytes_at):
         raise UsageError("expected a file, found something else in its place")
     _fits(file.path, max(found.st_size, len(content)))

@@ -22,15 +22,15 @@ from typing import Any, NamedTuple
 import yaml
 
 from grader.model.errors import UsageError
-from grader.reports.sheet import inert
+from grader.reports.sheet import escape_line
 
 ARCHIVE = ".zip"
 PROGRAMS = (".py", ".ipynb")
 TEXT = ".txt"  # of answers, where a question asks for text
 _MARKDOWN = (".md", ".markdown")  # an answer in text, if there is no `.txt`
 METADATA = "submission_metadata.yml"  # of Gradescope
-LONGEST = 200  # characters of what a student is called
-FIELDS = ("student", "question", "at", "name", "email", "_")
+MAX_STUDENT_LENGTH = 200  # characters of what a student is called
+PATTERN_FIELDS = ("student", "question", "at", "name", "email", "_")
 # How surely a file is the answer: by its name, for want of another, unknown, of another type, not.
 EXACT, ANY, BROKEN, UNFIT, NONE = range(5)
 _COPY = r"(?: ?\([0-9]{1,3}\)|-[0-9]{1,3})+"  # what browsers and Canvas add to a name
@@ -80,7 +80,7 @@ class Claim(NamedTuple):
     late: bool = False
 
 
-def acts(text: str) -> bool:
+def has_control_characters(text: str) -> bool:
     """Whether a name has characters that act instead of being seen."""
     return not text.isprintable() and any(
         char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in text
@@ -92,19 +92,19 @@ def on_one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:200]
 
 
-def normal(text: str) -> str:
+def normalize_name(text: str) -> str:
     """Return a name in the form in which it is compared with others."""
     return unicodedata.normalize("NFC", text).strip()
 
 
-def student_id(text: str) -> str:
+def to_student_id(text: str) -> str:
     """Return a name by which a student can be told apart, "" where a text is none."""
-    called = normal(text)
-    fits = 0 < len(called) <= LONGEST and called not in {".", ".."}
-    return "" if not fits or acts(called) or "/" in called else called
+    called = normalize_name(text)
+    fits = 0 < len(called) <= MAX_STUDENT_LENGTH and called not in {".", ".."}
+    return "" if not fits or has_control_characters(called) or "/" in called else called
 
 
-def suffix(name: str) -> str:
+def file_suffix(name: str) -> str:
     """Return the suffix of a name: `.py`, also of `a.py.txt`; `.txt` of Markdown."""
     stem, dot, end = _DOUBLE.sub(r"\1", name.rpartition("/")[2]).rpartition(".")
     found = f"{dot}{end}".casefold() if stem else ""
@@ -129,18 +129,18 @@ def version_numbers(path: str) -> tuple[int, int]:
     return int(version[1]) if version else 0, int(copies[-1])
 
 
-def fitting_pattern(paths: Iterable[str], asked: AnswerNames) -> str:
+def best_pattern(paths: Iterable[str], asked: AnswerNames) -> str:
     """Return the pattern that most files of a flat folder fit by the question in front, or "".
 
     It ends with `{_}` if these files have several suffixes.
     """
     ends: dict[str, Counter[str]] = {}  # the suffixes of the files, by the separator
     for path in paths:
-        question, behind = asked.begins(path)
-        if question in asked.ids and "/" not in path and suffix(behind) in asked.ends:
+        question, behind = asked.split_question_name(path)
+        if question in asked.ids and "/" not in path and file_suffix(behind) in asked.suffixes:
             separator = path[len(question)]
             if not re.fullmatch(f"(?:{_COPY})?", behind.rpartition(".")[0]) and separator != ".":
-                ends.setdefault(separator, Counter())[suffix(path)] += 1
+                ends.setdefault(separator, Counter())[file_suffix(path)] += 1
     if not ends:
         return ""
     separator, found = max(ends.items(), key=lambda item: item[1].total())
@@ -168,15 +168,15 @@ class AnswerNames:
     ) -> None:
         self.ids = tuple(dict.fromkeys(ids))
         self.texts = frozenset(texts)
-        self.ends = (*PROGRAMS, TEXT) if self.texts else PROGRAMS  # of what may be an answer
+        self.suffixes = (*PROGRAMS, TEXT) if self.texts else PROGRAMS  # of what may be an answer
         known = {one.casefold().replace("_", "-"): one for one in (*others, *self.ids)}
         self._known = dict(sorted(known.items(), key=lambda one: -len(one[0])))
 
-    def ends_of(self, question: str) -> tuple[str, ...]:
+    def suffixes_for(self, question: str) -> tuple[str, ...]:
         """Return how the files that may answer a question end."""
         return (TEXT,) if question in self.texts else PROGRAMS
 
-    def begins(self, name: str) -> tuple[str, str]:
+    def split_question_name(self, name: str) -> tuple[str, str]:
         """Return the question with which a name begins, "" if none, and what stands behind it."""
         loose = name.casefold().replace("_", "-")
         for one, question in self._known.items():
@@ -184,28 +184,28 @@ class AnswerNames:
                 return question, loose[len(one) :]
         return "", ""
 
-    def fitting(self, end: str) -> list[str]:
+    def questions_for_suffix(self, end: str) -> list[str]:
         """Return the questions that a file with this suffix may answer."""
-        return [one for one in self.ids if end in self.ends_of(one)]
+        return [one for one in self.ids if end in self.suffixes_for(one)]
 
-    def answers(self, own: Sequence[str]) -> list[tuple[str, tuple[int, int]]]:
+    def questions_answered(self, own: Sequence[str]) -> list[tuple[str, tuple[int, int]]]:
         """Return which questions a file answers, by its path from what is the student's.
 
-        Where it is none, every question has the rank `NONE`.
+        Where it is none, every question has the rank `NO_VERDICT`.
         """
-        end = suffix(own[-1])
+        end = file_suffix(own[-1])
         depth = len(own)
         last = _DOUBLE.sub(r"\1", own[-1])
         name = last.rpartition(".")[0] or last
         none = [(one, (NONE, depth)) for one in self.ids]
         if end == ARCHIVE:  # one that cannot be read: nobody knows what is in it
             return [(one, (BROKEN, depth)) for one in self.ids]
-        question, behind = self.begins(name)
+        question, behind = self.split_question_name(name)
         sure = ANY if _ASIDE.search(behind) else EXACT
-        around = next(filter(None, (self.begins(one)[0] for one in own[-2::-1])), "")
+        around = next(filter(None, (self.split_question_name(one)[0] for one in own[-2::-1])), "")
         if around and question not in {"", around}:
             return none
-        fitting = [one for one in self.fitting(end) if around in {"", one}]
+        fitting = [one for one in self.questions_for_suffix(end) if around in {"", one}]
         # As `drill start` has it: QUESTION/submission.py, or answers.txt.
         plain = re.sub(_COPY + "$", "", name).casefold()
         if not question and plain == ("answers" if end == TEXT else "submission"):
@@ -228,17 +228,21 @@ class Layout(NamedTuple):
 
     name: str
     asked: AnswerNames
-    around: str = ""  # the folder in which all of it lies
-    people: Mapping[str, Sequence[Claim]] = {}  # by folder, on Gradescope
-    misfit: str = "its path does not name a student and a question of the class"  # of no answer
+    base_folder: str = ""  # the folder in which all of it lies
+    claims_by_folder: Mapping[str, Sequence[Claim]] = {}  # by folder, on Gradescope
+    mismatch_note: str = (
+        "its path does not name a student and a question of the class"  # of no answer
+    )
 
     @property
     def looks_like(self) -> str:
         return LAYOUTS[self.name]
 
     def claims(self, path: str) -> list[Claim]:
-        """Return whose a file is and what it answers; that is nothing where the rank is `NONE`."""
-        found = _matched(self.name, path.removeprefix(f"{self.around}/" if self.around else ""))
+        """Return whose a file is and what it answers; that is nothing where the rank is `NO_VERDICT`."""
+        found = _matched(
+            self.name, path.removeprefix(f"{self.base_folder}/" if self.base_folder else "")
+        )
         if found is None:
             return []
         said = defaultdict(str, found.groupdict(""))
@@ -252,24 +256,24 @@ class Layout(NamedTuple):
             student = f"{name}_{number}"
         # Files and folders have times; a platform says when, or nobody knows.
         at = None if (is_plain := self.name in {"files", "folders"}) else ""
-        called, behind = self.asked.begins(student)
+        called, behind = self.asked.split_question_name(student)
         if is_plain and called and re.fullmatch(f"(?:{_COPY})?", behind):  # a folder of answers
             return []
         if end := said["end"]:  # its name says whose it is, and no more
             if student == "submission":
                 return []
             own = f" {end}"
-        person = Claim(student, at=at, name=normal(name), late=bool(said["late"]))
+        person = Claim(student, at=at, name=normalize_name(name), late=bool(said["late"]))
         return [
             one._replace(student=called, question=question, rank=rank)
-            for one in self.people.get(student) or [person]
-            if (called := student_id(one.student))
-            for question, rank in self.asked.answers(own.split("/"))
+            for one in self.claims_by_folder.get(student) or [person]
+            if (called := to_student_id(one.student))
+            for question, rank in self.asked.questions_answered(own.split("/"))
             if not end or rank[0] != NONE
         ]
 
 
-class Pattern:
+class PatternLayout:
     """A layout that an instructor describes: `{student}/{question}.py`.
 
     A field is any text without `/`, and ends where the text after it first occurs: were another end
@@ -278,7 +282,7 @@ class Pattern:
     """
 
     name = "pattern"
-    misfit = "it does not fit the pattern, or names no question of the class"
+    mismatch_note = "it does not fit the pattern, or names no question of the class"
 
     def __init__(self, text: str, asked: AnswerNames) -> None:
         self.looks_like = text
@@ -288,12 +292,12 @@ class Pattern:
         named = [name for name in pieces[1::2] if name != "_"]
         if (
             "student" not in named
-            or not {*named} <= {*FIELDS}
+            or not {*named} <= {*PATTERN_FIELDS}
             or len(named) > len({*named})
             or "" in between[1:-1]
             or re.search("[{}]", "".join(between))
         ):
-            known = ", ".join(f"{{{one}}}" for one in FIELDS)
+            known = ", ".join(f"{{{one}}}" for one in PATTERN_FIELDS)
             raise UsageError(
                 f"pattern {text}: expected the fields {known}, each but {{_}} once at most, "
                 "{student} among them, and something between two fields",
@@ -308,12 +312,12 @@ class Pattern:
             return []
         question = max(found, key=len)
         said = found[question].groupdict()
-        called = student_id(said["student"])
+        called = to_student_id(said["student"])
         at = said.get("at")
-        when = None if at is None else utc(at)
+        when = None if at is None else to_utc(at)
         if not called or when == "":
             return []
-        fitting = self._asked.fitting(suffix(path))
+        fitting = self._asked.questions_for_suffix(file_suffix(path))
         sure = ANY if not question else EXACT if question in fitting else UNFIT
         one = Claim(called, "", (sure, 0), when, said.get("name", ""), said.get("email", ""))
         return [one._replace(question=each) for each in ([question] if question else fitting)]
@@ -337,15 +341,15 @@ def _matched(layout: str, path: str) -> re.Match[str] | None:
     return next(filter(None, found), None)
 
 
-def detected(paths: Sequence[str], asked: AnswerNames, name: str) -> Layout:
+def detect_layout(paths: Sequence[str], asked: AnswerNames, name: str) -> Layout:
     """Return the layout that every answer fits, in the folder that all of it lies in, if one does.
 
     UsageError where it can be more than one, and is not named.
     """
-    ends = {*asked.ends, ARCHIVE}
-    answers = [path for path in paths if suffix(path) in ends]
-    split = [path.partition("/") for path in paths if "/" in path or suffix(path) in ends]
-    tops = {"" if not below or suffix(top) == ARCHIVE else top for top, _, below in split}
+    ends = {*asked.suffixes, ARCHIVE}
+    answers = [path for path in paths if file_suffix(path) in ends]
+    split = [path.partition("/") for path in paths if "/" in path or file_suffix(path) in ends]
+    tops = {"" if not below or file_suffix(top) == ARCHIVE else top for top, _, below in split}
     around = tops.pop() if len(tops) == 1 else ""
     seen, _, direct = _shapes(answers, asked)
     if around:
@@ -356,7 +360,7 @@ def detected(paths: Sequence[str], asked: AnswerNames, name: str) -> Layout:
             around = around if name not in {"folders", *seen} and name in inner else ""
         elif len(students) < 2 or direct:  # a student alone could make folders for others
             raise UsageError(
-                f"expected folders of several students, found {inert(around)} alone: is it one's?",
+                f"expected folders of several students, found {escape_line(around)} alone: is it one's?",
                 hint="--layout folders if it is; else give that folder as SUBMISSIONS",
             )
         seen = inner if around else seen
@@ -381,7 +385,7 @@ def _shapes(answers: Iterable[str], asked: AnswerNames) -> tuple[Counter[str], s
     for path in answers:
         matching = (name for name in _PLATFORMS if _matched(name, path))
         shape = "folders" if "/" in path else "files"
-        shape = next(matching, "" if suffix(path.split("/")[0]) == ARCHIVE else shape)
+        shape = next(matching, "" if file_suffix(path.split("/")[0]) == ARCHIVE else shape)
         claims = Layout(shape or "files", asked).claims(path)
         if sure := [one for one in claims if one.rank[0] < UNFIT]:
             shapes[shape] += 1
@@ -390,7 +394,7 @@ def _shapes(answers: Iterable[str], asked: AnswerNames) -> tuple[Counter[str], s
     return shapes, students, direct
 
 
-def utc(text: str) -> str:
+def to_utc(text: str) -> str:
     """Return a time as ISO 8601 in UTC; "" where a text is none.  Without a zone it is UTC."""
     with suppress(ValueError, OverflowError):
         found = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
@@ -400,7 +404,7 @@ def utc(text: str) -> str:
     return ""
 
 
-def submitters(content: bytes) -> dict[str, list[Claim]]:
+def read_submitters(content: bytes) -> dict[str, list[Claim]]:
     """Read Gradescope's metadata: by folder, whose it is and when it came.
 
     Somebody is called by their number, or by their address where it is not theirs alone.
@@ -427,11 +431,11 @@ def submitters(content: bytes) -> dict[str, list[Claim]]:
 def _people(said: Any) -> list[Claim]:  # noqa: ANN401 - whatever YAML holds
     at = said.get(":created_at", "")
     at = at.get("utc", "") if isinstance(at, dict) else at
-    at = utc(re.sub(r"(\.\d{6})\d+", r"\1", at).replace(" Z", "Z"))
+    at = to_utc(re.sub(r"(\.\d{6})\d+", r"\1", at).replace(" Z", "Z"))
 
     def text(one: dict[str, str], key: str) -> str:
         value = one.get(key, "")
-        return "" if value in {"null", "~"} else normal(value)
+        return "" if value in {"null", "~"} else normalize_name(value)
 
     return [
         Claim(text(one, ":sid"), at=at, name=text(one, ":name"), email=text(one, ":email"))

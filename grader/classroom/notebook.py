@@ -9,23 +9,23 @@ import json
 import re
 
 from grader.model.errors import UsageError
-from grader.sandbox.cells import program_of_cells, without_ipython
+from grader.sandbox.cells import comment_out_ipython, program_of_cells
 
-MOST_BYTES = 1_000_000  # of a program: a thousand times an honest one
-MOST_VALUES = 400_000  # lists and objects in a notebook
+MAX_BYTES = 1_000_000  # of a program: a thousand times an honest one
+MAX_VALUES = 400_000  # lists and objects in a notebook
 
 # Magics of a whole cell whose rest is Python all the same.
 _RUNS = frozenset({"time", "timeit", "capture", "prun", "memit", "mprun", "python", "python3"})
 
 
-def code_of(content: bytes, *, skip: bool = False) -> bytes:
+def notebook_code(content: bytes, *, skip: bool = False) -> bytes:
     """Return the code cells of a notebook, each below a line with its number.
 
     Lines of IPython's own become comments, so that the others keep their places.  With `skip`, a
     cell that raises is passed over.
     """
-    if content.count(b"[") + content.count(b"{") > MOST_VALUES:
-        raise UsageError(f"expected a notebook of at most {MOST_VALUES:,} values, found more")
+    if content.count(b"[") + content.count(b"{") > MAX_VALUES:
+        raise UsageError(f"expected a notebook of at most {MAX_VALUES:,} values, found more")
     try:
         read = json.loads(content.decode("utf-8-sig"))
         version = read["nbformat"]
@@ -42,8 +42,8 @@ def code_of(content: bytes, *, skip: bool = False) -> bytes:
         raise UsageError("expected a notebook with code, found no cell of it")
     program = program_of_cells([_plain(cell) for cell in cells], skip=skip)
     found = program.encode("utf-8", "replace")
-    if len(found) > MOST_BYTES:
-        raise UsageError(f"expected at most {MOST_BYTES:,} bytes of code, found more")
+    if len(found) > MAX_BYTES:
+        raise UsageError(f"expected at most {MAX_BYTES:,} bytes of code, found more")
     return found
 
 
@@ -52,4 +52,4 @@ def _plain(cell: str) -> str:
     first = cell.lstrip().split("\n", 1)[0]
     if first.startswith("%%") and first[2:].split(" ")[0] not in _RUNS:
         return re.sub(r"(?m)^(?=.)", "# ", cell)
-    return without_ipython(cell)
+    return comment_out_ipython(cell)

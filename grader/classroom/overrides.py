@@ -11,13 +11,13 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from grader.bank.storage import read_regular
-from grader.model.classroom import Override, Terms
+from grader.bank.storage import read_regular_file
+from grader.model.classroom import ClassSettings, Override
 from grader.model.errors import BankError, UsageError, did_you_mean
 
 OVERRIDES = "overrides.csv"
 _COLUMNS = ("student", "question", "points", "note")
-NO_FILE = "nothing handed in"  # how a note begins for who has no other row
+NO_FILE_NOTE = "nothing handed in"  # how a note begins for who has no other row
 _MOST = 4_000_000  # bytes
 
 
@@ -31,7 +31,7 @@ class ClassFileError(UsageError):
 
 
 def read_overrides(
-    folder: Path, terms: Terms, students: Collection[str]
+    folder: Path, terms: ClassSettings, students: Collection[str]
 ) -> dict[tuple[str, str], Override]:
     """Return points by hand, by student and question; none where there is no such file."""
     path = folder / OVERRIDES
@@ -43,9 +43,9 @@ def read_overrides(
     for line, row in _rows(path, faults):
         student, question, points, note = (row[name].strip() for name in _COLUMNS)
         wrong = ""
-        if student not in students and not note.casefold().startswith(NO_FILE):
+        if student not in students and not note.casefold().startswith(NO_FILE_NOTE):
             wrong = f"no student {student!r} handed anything in, and the note does not begin with "
-            wrong += f"{NO_FILE!r}{did_you_mean(student, students)}"
+            wrong += f"{NO_FILE_NOTE!r}{did_you_mean(student, students)}"
         elif question not in most:
             wrong = f"no question {question!r} is asked{did_you_mean(question, most)}"
         elif not re.fullmatch("[0-9]{1,9}", points) or int(points) > most[question]:
@@ -67,7 +67,7 @@ def _rows(path: Path, faults: list[str]) -> Iterator[tuple[int, dict[str, str]]]
     Rows of another length, and the end of the file from a row on that is no CSV, join the `faults`.
     """
     try:
-        text = read_regular(path, _MOST)[0].decode("utf-8-sig")
+        text = read_regular_file(path, _MOST)[0].decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         line = fault.object[: fault.start].count(b"\n") + 1
         raise UsageError(

@@ -21,29 +21,29 @@ from html import escape
 from itertools import groupby
 from statistics import fmean, median
 
-from grader.model.classroom import AssignedQuestion, Entry, Terms, whole
-from grader.model.numerals import quantity
-from grader.model.report import UNREADABLE, Report, Verdict
+from grader.model.classroom import AssignedQuestion, ClassEntry, ClassSettings, round_points
+from grader.model.numerals import format_count
+from grader.model.report import UNREADABLE_TYPE, Report, Verdict
 from grader.reports import words
 from grader.reports.blocks import (
+    BlankLine,
     Blocks,
-    Code,
-    Gap,
+    CodeBlock,
     Heading,
     Item,
     Paragraph,
     Table,
     render_html,
 )
-from grader.reports.grade import told
-from grader.reports.html import framed
-from grader.reports.sheet import inert
+from grader.reports.grade import student_feedback_blocks
+from grader.reports.html import html_page
+from grader.reports.sheet import escape_line
 
-DIGITS = 8  # of a digest that are shown
+SHOWN_DIGITS = 8  # of a digest that are shown
 _OTHERWISE = {"state", "rule", "class"}  # kinds of explanations that name no listed idea
 
 
-class Standing(StrEnum):
+class AnswerStatus(StrEnum):
     """Where a student stands with a question: exactly one of these."""
 
     PASSED = "passed"
@@ -58,8 +58,8 @@ class Standing(StrEnum):
     MISSING = "nothing handed in"
 
 
-_UNKNOWN = (Standing.EXPLAINED, Standing.UNEXPLAINED, Standing.STOPPED)
-JUDGED = (Standing.PASSED, Standing.IDEA, *_UNKNOWN, Standing.UNANSWERED)
+_UNKNOWN = (AnswerStatus.EXPLAINED, AnswerStatus.UNEXPLAINED, AnswerStatus.STOPPED)
+JUDGED_STATUSES = (AnswerStatus.PASSED, AnswerStatus.IDEA, *_UNKNOWN, AnswerStatus.UNANSWERED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class StudentResult:
     """What is known of one student and one question."""
 
     question: str  # id
-    standing: Standing
+    standing: AnswerStatus
     points: int | None  # None: not graded
     verdict: str = "nothing handed in"
     late: bool = False
@@ -80,7 +80,7 @@ class StudentResult:
 
 
 @dataclass(slots=True)
-class Student:
+class StudentSummary:
     """One student: a result for each question, in their order."""
 
     id: str
@@ -92,7 +92,7 @@ class Student:
 
 
 @dataclass(slots=True)
-class HeldIdea:
+class ClassIdea:
     """A listed idea that somebody holds in what counts."""
 
     id: str
@@ -119,8 +119,10 @@ class QuestionFindings:
     """What the class shows of one question."""
 
     question: AssignedQuestion
-    standings: dict[Standing, int] = field(default_factory=lambda: dict.fromkeys(Standing, 0))
-    ideas: list[HeldIdea] = field(default_factory=list)  # the commonest first
+    standings: dict[AnswerStatus, int] = field(
+        default_factory=lambda: dict.fromkeys(AnswerStatus, 0)
+    )
+    ideas: list[ClassIdea] = field(default_factory=list)  # the commonest first
     judged: int = 0  # students whose file was graded and is not the unchanged starter
     groups: list[AnswerGroup] = field(default_factory=list)  # the largest first
 
@@ -129,8 +131,8 @@ class QuestionFindings:
 class ClassFindings:
     """What follows from all grades of a class."""
 
-    terms: Terms
-    students: tuple[Student, ...]
+    terms: ClassSettings
+    students: tuple[StudentSummary, ...]
     questions: tuple[QuestionFindings, ...]
     of: float  # points, with weights
     mean: float | None  # of the points of those who are graded throughout
@@ -139,93 +141,97 @@ class ClassFindings:
     aside: tuple[tuple[str, str], ...] = ()  # files that are no student's answer, and why
 
 
-def find(terms: Terms, entries: Iterable[Entry]) -> ClassFindings:
+def class_findings(terms: ClassSettings, entries: Iterable[ClassEntry]) -> ClassFindings:
     """Return what follows from what counts of each student and question, student by student."""
     questions = {one.id: QuestionFindings(one) for one in terms.questions}
     students, different = [], set[tuple[str, str]]()  # handle of a group, sha256
-    for id_, group in groupby(entries, key=lambda entry: entry.handed.student):
-        student = Student(id_)
-        results = {one.id: StudentResult(one.id, Standing.MISSING, 0) for one in terms.questions}
+    for id_, group in groupby(entries, key=lambda entry: entry.hand_in.student):
+        student = StudentSummary(id_)
+        results = {
+            one.id: StudentResult(one.id, AnswerStatus.MISSING, 0) for one in terms.questions
+        }
         for entry in group:
             results[entry.question.id] = _result(entry, questions[entry.question.id], different)
-            student.name = student.name or entry.handed.name
-            student.email = student.email or entry.handed.email
+            student.name = student.name or entry.hand_in.name
+            student.email = student.email or entry.hand_in.email
         student.results = tuple(results.values())
-        earned = (one.weighted(results[one.id].points or 0) for one in terms.questions)
-        student.so_far = whole(sum(earned))
+        earned = (one.weighted_points(results[one.id].points or 0) for one in terms.questions)
+        student.so_far = round_points(sum(earned))
         graded = all(one.points is not None for one in student.results)
         student.points = student.so_far if graded else None
         students.append(student)
     for at, question in enumerate(questions.values()):
         question.standings |= Counter(one.results[at].standing for one in students)
-        question.judged = sum(question.standings[one] for one in JUDGED)
+        question.judged = sum(question.standings[one] for one in JUDGED_STATUSES)
         for idea in question.ideas:
             idea.share = len(idea.students) / question.judged
         question.ideas.sort(key=lambda one: (-len(one.students), one.id))
         question.groups.sort(key=lambda one: (-len(one.students), one.handle))
     students.sort(key=lambda one: (one.id.casefold(), one.id))
     known = [one.points for one in students if one.points is not None]
-    tenths = Counter(min(10, int(10 * one / terms.of + 1e-9)) if terms.of else 0 for one in known)
+    tenths = Counter(
+        min(10, int(10 * one / terms.max_points + 1e-9)) if terms.max_points else 0 for one in known
+    )
     labels = [*(f"{n * 10} to {n * 10 + 10} %" for n in range(10)), "100 %"]
     return ClassFindings(
         terms,
         tuple(students),
         tuple(questions.values()),
-        terms.of,
+        terms.max_points,
         mean=fmean(known) if known else None,
         median=median(known) if known else None,
         scores={label: tenths[n] for n, label in enumerate(labels)} if known else {},
     )
 
 
-def standing(entry: Entry) -> Standing:
+def answer_status(entry: ClassEntry) -> AnswerStatus:
     """Return where a student stands with a question."""
     report = entry.report
-    if not entry.handed.path:  # it has points by hand, no more
-        return Standing.MISSING
-    if entry.handed.fault:
-        return Standing.NO_ANSWER
+    if not entry.hand_in.path:  # it has points by hand, no more
+        return AnswerStatus.MISSING
+    if entry.hand_in.fault:
+        return AnswerStatus.NO_ANSWER
     if report is None:
-        return Standing.NOT_GRADED
+        return AnswerStatus.NOT_GRADED
     if report.verdict is Verdict.PASS:
-        return Standing.PASSED
+        return AnswerStatus.PASSED
     if report.unchanged:
-        return Standing.STARTER
-    if asserted(report):
-        return Standing.IDEA
+        return AnswerStatus.STARTER
+    if certain_ideas(report):
+        return AnswerStatus.IDEA
     if any(one.kind in _OTHERWISE for one in report.explanations):
-        return Standing.EXPLAINED
-    failing = words.deciding(report)
+        return AnswerStatus.EXPLAINED
+    failing = words.failing_required_checks(report)
     if failing and all(check.message.endswith(" no answer yet") for check in failing):
-        return Standing.UNANSWERED
-    return Standing.UNEXPLAINED if report.verdict is Verdict.FAIL else Standing.STOPPED
+        return AnswerStatus.UNANSWERED
+    return AnswerStatus.UNEXPLAINED if report.verdict is Verdict.FAIL else AnswerStatus.STOPPED
 
 
-def asserted(report: Report) -> tuple[str, ...]:
+def certain_ideas(report: Report) -> tuple[str, ...]:
     """Return the listed ideas that a report says are held: exactly, or as two together."""
     together = any(e.kind == "pair" for e in report.explanations) and len(report.misconceptions) > 1
     return tuple(one.id for one in report.misconceptions if one.exact or together)
 
 
 def _result(
-    entry: Entry, question: QuestionFindings, different: set[tuple[str, str]]
+    entry: ClassEntry, question: QuestionFindings, different: set[tuple[str, str]]
 ) -> StudentResult:
     """Return what is known of what a student handed in, and count it for its question."""
-    stands = standing(entry)
-    student = entry.handed.student
+    stands = answer_status(entry)
+    student = entry.hand_in.student
     report = entry.report
     result = StudentResult(
         entry.question.id, stands, entry.points, entry.verdict, entry.late, entry.note,
         entry.override is not None, report is not None and report.unread != (),
         cause=_load_failure(entry),
     )  # fmt: skip
-    if report is None or stands not in JUDGED:
+    if report is None or stands not in JUDGED_STATUSES:
         return result
-    held = asserted(report) if stands is Standing.IDEA else ()
-    handle = report.outputs[:DIGITS] if stands in _UNKNOWN else ""
+    held = certain_ideas(report) if stands is AnswerStatus.IDEA else ()
+    handle = report.outputs[:SHOWN_DIGITS] if stands in _UNKNOWN else ""
     for one in report.misconceptions:
         if one.id not in [known.id for known in question.ideas]:
-            question.ideas.append(HeldIdea(one.id, words.sentences(one.feedback, 1)[0]))
+            question.ideas.append(ClassIdea(one.id, words.first_sentences(one.feedback, 1)[0]))
         idea = next(known for known in question.ideas if known.id == one.id)
         (idea.students if one.id in held else idea.unsure).append(student)
     if handle:
@@ -233,73 +239,77 @@ def _result(
             question.groups.append(AnswerGroup(result.question, handle, *_said_of(report)))
         group = next(known for known in question.groups if known.handle == handle)
         group.students.append(student)
-        group.files += (handle, entry.handed.sha256) not in different
-        different.add((handle, entry.handed.sha256))
+        group.files += (handle, entry.hand_in.sha256) not in different
+        different.add((handle, entry.hand_in.sha256))
     return replace(result, ideas=held, group=handle)
 
 
-def _load_failure(entry: Entry) -> str:
+def _load_failure(entry: ClassEntry) -> str:
     """Return why a file did not load, in a few words; nothing if it did."""
     report = entry.report
-    if entry.handed.fault:
+    if entry.hand_in.fault:
         return "no answer in the file"
     if report is None or report.checks or report.unchanged or report.verdict is Verdict.INVALID:
         return ""
     raised = report.raised
     if raised is None:
         return report.message.partition(":")[0]
-    if raised.type == UNREADABLE:
+    if raised.type == UNREADABLE_TYPE:
         return "no line could be read"
-    if raised.is_of_text:
+    if raised.is_unparsable_file:
         return "invalid Python"
     if module := re.match(r"No module named '([\w.]+)'", raised.message):
         return f"{raised.type} {module[1]}"
     return "sys.exit" if raised.type == "SystemExit" else raised.type
 
 
-def not_loaded(found: ClassFindings) -> dict[str, list[str]]:
+def load_failures(found: ClassFindings) -> dict[str, list[str]]:
     """Return who handed in a file that did not load, by cause, and for which question."""
     by_cause: dict[str, list[str]] = {}
     for student in found.students:
         for one in student.results:
             if one.cause:
                 of = f" ({one.question})" if len(found.questions) > 1 else ""
-                by_cause.setdefault(one.cause, []).append(f"{inert(student.id, _LONGEST)}{of}")
+                by_cause.setdefault(one.cause, []).append(
+                    f"{escape_line(student.id, _LONGEST)}{of}"
+                )
     return dict(sorted(by_cause.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
 def _said_of(report: Report) -> tuple[str, tuple[str, ...]]:
-    failing = words.deciding(report)
+    failing = words.failing_required_checks(report)
     if not failing:
-        return words.about_the_file(report), ()
+        return words.file_problem(report), ()
     also = tuple(one.text for one in report.explanations if one.kind in _OTHERWISE)
-    return f"{failing[0].id}: {words.finding(failing[0])}", also
+    return f"{failing[0].id}: {words.describe_finding(failing[0])}", also
 
 
 # In a terminal, and read aloud.
 
-STARTERS = "The starter holds its ideas by design: whoever hands it in unchanged counts for none."
-GROUPS = (
+STARTER_NOTE = (
+    "The starter holds its ideas by design: whoever hands it in unchanged counts for none."
+)
+GROUPS_NOTE = (
     "Wrong answers that no listed idea gives, together where all that they compute is equal. One "
     "feedback serves a whole group; equal results are no accusation: many people make the same "
     "mistake by themselves."
 )
-TALK = (
+TALK_NOTE = (
     "Whom a conversation may help first, and why: an offer, no judgment. At most ten; what is only "
     "late or has points by hand is no reason."
 )
-NOT_LOADED = (
+NOT_LOADED_NOTE = (
     "Nothing of these files was graded, so they have 0 points. Look at them: a right answer may be "
     "behind a small mistake. overrides.csv gives points by hand."
 )
 _MOST_TALKS = 10
 _UNLOADED = "did not load"
 _WHY = {  # a reason to talk, by where somebody stands with a question; the first come first
-    Standing.NO_ANSWER: "what was handed in holds no answer",
+    AnswerStatus.NO_ANSWER: "what was handed in holds no answer",
     _UNLOADED: "a file did not load",
-    Standing.STARTER: "the starter was handed in as it was",
+    AnswerStatus.STARTER: "the starter was handed in as it was",
     True: "lines of the answers could not be read",
-    Standing.UNEXPLAINED: "wrong in a way that no listed idea explains",
+    AnswerStatus.UNEXPLAINED: "wrong in a way that no listed idea explains",
 }
 _BAR = 24  # cells of the longest bar
 _LONGEST = 120  # characters of a name
@@ -308,40 +318,42 @@ _MOST = 4000  # of the words that a student is found by
 _MOST_OFFERED = 300  # of these words, where they are typed
 
 
-def points_text(value: float) -> str:
+def format_points(value: float) -> str:
     """Points as they are written: whole ones whole."""
     return f"{value:,.6f}".rstrip("0").rstrip(".")
 
 
-def summary(found: ClassFindings) -> str:
+def class_summary(found: ClassFindings) -> str:
     """The class in a sentence or two."""
     standings = ({result.standing for result in one.results} for one in found.students)
-    passed = sum(theirs == {Standing.PASSED} for theirs in standings)
-    said = f"{quantity(len(found.students), 'student')}, {passed} passed"
+    passed = sum(theirs == {AnswerStatus.PASSED} for theirs in standings)
+    said = f"{format_count(len(found.students), 'student')}, {passed} passed"
     said += " all questions" if len(found.questions) > 1 else ""
     if found.mean is not None:
-        of = points_text(found.of)
+        of = format_points(found.of)
         said += f", mean {found.mean:.1f} and median {found.median:.1f} of {of} points"
     if left := sum(one.points is None for one in found.students):
-        left_out = quantity(left, "student")
+        left_out = format_count(left, "student")
         said += f". In no average, because something is not graded yet: {left_out}"
     return f"{said}."
 
 
-def to_talk_to(found: ClassFindings) -> list[tuple[Student, str]]:
+def students_to_talk_to(found: ClassFindings) -> list[tuple[StudentSummary, str]]:
     """Students whom a conversation may help, the first to see first, each with the reasons."""
-    listed: list[tuple[int, float, Student, str]] = []
+    listed: list[tuple[int, float, StudentSummary, str]] = []
     for one in found.students:
         reasons: dict[int, str] = {}
         tried = [
-            r for r in one.results if r.standing not in {Standing.MISSING, Standing.NOT_GRADED}
+            r
+            for r in one.results
+            if r.standing not in {AnswerStatus.MISSING, AnswerStatus.NOT_GRADED}
         ]
-        none = len(tried) > 1 and all(r.standing is not Standing.PASSED for r in tried)
-        wrong = [r for r in one.results if r.standing is not Standing.PASSED and not r.by_hand]
+        none = len(tried) > 1 and all(r.standing is not AnswerStatus.PASSED for r in tried)
+        wrong = [r for r in one.results if r.standing is not AnswerStatus.PASSED and not r.by_hand]
         if none and one.so_far < (found.median or found.of):
             reasons[0] = f"passed none of {len(tried)} questions"
         if wrong and one.points is not None and one.points < (found.median or 0) / 2:
-            reasons[1] = f"{points_text(one.points)} points, less than half of the median"
+            reasons[1] = f"{format_points(one.points)} points, less than half of the median"
         for rank, (kind, why) in enumerate(_WHY.items(), 2):
             if ids := [r.question for r in one.results if kind in _reasons(r)]:
                 reasons[rank] = f"{why} ({', '.join(ids)})" if len(one.results) > 1 else why
@@ -351,10 +363,10 @@ def to_talk_to(found: ClassFindings) -> list[tuple[Student, str]]:
     return [(one, why) for _, _, one, why in listed[:_MOST_TALKS]]
 
 
-def _reasons(result: StudentResult) -> set[Standing | str | bool]:
+def _reasons(result: StudentResult) -> set[AnswerStatus | str | bool]:
     """Return the keys of `_WHY` that hold for a result."""
-    reasons: set[Standing | str | bool] = {result.standing, result.unread}
-    if result.cause and result.standing is not Standing.NO_ANSWER and not result.by_hand:
+    reasons: set[AnswerStatus | str | bool] = {result.standing, result.unread}
+    if result.cause and result.standing is not AnswerStatus.NO_ANSWER and not result.by_hand:
         reasons.add(_UNLOADED)
     return reasons
 
@@ -363,7 +375,7 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> Bl
     """Everything that follows from a class, with so many students of a group by name."""
     terms = found.terms
     yield Heading(terms.title or "A class", level=1)
-    yield Paragraph(summary(found))
+    yield Paragraph(class_summary(found))
     deadline = f" What came after {terms.deadline} is marked." if terms.deadline else ""
     if terms.late:
         deadline = f"{deadline[:-1]}, and loses {terms.late.penalty:g} % for each day begun."
@@ -372,28 +384,28 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> Bl
         f"{'A seed for each student, of' if terms.per_student else 'Seed'} {terms.seed}, "
         f"isolation {terms.level} at least, drill {terms.program}."
     )
-    yield Gap()
+    yield BlankLine()
     head = ("student", "name", *(one.question.id for one in found.questions), "points")
-    of = points_text(found.of)
+    of = format_points(found.of)
     alone = len(found.questions) == 1  # of several, no table with the causes fits a terminal
     rows = [
-        (inert(one.id, _LONGEST), inert(one.name, _LONGEST),
+        (escape_line(one.id, _LONGEST), escape_line(one.name, _LONGEST),
          *(_said(result, cause=alone) for result in one.results),
-         f"{points_text(one.so_far)} of {of}{' so far' * (one.points is None)}")
+         f"{format_points(one.so_far)} of {of}{' so far' * (one.points is None)}")
         for one in found.students
     ]  # fmt: skip
     yield Table(head, rows)
-    if talks := to_talk_to(found):
+    if talks := students_to_talk_to(found):
         yield Heading("Students to talk to", level=3)
-        yield Paragraph(TALK)
+        yield Paragraph(TALK_NOTE)
         for one, why in talks:
-            name = f" ({inert(one.name, _LONGEST)})" if one.name else ""
-            yield Paragraph(why, inert(one.id, _LONGEST) + name, hang=4)
-    if unloaded := not_loaded(found):
+            name = f" ({escape_line(one.name, _LONGEST)})" if one.name else ""
+            yield Paragraph(why, escape_line(one.id, _LONGEST) + name, hang=4)
+    if unloaded := load_failures(found):
         yield Heading("Did not load", level=3)
-        yield Paragraph(NOT_LOADED)
+        yield Paragraph(NOT_LOADED_NOTE)
         for cause, people in unloaded.items():
-            yield Paragraph(", ".join(people), f"{inert(cause, _LONGEST)}:", hang=4)
+            yield Paragraph(", ".join(people), f"{escape_line(cause, _LONGEST)}:", hang=4)
     for asked in found.questions:
         yield from _question(asked, results, most)
     if found.scores:
@@ -401,16 +413,16 @@ def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> Bl
         yield _bars(found.scores)
     if found.aside:
         yield Heading("Files that are no answer")
-        yield from (Item(inert(f"{path}: {why}")) for path, why in found.aside)
+        yield from (Item(escape_line(f"{path}: {why}")) for path, why in found.aside)
 
 
 def _said(one: StudentResult, *, cause: bool) -> str:
     """Return the points and verdict of a result, whether it is late or by hand, and the cause."""
-    if one.standing is Standing.MISSING and not one.by_hand:
+    if one.standing is AnswerStatus.MISSING and not one.by_hand:
         return "-"
     said = one.verdict if one.points is None else f"{one.points} {one.verdict}"
-    if cause and one.cause and one.standing is not Standing.NO_ANSWER:
-        said += f" ({inert(one.cause, _SHORT)})"
+    if cause and one.cause and one.standing is not AnswerStatus.NO_ANSWER:
+        said += f" ({escape_line(one.cause, _SHORT)})"
     marked = one.by_hand and one.verdict != "by hand"
     return said + ", late" * one.late + ", by hand" * marked
 
@@ -419,9 +431,9 @@ def _question(asked: QuestionFindings, results: str, most: int | None) -> Blocks
     """What the class shows of a question, naming at most so many students of each kind."""
     yield Heading(asked.question.title, name=asked.question.id)
     yield _bars({str(one): count for one, count in asked.standings.items() if count})
-    yield Gap()
+    yield BlankLine()
     if asked.ideas:
-        facts = f"of {quantity(asked.judged, 'student')}"
+        facts = f"of {format_count(asked.judged, 'student')}"
         yield Heading("Ideas that the class holds", facts, level=3)
         for idea in asked.ideas:
             share = f"{len(idea.students)} of {asked.judged}, {round(100 * idea.share)} %"
@@ -430,34 +442,34 @@ def _question(asked: QuestionFindings, results: str, most: int | None) -> Blocks
             people = _people(idea.students, most) if idea.students else ""
             for text in filter(None, (idea.line, unsure if idea.unsure else "", people)):
                 yield Paragraph(text, indent=4)
-        if asked.standings[Standing.STARTER]:
-            yield Paragraph(STARTERS)
+        if asked.standings[AnswerStatus.STARTER]:
+            yield Paragraph(STARTER_NOTE)
     else:
         yield Paragraph("No listed idea shows.")
     if asked.groups:
         yield Heading("Equal answers that no listed idea gives", level=3)
-        yield Paragraph(GROUPS)
+        yield Paragraph(GROUPS_NOTE)
         several = [group for group in asked.groups if len(group.students) > 1]
         for group in several:
-            files = quantity(group.files, "different file")
+            files = format_count(group.files, "different file")
             yield Paragraph(f"{_people(group.students, most)} ({files})", group.handle, hang=4)
             for text in (group.sentence, *group.also[:2]):
                 yield Paragraph(text, indent=4)
             question = shlex.quote(group.question)
             folder = shlex.quote(results)
             command = f"drill bank new-idea {question} --from {folder} {group.handle} --name NAME"
-            yield Code((command,))
+            yield CodeBlock((command,))
         if single := len(asked.groups) - len(several):
             more = "more " if several else ""
-            said = quantity(single, f"{more}answer", f"{more}answers")
+            said = format_count(single, f"{more}answer", f"{more}answers")
             yield Paragraph(f"{said} that only one student gave")
 
 
 def _people(students: Sequence[str], most: int | None) -> str:
     """How many, and the first of them."""
-    named = ", ".join(inert(one, _LONGEST) for one in students[:most])
+    named = ", ".join(escape_line(one, _LONGEST) for one in students[:most])
     more = ", ..." if most is not None and len(students) > most else ""
-    return f"{quantity(len(students), 'student')}: {named}{more}"
+    return f"{format_count(len(students), 'student')}: {named}{more}"
 
 
 def _bars(counts: Mapping[str, int]) -> Table:
@@ -493,7 +505,7 @@ box.hidden = false;
 """
 
 
-def class_page(found: ClassFindings, entries: Iterable[Entry], results: str) -> Iterator[str]:
+def class_page(found: ClassFindings, entries: Iterable[ClassEntry], results: str) -> Iterator[str]:
     """A class as a page; `entries`, by student, are read while it is written: they may be many."""
 
     def body() -> Iterator[str]:
@@ -501,7 +513,7 @@ def class_page(found: ClassFindings, entries: Iterable[Entry], results: str) -> 
         yield render_html(class_blocks(found, results, None))
         yield "<h2>Students</h2>\n"
         known = {one.id: one for one in found.students}
-        for student, theirs in groupby(entries, key=lambda one: one.handed.student):
+        for student, theirs in groupby(entries, key=lambda one: one.hand_in.student):
             if one := known.get(student):  # else it was handed in since
                 name = f"{one.id} ({one.name})" if one.name else one.id
                 shown = _html(name)
@@ -511,14 +523,14 @@ def class_page(found: ClassFindings, entries: Iterable[Entry], results: str) -> 
                 yield render_html(_student(one, {e.question.id: e for e in theirs}))
                 yield "</details>\n"
 
-    return framed(found.terms.title or "A class", body(), FINDER)
+    return html_page(found.terms.title or "A class", body(), FINDER)
 
 
 def _html(text: str, most: int = 2 * _LONGEST) -> str:
-    return escape(inert(text, most).replace("\xa0", " "))
+    return escape(escape_line(text, most).replace("\xa0", " "))
 
 
-def _words(one: Student) -> Iterator[str]:
+def _words(one: StudentSummary) -> Iterator[str]:
     """What a student is found by besides the name: QUESTION:VERDICT, QUESTION:IDEA, late."""
     for result in one.results:
         marks = ["late"] * result.late + ["by-hand"] * result.by_hand
@@ -539,7 +551,7 @@ def _finder(found: ClassFindings) -> str:
     )
 
 
-def _student(student: Student, found: Mapping[str, Entry]) -> Blocks:
+def _student(student: StudentSummary, found: Mapping[str, ClassEntry]) -> Blocks:
     """Everything about a student, question by question, with hidden checks and what it printed."""
     if student.email:
         yield Paragraph(student.email)
@@ -548,13 +560,13 @@ def _student(student: Student, found: Mapping[str, Entry]) -> Blocks:
         yield Heading(result.question, _said(result, cause=True), level=3)
         if entry is None:
             continue
-        when = f"handed in {entry.handed.at}" if entry.handed.at else ""
+        when = f"handed in {entry.hand_in.at}" if entry.hand_in.at else ""
         group = f"in the group of equal answers {result.group}" if result.group else ""
-        yield Paragraph("; ".join(filter(None, (when, entry.handed.path, group))))
+        yield Paragraph("; ".join(filter(None, (when, entry.hand_in.path, group))))
         if entry.note:
             yield Paragraph(entry.note, "Not graded:" if entry.points is None else "")
         if entry.report is not None:
             if len(entry.report.parts) > 1:
                 for number, part in enumerate(entry.report.parts, 1):
                     yield Item(f"part {number} {part.verdict}: {part.points} of {part.of}")
-            yield from told(entry.report)
+            yield from student_feedback_blocks(entry.report)

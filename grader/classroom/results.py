@@ -26,25 +26,25 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from grader.bank.storage import read_regular, write_whole
+from grader.bank.storage import read_regular_file, write_atomically
 from grader.classroom.layout import on_one_line
 from grader.classroom.overrides import read_overrides
 from grader.model.classroom import (
     RESULTS_FORMAT,
     AssignedQuestion,
-    Entry,
-    Graded,
+    ClassEntry,
+    ClassSettings,
     HandIn,
-    Program,
-    Terms,
+    ProgramGrade,
+    SubmittedProgram,
 )
 from grader.model.errors import UsageError
 from grader.model.report import Report
 from grader.reports.json import to_json
-from grader.sandbox import Closing
+from grader.sandbox import Closeable
 
-TERMS = "class.json"
-TABLE = "grades.sqlite"
+SETTINGS_FILE = "class.json"
+GRADES_FILE = "grades.sqlite"
 _MOST_TERMS = 4_000_000  # bytes
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS grade (
@@ -76,7 +76,9 @@ _REPAIR = (
 _adapter = functools.cache(TypeAdapter[Any])
 
 
-def key_of(terms: Terms, question: AssignedQuestion, program: Program, student: str) -> str:
+def grade_key(
+    terms: ClassSettings, question: AssignedQuestion, program: SubmittedProgram, student: str
+) -> str:
     """Return what a grade is found by: equal where nothing that decides its outcome differs."""
     decides = [
         program.hashes, question.digest, question.parts, sorted(question.libraries.items()),
@@ -86,10 +88,12 @@ def key_of(terms: Terms, question: AssignedQuestion, program: Program, student: 
     return hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32]
 
 
-class Results(Closing):
+class ClassResults(Closeable):
     """What is known of a class; opened for writing, it belongs to one process."""
 
-    def __init__(self, folder: Path, *, write: Terms | None = None, drawn: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, write: ClassSettings | None = None, drawn: bool = False
+    ) -> None:
         """Open a folder of results, or make one, to write in it on the terms that are given.
 
         If their seed was `drawn` by chance, one that is kept there stays.
@@ -100,13 +104,15 @@ class Results(Closing):
         with ExitStack() as opened:
             if write is not None:
                 opened.enter_context(_locked(folder))
-                if drawn and (folder / TERMS).exists():
-                    write = replace(write, seed=read_terms(folder).seed)
-                write_whole(folder / TERMS, [json.dumps(asdict(write), indent=2), "\n"])
-            self.terms = read_terms(folder)
-            self._questions = {question.id: question for question in self.terms.questions}
-            self._root = _storable(self.terms.submissions)
-            path = folder / TABLE
+                if drawn and (folder / SETTINGS_FILE).exists():
+                    write = replace(write, seed=read_settings(folder).seed)
+                write_atomically(
+                    folder / SETTINGS_FILE, [json.dumps(asdict(write), indent=2), "\n"]
+                )
+            self.class_settings = read_settings(folder)
+            self._questions = {question.id: question for question in self.class_settings.questions}
+            self._root = _storable(self.class_settings.submissions)
+            path = folder / GRADES_FILE
             if path.is_symlink() or (path.exists() and not path.is_file()):
                 raise UsageError(f"{path}: expected a file, found something else in its place")
             with _explained(path):
@@ -138,14 +144,16 @@ class Results(Closing):
 
     # Writing.
 
-    def take(self, handed: Iterable[tuple[HandIn, Program]], unused: Iterable[Any] = ()) -> int:
+    def store_hand_ins(
+        self, handed: Iterable[tuple[HandIn, SubmittedProgram]], unused: Iterable[Any] = ()
+    ) -> int:
         """Keep what is handed in now, all of it or nothing; return how many files that are.
 
         What others handed in elsewhere stays; `unused`, read last, are files that are no answers.
         """
         count = 0
         root = self._root
-        with _explained(self.folder / TABLE), self._db as db:
+        with _explained(self.folder / GRADES_FILE), self._db as db:
             before = self._answered()
             gone = "UPDATE grade SET place = -1 WHERE"
             db.execute(f"{gone} root = ?", [root])
@@ -158,7 +166,9 @@ class Results(Closing):
                 report: tuple[str | None, str] = (None, "")
                 if one.sha256:
                     state, kept = "waiting", program.main  # b"" where the file is empty
-                    key = key_of(self.terms, self._questions[one.question], program, one.student)
+                    key = grade_key(
+                        self.class_settings, self._questions[one.question], program, one.student
+                    )
                     found = "SELECT report, graded_at FROM grade WHERE key = ? AND state = 'graded'"
                     if known := db.execute(found, [key]).fetchone():  # for whomever
                         state = "graded"
@@ -184,7 +194,7 @@ class Results(Closing):
         """Return the students that handed something in, each with a question."""
         return {*self._rows("SELECT DISTINCT student, question FROM grade WHERE place >= 0")}
 
-    def keep(self, graded: Graded, at: str) -> None:
+    def store_grade(self, graded: ProgramGrade, at: str) -> None:
         """Keep what came of a grade, for everybody who handed in that program: one commit."""
         report = None
         fault = graded.fault
@@ -197,7 +207,7 @@ class Results(Closing):
             report = None
             fault = f"its report cannot be kept ({type(error).__name__}: {error})"
         state = "fault" if fault or report is None else "graded"
-        with _explained(self.folder / TABLE), self._db as db:
+        with _explained(self.folder / GRADES_FILE), self._db as db:
             db.execute(
                 "UPDATE grade SET state = ?, said = ?, report = ?, graded_at = ? "
                 "WHERE key = ? AND state != 'graded'",
@@ -206,16 +216,18 @@ class Results(Closing):
 
     # Reading.
 
-    def aside(self) -> list[tuple[str, str]]:
+    def unassigned_files(self) -> list[tuple[str, str]]:
         """Return the files that are no student's answer, each with the reason."""
         return list(self._rows("SELECT path, why FROM aside ORDER BY rowid"))
 
-    def from_elsewhere(self) -> int:
+    def count_other_students(self) -> int:
         """Return how many students there are whose files are in other submissions."""
         sql = "SELECT count(DISTINCT student) FROM grade WHERE place >= 0 AND root != ?"
         return int(next(self._rows(sql, self._root))[0])
 
-    def waiting(self, question: AssignedQuestion) -> Iterator[tuple[str, Program, str]]:
+    def programs_to_grade(
+        self, question: AssignedQuestion
+    ) -> Iterator[tuple[str, SubmittedProgram, str]]:
         """Give every different program that is to be graded for a question: key, program, whose."""
         sql = (
             "SELECT key, student, program, modules FROM grade WHERE question = ? AND place >= 0 "
@@ -226,66 +238,70 @@ class Results(Closing):
             files = json.loads(modules).items()
             yield (
                 key,
-                Program(main, {name: text.encode("latin-1") for name, text in files}),
+                SubmittedProgram(main, {name: text.encode("latin-1") for name, text in files}),
                 student,
             )
 
-    def with_key(self, key: str) -> list[Entry]:
+    def entries_of_program(self, key: str) -> list[ClassEntry]:
         """Return the files with one program, as far as they are handed in now."""
         return list(self._entries("root = ? AND key = ?", self._root, key))
 
-    def settled(self) -> Iterator[Entry]:
+    def settled_entries(self) -> Iterator[ClassEntry]:
         """Give every file that is handed in now and needs no grade."""
         settled = "root = ? AND (state IN ('graded', 'none') OR program IS NULL)"
         return self._entries(settled, self._root)
 
-    def everything(self) -> Iterator[Entry]:
+    def all_entries(self) -> Iterator[ClassEntry]:
         """Give every file that is handed in, by student, the last of each question last."""
         return self._entries("1", order="student COLLATE NOCASE, student, question, at, place")
 
-    def entries(self) -> Iterator[Entry]:
+    def counting_entries(self) -> Iterator[ClassEntry]:
         """Give what counts: of each student one file for each question, by student."""
-        missing = set(self.students())
-        given = read_overrides(self.folder, self.terms, missing)
-        for student, group in groupby(self.everything(), key=lambda one: one.handed.student):
-            counting: dict[str, Entry] = {}
+        missing = set(self.all_students())
+        given = read_overrides(self.folder, self.class_settings, missing)
+        for student, group in groupby(self.all_entries(), key=lambda one: one.hand_in.student):
+            counting: dict[str, ClassEntry] = {}
             for question, theirs in groupby(group, key=lambda one: one.question.id):
                 files = list(theirs)[::-1]  # the last of the best, or the last
-                files = [one for one in files if one.less < 100] or files  # not one far too late
+                files = [
+                    one for one in files if one.late_penalty_percent < 100
+                ] or files  # not one far too late
                 files = [one for one in files if not (one.report and one.report.unchanged)] or files
                 best = max(files, key=lambda one: -1 if one.points is None else one.points)
-                counted = best if self.terms.counts == "best" else files[0]
-                rivals = (one for one in files if one.handed.at == counted.handed.at)
+                counted = best if self.class_settings.counts == "best" else files[0]
+                rivals = (one for one in files if one.hand_in.at == counted.hand_in.at)
                 names = tuple(
-                    one.handed.path.rpartition("/")[2] for one in rivals if one is not counted
+                    one.hand_in.path.rpartition("/")[2] for one in rivals if one is not counted
                 )
-                counting[question] = replace(counted, rivals=names)
-            known = next(iter(counting.values())).handed
+                counting[question] = replace(counted, files_of_same_time=names)
+            known = next(iter(counting.values())).hand_in
             missing.discard(student)
-            for asked in self.terms.questions:
+            for asked in self.class_settings.questions:
                 entry = counting.get(asked.id)
                 override = given.get((student, asked.id))
                 if entry is None and override is not None:  # for what was shown on paper, say
-                    entry = Entry(asked, replace(known, question=asked.id, **_NO_FILE))
+                    entry = ClassEntry(asked, replace(known, question=asked.id, **_NO_FILE))
                 if entry is not None:
                     yield entry if override is None else replace(entry, override=override)
         for student, question in sorted(key for key in given if key[0] in missing):
             nothing = HandIn(student, question, "", "")
-            yield Entry(self._questions[question], nothing, override=given[student, question])
+            yield ClassEntry(self._questions[question], nothing, override=given[student, question])
 
-    def students(self) -> list[str]:
+    def all_students(self) -> list[str]:
         """Return everybody who handed something in, or has points by hand without."""
         sql = "SELECT DISTINCT student FROM grade WHERE place >= 0"
         found = {row[0] for row in self._rows(sql)}
-        return sorted(found | {one for one, _ in read_overrides(self.folder, self.terms, found)})
+        return sorted(
+            found | {one for one, _ in read_overrides(self.folder, self.class_settings, found)}
+        )
 
-    def without_time(self) -> int:
+    def count_without_time(self) -> int:
         """Return how many files have no time at which they were handed in."""
         sql = "SELECT count(*) FROM grade WHERE place >= 0 AND at = ''"
         return int(next(self._rows(sql))[0])
 
-    def _entries(self, where: str, *values: object, order: str = "place") -> Iterator[Entry]:
-        policy = self.terms.late
+    def _entries(self, where: str, *values: object, order: str = "place") -> Iterator[ClassEntry]:
+        policy = self.class_settings.late
         sql = (
             f"SELECT {_HAND_IN}, said, report, state, graded_at FROM grade "
             f"WHERE place >= 0 AND {where} ORDER BY {order}"
@@ -294,7 +310,7 @@ class Results(Closing):
             one, (said, report, state, graded_at) = HandIn(*row[:9]), row[9:]
             if one.question not in self._questions:
                 continue
-            days = self.terms.days_late(one.student, one.at)
+            days = self.class_settings.days_late(one.student, one.at)
             less = 0.0
             # Of an extension a learning platform knows nothing.
             extended = policy and one.student in policy.extensions and days is not None
@@ -305,13 +321,13 @@ class Results(Closing):
                 read = _adapter(Report).validate_json(report) if state == "graded" else None
             except ValueError as fault:
                 raise UsageError(
-                    f"{self.folder / TABLE}: expected a report in it: {on_one_line(fault)}"
+                    f"{self.folder / GRADES_FILE}: expected a report in it: {on_one_line(fault)}"
                 ) from fault
             question = self._questions[one.question]
-            yield Entry(question, one, read, said, late, graded_at, days, less)
+            yield ClassEntry(question, one, read, said, late, graded_at, days, less)
 
     def _rows(self, sql: str, *values: object) -> Iterator[Any]:
-        with _explained(self.folder / TABLE):
+        with _explained(self.folder / GRADES_FILE):
             for row in self._db.execute(sql, values):  # noqa: UP028 - who stops early closes nothing
                 yield row
 
@@ -326,7 +342,7 @@ class Results(Closing):
         sql = "SELECT program FROM grade WHERE student = ? AND question = ? AND path = ?"
         for entry in self._entries("question = ?", question_id, order="student, at, place"):
             outputs = entry.report.outputs if entry.report else ""
-            one = entry.handed
+            one = entry.hand_in
             if outputs and outputs.startswith(digits):
                 ((program,),) = self._rows(
                     f"{sql} AND place >= 0", one.student, one.question, one.path
@@ -342,22 +358,22 @@ class Results(Closing):
         return found.popitem()
 
 
-def read_terms(folder: Path) -> Terms:
+def read_settings(folder: Path) -> ClassSettings:
     """Return what all grades of a class share, as its folder of results has it."""
-    path = folder / TERMS
+    path = folder / SETTINGS_FILE
     try:
-        read = json.loads(read_regular(path, _MOST_TERMS)[0])
+        read = json.loads(read_regular_file(path, _MOST_TERMS)[0])
         if read.get("format") != RESULTS_FORMAT:
             raise UsageError(
                 f"{path}: expected format {RESULTS_FORMAT}, found {read.get('format')}",
                 hint="another version of drill wrote it",
             )
-        terms: Terms = _adapter(Terms).validate_python(read)
+        terms: ClassSettings = _adapter(ClassSettings).validate_python(read)
         if terms.deadline and datetime.fromisoformat(terms.deadline).utcoffset() is None:
             raise ValueError("the deadline has no offset from UTC")
     except FileNotFoundError:
         raise UsageError(
-            f"{folder}: expected results of a class, found no {TERMS}",
+            f"{folder}: expected results of a class, found no {SETTINGS_FILE}",
             hint="drill class grade SUBMISSIONS --question ID --out RESULTS makes them",
         ) from None
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as fault:

@@ -26,17 +26,17 @@ from typing import Any
 
 from grader import __version__, forms
 from grader.bank import load
-from grader.model.classroom import AssignedQuestion, Graded, Program
-from grader.model.errors import DrillError, GraderError, UsageError, machine_error
+from grader.model.classroom import AssignedQuestion, ProgramGrade, SubmittedProgram
+from grader.model.errors import DrillError, GraderError, UsageError, to_machine_error
 from grader.model.question import Question
 from grader.model.report import Verdict
-from grader.sandbox.scratch import Scratch
+from grader.sandbox.scratch import ScratchFolder
 from grader.session import GradingSession
 
-TRIES = 3  # of a grade that is the grader's fault, before it is left for another day
-AHEAD = 2  # jobs for each process: one that it works on, and the next
+MAX_TRIES = 3  # of a grade that is the grader's fault, before it is left for another day
+JOBS_PER_PROCESS = 2  # jobs for each process: one that it works on, and the next
 LEVELS = ("process", "limited", "strong")
-PATIENCE = 900.0  # seconds for one grade: several times the longest deadline
+MAX_GRADE_SECONDS = 900.0  # seconds for one grade: several times the longest deadline
 _LOOK = 5.0  # seconds after which a pool is looked at again: it may have grown
 _CONNECTING = 10.0  # seconds for a Dask scheduler to answer
 _MOST_AT_ONCE = 1000
@@ -45,12 +45,12 @@ _STARTING = 300.0  # seconds for a process to import the program
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class GradingJob:
     """A program to be graded, and all that decides the outcome, so that it can be sent anywhere."""
 
     key: str
     question: AssignedQuestion
-    program: Program
+    program: SubmittedProgram
     seed: int
     level: str
     stretch: bool = False  # whether what is only reported is measured
@@ -65,22 +65,22 @@ class Job:
 _idle: list[tuple[AssignedQuestion, GradingSession]] = []
 
 
-def grade_one(job: Job) -> Graded:
+def grade_one(job: GradingJob) -> ProgramGrade:
     """Grade one program: what it does becomes a verdict, whatever else goes wrong a `fault`."""
     session: GradingSession | None = None
     try:
         with suppress(IndexError):  # none waits
             asked, session = _idle.pop()
             sets = len(session.question.spec.given) or 1
-            if asked != job.question or job.seed % sets != session.question.numbers:
+            if asked != job.question or job.seed % sets != session.question.number_set:
                 session.close()
                 session = None
         question = job.question
         if session is None:
             loaded = _loaded(job)
-            asked_for = with_shares(loaded) if question.shared else loaded
+            asked_for = with_equal_points(loaded) if question.shared else loaded
             session = GradingSession(asked_for, parts=question.parts)
-        form = forms.of(session.question.spec)
+        form = forms.form_of(session.question.spec)
         file = "your answers" if form.is_text else form.file  # which may have any name
         try:
             report = session.grade(
@@ -96,16 +96,16 @@ def grade_one(job: Job) -> Graded:
             checks = tuple(replace(check, points=0) for check in report.checks)
             report = replace(report, parts=parts, checks=checks)
     except Exception as error:  # noqa: BLE001 - a bug of ours must not cost anybody a grade
-        return Graded(job.key, fault=_words(error))
+        return ProgramGrade(job.key, fault=_words(error))
     if report.verdict is Verdict.INVALID:
-        return Graded(job.key, report, report.message or f"the verdict is {report.verdict}")
+        return ProgramGrade(job.key, report, report.message or f"the verdict is {report.verdict}")
     if report.isolation and LEVELS.index(report.isolation) < LEVELS.index(job.level):
         text = f"isolation: expected {job.level}, found {report.isolation}"
-        return Graded(job.key, report, f"{text}; drill doctor shows what this machine lacks")
-    return Graded(job.key, report)
+        return ProgramGrade(job.key, report, f"{text}; drill doctor shows what this machine lacks")
+    return ProgramGrade(job.key, report)
 
 
-def with_shares(question: Question) -> Question:
+def with_equal_points(question: Question) -> Question:
     """A question whose parts give equal points to their checks, where its author gave none.
 
     Whole points: the first checks have one more where they do not divide.  A part with more checks
@@ -123,7 +123,7 @@ def with_shares(question: Question) -> Question:
     return replace(question, spec=question.spec.model_copy(update={"parts": parts}))
 
 
-def _loaded(job: Job) -> Question:
+def _loaded(job: GradingJob) -> Question:
     """Load a job's question, and refuse one that is another here, or runs on other libraries."""
     asked = job.question
     with ExitStack() as stack:
@@ -136,7 +136,7 @@ def _loaded(job: Job) -> Question:
         question = load([bank], asked.id, job.seed)
     if question.digest != asked.digest:
         raise DrillError(f"{asked.id} was changed since grading began: start it again")
-    here = versions(asked.libraries)
+    here = library_versions(asked.libraries)
     there = asked.libraries
     if wrong := [name for name in there if here[name] != there[name]]:
         text = "; ".join(f"expected {n} {there[n]}, found {here[n]}" for n in wrong)
@@ -144,7 +144,7 @@ def _loaded(job: Job) -> Question:
     return question
 
 
-def versions(names: Iterable[str]) -> dict[str, str]:
+def library_versions(names: Iterable[str]) -> dict[str, str]:
     """Return the versions of Python, drill and libraries in this process, "none" of others."""
     found = {"python": platform.python_version(), "drill": __version__}
     for name in names:
@@ -156,20 +156,22 @@ def versions(names: Iterable[str]) -> dict[str, str]:
 # In the process that has them graded.
 
 
-def grade_all(jobs: Iterable[Job], pool: LocalPool | DaskPool) -> Generator[Graded, None, None]:
+def grade_all(
+    jobs: Iterable[GradingJob], pool: LocalPool | DaskPool
+) -> Generator[ProgramGrade, None, None]:
     """Grade jobs, and give each outcome as it comes.
 
     Few jobs are taken at a time, so that it needs no more memory for many. GraderError if no
     process can be started.
     """
     todo = iter(jobs)
-    running = set[Future[Graded]]()
+    running = set[Future[ProgramGrade]]()
     # The threads, and so the processes that they start, do not hear an interrupt.
     mask = (signal.SIG_BLOCK, {signal.SIGINT})
     threads = ThreadPoolExecutor(_MOST_AT_ONCE, "", signal.pthread_sigmask, mask)
     try:
         while True:
-            room = max(0, AHEAD * max(1, pool.size) - len(running))
+            room = max(0, JOBS_PER_PROCESS * max(1, pool.size) - len(running))
             running |= {threads.submit(_tried, job, pool) for job in islice(todo, room)}
             if not running:
                 break
@@ -181,23 +183,23 @@ def grade_all(jobs: Iterable[Job], pool: LocalPool | DaskPool) -> Generator[Grad
         threads.shutdown(wait=True, cancel_futures=True)
 
 
-def _tried(job: Job, pool: LocalPool | DaskPool) -> Graded:
-    for tried in range(1, TRIES + 1):
+def _tried(job: GradingJob, pool: LocalPool | DaskPool) -> ProgramGrade:
+    for tried in range(1, MAX_TRIES + 1):
         try:
             graded = pool.grade(job)
         except NotStartedError as error:
-            graded = Graded(job.key, fault=_ENDED)
-            if tried == TRIES:
+            graded = ProgramGrade(job.key, fault=_ENDED)
+            if tried == MAX_TRIES:
                 text = "no process that grades can be started"
                 hint = "drill doctor shows what this machine lacks"
                 raise GraderError(text, hint=hint) from error
         except EOFError:
-            graded = Graded(job.key, fault=_ENDED)
+            graded = ProgramGrade(job.key, fault=_ENDED)
         except DrillError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a cluster raises
-            graded = Graded(job.key, fault=_words(error))
-        if graded.settled or pool.size == 0:
+            graded = ProgramGrade(job.key, fault=_words(error))
+        if graded.is_final or pool.size == 0:
             break
     return graded
 
@@ -215,22 +217,22 @@ class LocalPool:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._scratch = Scratch()  # holds what these processes leave when they are killed
+        self._scratch = ScratchFolder()  # holds what these processes leave when they are killed
         self._free: SimpleQueue[tuple[Connection, subprocess.Popen[bytes]] | None] = SimpleQueue()
         self._started: list[subprocess.Popen[bytes]] = []
         for _ in range(size):
             self._free.put(None)
 
-    def grade(self, job: Job) -> Graded:
+    def grade(self, job: GradingJob) -> ProgramGrade:
         one = self._free.get()
         try:
             if not self.size:  # closed meanwhile
                 raise EOFError
             pipe, _ = one = one or self._start()
             pipe.send(job)
-            if not pipe.poll(PATIENCE):
+            if not pipe.poll(MAX_GRADE_SECONDS):
                 raise EOFError
-            found: Graded = pipe.recv()
+            found: ProgramGrade = pipe.recv()
         except (EOFError, OSError) as error:
             if one is not None:
                 _end(one[1])
@@ -248,7 +250,7 @@ class LocalPool:
         """
         pipe, theirs = Pipe()
         with theirs:
-            given = (str(theirs.fileno()), str(self._scratch.whole), *filter(None, sys.path))
+            given = (str(theirs.fileno()), str(self._scratch.root), *filter(None, sys.path))
             process = subprocess.Popen(
                 [sys.executable, "-I", "-c", _SERVE, *given],
                 stdin=subprocess.PIPE,
@@ -341,12 +343,12 @@ class DaskPool:
             threads = max(1, sum(self._client.nthreads().values()))
         return threads
 
-    def grade(self, job: Job) -> Graded:
+    def grade(self, job: GradingJob) -> ProgramGrade:
         """Grade one program on a worker; Dask itself tries again where one ends."""
         sent = replace(job, files=self._files[job.question.id])
         try:
             # Not pure: a program that is graded again is computed again.
-            found: Graded = self._client.submit(grade_one, sent, pure=False).result()
+            found: ProgramGrade = self._client.submit(grade_one, sent, pure=False).result()
         except Exception as error:
             if type(error).__name__ == "KilledWorker":
                 raise EOFError from error
@@ -365,7 +367,7 @@ class DaskPool:
 
 
 def _words(error: Exception) -> str:
-    error = machine_error(error) or error
+    error = to_machine_error(error) or error
     if isinstance(error, DrillError):
         return error.message
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"

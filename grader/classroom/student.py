@@ -22,13 +22,21 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from grader.bank.storage import read_regular, write_whole
-from grader.classroom.report import find, points_text
-from grader.classroom.results import Results
-from grader.model.classroom import AssignedQuestion, Entry, Terms
+from grader.bank.storage import read_regular_file, write_atomically
+from grader.classroom.report import class_findings, format_points
+from grader.classroom.results import ClassResults
+from grader.model.classroom import AssignedQuestion, ClassEntry, ClassSettings
 from grader.model.errors import UsageError
-from grader.model.numerals import quantity
-from grader.model.report import FINE, CheckResult, Exhibit, Grids, Named, Report, Verdict
+from grader.model.numerals import format_count
+from grader.model.report import (
+    NON_FAILING_VERDICTS,
+    CheckResult,
+    Exhibit,
+    Grids,
+    IdeaMatch,
+    Report,
+    Verdict,
+)
 from grader.reports.blocks import (
     Block,
     Blocks,
@@ -38,43 +46,47 @@ from grader.reports.blocks import (
     render_html,
     render_markdown,
 )
-from grader.reports.grade import told
-from grader.reports.html import framed
-from grader.reports.json import withheld
-from grader.reports.words import deciding, smallest
+from grader.reports.grade import student_feedback_blocks
+from grader.reports.html import html_page
+from grader.reports.json import without_expected_values
+from grader.reports.words import failing_required_checks, smallest_case
 
 # What is hidden.
 
 _NO = "it does not pass"
 
 
-class Seen(NamedTuple):
+class StudentView(NamedTuple):
     """What may be shown of a report."""
 
     report: Report
-    unseen: tuple[int, ...] = ()  # the parts in which a hidden check does not pass
-    left_out: bool = False  # whether something that is known of the fault is not shown
+    parts_failed_by_hidden_checks: tuple[
+        int, ...
+    ] = ()  # the parts in which a hidden check does not pass
+    has_omissions: bool = False  # whether something that is known of the fault is not shown
 
-    def told(self) -> Sequence[Block]:
+    def feedback_blocks(self) -> Sequence[Block]:
         """Say it."""
-        return told(self.report, complete=not (self.left_out or self.unseen))
+        return student_feedback_blocks(
+            self.report, complete=not (self.has_omissions or self.parts_failed_by_hidden_checks)
+        )
 
 
-def seen(report: Report, hidden: Collection[str]) -> Seen:
+def student_view(report: Report, hidden: Collection[str]) -> StudentView:
     """Return as much of a report as its student may read; `hidden` names checks and cases."""
-    report = withheld(report)
+    report = without_expected_values(report)
     if not hidden:
-        return Seen(report)
+        return StudentView(report)
     checks = [c for c in report.checks if c.id not in hidden]
     open_cases = {case for check in checks for case in check.cases} - {*hidden}
     below = {case for c in report.checks if c.id in hidden for case in (*c.cases, *c.failing)}
-    shown = _Open(frozenset(hidden) | (below - open_cases))
-    stopping = deciding(report)
+    shown = _HiddenNameFilter(frozenset(hidden) | (below - open_cases))
+    stopping = failing_required_checks(report)
     found = replace(
         report, checks=tuple(map(shown.check, checks)), printed="", explanations=(),
         note=shown.text(report.note), follow_up=shown.text(report.follow_up),
     )  # fmt: skip
-    failing = deciding(found)
+    failing = failing_required_checks(found)
     if stopping:  # the verdict is that of what is shown
         found = replace(found, verdict=failing[0].verdict if failing else Verdict.FAIL)
     cases = {case for check in failing for case in check.failing}
@@ -82,10 +94,10 @@ def seen(report: Report, hidden: Collection[str]) -> Seen:
     found = replace(found, misconceptions=ideas)
     unseen = tuple(dict.fromkeys(check.part for check in stopping if check.id in hidden))
     lost = len(ideas) < len(report.misconceptions) or report.explanations != ()
-    return Seen(found, unseen, lost)
+    return StudentView(found, unseen, lost)
 
 
-class _Open:
+class _HiddenNameFilter:
     """What is open where some names are hidden."""
 
     def __init__(self, names: frozenset[str]) -> None:
@@ -99,7 +111,7 @@ class _Open:
 
     def check(self, check: CheckResult) -> CheckResult:
         """Return a check in words that no program chooses, without what is of hidden cases."""
-        case = smallest(check)
+        case = smallest_case(check)
         failing = self._rest(check.failing)
         bare = replace(
             check, cases=self._rest(check.cases), failing=failing, message="", case_line="",
@@ -107,7 +119,7 @@ class _Open:
         )  # fmt: skip
         if check.blocked_by in self._names:
             return replace(bare, blocked_by=None)
-        if check.verdict in FINE:
+        if check.verdict in NON_FAILING_VERDICTS:
             said = check.verdict is Verdict.SKIPPED
             return replace(bare, message=self.text(check.message) if said else "")
         if not self._names.isdisjoint((case, *check.failing[:1])):
@@ -125,7 +137,7 @@ class _Open:
             inputs=check.inputs, exhibit=_given(check.exhibit),
         )  # fmt: skip
 
-    def ideas(self, named: Collection[Named], failing: int) -> Iterator[Named]:
+    def ideas(self, named: Collection[IdeaMatch], failing: int) -> Iterator[IdeaMatch]:
         """Give the ideas that rest on what is open, counted in it alone."""
         for idea in named:
             cases = self._rest(idea.seen)
@@ -159,21 +171,21 @@ def _given(exhibit: Exhibit | None) -> Grids | None:
 
 # Feedback.
 
-NOT_GRADED = (
+NOT_GRADED_NOTICE = (
     "Not graded yet, and that is not your fault: the grader could not finish. It will try again."
 )
-UNSEEN = "A hidden check does not pass."
+HIDDEN_CHECK_NOTICE = "A hidden check does not pass."
 
 
-def feedback(terms: Terms, entries: Sequence[Entry]) -> Sequence[Block]:
+def feedback(terms: ClassSettings, entries: Sequence[ClassEntry]) -> Sequence[Block]:
     """Say what came of what one student handed in: what counts of each question, at least one."""
     found = {entry.question.id: entry for entry in entries}
-    (student,) = find(terms, entries).students
+    (student,) = class_findings(terms, entries).students
     blocks: list[Block] = [Heading(student.name or student.id, level=1)]
     blocks += [Paragraph(terms.title)] if terms.title else []
-    total = f"{points_text(student.so_far)} of {points_text(terms.of)} points"
+    total = f"{format_points(student.so_far)} of {format_points(terms.max_points)} points"
     if waiting := sum(one.points is None for one in student.results):
-        total += f" so far: {quantity(waiting, 'question')} not graded yet"
+        total += f" so far: {format_count(waiting, 'question')} not graded yet"
     blocks.append(Paragraph(total, "Total:"))
     for question in terms.questions:
         blocks.append(Heading(question.title, question.id))
@@ -181,25 +193,25 @@ def feedback(terms: Terms, entries: Sequence[Entry]) -> Sequence[Block]:
     return blocks
 
 
-def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> Blocks:
-    times = f", which count {points_text(question.weight)} times" * (question.weight != 1)
-    of = f"of {quantity(question.of, 'point')}{times}"
+def _answer(terms: ClassSettings, question: AssignedQuestion, entry: ClassEntry | None) -> Blocks:
+    times = f", which count {format_points(question.weight)} times" * (question.weight != 1)
+    of = f"of {format_count(question.of, 'point')}{times}"
     if entry is None:
         yield Paragraph(f"0 {of}", "Nothing handed in:")
         return
     report = entry.report
-    handed = entry.handed
+    handed = entry.hand_in
     passes = report is not None and report.verdict is Verdict.PASS
     if entry.points is not None:
         state = "No answer:" if handed.fault else "Passes:" if passes else "Does not pass:"
         by_hand = entry.override
         note = f": {by_hand.note}" if by_hand and by_hand.note else ""
         yield Paragraph(f"{entry.points} {of}{note}", "By hand:" if by_hand else state)
-        if entry.adjusted and not by_hand:
-            yield Paragraph(f"{entry.adjusted}.")
+        if entry.adjustment_note and not by_hand:
+            yield Paragraph(f"{entry.adjustment_note}.")
     if entry.late:
         known = handed.at and terms.deadline and not handed.late
-        due = terms.due(handed.student) if known else None
+        due = terms.deadline_for(handed.student) if known else None
         at = datetime.fromisoformat(handed.at).astimezone(due.tzinfo) if due else ""
         said = f"handed in {at}, the deadline was {due}."
         yield Paragraph(said if known else "as the learning platform says.", "Late:")
@@ -207,33 +219,35 @@ def _answer(terms: Terms, question: AssignedQuestion, entry: Entry | None) -> Bl
         yield Paragraph(f"There is no answer in {handed.path}: {handed.fault}.")
     elif report is None:
         if entry.override is None:
-            yield Paragraph(NOT_GRADED)
+            yield Paragraph(NOT_GRADED_NOTICE)
     else:
         for line in report.unread:
             yield Paragraph(f"{line}.", "Left out:")
-        for line in (*report.stopped, *entry.chosen):
+        for line in (*report.stopped, *entry.same_time_note):
             yield Paragraph(f"{line[:1].upper()}{line[1:]}.", "Note:")
-        shown = seen(report, question.hidden)
+        shown = student_view(report, question.hidden)
         several = len(report.parts) > 1
         if several or any(check.of for check in report.checks):
             for number, part in enumerate(report.parts, 1):
                 words = {Verdict.PASS: "passes", Verdict.SKIPPED: "not asked yet"}
                 word = words.get(part.verdict, "does not pass")
                 if part.of:
-                    points = f"{part.points} of {quantity(part.of, 'point')}"
+                    points = f"{part.points} of {format_count(part.of, 'point')}"
                     yield Item(f"Part {number} {word}: {points}")
-        for number in shown.unseen:
-            yield Paragraph(f"{UNSEEN[:-1]} in part {number}." if several else UNSEEN)
-        yield from shown.told()
+        for number in shown.parts_failed_by_hidden_checks:
+            yield Paragraph(
+                f"{HIDDEN_CHECK_NOTICE[:-1]} in part {number}." if several else HIDDEN_CHECK_NOTICE
+            )
+        yield from shown.feedback_blocks()
 
 
 def to_html(blocks: Sequence[Block]) -> str:
     """The feedback as a page that stands alone, runs nothing and asks for nothing."""
     title = blocks[0].title if isinstance(blocks[0], Heading) else ""
-    return "".join(framed(title, [render_html(blocks)]))
+    return "".join(html_page(title, [render_html(blocks)]))
 
 
-def write_feedback(results: Results, folder: Path) -> tuple[int, int, list[str]]:
+def write_feedback(results: ClassResults, folder: Path) -> tuple[int, int, list[str]]:
     """Write what each student of a class is told; what says the same already stays untouched.
 
     Returns how many students there are, how many files were written, and the names of pages in the
@@ -245,17 +259,19 @@ def write_feedback(results: Results, folder: Path) -> tuple[int, int, list[str]]
         raise UsageError(f"{folder}: expected a folder to write: {fault.strerror}") from fault
     students = changed = 0
     others = {path.name for path in folder.iterdir() if path.suffix in {".md", ".html"}}
-    for student, entries in groupby(results.entries(), key=lambda one: one.handed.student):
-        said = feedback(results.terms, list(entries))
+    for student, entries in groupby(
+        results.counting_entries(), key=lambda one: one.hand_in.student
+    ):
+        said = feedback(results.class_settings, list(entries))
         students += 1
         for ending, text in ((".md", render_markdown(said)), (".html", to_html(said))):
             written = text.encode("utf-8", "backslashreplace")
-            path = folder / f"{stem(student)}{ending}"
+            path = folder / f"{student_file_stem(student)}{ending}"
             others.discard(path.name)
             with suppress(OSError):
-                if read_regular(path, len(written) + 1)[0] == written:
+                if read_regular_file(path, len(written) + 1)[0] == written:
                     continue
-            write_whole(path, [written])
+            write_atomically(path, [written])
             changed += 1
     return students, changed, sorted(others)
 
@@ -269,7 +285,7 @@ _SAFE = re.compile(
 )
 
 
-def stem(student: str) -> str:
+def student_file_stem(student: str) -> str:
     """Return what a student's files are called: safe everywhere, and nobody else's."""
     if _SAFE.fullmatch(student):
         return student

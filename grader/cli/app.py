@@ -32,7 +32,7 @@ _EVERYDAY = (
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
-class _FirstByDefault(TyperGroup):
+class _DefaultCommandGroup(TyperGroup):
     """A group whose first command need not be named: `drill history [ID]`."""
 
     # typer declares the context by the class of a private module.
@@ -53,12 +53,12 @@ app = typer.Typer(
     "isolation.",
 )
 _history = typer.Typer(
-    cls=_FirstByDefault,
+    cls=_DefaultCommandGroup,
     help="List what was graded; bring a version back.",
     subcommand_metavar="[ID] | restore NUMBER",
 )
 _interview = typer.Typer(
-    cls=_FirstByDefault,
+    cls=_DefaultCommandGroup,
     help="Be interviewed against the clock, or interview somebody.",
     subcommand_metavar="[ID...] | COMMAND",
 )
@@ -76,12 +76,12 @@ def _help_without_command(ctx: typer.Context) -> None:
 def _show_everyday(program: Any) -> None:  # noqa: ANN401 - of a class of a private module
     """Show the commands of practice on one screen, and name the others."""
     about = {name: command.get_short_help_str(200) for name, command in program.commands.items()}
-    width = output.measure()
-    output.lines(["Usage: drill COMMAND", *sheet.wrapped(program.help, width), ""])
+    width = output.text_width()
+    output.write_lines(["Usage: drill COMMAND", *sheet.wrap_words(program.help, width), ""])
     for name in _EVERYDAY.split():
-        output.lines(sheet.wrapped(about.pop(name), width, first=f"  {name:9} "))
+        output.write_lines(sheet.wrap_words(about.pop(name), width, first=f"  {name:9} "))
     more = f"Also: {', '.join(about)}. `drill --help` has all of them. {app.info.epilog}"
-    output.lines(["", *sheet.wrapped(more, width)])
+    output.write_lines(["", *sheet.wrap_words(more, width)])
 
 
 @app.callback()
@@ -131,7 +131,7 @@ for _group, _paths in _COMMANDS.items():
         _group.command(_name.rstrip("_").replace("_", "-"))(_function)
 
 
-def _spare(convert: Any) -> Any:  # noqa: ANN401 - typer keeps the class of a parameter to itself
+def _convert_without_pydantic(convert: Any) -> Any:  # noqa: ANN401 - typer keeps the class of a parameter to itself
     """Convert None, a bool, a text and a path without pydantic, all else by typer's own method.
 
     Importing pydantic takes longer than the rest of a start-up together.  `drill grade` needs it,
@@ -153,7 +153,7 @@ def _spare(convert: Any) -> Any:  # noqa: ANN401 - typer keeps the class of a pa
 
 
 for _kind in (TyperArgument, TyperOption):
-    _kind.process_value = _spare(_kind.process_value)  # type: ignore[method-assign]
+    _kind.process_value = _convert_without_pydantic(_kind.process_value)  # type: ignore[method-assign]
 
 
 @cache

@@ -10,21 +10,33 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.bank.storage import write_whole
+from grader.bank.storage import write_atomically
 from grader.cli import entrypoint, output
-from grader.cli.context import Jobs, Json, Seed, argument, context, flag, ids, need_page, option
+from grader.cli.context import (
+    Jobs,
+    JsonOption,
+    Seed,
+    argument,
+    command_context,
+    flag,
+    ids,
+    option,
+    require_page_path,
+)
 from grader.model.errors import UsageError
-from grader.model.numerals import joined, quantity, span
+from grader.model.numerals import format_count, format_minutes, join_words
 
 if TYPE_CHECKING:
     from grader.app.classes import ClassProgress
 
 
-ClassYaml = Annotated[
+ClassFileOption = Annotated[
     Path | None, option("FILE", "A class.yaml: questions, parts, weights, deadline.", "--class")
 ]
-Level = Annotated[str, option("LEVEL", "At least strong (if not given), limited or process.")]
-Written = Annotated[Path, argument("RESULTS", "What drill class grade has written.")]
+IsolationOption = Annotated[
+    str, option("LEVEL", "At least strong (if not given), limited or process.")
+]
+ResultsArgument = Annotated[Path, argument("RESULTS", "What drill class grade has written.")]
 
 
 def grade(
@@ -34,9 +46,9 @@ def grade(
     question: Annotated[
         list[str] | None, option("ID", "A question of the class (repeatable).", autocompletion=ids)
     ] = None,
-    file: ClassYaml = None,
+    file: ClassFileOption = None,
     jobs: Jobs = None,
-    isolation: Level = "",
+    isolation: IsolationOption = "",
     seed: Seed = None,
     stretch: Annotated[bool, flag("--stretch", "Measure what is only reported, too.")] = False,
     strict_text: Annotated[
@@ -45,7 +57,7 @@ def grade(
     layout: Annotated[str, option("NAME", "How files are laid out, if it does not show.")] = "",
     pattern: Annotated[str, option("PATH", "Their paths, like '{student}/{question}.py'.")] = "",
     scheduler: Annotated[str, option("ADDRESS", "Grade on this Dask cluster.")] = "",
-    json: Json = False,
+    json: JsonOption = False,
 ) -> int:
     """Grade a class; begun again, it goes on where it was."""
     from grader.app.classes import ClassPlan, grade_class
@@ -65,24 +77,24 @@ def grade(
     known = 0
     total = 0
     try:
-        with output.waiting() as doing:
+        with output.show_status() as doing:
             begun = monotonic()
             before = 0
-            for one in grade_class(context(ctx), plan):
+            for one in grade_class(command_context(ctx), plan):
                 entry = one.entry
-                total = one.of
-                known += one.known and not entry.handed.fault
+                total = one.total_files
+                known += one.was_known and not entry.hand_in.fault
                 if entry.points is None:
                     faults[entry.note] += 1
                 else:
                     verdicts[entry.verdict] += 1
                 how_far = f"{one.done} of {total}"
-                if one.known:  # which says nothing of the rate
+                if one.was_known:  # which says nothing of the rate
                     begun = monotonic()
                     before = one.done
                 else:
                     took = (monotonic() - begun) / (one.done - before)
-                    how_far += f", {span(took * (total - one.done) / 60)} left"
+                    how_far += f", {format_minutes(took * (total - one.done) / 60)} left"
                 doing(how_far, _line(one))
                 if json:
                     _write_line(one)
@@ -94,7 +106,7 @@ def grade(
     if json:
         return status
     counts = [f"{count} {name}" for name, count in verdicts.most_common()]
-    output.write(f"{quantity(total, 'submission')}: {', '.join(counts) or 'none graded'}")
+    output.write(f"{format_count(total, 'submission')}: {', '.join(counts) or 'none graded'}")
     if known:
         output.write(f"{known} of them graded before")
     for fault, count in faults.items():
@@ -111,25 +123,25 @@ def _line(one: ClassProgress) -> str:
     report = one.entry.report
     verdict = "NOT GRADED"
     about = entry.note
-    if entry.handed.fault:
+    if entry.hand_in.fault:
         verdict = "ERROR"
-        about = entry.handed.fault
-    elif one.known or entry.verdict == "pass":
+        about = entry.hand_in.fault
+    elif one.was_known or entry.verdict == "pass":
         return ""
     elif report:
         # As the report counts them: what gives the numbers exactly, and what gives a part of them.
         ideas = (i.id if i.exact else f"maybe {i.id}" for i in report.misconceptions)
         about = "the starter, unchanged" if report.unchanged else ", ".join(ideas)
         verdict = report.verdict.upper()
-    return f"{verdict:7} {entry.handed.student}  {entry.handed.question}  {about}".rstrip()
+    return f"{verdict:7} {entry.hand_in.student}  {entry.hand_in.question}  {about}".rstrip()
 
 
 def _write_line(one: ClassProgress) -> None:
     entry = one.entry
     report = one.entry.report
-    output.document(
-        indent=None, done=one.done, of=one.of, **asdict(entry.handed), known=one.known,
-        verdict=report.verdict if report else "error" if entry.handed.fault else None,
+    output.write_json(
+        indent=None, done=one.done, of=one.total_files, **asdict(entry.hand_in), known=one.was_known,
+        verdict=report.verdict if report else "error" if entry.hand_in.fault else None,
         points=entry.points,
         misconceptions=[idea.id for idea in report.misconceptions] if report else [],
         not_graded=entry.note if entry.points is None else "",
@@ -137,47 +149,47 @@ def _write_line(one: ClassProgress) -> None:
 
 
 def report(
-    results: Written,
+    results: ResultsArgument,
     html: Annotated[Path | None, option("FILE", "Write a page that stands alone.")] = None,
     feedback: Annotated[Path | None, option("DIR", "Write a page for each student.")] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Show who passed what, and which ideas a class holds."""
-    from grader.app.classes import report_class, said_of_hidden
-    from grader.classroom.hand_in import SHOWN
-    from grader.classroom.report import class_blocks, summary
-    from grader.classroom.results import Results
+    from grader.app.classes import hidden_check_notices, report_class
+    from grader.classroom.hand_in import MAX_LISTED_FILES
+    from grader.classroom.report import class_blocks, class_summary
+    from grader.classroom.results import ClassResults
     from grader.classroom.student import write_feedback
-    from grader.reports.json import plain
+    from grader.reports.json import to_plain_data
 
-    need_page(html)
+    require_page_path(html)
     if feedback:
-        with Results(results) as read:
+        with ClassResults(results) as read:
             students, changed, others = write_feedback(read, feedback)
-            for said in said_of_hidden(read.terms):
+            for said in hidden_check_notices(read.class_settings):
                 output.info(said)
         if others:
-            names = joined(others, SHOWN)
+            names = join_words(others, MAX_LISTED_FILES)
             output.warn(f"{feedback}: pages of nobody in {results}: {names}; remove what is old")
         if not json:
-            files = quantity(changed, "file")
-            output.write(f"{quantity(students, 'student')}, {files} written in {feedback}")
+            files = format_count(changed, "file")
+            output.write(f"{format_count(students, 'student')}, {files} written in {feedback}")
         elif html is None:
-            output.document(students=students, changed=changed)
+            output.write_json(students=students, changed=changed)
         if html is None:
             return
     found = report_class(results, html=html)
     if json:
-        output.document(**plain(found))
+        output.write_json(**to_plain_data(found))
     elif html:
-        output.write(summary(found))
+        output.write(class_summary(found))
         output.write(f"the page is in {html}")
     else:
-        output.show(class_blocks(found, str(results)), paged=True)
+        output.show_page(class_blocks(found, str(results)), paged=True)
 
 
 def export(
-    results: Written,
+    results: ResultsArgument,
     csv: Annotated[Path | None, option("FILE", "A table for spreadsheets.")] = None,
     jsonl: Annotated[Path | None, option("FILE", "A line of JSON each, the report in it.")] = None,
     gradescope: Annotated[Path | None, option("FILE", "results.json of one student.")] = None,
@@ -186,7 +198,7 @@ def export(
 ) -> None:
     """Write what a class earned for other programs."""
     from grader.classroom.export import export
-    from grader.classroom.results import Results
+    from grader.classroom.results import ClassResults
 
     wanted = {"csv": csv, "jsonl": jsonl, "gradescope": gradescope}
     files = {name: file for name, file in wanted.items() if file}
@@ -198,14 +210,14 @@ def export(
         raise UsageError("--wide is for --csv")
     if [str(file) for file in files.values()].count("-") > 1:
         raise UsageError("expected one format on standard output, found several")
-    with Results(results) as found:
+    with ClassResults(results) as found:
         for name, file in files.items():
             pieces = export(found, name, student=student, wide=wide)
             if str(file) == "-":
                 for piece in pieces:
                     output.write(piece, end="")
             else:
-                write_whole(file, pieces)
+                write_atomically(file, pieces)
                 output.info(f"{file}: written")
 
 
@@ -213,19 +225,21 @@ def gradescope(
     ctx: typer.Context,
     out: Annotated[Path, option("FILE", "The archive to upload.")],
     questions: Annotated[list[str] | None, argument("[ID]...", autocompletion=ids)] = None,
-    file: ClassYaml = None,
-    isolation: Level = "",
+    file: ClassFileOption = None,
+    isolation: IsolationOption = "",
 ) -> None:
     """Make an autograder for Gradescope."""
     from grader.app import autograder
 
-    write_whole(out, [autograder.make(context(ctx), questions or (), isolation, file)])
+    write_atomically(
+        out, [autograder.build_autograder(command_context(ctx), questions or (), isolation, file)]
+    )
     output.write(f"{out}: upload it under Configure Autograder")
     output.info("it holds the references: it is for the platform alone")
 
 
 def schema() -> None:
     """Print the JSON Schema of a class.yaml, for editors."""
-    from grader.app.classes import schema
+    from grader.app.classes import class_schema
 
-    output.write(schema().rstrip("\n"))
+    output.write(class_schema().rstrip("\n"))

@@ -21,10 +21,10 @@ from grader.model.errors import UsageError
 if TYPE_CHECKING:
     from grader.app.context import Context
 
-MOST = 2**63 - 1  # the largest seed: SQLite stores no larger integer
+MAX_SEED = 2**63 - 1  # the largest seed: SQLite stores no larger integer
 
 
-def context(ctx: typer.Context) -> Context:
+def command_context(ctx: typer.Context) -> Context:
     """Return the surroundings of a command, with the bank that was named on its line."""
     from grader.app.context import Context
 
@@ -40,9 +40,9 @@ def context(ctx: typer.Context) -> Context:
         banks_named=bool(os.environ.get("DRILL_BANK")),
         who=os.environ.get("LOGNAME") or os.environ.get("USER") or str(os.getuid()),
         candidate=os.environ.get("DRILL_CANDIDATE", ""),
-        typing=ctx.info_name or "",
-        say=output.warn,
-        local=datetime.astimezone,
+        typed_command=ctx.info_name or "",
+        show_warning=output.warn,
+        to_local=datetime.astimezone,
     )
 
 
@@ -88,7 +88,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def need_page(html: Path | None) -> None:
+def require_page_path(html: Path | None) -> None:
     """Raise UsageError where no page can be written, or in the place of what may be no page."""
     if html and html.suffix != ".html":
         raise UsageError(f"--html: expected a name that ends in .html, found {html}")
@@ -122,7 +122,7 @@ def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Cal
         try:
             ctx.obj = ctx.find_root().params.get("bank")
             # Nothing is said of a bank that is gone: the next command does.
-            banks = bank.banks(ctx.obj, lambda *_: None)
+            banks = bank.banks_in_use(ctx.obj, lambda *_: None)
             return [word for word in find(ctx, banks) if word.startswith(incomplete)]
         except Exception:  # noqa: BLE001 - a shell in the middle of a line has no room for an error
             return []
@@ -131,13 +131,13 @@ def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Cal
 
 
 def _ids(ctx: typer.Context, banks: list[Path]) -> list[str]:
-    return [*bank.ids(banks), *["restore"] * ctx.command_path.endswith("history list")]
+    return [*bank.question_ids(banks), *["restore"] * ctx.command_path.endswith("history list")]
 
 
 def _cases(ctx: typer.Context, _banks: list[Path]) -> Iterable[str]:
-    from grader.app.resolve import resolve
+    from grader.app.resolve import resolve_drill
 
-    return resolve(context(ctx), None).question.spec.cases
+    return resolve_drill(command_context(ctx), None).question.spec.cases
 
 
 def _tracks(_ctx: typer.Context, banks: list[Path]) -> Iterable[str]:
@@ -155,5 +155,5 @@ SomeId = Annotated[
 Jobs = Annotated[
     int | None, option("N", "Processes at once; as many as cores if not given.", min=1)
 ]
-Seed = Annotated[int | None, option("N", "Seed of the inputs and numbers.", min=0, max=MOST)]
-Json = Annotated[bool, flag("--json", "Print one JSON document.")]
+Seed = Annotated[int | None, option("N", "Seed of the inputs and numbers.", min=0, max=MAX_SEED)]
+JsonOption = Annotated[bool, flag("--json", "Print one JSON document.")]

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import SomeId, context, option
+from grader.cli.context import SomeId, command_context, option
 from grader.model.errors import UsageError
 
 
@@ -19,11 +19,13 @@ def edit(
     editor: Annotated[str | None, option("CMD", "Editor (default: VISUAL or EDITOR).")] = None,
 ) -> None:
     """Open your file in your editor, and wait for it."""
-    from grader.app.resolve import resolve
+    from grader.app.resolve import resolve_drill
 
-    choice = resolve(context(ctx), question)
-    open_editor(choice.need_workspace().submission, editor)
-    output.steps(f"drill grade{choice.argument}", f"drill watch{choice.argument}")
+    choice = resolve_drill(command_context(ctx), question)
+    open_editor(choice.require_workspace().submission, editor)
+    output.write_next_steps(
+        f"drill grade{choice.drill_argument}", f"drill watch{choice.drill_argument}"
+    )
 
 
 def open_editor(path: Path, command: str | None = None) -> None:

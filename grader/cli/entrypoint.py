@@ -21,8 +21,8 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import data_folder, now
-from grader.model.errors import DrillError, GraderError, UsageError, machine_error
-from grader.reports.sheet import harmless
+from grader.model.errors import DrillError, GraderError, UsageError, to_machine_error
+from grader.reports.sheet import escape_text
 
 EXIT_INTERRUPTED = 130
 EXIT_BANK_FAULT = 3
@@ -57,14 +57,14 @@ def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int
     try:
         try:
             output.prepare()
-            status = command(bank_first(arguments))
+            status = command(global_options_first(arguments))
             output.flush()
         except SystemExit as ended:
             status = _left(ended, arguments)
         except (output.PipeClosedError, typer.Abort):
             raise
         except Exception as fault:  # noqa: BLE001 - whoever is at fault, it is said
-            return explain(fault, arguments)
+            return report_error(fault, arguments)
     except (KeyboardInterrupt, typer.Abort):  # Abort: end of input at a prompt
         status = EXIT_INTERRUPTED
     except output.PipeClosedError:
@@ -81,7 +81,7 @@ _WITH_VALUE = ("--bank", "--color")  # options of the program, which may be type
 _ALONE = ("--plain", "--no-pager")
 
 
-def bank_first(arguments: Sequence[str]) -> list[str]:
+def global_options_first(arguments: Sequence[str]) -> list[str]:
     """Move the options of the program, `--bank DIR` first of all, before the command."""
     options = _options(arguments)
     first: list[str] = []
@@ -110,13 +110,13 @@ def _left(ended: SystemExit, arguments: Sequence[str]) -> object:
         return ended.code
     *_, (frame, _) = walk_tb(cause.__traceback__)
     if not str(frame.f_globals.get("__name__")).startswith("typer."):
-        return explain(cause, arguments)
+        return report_error(cause, arguments)
     if sys.__stdout__ is not None:  # typer has put something of its own in its place
         output.discard(sys.__stdout__)
     return output.EXIT_PIPE_CLOSED
 
 
-def explain(raised: Exception, arguments: Sequence[str] = ()) -> int:
+def report_error(raised: Exception, arguments: Sequence[str] = ()) -> int:
     """Say what is wrong with the command, the bank or the grader, and return the status."""
     fault = _error(raised)
     status = fault.exit_status
@@ -130,7 +130,7 @@ def explain(raised: Exception, arguments: Sequence[str] = ()) -> int:
     kind = {EXIT_USAGE: "usage", EXIT_BANK_FAULT: "bank"}.get(status, "internal")
     error = {"kind": kind, "status": status, "message": message, "hint": hint}
     error |= {"problems": problems} if problems else {}
-    if not output.answer("--json" in _options(arguments), error=error):
+    if not output.emit_json("--json" in _options(arguments), error=error):
         *others, last = dict.fromkeys([message, *problems])
         for problem in others:
             output.warn(problem)
@@ -153,14 +153,14 @@ def _error(fault: Exception) -> DrillError:
         path = ["drill", *filter(None, (getattr(ctx, "command_path", "") for ctx in contexts))][-1]
         return UsageError(message[:1].lower() + message[1:], f"{path} --help shows what it takes")
     debug = os.environ.get("DRILL_DEBUG", "") not in {"", "0"}
-    limit = machine_error(fault)
+    limit = to_machine_error(fault)
     if limit and not debug:
         return limit
     text = "".join(format_exception(fault))
     message = f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
     message = f"the grader is at fault ({message})"
     if debug:
-        sys.stderr.write(harmless(text))
+        sys.stderr.write(escape_text(text))
         return GraderError(message)
     where = "DRILL_DEBUG=1 shows the traceback"
     with suppress(OSError, DrillError):

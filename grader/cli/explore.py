@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from grader.cli import output
-from grader.cli.context import Json, argument, need_page, option
+from grader.cli.context import JsonOption, argument, option, require_page_path
 
 
 def explore(
@@ -18,17 +18,17 @@ def explore(
         list[str] | None, option("NAME=VALUE", "Set this, and print what it costs.", "--set")
     ] = None,
     html: Annotated[Path | None, option("FILE", "Write a page to play with in a browser.")] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Play with the sizes of a model: shapes, memory, work."""
     from grader.app.exploring import explore as explored
     from grader.reports import costs
 
-    need_page(html)
+    require_page_path(html)
     found = explored(model, set_ or (), preset=preset, html=html)
     full_screen = not set_ and output.is_dialog() and not output.style.plain
     if json:
-        output.document(**costs.to_json(found.model, found.taken), notes=found.notes)
+        output.write_json(**costs.to_json(found.model, found.taken), notes=found.notes)
     elif html:
         for note in found.notes:
             output.write(note)
@@ -38,7 +38,9 @@ def explore(
 
         Explorer(found.model, found.wanted, reverse=not os.environ.get("NO_COLOR")).run()
     else:
-        output.show(costs.page(found.model, found.preset, found.taken, found.notes), paged=True)
+        output.show_page(
+            costs.page(found.model, found.preset, found.taken, found.notes), paged=True
+        )
         if full_screen and find_spec("textual") is None:
             output.warn(
                 "setting sizes with arrows needs textual", "pip install 'drill-dl[explore]'"

@@ -11,10 +11,10 @@ from textual.containers import VerticalScroll
 from textual.events import Key
 from textual.widgets import Static
 
-from grader.costs.formulas import Model, Settings
+from grader.costs.formulas import CostModel, Settings
 from grader.reports import sheet
-from grader.reports.blocks import Gap, render_terminal
-from grader.reports.costs import tabled, text
+from grader.reports.blocks import BlankLine, render_terminal
+from grader.reports.costs import cell_text, table_blocks
 
 _COLUMNS = 4  # of settings
 _KEYS = "arrows, digits: set   Tab: next view   p: preset   ?: more about this   q: quit"
@@ -34,12 +34,16 @@ class Explorer(App[None]):
     ]
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, model: Model, wanted: Settings, *, reverse: bool) -> None:
+    def __init__(self, model: CostModel, wanted: Settings, *, reverse: bool) -> None:
         super().__init__(ansi_color=True)
-        self.model, self.wanted, self.marked = model, dict(wanted), "reverse" if reverse else ""
+        self.model, self.wanted_settings, self.marked = (
+            model,
+            dict(wanted),
+            "reverse" if reverse else "",
+        )
         self.views = [*dict.fromkeys(table.view for table in model.tables if table.view)]
-        self.at = self.preset = 0
-        self.typed = ""
+        self.view_index = self.preset = 0
+        self.typed_digits = ""
 
     def compose(self) -> ComposeResult:
         """Texts below one another, of which the costs scroll."""
@@ -60,55 +64,61 @@ class Explorer(App[None]):
 
     def on_key(self, event: Key) -> None:
         """Choose a setting, or set it: to a neighbor, or to what is typed."""
-        name, _, words, *_ = setting = self.model.settings[self.at]
-        scroll, (typed, self.typed) = self.query_one(VerticalScroll), (self.typed, "")
+        name, _, words, *_ = setting = self.model.settings[self.view_index]
+        scroll, (typed, self.typed_digits) = self.query_one(VerticalScroll), (self.typed_digits, "")
         model = self.model
-        wanted = self.wanted
-        now = self.wanted[name]
-        stops = [n for n in setting.stops() if n == model.settled({**wanted, name: n})[0][name]]
+        wanted = self.wanted_settings
+        now = self.wanted_settings[name]
+        stops = [
+            n
+            for n in setting.slider_values()
+            if n == model.resolve_settings({**wanted, name: n})[0][name]
+        ]
         match event.key:
             case "up":
-                self.at = (self.at - 1) % len(self.model.settings)
+                self.view_index = (self.view_index - 1) % len(self.model.settings)
             case "down":
-                self.at = (self.at + 1) % len(self.model.settings)
+                self.view_index = (self.view_index + 1) % len(self.model.settings)
             case "left" | "right" as key:
                 order: Any = stops.index if words else int
                 side = [n for n in stops if n != now and (order(n) < order(now)) == (key == "left")]
-                self.wanted[name] = side[-1 if key == "left" else 0] if side else now
+                self.wanted_settings[name] = side[-1 if key == "left" else 0] if side else now
             case "pageup":
                 scroll.scroll_page_up(animate=False)
             case "pagedown":
                 scroll.scroll_page_down(animate=False)
             case "p":
                 self.preset = (self.preset + 1) % len(self.model.presets)
-                self.wanted = dict([*self.model.presets.values()][self.preset])
+                self.wanted_settings = dict([*self.model.presets.values()][self.preset])
             case "q":
                 self.exit()
             case "question_mark":  # until the next key
                 self.query_one("#about", Static).update(f"{self.model.about}\n{_HELP}")
                 return
             case digit if digit.isdecimal() and not words:
-                self.typed = f"{typed}{digit}"[:10]
-                self.wanted[name] = int(self.typed)
+                self.typed_digits = f"{typed}{digit}"[:10]
+                self.wanted_settings[name] = int(self.typed_digits)
         self.show()
 
     def show(self) -> None:
         """Work everything out and draw it."""
-        taken, notes = self.model.settled(self.wanted)
-        values = self.model.values(taken)
-        chosen = self.model.settings[self.at]
+        taken, notes = self.model.resolve_settings(self.wanted_settings)
+        values = self.model.formula_values(taken)
+        chosen = self.model.settings[self.view_index]
         down = -(-len(self.model.settings) // _COLUMNS)
         grid = Text()
         for row in range(down):
             for one in self.model.settings[row::down]:
-                cell = f"{'>' if one is chosen else ' '}{one.name:<9} {self.wanted[one.name]}"
+                cell = (
+                    f"{'>' if one is chosen else ' '}{one.name:<9} {self.wanted_settings[one.name]}"
+                )
                 grid.append(cell, self.marked if one is chosen else "")
                 grid.append(" " * (20 - len(cell)))
             grid.append("\n")
         short, *tables = self.model.tables
         viewed = (table for table in tables if table.view == self.views[0])
-        shown = [block for one in viewed for block in (*tabled(one, values), Gap())]
-        totals = (" ".join(text(cell, values) for cell in row.cells[:2]) for row in short.rows)
+        shown = [block for one in viewed for block in (*table_blocks(one, values), BlankLine())]
+        totals = (" ".join(cell_text(cell, values) for cell in row.cells[:2]) for row in short.rows)
         texts: dict[str, Text | str] = {
             "settings": grid,
             "about": "\n".join(notes) or f"{chosen.name}: {chosen.about}",

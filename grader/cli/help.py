@@ -35,10 +35,10 @@ def help_(
     root = ctx.find_root()
     if not words:
         output.write(root.get_help())
-        output.steps(*(f"drill help {topic}" for topic in _topics()))
+        output.write_next_steps(*(f"drill help {topic}" for topic in _topics()))
     elif len(words) == 1 and words[0] in _topics():
         text = (_TOPICS / f"{words[0]}.md").read_text("utf-8")
-        output.show([*from_markdown(text)], paged=True)
+        output.show_page([*from_markdown(text)], paged=True)
     else:
         command = root.command
         info = root

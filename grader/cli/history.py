@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, argument, context, flag, ids, option
-from grader.model.numerals import quantity
+from grader.cli.context import JsonOption, argument, command_context, flag, ids, option
+from grader.model.numerals import format_count
 
 if TYPE_CHECKING:
-    from grader.app.history import Row
+    from grader.app.history import HistoryRow
 
-LATEST = 100  # rows, unless all are wanted
+MAX_ROWS = 100  # rows, unless all are wanted
 _LONG = "idea, or what failed first"
 _HEAD = ("no.", "question", "when", "try", "part", "verdict", _LONG, "hints")
 
@@ -26,43 +26,43 @@ def list_(
         str | None, argument("ID", "Only this question.", autocompletion=ids)
     ] = None,
     all_: Annotated[
-        bool, flag("--all", f"Every grade, not only changes in the last {LATEST}.")
+        bool, flag("--all", f"Every grade, not only changes in the last {MAX_ROWS}.")
     ] = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """List what was graded or kept, the latest last (the default)."""
-    from grader.app.history import history
+    from grader.app.history import list_history
 
-    here = context(ctx)
-    found, earlier = history(here, question, most=None if all_ or json else LATEST)
+    here = command_context(ctx)
+    found, earlier = list_history(here, question, most=None if all_ or json else MAX_ROWS)
     if json:
         attempts = [row.attempt._asdict() | row._asdict() for row in found]  # also if no news
         for row in attempts:
             row["parts"] = (row["parts"] or "").split()
             del row["attempt"], row["failing"], row["report"]
-        output.document(attempts=[{"attempt": row.pop("id"), **row} for row in attempts])
+        output.write_json(attempts=[{"attempt": row.pop("id"), **row} for row in attempts])
         return
     which = f" {question}" if question else ""
     if not found:
         output.write(f"no version{f' of{which}' if which else ''} yet; drill grade keeps one")
         return
     shown = [row for row, before in zip(found, (None, *found), strict=False)
-             if all_ or row is found[-1] or before is None or not row.repeats(before)]  # fmt: skip
+             if all_ or row is found[-1] or before is None or not row.is_same_result(before)]  # fmt: skip
     first = 2 if question else 1  # which needs no column for itself
     head, *table = ((cells[0], *cells[first:]) for cells in (_HEAD, *map(_cells, shown)))
-    output.table(head, table, long=_LONG, spare=("hints", "when", "part"))
+    output.write_table(head, table, long=_LONG, spare=("hints", "when", "part"))
     # The last version is most likely what the folder has: offer the one before it.
     last = shown[-1].attempt
     before = [row.attempt.id for row in shown[:-1] if row.attempt.question == last.question]
     restore, of = f"drill history restore {[last.id, *before][-1]}", len(found) + earlier
     if len(shown) == of:
-        output.steps(restore)
+        output.write_next_steps(restore)
     else:
-        whole = f"drill history{which}{here.option} --all"
-        output.steps(whole, restore, after=f"{len(shown):,} of {of:,} versions")
+        whole = f"drill history{which}{here.bank_option} --all"
+        output.write_next_steps(whole, restore, after=f"{len(shown):,} of {of:,} versions")
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: HistoryRow) -> tuple[str, ...]:
     attempt = row.attempt
     word, *more = row.verdict.split(" ", 1)
     state = " ".join([word.upper() if attempt.verdict else word, *more])
@@ -73,7 +73,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         str(row.tries or ""),
         f"{row.part} of {row.of}" if row.of > 1 else "",
         f"{state} (a file)" if attempt.kind == "review" else state,
-        row.believed,
+        row.idea_or_failure,
         str(row.hints or ""),
     )
 
@@ -91,14 +91,14 @@ def restore(
         int, typer.Argument(metavar="NUMBER", help="The no. in drill history, not the try.")
     ],
     to: Annotated[Path | None, option("PATH", "Write it to this new file instead.")] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Bring a version back, keeping what is there."""
     from grader.app import history
 
-    size, path, copy = history.restore(context(ctx), attempt, to=to)
-    if output.answer(json, attempt=attempt, restored=path, kept=copy):
+    size, path, copy = history.restore_version(command_context(ctx), attempt, to=to)
+    if output.emit_json(json, attempt=attempt, restored=path, kept=copy):
         return
-    output.write(f"version {attempt} ({quantity(size, 'byte')}) is in {path}")
+    output.write(f"version {attempt} ({format_count(size, 'byte')}) is in {path}")
     if copy:
         output.write(f"what was there is kept in {copy}")

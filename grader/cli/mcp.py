@@ -37,9 +37,9 @@ def mcp(
     if sys.stdin is None or sys.stdout is None:
         raise UsageError("drill mcp speaks on standard input and output, and one of them is closed")
     # A client's file of settings has no shell that would do it.
-    files = [Path(os.path.realpath(bank.expanded(str(path)))) for path in file or ()]
+    files = [Path(os.path.realpath(bank.expand_path(str(path)))) for path in file or ()]
     try:
-        os.chdir(bank.expanded(str(dir_ or ".")))
+        os.chdir(bank.expand_path(str(dir_ or ".")))
     except OSError as fault:
         raise UsageError(f"--dir: {dir_}: {fault.strerror}") from fault
     if sys.stdin.isatty():

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from grader.model.errors import UsageError
 from grader.reports import sheet
-from grader.reports.sheet import harmless
+from grader.reports.sheet import escape_text
 
 if TYPE_CHECKING:
     from grader.reports.blocks import Block
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
 EXIT_PIPE_CLOSED = 141
 _LEAST = 30  # columns of a table's longest texts, before other columns are left out
-ERASE = "\r\x1b[K"  # takes a line back
+ERASE_LINE = "\r\x1b[K"  # takes a line back
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ def configure(*, plain: bool, paging: bool, color: str) -> None:
 
 
 @contextmanager
-def recorded(doing: Callable[[str], None], *, plain: bool) -> Iterator[Recording]:
+def record_output(doing: Callable[[str], None], *, plain: bool) -> Iterator[Recording]:
     """Keep what is said meanwhile, both the document and the page."""
     global style
     before = style
@@ -101,7 +101,7 @@ def rows() -> int:
     return _window().lines - 1
 
 
-def measure() -> int:
+def text_width() -> int:
     """Return how wide prose and tables are: the columns of the terminal, within bounds."""
     return max(sheet.NARROWEST, min(width(), sheet.WIDEST))
 
@@ -144,7 +144,7 @@ def ask(prompt: str) -> str:
     try:
         if sys.stdin is None:  # closed by the caller
             raise EOFError
-        line = input(harmless(prompt) if person else "")
+        line = input(escape_text(prompt) if person else "")
     except (EOFError, KeyboardInterrupt):
         write()  # what follows begins on a line of its own
         raise
@@ -155,10 +155,10 @@ def ask(prompt: str) -> str:
 
 def write(text: str = "", end: str = "\n") -> None:
     """Write a line, or several, in which nothing acts on the terminal."""
-    _put(sys.stdout, harmless(text) + end)
+    _put(sys.stdout, escape_text(text) + end)
 
 
-def show(
+def show_page(
     blocks: Iterable[Block],
     *,
     commands: Sequence[str] = (),
@@ -170,19 +170,25 @@ def show(
 
     With `--plain` it has a fact a line. With `markdown` it is Markdown, unless a terminal shows it.
     """
-    from grader.reports.blocks import Commands, Gap, render_markdown, render_terminal, render_text
+    from grader.reports.blocks import (
+        BlankLine,
+        Commands,
+        render_markdown,
+        render_terminal,
+        render_text,
+    )
 
     if commands:
-        blocks = [*blocks, Gap(), Commands(tuple(commands))]
+        blocks = [*blocks, BlankLine(), Commands(tuple(commands))]
     if style.plain:
-        _put(sys.stdout, harmless(render_text(blocks, aloud=True)))
+        _put(sys.stdout, escape_text(render_text(blocks, aloud=True)))
     elif markdown and not _is_terminal(sys.stdout):
         _put(sys.stdout, render_markdown(blocks))
     else:
-        lines(render_terminal(list(blocks), width(), rows=rows), paged=paged)
+        write_lines(render_terminal(list(blocks), width(), rows=rows), paged=paged)
 
 
-def lines(content: Iterable[sheet.Line], *, paged: bool = False) -> None:
+def write_lines(content: Iterable[sheet.Line], *, paged: bool = False) -> None:
     """Write lines; `paged`: through a pager where they are more than fit on the screen."""
     styled = style.color == "always"
     if style.color == "auto" and not style.plain:
@@ -199,7 +205,7 @@ class _Captured(io.StringIO):
 
 
 @contextmanager
-def captured() -> Iterator[io.StringIO]:
+def capture_output() -> Iterator[io.StringIO]:
     """Give what is written meanwhile, to either stream, as a terminal would have been sent it."""
     paging = style.paging
     style.paging = False
@@ -215,7 +221,7 @@ def send(text: str) -> None:
     _put(sys.__stdout__, text)
 
 
-def table(
+def write_table(
     head: Sequence[str], rows: Iterable[Sequence[str]], *, long: str, spare: Sequence[str] = ()
 ) -> None:
     """Write a table that fits the window: the cells of its `long` column are cut.
@@ -226,38 +232,38 @@ def table(
     at = head.index(long)
     dropped = set[str]()
     if style.plain:
-        lines(sheet.columns(head, rows, plain=True))
+        write_lines(sheet.format_columns(head, rows, plain=True))
         return
 
     def laid(room: int) -> list[sheet.Line]:
         kept = [
-            [sheet.cut(cell, room) if n == at else cell for n, cell in enumerate(row)
+            [sheet.truncate(cell, room) if n == at else cell for n, cell in enumerate(row)
              if head[n] not in dropped]
             for row in (head, *rows)
         ]  # fmt: skip
-        return sheet.columns(kept[0], kept[1:], right=("no.", "try", "min"))
+        return sheet.format_columns(kept[0], kept[1:], right=("no.", "try", "min"))
 
-    need = max(sheet.cells(row[at]) for row in (head, *rows) if len(row) > at)
+    need = max(sheet.display_width(row[at]) for row in (head, *rows) if len(row) > at)
     for name in ("", *spare):
         dropped.add(name)
-        widest = max(sheet.cells(sheet.plain(line)) for line in laid(need))
+        widest = max(sheet.display_width(sheet.without_styles(line)) for line in laid(need))
         room = need + max(width(), sheet.NARROWEST) - widest
         if room >= min(need, _LEAST):
             break
-    lines(laid(max(min(room, need), 8)), paged=True)
+    write_lines(laid(max(min(room, need), 8)), paged=True)
 
 
 def _styled(line: sheet.Line, *, styled: bool) -> str:
     spans = [(line, "")] if isinstance(line, str) else line
     return "".join(
-        f"\x1b[{sgr}m{harmless(text)}\x1b[0m" if styled and sgr and text else harmless(text)
+        f"\x1b[{sgr}m{escape_text(text)}\x1b[0m" if styled and sgr and text else escape_text(text)
         for text, sgr in spans
     )
 
 
-def steps(*commands: str, after: str = "") -> None:
+def write_next_steps(*commands: str, after: str = "") -> None:
     """Write what to type next, below other words if there are any."""
-    lines([*[after] * bool(after), *sheet.steps(commands, measure())])
+    write_lines([*[after] * bool(after), *sheet.next_step_lines(commands, text_width())])
 
 
 def _paged(text: str) -> bool:
@@ -265,7 +271,7 @@ def _paged(text: str) -> bool:
     if not style.paging or style.plain or not _is_terminal(sys.stdout):
         return False
     size = get_terminal_size((80, 24))
-    rows = sum(max(1, -(-sheet.cells(line) // size.columns)) for line in text.splitlines())
+    rows = sum(max(1, -(-sheet.display_width(line) // size.columns)) for line in text.splitlines())
     pager = os.environ.get("PAGER", "less -FRX" if which("less") else "")
     if rows < size.lines or not pager.strip():
         return False
@@ -290,7 +296,7 @@ def interrupts_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def document(*, format: int = 1, indent: int | None = 2, **content: object) -> None:
+def write_json(*, format: int = 1, indent: int | None = 2, **content: object) -> None:
     """Write one JSON document; a path is its text."""
     import json
 
@@ -298,13 +304,13 @@ def document(*, format: int = 1, indent: int | None = 2, **content: object) -> N
     write(json.dumps(content, indent=indent, allow_nan=False, default=os.fspath))
 
 
-def answer(json: bool, **content: Any) -> bool:  # noqa: ANN401 - what JSON takes
+def emit_json(json: bool, **content: Any) -> bool:  # noqa: ANN401 - what JSON takes
     """Write a result as a document if wanted, and return if that is all; a recording has both."""
     if isinstance(style, Recording):
         style.document = {"format": 1, **content}
         return False
     if json:
-        document(**content)
+        write_json(**content)
     return json
 
 
@@ -313,11 +319,11 @@ def warn(message: str, hint: str = "", excerpt: Sequence[str] = ()) -> None:
     info(f"drill: {message}")
     for line in excerpt:
         info(f"       {line}")
-    if len(hint) + 4 > measure() and _is_terminal(sys.stderr):
+    if len(hint) + 4 > text_width() and _is_terminal(sys.stderr):
         if hint.startswith("Next: "):  # what is to be typed is never folded
-            hint = hint.replace(sheet.GAP, "\n          ")
+            hint = hint.replace(sheet.GAP_TEXT, "\n          ")
         else:
-            hint = "\n    ".join(sheet.wrapped(hint, measure() - 4))
+            hint = "\n    ".join(sheet.wrap_words(hint, text_width() - 4))
     if hint:
         info(f"    {hint}")
 
@@ -327,15 +333,15 @@ def info(text: str) -> None:
 
     What is to be typed is never folded: a line that begins with blanks.
     """
-    text = harmless(text)
+    text = escape_text(text)
     if _is_terminal(sys.stderr) and "\n" not in text and not text.startswith(" "):
-        text = "\n".join(sheet.wrapped(text, measure(), indent="    "))
+        text = "\n".join(sheet.wrap_words(text, text_width(), indent="    "))
     with suppress(PipeClosedError, UsageError):
         _put(sys.stderr, text + "\n")
 
 
 @contextmanager
-def waiting() -> Iterator[Callable[..., None]]:
+def show_status() -> Iterator[Callable[..., None]]:
     """Give `draw_status`, for the steps of a long command; silent where nobody looks."""
     if isinstance(style, Recording):
         yield style.doing
@@ -356,9 +362,9 @@ def draw_status(text: str, above: str = "") -> None:
     A terminal that is gone is no fault.
     """
     style.has_status = False
-    stays = f"{harmless(above)}\n" if above else ""
+    stays = f"{escape_text(above)}\n" if above else ""
     with suppress(PipeClosedError, UsageError):
-        _put(sys.stderr, f"{ERASE}{stays}{harmless(text)[: width() - 1]}")
+        _put(sys.stderr, f"{ERASE_LINE}{stays}{escape_text(text)[: width() - 1]}")
     style.has_status = bool(text)
 
 

@@ -7,21 +7,21 @@ from dataclasses import asdict
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, context
+from grader.cli.context import JsonOption, command_context
 
 
-def progress(ctx: typer.Context, json: Json = False) -> None:
+def progress(ctx: typer.Context, json: JsonOption = False) -> None:
     """Show what is passed and due, your ideas, and a year of days."""
-    from grader.app.practice import practice
-    from grader.reports.practice import BLOCKS, CHARACTERS, ROWS, page
+    from grader.app.practice import summarize_practice
+    from grader.reports.practice import BLOCKS, CHARACTERS, ROWS, practice_page
 
-    here = context(ctx)
-    found = practice(here)
+    here = command_context(ctx)
+    found = summarize_practice(here)
     days = {day.isoformat(): tries for day, tries in found.days.items()}
     tracks, ideas = ([*map(asdict, some)] for some in (found.tracks, found.ideas))
-    if output.answer(json, tracks=tracks, ideas=ideas, days=days):
+    if output.emit_json(json, tracks=tracks, ideas=ideas, days=days):
         return
     due = any(one.due for one in found.tracks)
-    steps = (f"drill next{here.option}", *[f"drill list{here.option} --due"] * due)
+    steps = (f"drill next{here.bank_option}", *[f"drill list{here.bank_option} --due"] * due)
     marks = BLOCKS if output.can_show(BLOCKS) else CHARACTERS
-    output.show(page(found, steps, marks), rows=max(output.rows() - 1, ROWS))
+    output.show_page(practice_page(found, steps, marks), rows=max(output.rows() - 1, ROWS))

@@ -42,7 +42,7 @@ Review the file below as a colleague who is to merge it. Its author has passed t
 """
 
 
-class Role(NamedTuple):
+class AssistantRole(NamedTuple):
     """A prompt that the client offers."""
 
     about: str
@@ -50,7 +50,7 @@ class Role(NamedTuple):
 
 
 ROLES = {
-    "tutor": Role("Help me find the fault, without telling me.", TUTOR),
-    "interviewer": Role("Interview me with this question.", INTERVIEWER),
-    "reviewer": Role("Review my file, which passed.", REVIEWER),
+    "tutor": AssistantRole("Help me find the fault, without telling me.", TUTOR),
+    "interviewer": AssistantRole("Interview me with this question.", INTERVIEWER),
+    "reviewer": AssistantRole("Review my file, which passed.", REVIEWER),
 }

@@ -25,18 +25,18 @@ from typing import NamedTuple
 import typer
 
 from grader import forms
-from grader.app.watching import Watching
+from grader.app.watching import WatchedDrill
 from grader.cli import drill, entrypoint, output, questions
 from grader.cli.edit import open_editor
-from grader.cli.grade import around_of
+from grader.cli.grade import grade_context
 from grader.model.errors import DrillError, UsageError
-from grader.model.numerals import quantity
+from grader.model.numerals import format_count
 from grader.reports import sheet, words
 from grader.reports.blocks import Block, Paragraph
-from grader.reports.grade import page
-from grader.sandbox import Closing
+from grader.reports.grade import grade_page
+from grader.sandbox import Closeable
 
-SAVED = "saved"
+SAVED_EVENT = "saved"
 _WAKING = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
 _SEQUENCE = re.compile(r"\x1b[\[O][0-?]*[ -/]*[@-~]?")  # what an arrow sends, say
 _STYLE = re.compile(r"\x1b\[\d*m")
@@ -46,31 +46,31 @@ _YES = ("y yes", "other keys: no")
 _KEYS = ("p question", "d diff", "f full", "r again", "e edit", "n next", "q quit")
 
 
-def page_of(
-    watched: Watching, *notes: str, keys: bool = False, full: bool = False, clock: str = ""
+def watch_page(
+    watched: WatchedDrill, *notes: str, keys: bool = False, full: bool = False, clock: str = ""
 ) -> list[Block]:
     """Return the page of the last grade, or why there is none; `keys` do what comes next."""
-    graded = watched.graded
+    graded = watched.last_grade
     fault = watched.fault
     if fault or graded is None:
         said = [fault.message, fault.hint, *notes] if fault else [*notes]
         said += [f"{clock}."] * bool(clock)
         return [Paragraph(text) for text in said if text]
-    around = around_of(graded, watched.at, full=full)
+    around = grade_context(graded, watched.graded_at, full=full)
     if keys:
-        around = replace(around, steps=(), everything="f")
-    around = replace(around, clock=clock or around.clock or watched.clock)
-    time = datetime.fromisoformat(watched.at).astimezone().strftime("%H:%M:%S")
+        around = replace(around, steps=(), full_command="f")
+    around = replace(around, clock=clock or around.clock or watched.time_text)
+    time = datetime.fromisoformat(watched.graded_at).astimezone().strftime("%H:%M:%S")
     news = f"Graded at {time}. {watched.news}".rstrip()
-    return list(page(graded.report, replace(around, news=(news, *notes))))
+    return list(grade_page(graded.report, replace(around, news=(news, *notes))))
 
 
-def events(wake: int) -> Iterator[str]:
+def screen_events(wake: int) -> Iterator[str]:
     """Give what happens until standard input ends: a save, a signal by its name, a key."""
     while sys.stdin is not None:
         if wake in select.select([wake, sys.stdin], [], [])[0]:
             for number in sorted(set(os.read(wake, 1 << 16))):  # many saves are one
-                yield signal.Signals(number).name if number else SAVED
+                yield signal.Signals(number).name if number else SAVED_EVENT
             continue  # meanwhile somebody else may have read what was typed
         typed = b""
         with suppress(OSError):  # the terminal is gone
@@ -80,22 +80,22 @@ def events(wake: int) -> Iterator[str]:
         yield from _SEQUENCE.sub("", typed.decode("utf-8", "replace"))
 
 
-class Live(NamedTuple):
+class InterviewControls(NamedTuple):
     """What an interview adds to a screen."""
 
     asked: str  # the first page: the question
     keys: tuple[str, ...]  # the foot of a page; the first key leaves the question
-    left: Callable[[], str]  # the time in words; nothing when it is over
-    leaving: Callable[[], str]  # the question to answer before the question is left
-    typed: Mapping[str, tuple[str, Callable[[str], object]]]  # by key: a text that is not shown
+    time_left: Callable[[], str]  # the time in words; nothing when it is over
+    leave_question: Callable[[], str]  # the question to answer before the question is left
+    text_keys: Mapping[str, tuple[str, Callable[[str], object]]]  # by key: a text that is not shown
 
 
-class Screen(Closing):
+class Screen(Closeable):
     """The other screen of a terminal: the page, or what a key has put in its place."""
 
     def __init__(
-        self, ctx: typer.Context, watched: Watching, notes: list[str], wake: int, waker: int,
-        live: Live | None = None,
+        self, ctx: typer.Context, watched: WatchedDrill, notes: list[str], wake: int, waker: int,
+        live: InterviewControls | None = None,
     ) -> None:  # fmt: skip
         """Show nothing yet; `notes` are what was said so far, and the pipe wakes who waits."""
         self._watched = watched
@@ -106,18 +106,18 @@ class Screen(Closing):
         self._events = self._read_events()  # one for all, or keys would change their order
         self._word = self._clock = ""  # the first of the page, and the minutes in its first line
         self._view = ""  # what is in the place of the page, as far as it was not read yet
-        watched.begun = lambda: self._head("...")
-        watched.agreed = self._agreed
-        watched.decided = lambda report: self._head(f"{report.verdict.upper():5}")
-        called = watched.choice.called
+        watched.on_begin = lambda: self._head("...")
+        watched.confirm_answers = self._agreed
+        watched.on_verdict = lambda report: self._head(f"{report.verdict.upper():5}")
+        called = watched.resolved_drill.typed_name
         self._does: dict[str, Callable[[], object]] = {
             "h": lambda: drill.hint(ctx, called),
             "c": lambda: drill.case(ctx, self._case(), called),
             "s": lambda: drill.solution(ctx, called),
             "p": lambda: questions.show_on_screen(ctx, called),
-            "d": lambda: output.lines([_DIFF, *drill.signed(watched.changes())]),
-            "f": lambda: output.show(page_of(watched, keys=True, full=True)),
-            "r": watched.again,
+            "d": lambda: output.write_lines([_DIFF, *drill.diff_lines(watched.diff_since_last())]),
+            "f": lambda: output.show_page(watch_page(watched, keys=True, full=True)),
+            "r": watched.grade_again,
             "e": self._edit,
             "n": lambda: questions.next_(ctx),
         }
@@ -128,7 +128,7 @@ class Screen(Closing):
             self._does["h"] = lambda: (
                 drill.hint(ctx, called) if self._asks(_PRICE, *_YES) else False
             )
-            for key, (kind, keep) in live.typed.items():
+            for key, (kind, keep) in live.text_keys.items():
                 self._does[key] = partial(self._note, kind, keep)
 
     def take(self) -> None:
@@ -156,22 +156,22 @@ class Screen(Closing):
         live = self._live
         if live:
             self._draw()
-        self._watched.look()
+        self._watched.grade_if_changed()
         self._draw()
         for event in self._events:
             if event == "q":
                 return False
-            if event == SAVED:
-                changed = self._watched.look()
+            if event == SAVED_EVENT:
+                changed = self._watched.grade_if_changed()
                 if changed:  # the verdict replaces any other page
                     self._view = ""
             elif live and event == live.keys[0][0]:
                 changed = True
-                if self._asks(live.leaving(), *_YES):
-                    return bool(live.left())
+                if self._asks(live.leave_question(), *_YES):
+                    return bool(live.time_left())
             else:
                 changed = len(event) > 1 or self._key(event)
-            if live and not live.left():
+            if live and not live.time_left():
                 return False
             if changed or self._time() != self._clock:  # a minute has gone by
                 self._draw()
@@ -179,7 +179,7 @@ class Screen(Closing):
 
     def _read_events(self) -> Iterator[str]:
         """Give what happens; after a signal all is to be drawn again."""
-        for event in events(self._wake):
+        for event in screen_events(self._wake):
             if event == "SIGTSTP":
                 self.close()
                 os.kill(os.getpid(), signal.SIGTSTP)
@@ -193,20 +193,22 @@ class Screen(Closing):
             is_read = bool(self._view)
             self._view = "".join(self._screens(self._view)[1:])
             return is_read
-        with output.captured() as text:
+        with output.capture_output() as text:
             try:
                 if self._does[key]() is False:  # the person said no
                     return True
             except DrillError as fault:
                 output.warn(fault.message, fault.hint)
-        command = f"drill hint{self._watched.choice.argument}"
+        command = f"drill hint{self._watched.resolved_drill.drill_argument}"
         self._view = text.getvalue().replace(command, "press h").expandtabs()
         return True
 
     def _case(self) -> str | None:
         """The case that the page shows, if it shows one."""
-        graded = self._watched.graded
-        failing = words.deciding(graded.report) if graded and not graded.next_part else []
+        graded = self._watched.last_grade
+        failing = (
+            words.failing_required_checks(graded.report) if graded and not graded.next_part else []
+        )
         return next((case for check in failing for case in check.failing), None)
 
     def _edit(self) -> None:
@@ -215,11 +217,11 @@ class Screen(Closing):
             open_editor(self._watched.path)
         finally:
             self.take()
-        self._watched.look()
+        self._watched.grade_if_changed()
 
     def _agreed(self, answers: bytes) -> bool:
         """Ask before the only grade of a prediction that counts."""
-        text = sheet.harmless(answers.decode("utf-8", "replace"))
+        text = sheet.escape_text(answers.decode("utf-8", "replace"))
         if self._asks(f"Only the first grade counts.\n\n{text}", "y grade", "other keys: not yet"):
             return True
         raise UsageError(
@@ -231,7 +233,7 @@ class Screen(Closing):
         for event in chain(["begin"], self._events):
             if len(event) == 1:
                 return event in "yY"
-            if event != SAVED:
+            if event != SAVED_EVENT:
                 self._put(text, *foot)
         return False
 
@@ -246,30 +248,32 @@ class Screen(Closing):
                     typed = typed[:-1] if event != "\x15" else ""
                 elif len(event) == 1 and event.isprintable():
                     typed += event
-                if event != SAVED:
-                    many = quantity(len(typed), "character")
+                if event != SAVED_EVENT:
+                    many = format_count(len(typed), "character")
                     self._foot(f"{kind}, not shown: {many}", "Ctrl-U: empty", "Enter: keep")
         finally:  # also what was typed until Ctrl-C
             if typed.strip():
                 keep(typed)
-        output.write(f"noted, {quantity(len(typed), 'character')}" if typed.strip() else "no note")
+        output.write(
+            f"noted, {format_count(len(typed), 'character')}" if typed.strip() else "no note"
+        )
 
     def _draw(self) -> None:
         """Show the page, or what is in its place, as large as the screen is now."""
         self._clock = self._time()
-        with output.captured() as text:
+        with output.capture_output() as text:
             left = self._clock if self._live else ""
-            blocks = page_of(self._watched, *self._notes, keys=True, clock=left)
-            output.show(blocks, rows=get_terminal_size().lines - 1)
+            blocks = watch_page(self._watched, *self._notes, keys=True, clock=left)
+            output.show_page(blocks, rows=get_terminal_size().lines - 1)
         self._word = next(iter(_STYLE.sub("", text.getvalue()).split()), "")
         shown, *more = self._screens(self._view or text.getvalue())
-        graded = self._watched.graded
+        graded = self._watched.last_grade
         passed = graded and graded.report.verdict == "pass"
         foot = (*(["s solution"] if passed else ["h hint", "c case"]), *_KEYS)
         if self._live:
             foot = self._live.keys
-        form = forms.of(self._watched.choice.question.spec)
-        if form.is_text or form.apart:  # there is no script of a case
+        form = forms.form_of(self._watched.resolved_drill.question.spec)
+        if form.is_text or form.runs_in_two_processes:  # there is no script of a case
             foot = tuple(key for key in foot if key != "c case")
         if self._view:
             first = self._clock if self._live else self._word
@@ -278,7 +282,7 @@ class Screen(Closing):
 
     def _time(self) -> str:
         """What is left of an interview, or else how long the sitting takes."""
-        return self._live.left() if self._live else self._watched.clock
+        return self._live.time_left() if self._live else self._watched.time_text
 
     def _put(self, text: str, *foot: str) -> None:
         """Show a text above a line of keys."""
@@ -289,10 +293,10 @@ class Screen(Closing):
         """Show keys in the last line, of which the last is there in the narrowest window."""
         size = get_terminal_size()
         keys = [*foot]
-        while len(keys) > 1 and sheet.cells("  ".join(keys)) > size.columns:
+        while len(keys) > 1 and sheet.display_width("  ".join(keys)) > size.columns:
             del keys[-2]
-        with output.captured() as line:
-            output.lines([((sheet.cut("  ".join(keys), size.columns), sheet.REVERSE),)])
+        with output.capture_output() as line:
+            output.write_lines([((sheet.truncate("  ".join(keys), size.columns), sheet.REVERSE),)])
         output.send(f"\x1b[{size.lines};1H\x1b[K{line.getvalue().rstrip()}")
 
     def _head(self, word: str) -> None:
@@ -306,7 +310,7 @@ class Screen(Closing):
         pieces = [""]
         used = 0
         for line in text.splitlines(keepends=True):
-            rows = max(1, -(-sheet.cells(_STYLE.sub("", line.rstrip())) // size.columns))
+            rows = max(1, -(-sheet.display_width(_STYLE.sub("", line.rstrip())) // size.columns))
             if used and used + rows > size.lines - 1:
                 pieces.append("")
                 used = 0

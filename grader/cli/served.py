@@ -47,14 +47,14 @@ _COMMAND = (sys.executable, "-P", "-m", "grader.cli.tools")
 def serve(bank: Path | None, named: Sequence[Path]) -> None:
     """Serve until standard input ends; the files `named` may be graded wherever they are."""
     try:
-        asyncio.run(_talk(Server(bank, named)))
+        asyncio.run(_talk(McpServer(bank, named)))
     except BaseExceptionGroup as faults:
         if faults.subgroup(BrokenPipeError) is None:
             raise
         raise output.PipeClosedError from None
 
 
-async def _talk(server: Server) -> None:
+async def _talk(server: McpServer) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, _interrupted)
     await server.run_stdio_async()
 
@@ -65,7 +65,7 @@ def _interrupted() -> None:
     os._exit(entrypoint.EXIT_INTERRUPTED)
 
 
-class Caller:
+class CommandCaller:
     """Carries requests out, each in a process of its own, one after another.
 
     A grade has the machine to itself, and records see one command after another.
@@ -108,11 +108,11 @@ class Caller:
         return {"document": {"error": error}, "page": f"drill: {text}\n"}
 
 
-class Server(MCPServer[Any]):
+class McpServer(MCPServer[Any]):
     """Offers the tools and prompts, and has a caller carry them out."""
 
     def __init__(
-        self, bank: Path | None, named: Sequence[Path], caller: Caller | None = None
+        self, bank: Path | None, named: Sequence[Path], caller: CommandCaller | None = None
     ) -> None:
         """Take the value of --bank, and the files that may be graded wherever they are."""
         super().__init__(
@@ -120,7 +120,7 @@ class Server(MCPServer[Any]):
         )
         files = [str(path) for path in named]
         self._request = Request("", {}, str(bank) if bank else None, output.style.plain, files)
-        self._caller = caller or Caller()
+        self._caller = caller or CommandCaller()
         for tool in TOOLS:
             self._add_tool(tool)
         for name, role in prompts.ROLES.items():

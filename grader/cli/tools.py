@@ -23,9 +23,9 @@ import typer
 from grader import sandbox
 from grader.app import files, grading
 from grader.app.context import Context
-from grader.app.resolve import Choice, resolve
+from grader.app.resolve import ResolvedDrill, resolve_drill
 from grader.cli import drill, entrypoint, output, prompts, questions
-from grader.cli.context import SomeId, context, flag, now, option
+from grader.cli.context import SomeId, command_context, flag, now, option
 from grader.cli.discuss import discuss
 from grader.model.errors import UsageError
 
@@ -63,7 +63,7 @@ def main() -> None:
     gc.set_threshold(100_000)  # as for every command
     request = Request(**json.loads(sys.stdin.buffer.readline()))
     threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
-    _send({"result": carry_out(request, lambda step: _send({"step": step}))})
+    _send({"result": run_request(request, lambda step: _send({"step": step}))})
     os._exit(0)
 
 
@@ -74,23 +74,23 @@ def _exit_at_end_of_input() -> None:
 
 
 def _send(content: dict[str, Any]) -> None:
-    sys.stdout.buffer.write(to_line(content))
+    sys.stdout.buffer.write(to_json_line(content))
     sys.stdout.buffer.flush()
 
 
-def to_line(content: dict[str, Any]) -> bytes:
+def to_json_line(content: dict[str, Any]) -> bytes:
     """Return a line of JSON, in which half a character, as of a file's name, becomes a `?`."""
     text = json.dumps(content, ensure_ascii=False)
     return text.encode("utf-8", "replace") + b"\n"
 
 
-def carry_out(request: Request, doing: Callable[[str], None]) -> dict[str, Any]:
+def run_request(request: Request, doing: Callable[[str], None]) -> dict[str, Any]:
     """Return the document and the page of a command; `doing` is called with each of its steps."""
-    with output.recorded(doing, plain=request.plain) as recording:
+    with output.record_output(doing, plain=request.plain) as recording:
         try:
             _call(request)
         except Exception as fault:  # noqa: BLE001 - the assistant learns of every fault
-            entrypoint.explain(fault)
+            entrypoint.report_error(fault)
     document = recording.document | {"at": now()}  # an assistant does not know the time
     if recording.remarks and "error" not in document:
         document["remarks"] = recording.remarks.splitlines()
@@ -123,30 +123,30 @@ def grade(
     files: Sequence[str] = (),
 ) -> None:
     """Grade a file, and show no more than its page says."""
-    from grader.cli.grade import around_of
-    from grader.reports.grade import document, page
+    from grader.cli.grade import grade_context
+    from grader.reports.grade import assistant_document, grade_page
 
-    here = context(ctx)
-    choice = resolve(here, question)
+    here = command_context(ctx)
+    choice = resolve_drill(here, question)
     parts = len(choice.question.spec.parts)
     asked = here.parts_asked(choice.question)
     path = None if file is None else _allowed(here, choice, file, files)
-    with output.waiting() as doing:
-        graded = grading.grade(
+    with output.show_status() as doing:
+        graded = grading.grade_file(
             here, question, file=path, explain=False, doing=doing, agreed=lambda _: yes
         )
     passed = graded.report.parts_passed
     if asked <= passed < parts:  # also if it is no try: the next part is not asked yet
         graded = graded._replace(next_part=passed + 1)
-    seen = around_of(graded, here.now())
-    output.answer(json=True, **document(graded.report, seen))
-    output.show(page(graded.report, seen), rows=seen.rows)
+    seen = grade_context(graded, here.now())
+    output.emit_json(json=True, **assistant_document(graded.report, seen))
+    output.show_page(grade_page(graded.report, seen), rows=seen.rows)
 
 
-def _allowed(here: Context, choice: Choice, file: str, named: Sequence[str]) -> Path:
+def _allowed(here: Context, choice: ResolvedDrill, file: str, named: Sequence[str]) -> Path:
     """Return a file that may be graded: one in the drill's folder, or one that was named."""
     own = choice.workspace and os.path.realpath(choice.workspace.folder)
-    path = Path(os.path.realpath(Path(own or here.here(), file.replace("\0", "?"))))
+    path = Path(os.path.realpath(Path(own or here.current_folder(), file.replace("\0", "?"))))
     if str(path) in named or (own and path.is_relative_to(own)):
         return path
     raise UsageError(
@@ -159,21 +159,21 @@ def _show_role(ctx: typer.Context, name: str, question: str | None = None) -> No
     """Show the text of a prompt, with the question as far as it is asked."""
     from grader.reports.question import question_markdown
 
-    here = context(ctx)
-    choice = resolve(here, question)
+    here = command_context(ctx)
+    choice = resolve_drill(here, question)
     more = _passed_file(here, choice) if name == "reviewer" else ""
     shown = question_markdown(choice.question, parts=here.parts_asked(choice.question))
-    output.answer(json=True, text=f"{prompts.ROLES[name].text}\n{shown}{more}")
+    output.emit_json(json=True, text=f"{prompts.ROLES[name].text}\n{shown}{more}")
 
 
-def _passed_file(here: Context, choice: Choice) -> str:
+def _passed_file(here: Context, choice: ResolvedDrill) -> str:
     """Return the person's file as Markdown; UsageError before a pass."""
     if not here.progress(choice.question).passed:
         raise UsageError(
-            f"{choice.called} is not passed yet, and a review tells what is wrong",
-            hint=f"Next: drill grade{choice.argument}",
+            f"{choice.typed_name} is not passed yet, and a review tells what is wrong",
+            hint=f"Next: drill grade{choice.drill_argument}",
         )
-    path = choice.need_workspace().submission
+    path = choice.require_workspace().submission
     code = files.read_submission(path).decode("utf-8", "replace")
     return f"\n## {path.name}\n\n```python\n{code}```\n"
 

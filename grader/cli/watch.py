@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import SomeId, context, flag
+from grader.cli.context import SomeId, command_context, flag
 
 if TYPE_CHECKING:
-    from grader.cli.screen import Live
+    from grader.cli.screen import InterviewControls
 
 
 def watch(
@@ -23,7 +23,7 @@ def watch(
     json: Annotated[bool, flag("--json", "Print each report as a line of JSON.")] = False,
 ) -> None:
     """Grade at every save, until q or Ctrl-C."""
-    follow(ctx, question, json=json)
+    watch_drill(ctx, question, json=json)
 
 
 def can_redraw() -> bool:
@@ -32,18 +32,22 @@ def can_redraw() -> bool:
     return output.is_dialog() and not dumb
 
 
-def follow(
-    ctx: typer.Context, question: str | None, live: Live | None = None, *, json: bool = False
+def watch_drill(
+    ctx: typer.Context,
+    question: str | None,
+    live: InterviewControls | None = None,
+    *,
+    json: bool = False,
 ) -> bool:
     """Grade a drill at every save; return whether the interview it is in is to go on."""
-    from grader.app.watching import Watching, saves
-    from grader.cli.screen import SAVED, Screen, events, page_of
+    from grader.app.watching import WatchedDrill, watch_saves
+    from grader.cli.screen import SAVED_EVENT, Screen, screen_events, watch_page
     from grader.reports.json import dumps
 
-    here = context(ctx)
+    here = command_context(ctx)
     notes = list[str]()
     if redrawn := can_redraw() and not json:
-        here = replace(here, say=lambda *said: notes.append(" ".join(said).rstrip()))
+        here = replace(here, show_warning=lambda *said: notes.append(" ".join(said).rstrip()))
     wake, waker = os.pipe()
     os.set_blocking(waker, False)
 
@@ -53,19 +57,19 @@ def follow(
 
     with ExitStack() as stack:
         stack.callback(lambda: list(map(output.warn, notes)))  # once the screen is gone
-        watched = stack.enter_context(Watching(here, question))
+        watched = stack.enter_context(WatchedDrill(here, question))
         stack.enter_context(suppress(KeyboardInterrupt))
-        stack.enter_context(saves(watched.path, saved))
+        stack.enter_context(watch_saves(watched.path, saved))
         if redrawn:
             return stack.enter_context(Screen(ctx, watched, notes, wake, waker, live)).run()
-        for event in chain([SAVED], events(wake)):
-            if event != SAVED or not watched.look():
+        for event in chain([SAVED_EVENT], screen_events(wake)):
+            if event != SAVED_EVENT or not watched.grade_if_changed():
                 continue
             if watched.fault:
                 output.warn(watched.fault.message, watched.fault.hint)
-            elif json and watched.graded:
-                output.write(dumps(watched.graded.report))
+            elif json and watched.last_grade:
+                output.write(dumps(watched.last_grade.report))
             else:
-                output.show(page_of(watched), rows=output.rows())
+                output.show_page(watch_page(watched), rows=output.rows())
                 output.write()
     return False

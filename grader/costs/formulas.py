@@ -18,13 +18,17 @@ Values = Mapping[str, int]
 Settings = Mapping[str, int | str]  # what each setting of a model is set to
 
 
-def divisor(number: int, near: int) -> int:
+def nearest_divisor(number: int, near: int) -> int:
     """The divisor of a number that is nearest to another one, of two the smaller."""
     around = (n for away in range(near) for n in (near - away, near + away))
     return next(n for n in around if number % n == 0)
 
 
-_FUNCTIONS: dict[str, Callable[[int, int], int]] = {"min": min, "max": max, "divisor": divisor}
+_FUNCTIONS: dict[str, Callable[[int, int], int]] = {
+    "min": min,
+    "max": max,
+    "divisor": nearest_divisor,
+}
 _OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
@@ -32,7 +36,7 @@ _OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
 _tree = cache(lambda formula: ast.parse(formula, mode="eval").body)
 
 
-def value(formula: str, known: Values) -> int:
+def evaluate_formula(formula: str, known: Values) -> int:
     """Work a formula out."""
     return _value(_tree(formula), known)
 
@@ -50,7 +54,7 @@ def _value(node: ast.expr, known: Values) -> int:
     raise ValueError(f"no formula: {ast.unparse(node)}")
 
 
-def script(formula: str) -> str:
+def to_javascript(formula: str) -> str:
     """The same formula as a function in JavaScript, over BigInt, the names as fields of `s`."""
     named = re.sub(r"\b[a-z]\w*\b(?!\()", r"s.\g<0>", formula)
     return "s => " + re.sub(r"(?<!\w)\d+\b", r"\g<0>n", named).replace("//", "/")
@@ -65,13 +69,13 @@ class Setting(NamedTuple):
     least: int = 1
     most: int = 10**9
 
-    def stops(self) -> Sequence[int | str]:
+    def slider_values(self) -> Sequence[int | str]:
         """What arrows and sliders go through: words, or powers of two and one and a half times."""
         numbers = sorted({1, *(n << power for n in (2, 3) for power in range(30))})
         return [*self.words] or [n for n in numbers if self.least <= n <= self.most]
 
 
-class Cell(NamedTuple):
+class CostCell(NamedTuple):
     """What is shown of a formula, maybe over another one, or of the formulas of a shape."""
 
     unit: str
@@ -83,12 +87,12 @@ class Cell(NamedTuple):
 
         `text` of costs.js does the same.
         """
-        numbers = [value(one, values) for one in self.formulas]
+        numbers = [evaluate_formula(one, values) for one in self.formulas]
         unit = self.unit
         if unit == "shape":
             return f"({', '.join(map(str, numbers))})"
         number = numbers[0]
-        over = value(self.over, values)
+        over = evaluate_formula(self.over, values)
         if base := {"B": 1000, "iB": 1024, "FLOP": 1000}.get(unit):
             if not number:
                 return "-"
@@ -103,25 +107,25 @@ class Cell(NamedTuple):
         return f"{hundredths // 100:,}.{hundredths % 100:02} {unit}".rstrip()
 
 
-class Row(NamedTuple):
+class CostRow(NamedTuple):
     """Texts and cells; not there where `there` is 0, and with a bar of so many thousandths."""
 
-    cells: tuple[str | Cell, ...]
-    there: str
+    cells: tuple[str | CostCell, ...]
+    condition: str
     bar: str = "0"
 
 
-class Table(NamedTuple):
+class CostTable(NamedTuple):
     """Rows below a head, in one of the views of a model."""
 
     view: str
     title: str
     head: tuple[str, ...]
-    rows: Sequence[Row]
+    rows: Sequence[CostRow]
     note: str = ""
 
 
-class Model(NamedTuple):
+class CostModel(NamedTuple):
     """A model: what can be set, what cannot be, and what it costs."""
 
     name: str
@@ -131,9 +135,9 @@ class Model(NamedTuple):
     # What cannot be: a setting, when (where not 0), what is taken instead, and why.
     rules: tuple[tuple[str, str, str, str], ...]
     costs: Mapping[str, str]  # formulas by name; each may use those before it
-    tables: Sequence[Table]
+    tables: Sequence[CostTable]
 
-    def settled(self, wanted: Settings) -> tuple[Settings, list[str]]:
+    def resolve_settings(self, wanted: Settings) -> tuple[Settings, list[str]]:
         """What is counted where these are wanted, and a sentence for each that cannot be."""
         numbers = {name: one for name, one in wanted.items() if isinstance(one, int)}
         notes = {}
@@ -146,12 +150,12 @@ class Model(NamedTuple):
             if not words and not least <= numbers[name] <= most:
                 take(name, min(max(numbers[name], least), most), f"from {least:,} to {most:,}")
         for name, broken, instead, why in self.rules:
-            if value(broken, numbers):
+            if evaluate_formula(broken, numbers):
                 shown = {name: f"{number:,}" for name, number in numbers.items()}
-                take(name, value(instead, numbers), why.format_map(shown))
+                take(name, evaluate_formula(instead, numbers), why.format_map(shown))
         return {**wanted, **numbers}, [*notes.values()]
 
-    def values(self, taken: Settings) -> Values:
+    def formula_values(self, taken: Settings) -> Values:
         """Every number that formulas name, of settings that can be."""
         found: dict[str, int] = {}
         for one in self.settings:
@@ -161,5 +165,5 @@ class Model(NamedTuple):
                 case word:
                     found |= one.words[word]
         for name, formula in self.costs.items():
-            found[name] = value(formula, found)
+            found[name] = evaluate_formula(formula, found)
         return found

@@ -9,8 +9,8 @@ each but the first, which has one.
 from __future__ import annotations
 
 from grader.costs import training
-from grader.costs.formulas import Model, Setting
-from grader.costs.training import Product, Tensor
+from grader.costs.formulas import CostModel, Setting
+from grader.costs.training import MatmulFormula, TensorFormula
 
 _MATRICES = {
     "first": ("inputs", "hidden", "1"),
@@ -18,18 +18,18 @@ _MATRICES = {
     "last": ("hidden", "outputs", "1"),
 }
 _PARAMETERS = (
-    *(Tensor(name, f"{to}, {of}", times) for name, (of, to, times) in _MATRICES.items()),
-    *(Tensor(f"bias of {name}", to, f"{times} * biased")
+    *(TensorFormula(name, f"{to}, {of}", times) for name, (of, to, times) in _MATRICES.items()),
+    *(TensorFormula(f"bias of {name}", to, f"{times} * biased")
       for name, (_, to, times) in _MATRICES.items()),
 )  # fmt: skip
-_PRODUCTS = [Product(name, "batch", *one) for name, one in _MATRICES.items()]
-_DATA = [Tensor("data", "batch, inputs", kept="1")]
+_PRODUCTS = [MatmulFormula(name, "batch", *one) for name, one in _MATRICES.items()]
+_DATA = [TensorFormula("data", "batch, inputs", kept_if="1")]
 _LAYER = [
-    Tensor("projected", "batch, hidden", kept="gelu"),
-    Tensor("activated", "batch, hidden", kept="1"),
+    TensorFormula("projected", "batch, hidden", kept_if="gelu"),
+    TensorFormula("activated", "batch, hidden", kept_if="1"),
 ]
-_LOSS = training.loss("batch, outputs")
-MODEL = Model(
+_LOSS = training.loss_activations("batch, outputs")
+MODEL = CostModel(
     "mlp",
     "Projections with an activation between them; cross-entropy of the outputs in fp32.",
     (
@@ -43,17 +43,17 @@ MODEL = Model(
         *training.SETTINGS,
     ),
     {
-        "digits": training.preset(inputs=784, hidden=512, outputs=10, layers=1, bias="yes",
+        "digits": training.preset_settings(inputs=784, hidden=512, outputs=10, layers=1, bias="yes",
                                   activation="relu", batch=128, precision="fp32"),
-        "wide": training.preset(inputs=4096, hidden=11008, outputs=4096, layers=1, bias="no",
+        "wide": training.preset_settings(inputs=4096, hidden=11008, outputs=4096, layers=1, bias="no",
                                 activation="gelu", batch=2048),
     },
     (),
     {
         "tokens": "0",  # rows of data are none
-        **training.costs(_PARAMETERS, _PRODUCTS),
-        "layers_kept": f"{training.kept(_DATA)} + layers * ({training.kept(_LAYER)})",
-        "head_kept": training.kept(_LOSS),
+        **training.cost_formulas(_PARAMETERS, _PRODUCTS),
+        "layers_kept": f"{training.kept_bytes_formula(_DATA)} + layers * ({training.kept_bytes_formula(_LAYER)})",
+        "head_kept": training.kept_bytes_formula(_LOSS),
         "kept": "layers_kept + head_kept",
         "most": "kept + 8 * batch * outputs",
         "together": "state + most",
@@ -62,7 +62,7 @@ MODEL = Model(
         "recomputed": "0",
         "step": "forward + backward",
     },
-    [*training.tables(
+    [*training.cost_tables(
         _PARAMETERS, _PRODUCTS, {"the data": _DATA, "each layer": _LAYER, "the loss": _LOSS}
     )],
 )  # fmt: skip

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from grader.costs.formulas import Cell, Row, Setting, Table
+from grader.costs.formulas import CostCell, CostRow, CostTable, Setting
 
 SETTINGS = (
     Setting("precision", "of weights and activations; mixed: bf16, and the weights in fp32 besides",
@@ -33,13 +33,13 @@ SETTINGS = (
 )  # fmt: skip
 
 
-def preset(**sizes: int | str) -> dict[str, int | str]:
+def preset_settings(**sizes: int | str) -> dict[str, int | str]:
     """Settings of a model; what is not said is usual, for one GPU."""
     usual: dict[str, int | str] = {"batch": 1, "precision": "mixed", "optimizer": "adam"}
     return {**usual, "zero": "0", "gpus": 1, **sizes}
 
 
-class Tensor(NamedTuple):
+class TensorFormula(NamedTuple):
     """Tensors of a shape; an activation is kept for backward where `kept` is 1, and not at 0.
 
     Its elements are those of one, its bytes those of so many.
@@ -48,7 +48,7 @@ class Tensor(NamedTuple):
     name: str
     shape: str  # sizes, such as "batch, seq, width"
     times: str = "1"
-    kept: str = "0"
+    kept_if: str = "0"
     width: str = "element"  # bytes of an element
 
     @property
@@ -59,7 +59,7 @@ class Tensor(NamedTuple):
         return f"{self.width} * {self.elements} * ({count})"
 
 
-class Product(NamedTuple):
+class MatmulFormula(NamedTuple):
     """Products of (m, k) and (k, n), each 2 m k n FLOPs; FLOPs and bytes are those of all."""
 
     name: str
@@ -81,18 +81,24 @@ class Product(NamedTuple):
         return f"element * ({self.moved or f'{m} * {k} + {k} * {n} + {m} * {n}'}) * {self.times}"
 
 
-def kept(tensors: Iterable[Tensor]) -> str:
+def kept_bytes_formula(tensors: Iterable[TensorFormula]) -> str:
     """Formula of the bytes that are kept of some activations."""
-    return " + ".join(one.nbytes(f"({one.times}) * ({one.kept})") for one in tensors)
+    return " + ".join(one.nbytes(f"({one.times}) * ({one.kept_if})") for one in tensors)
 
 
-def loss(logits: str) -> tuple[Tensor, ...]:
+def loss_activations(logits: str) -> tuple[TensorFormula, ...]:
     """Activations from the logits on."""
-    cast = Tensor("logits in fp32", logits, "cast", width="4")
-    return Tensor("logits", logits), cast, Tensor("log-probs", logits, kept="1", width="4")
+    cast = TensorFormula("logits in fp32", logits, "cast", width="4")
+    return (
+        TensorFormula("logits", logits),
+        cast,
+        TensorFormula("log-probs", logits, kept_if="1", width="4"),
+    )
 
 
-def costs(parameters: Iterable[Tensor], products: Iterable[Product]) -> dict[str, str]:
+def cost_formulas(
+    parameters: Iterable[TensorFormula], products: Iterable[MatmulFormula]
+) -> dict[str, str]:
     """Formulas of what a GPU holds from step to step, in bytes, and of the forward pass."""
     shared = "(params - stage_{} * (params - share))"
     return {
@@ -108,29 +114,29 @@ def costs(parameters: Iterable[Tensor], products: Iterable[Product]) -> dict[str
     }
 
 
-def lines(view: str, title: str, *given: tuple[str, ...], note: str = "") -> Table:
+def number_table(view: str, title: str, *given: tuple[str, ...], note: str = "") -> CostTable:
     """A table of numbers, each with a label, a formula and a unit, where they are not 0.
 
     A fourth text is what the number is divided by, and of bytes the whole of which they are a part.
     """
     rows = []
     for label, formula, unit, *of in given:
-        binary = Cell("iB", (formula,)) if unit == "B" else ""
-        cell = Cell(unit, (formula,), *[] if binary else of)
+        binary = CostCell("iB", (formula,)) if unit == "B" else ""
+        cell = CostCell(unit, (formula,), *[] if binary else of)
         bar = f"1000 * ({formula}) // {of[0]}" if binary and of else "0"
-        rows.append(Row((label, cell, binary), formula, bar))
-    return Table(view, title, ("", " ", "  "), rows, note)
+        rows.append(CostRow((label, cell, binary), formula, bar))
+    return CostTable(view, title, ("", " ", "  "), rows, note)
 
 
 _SUMS = (
-    lines(
+    number_table(
         "", "In short",
         ("parameters", "params", ""),
         ("memory of each GPU", "together", "B"),
         ("work of a step", "step", "FLOP"),
         ("activations equal the state at a batch of", "batch * state", "", "kept"),
     ),
-    lines(
+    number_table(
         "memory", "Memory of each GPU",
         ("weights", "weights", "B", "together"),
         ("gradients", "gradients", "B", "together"),
@@ -145,14 +151,14 @@ _SUMS = (
         " allocator and ZeRO's gathering take. All is added up, as a plan does: gradients of"
         " weights come as activations go. 1 GB is 10^9 bytes, 1 GiB 2^30.",
     ),
-    lines(
+    number_table(
         "memory", "Activations against state",
         ("state, the first four", "state", "B"),
         ("activations that are kept", "kept", "B"),
         ("equal at a batch of", "batch * state", "", "kept"),
         ("equal at tokens", "tokens * state", "", "kept"),
     ),
-    lines(
+    number_table(
         "work", "Work of a step",
         ("forward", "forward", "FLOP"),
         ("of it attention, all pairs", "pairs", "FLOP"),
@@ -169,30 +175,30 @@ _SUMS = (
 )  # fmt: skip
 
 
-def tables(
-    parameters: Iterable[Tensor],
-    products: Iterable[Product],
-    activations: Mapping[str, Iterable[Tensor]],
-    *more: Table,
-) -> Iterator[Table]:
+def cost_tables(
+    parameters: Iterable[TensorFormula],
+    products: Iterable[MatmulFormula],
+    activations: Mapping[str, Iterable[TensorFormula]],
+    *more: CostTable,
+) -> Iterator[CostTable]:
     """Sums, and every product, activation and parameter; activations by the part of the model."""
     yield from (*_SUMS, *more)
-    yield Table(
+    yield CostTable(
         "work", "Products of the forward pass: (m, k) times (k, n)",
         ("", "m, k, n", "times", "FLOPs", "moved", "FLOP/B"),
-        [Row((one.name, Cell("shape", (one.m, one.k, one.n)), Cell("", (one.times,)),
-              Cell("FLOP", (one.flops,)), Cell("B", (one.nbytes,)),
-              Cell("", (one.flops,), f"max(1, {one.nbytes})")), one.times) for one in products],
+        [CostRow((one.name, CostCell("shape", (one.m, one.k, one.n)), CostCell("", (one.times,)),
+              CostCell("FLOP", (one.flops,)), CostCell("B", (one.nbytes,)),
+              CostCell("", (one.flops,), f"max(1, {one.nbytes})")), one.times) for one in products],
     )  # fmt: skip
 
-    def row(one: Tensor, cell: Cell) -> Row:
-        shape = Cell("shape", tuple(one.shape.split(", ")))
-        return Row((one.name, shape, one.shape, cell), one.times)
+    def row(one: TensorFormula, cell: CostCell) -> CostRow:
+        shape = CostCell("shape", tuple(one.shape.split(", ")))
+        return CostRow((one.name, shape, one.shape, cell), one.times)
 
     head = ("", "shape", "names")
     note = "A gradient has the shape of its tensor."
     for part, tensors in activations.items():
-        rows = [row(one, Cell("B", (one.nbytes(one.kept),))) for one in tensors]
-        yield Table("activations", f"Activations of {part}", (*head, "kept"), rows, note)
-    rows = [row(one, Cell("", (f"{one.elements} * {one.times}",))) for one in parameters]
-    yield Table("parameters", "Parameters", (*head, "in all"), rows, note)
+        rows = [row(one, CostCell("B", (one.nbytes(one.kept_if),))) for one in tensors]
+        yield CostTable("activations", f"Activations of {part}", (*head, "kept"), rows, note)
+    rows = [row(one, CostCell("", (f"{one.elements} * {one.times}",))) for one in parameters]
+    yield CostTable("parameters", "Parameters", (*head, "in all"), rows, note)

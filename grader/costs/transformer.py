@@ -24,8 +24,8 @@ backward.  Ids, labels, masks, tables of sines and scalars are not counted.
 from __future__ import annotations
 
 from grader.costs import training
-from grader.costs.formulas import Model, Setting
-from grader.costs.training import Product, Tensor
+from grader.costs.formulas import CostModel, Setting
+from grader.costs.training import MatmulFormula, TensorFormula
 
 _MATRICES = {  # of a layer: from a width to another, and how often
     "query": ("width", "width", "layers"),
@@ -37,10 +37,10 @@ _MATRICES = {  # of a layer: from a width to another, and how often
     "down": ("ffn", "width", "layers"),
 }
 _PARAMETERS = (
-    Tensor("embedding", "vocab, width"),
-    *(Tensor(name, f"{to}, {of}", times) for name, (of, to, times) in _MATRICES.items()),
-    Tensor("norms", "width", "(2 * layers + 1)"),
-    Tensor("head", "vocab, width", "own"),
+    TensorFormula("embedding", "vocab, width"),
+    *(TensorFormula(name, f"{to}, {of}", times) for name, (of, to, times) in _MATRICES.items()),
+    TensorFormula("norms", "width", "(2 * layers + 1)"),
+    TensorFormula("head", "vocab, width", "own"),
 )
 _STREAM = "batch, seq, width"
 _EACH = "batch, seq, 1"
@@ -50,55 +50,55 @@ _KEYS = "batch, kv_heads, seq, head"
 _KEPT = "1 - again"
 _CORE = "(1 - again) * (1 - core_again)"  # what recomputing attention alone does not keep
 _LAYER = (
-    Tensor("stream 1", _STREAM, kept="1"),
-    Tensor("1/rms 1", _EACH, kept=_KEPT, width="4"),
-    Tensor("norm 1", _STREAM, kept=_KEPT),
-    Tensor("queries", "batch, heads, seq, head", kept=_KEPT),
-    Tensor("keys", _KEYS, kept=_KEPT),
-    Tensor("values", _KEYS, kept=_KEPT),
-    Tensor("scores", _PAIRS, "1 - fused"),
-    Tensor("softmax", _PAIRS, "1 - fused", _CORE),
-    Tensor("logsumexp", "batch, heads, seq", "fused", _CORE, "4"),
-    Tensor("attention", _STREAM, kept=_KEPT),
-    Tensor("output", _STREAM),
-    Tensor("stream 2", _STREAM, kept=_KEPT),
-    Tensor("1/rms 2", _EACH, kept=_KEPT, width="4"),
-    Tensor("norm 2", _STREAM, kept=_KEPT),
-    Tensor("gate", _WIDE, "gated", _KEPT),
-    Tensor("silu(gate)", _WIDE, "gated", _KEPT),
-    Tensor("up", _WIDE, kept=_KEPT),
-    Tensor("product", _WIDE, "gated", _KEPT),
-    Tensor("gelu(up)", _WIDE, "1 - gated", _KEPT),
-    Tensor("down", _STREAM),
+    TensorFormula("stream 1", _STREAM, kept_if="1"),
+    TensorFormula("1/rms 1", _EACH, kept_if=_KEPT, width="4"),
+    TensorFormula("norm 1", _STREAM, kept_if=_KEPT),
+    TensorFormula("queries", "batch, heads, seq, head", kept_if=_KEPT),
+    TensorFormula("keys", _KEYS, kept_if=_KEPT),
+    TensorFormula("values", _KEYS, kept_if=_KEPT),
+    TensorFormula("scores", _PAIRS, "1 - fused"),
+    TensorFormula("softmax", _PAIRS, "1 - fused", _CORE),
+    TensorFormula("logsumexp", "batch, heads, seq", "fused", _CORE, "4"),
+    TensorFormula("attention", _STREAM, kept_if=_KEPT),
+    TensorFormula("output", _STREAM),
+    TensorFormula("stream 2", _STREAM, kept_if=_KEPT),
+    TensorFormula("1/rms 2", _EACH, kept_if=_KEPT, width="4"),
+    TensorFormula("norm 2", _STREAM, kept_if=_KEPT),
+    TensorFormula("gate", _WIDE, "gated", _KEPT),
+    TensorFormula("silu(gate)", _WIDE, "gated", _KEPT),
+    TensorFormula("up", _WIDE, kept_if=_KEPT),
+    TensorFormula("product", _WIDE, "gated", _KEPT),
+    TensorFormula("gelu(up)", _WIDE, "1 - gated", _KEPT),
+    TensorFormula("down", _STREAM),
 )
 _HEAD = (
-    Tensor("last stream", _STREAM, kept="1"),
-    Tensor("1/rms", _EACH, kept="1", width="4"),
-    Tensor("last norm", _STREAM, kept="1"),
-    *training.loss("batch, seq, vocab"),
+    TensorFormula("last stream", _STREAM, kept_if="1"),
+    TensorFormula("1/rms", _EACH, kept_if="1", width="4"),
+    TensorFormula("last norm", _STREAM, kept_if="1"),
+    *training.loss_activations("batch, seq, vocab"),
 )
-_REBUILT = [one for one in _LAYER if one.kept in {_KEPT, _CORE}]
+_REBUILT = [one for one in _LAYER if one.kept_if in {_KEPT, _CORE}]
 # The queries that share a key-value head are one factor.  Fused, scores are not written nor read.
 _GROUPS = "layers * batch * kv_heads"
 _SHARED = "groups * seq"
 _MOVED = "groups * seq * head + seq * head + (1 - fused) * groups * seq * seq"
-_SCORES = Product("scores", _SHARED, "head", "seq", _GROUPS, _MOVED)
-_AVERAGES = Product("averages", _SHARED, "seq", "head", _GROUPS, _MOVED)
-_PROJECTIONS = {name: Product(name, "tokens", *one) for name, one in _MATRICES.items()}
-_LOGITS = Product("head", "tokens", "width", "vocab", "1")
+_SCORES = MatmulFormula("scores", _SHARED, "head", "seq", _GROUPS, _MOVED)
+_AVERAGES = MatmulFormula("averages", _SHARED, "seq", "head", _GROUPS, _MOVED)
+_PROJECTIONS = {name: MatmulFormula(name, "tokens", *one) for name, one in _MATRICES.items()}
+_LOGITS = MatmulFormula("head", "tokens", "width", "vocab", "1")
 _PRODUCTS = (*_PROJECTIONS.values(), _SCORES, _AVERAGES, _LOGITS)
 _COSTS = {
     "head": "width // heads",
     "kv_width": "kv_heads * head",
     "groups": "heads // kv_heads",
     "tokens": "batch * seq",
-    **training.costs(_PARAMETERS, _PRODUCTS),
-    "layers_kept": f"layers * ({training.kept(_LAYER)})",
-    "head_kept": training.kept(_HEAD),
+    **training.cost_formulas(_PARAMETERS, _PRODUCTS),
+    "layers_kept": f"layers * ({training.kept_bytes_formula(_LAYER)})",
+    "head_kept": training.kept_bytes_formula(_HEAD),
     "kept": "layers_kept + head_kept",
     # While a layer is rebuilt, what belongs to the head is there no longer.
     "at_loss": "head_kept + 8 * tokens * vocab",
-    "rebuilt": " + ".join(one.nbytes(f"({one.times}) * (1 - ({one.kept}))") for one in _REBUILT),
+    "rebuilt": " + ".join(one.nbytes(f"({one.times}) * (1 - ({one.kept_if}))") for one in _REBUILT),
     "most": "layers_kept + max(at_loss, rebuilt)",
     "together": "state + most",
     "pairs": f"{_SCORES.flops} + {_AVERAGES.flops}",
@@ -117,10 +117,10 @@ _COSTS = {
 
 def _like(**sizes: int | str) -> dict[str, int | str]:
     usual = {"mlp": "gated", "output": "own", "attention": "fused", "recompute": "none"}
-    return training.preset(**usual | sizes)
+    return training.preset_settings(**usual | sizes)
 
 
-MODEL = Model(
+MODEL = CostModel(
     "transformer",
     "A decoder: RMSNorm, attention, RMSNorm, MLP, each added to the stream; rotated positions, no"
     " biases, no dropout; cross-entropy of the logits in fp32.",
@@ -160,9 +160,9 @@ MODEL = Model(
          "each serves as many of {heads} heads"),
     ),
     _COSTS,
-    [*training.tables(
+    [*training.cost_tables(
         _PARAMETERS, _PRODUCTS, {"each layer": _LAYER, "the head": _HEAD},
-        training.lines(
+        training.number_table(
             "serving", "Serving: a step decodes one token of each sequence",
             ("cache, each token", "kv_token", "B"),
             ("cache, all tokens", "cache", "B"),

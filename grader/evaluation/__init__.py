@@ -7,20 +7,20 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe as Case
-from grader.evaluation.bands import entered, least, tolerated
-from grader.evaluation.compare import Fault, fault_of, report
-from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
-from grader.evaluation.exhibit import bars, grids
-from grader.evaluation.tally import Finding, Stopped, tally
+from grader.evaluation.bands import allowed_by_check, input_scale, minimum_tolerance
+from grader.evaluation.compare import ResultMismatch, find_mismatch, mismatch_of_entries
+from grader.evaluation.evaluation import BankProgramError, Evaluation, blame_bank
+from grader.evaluation.exhibit import make_bars, make_grids
+from grader.evaluation.tally import CaseFinding, SubmissionStopped, judge_all_cases
 from grader.evaluation.values import (
     PRECISE,
     Value,
-    array_of,
-    describe,
-    dict_keys,
-    floats,
-    largest,
+    describe_value,
+    format_dict_keys,
+    largest_magnitude,
     same_value,
+    to_array,
+    to_floats,
 )
 from grader.model.question import Step
 from grader.model.report import Bars

@@ -25,18 +25,18 @@ from typing import Any
 import numpy as np
 
 from grader.cases.draw import Array
-from grader.cases.recipe import CaseRecipe, free_names, producing
+from grader.cases.recipe import CaseRecipe, run_inputs, steps_producing
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.values import (
     NATIVE,
     NUDGES,
     PRECISE,
     Value,
-    array_of,
-    floats,
+    as_real_array,
     is_incoming_gradient,
-    largest,
-    real_parts,
+    largest_magnitude,
+    to_array,
+    to_floats,
 )
 from grader.model.spec import Check, Tolerance
 
@@ -44,36 +44,36 @@ RELATIVE_64 = 1e-10
 RELATIVE_BF16 = 3e-2
 SAFETY = 16.0  # right code measured up to 3.6 units of the rounding effect over ten workloads
 ULPS = 4.0
-OWN = 1e-6  # of an entry's own size, which a band that is due to others may be
-BY_NORM = 1024.0  # units of the largest entry by which a small one may be off
+OWN_SIZE_SHARE = 1e-6  # of an entry's own size, which a band that is due to others may be
+NORM_ULPS = 1024.0  # units of the largest entry by which a small one may be off
 UNIT_64 = 2.0**-52
-VANISHING = 1e-11  # of what entered: a result that is smaller is what cancellation left over
+VANISHING_SHARE = 1e-11  # of what entered: a result that is smaller is what cancellation left over
 
-Moved = Callable[[], list[Array]]
+NudgedValues = Callable[[], list[Array]]
 
 
-def unit(dtype: str) -> float:
+def ulp_of_one(dtype: str) -> float:
     """One unit in the last place of 1 in a dtype."""
     return float(np.finfo(np.float32).eps) if dtype == "float32" else UNIT_64
 
 
-def least(dtype: str, scale: float, entered: float) -> float:
+def minimum_tolerance(dtype: str, scale: float, entered: float) -> float:
     """What any entry may be off by, because of the numbers that it is computed from.
 
     `scale` is of the result, `entered` the size of what it is computed from.
     """
-    one = unit(dtype)
-    if scale > VANISHING * entered:
+    one = ulp_of_one(dtype)
+    if scale > VANISHING_SHARE * entered:
         # In float32 results may be small for a reason, which more units would hide.
-        return (SAFETY if dtype == "float32" else BY_NORM) * one * entered
+        return (SAFETY if dtype == "float32" else NORM_ULPS) * one * entered
     # Nothing but being small can be asked of it.
     return max(RELATIVE_64, SAFETY * ULPS * one) * entered
 
 
-def allowance(
+def tolerance_band(
     dtype: str,
     want: Array,
-    moved: Moved,
+    moved: NudgedValues,
     deviation: Array | None = None,
     entered: Callable[[], float] = lambda: 0.0,
 ) -> Array:
@@ -82,7 +82,7 @@ def allowance(
     `moved` gives them after nudging the inputs, which is costly, and left out where the `deviation`
     of a result is small enough; `entered` the size of the inputs that they are computed from.
     """
-    scale, one = largest(want), unit(dtype)
+    scale, one = largest_magnitude(want), ulp_of_one(dtype)
     size = np.where(np.isfinite(want), np.abs(want), 0.0)
     common = SAFETY * ULPS * one * scale
     if dtype != "float32":
@@ -90,7 +90,7 @@ def allowance(
     allowed = _shared(dtype, common, size, scale)
     if deviation is not None and (deviation <= allowed).all():
         return allowed
-    floor = least(dtype, scale, entered())
+    floor = minimum_tolerance(dtype, scale, entered())
     allowed = np.maximum(allowed, floor)
     if deviation is not None and (deviation <= allowed).all():
         return allowed
@@ -98,7 +98,7 @@ def allowance(
     for other in moved():
         off = np.abs(other - want)
         effect = np.maximum(effect, np.where(np.isfinite(off), off, 0.0))
-    most = largest(effect)
+    most = largest_magnitude(effect)
     common = max(common, SAFETY * (most + ULPS * one * scale))
     with np.errstate(over="ignore"):
         own = np.maximum(size, effect / one)
@@ -110,10 +110,12 @@ def _shared(dtype: str, common: float, own: Array, scale: float) -> Array:
     """The band of the whole result, less where an entry is far smaller than the largest."""
     if dtype == "float32":
         return np.full(own.shape, common)
-    return np.asarray(np.maximum(np.minimum(common, OWN * own), BY_NORM * UNIT_64 * scale))
+    return np.asarray(
+        np.maximum(np.minimum(common, OWN_SIZE_SHARE * own), NORM_ULPS * UNIT_64 * scale)
+    )
 
 
-def tolerated(tolerance: Tolerance, want: Array) -> Array:
+def allowed_by_check(tolerance: Tolerance, want: Array) -> Array:
     """What a tolerance of the check allows around each of the expected values."""
     size = np.where(np.isfinite(want), np.abs(want), 0.0)
     return np.asarray(np.maximum(tolerance.absolute or 0.0, (tolerance.relative or 0.0) * size))
@@ -122,39 +124,41 @@ def tolerated(tolerance: Tolerance, want: Array) -> Array:
 def bfloat16_norm(want: Array, entered: Callable[[], float]) -> float:
     """How far a bfloat16 result may be from the expected one in the Euclidean norm."""
     size = float(np.linalg.norm(want))
-    if size <= VANISHING * entered():
+    if size <= VANISHING_SHARE * entered():
         size = entered() * float(np.sqrt(want.size))
     return RELATIVE_BF16 * size
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedResult:
     """What a result should be."""
 
     native: Any  # in the case's dtypes: type, dtype and shape
     precise: Any  # in float64: values
-    moved: Callable[[], list[Any]]  # the precise value after nudging the inputs; costly
+    nudged: Callable[[], list[Any]]  # the precise value after nudging the inputs; costly
     dtype: str = "float64"  # of the case: what a scalar, which has no dtype of its own, is held to
-    entered: Callable[[], float] = lambda: 0.0  # the size of the inputs that it is computed from
+    input_scale: Callable[[], float] = lambda: (
+        0.0
+    )  # the size of the inputs that it is computed from
     tolerance: Tolerance | None = None  # that the check allows besides
 
-    def part(self, key: str | int) -> Expected:
+    def item_at(self, key: str | int) -> ExpectedResult:
         """What an item of a container should be."""
         return replace(
             self,
             native=self.native[key],
             precise=self.precise[key],
-            moved=lambda: [m[key] for m in self.moved()],
+            nudged=lambda: [m[key] for m in self.nudged()],
         )
 
-    def moved_floats(self) -> list[Array]:
+    def nudged_floats(self) -> list[Array]:
         """The real numbers in the moved values, those that still have the same shape."""
-        shape = real_parts(array_of(self.precise)).shape
-        moved = map(floats, self.moved())
+        shape = as_real_array(to_array(self.precise)).shape
+        moved = map(to_floats, self.nudged())
         return [m for m in moved if m is not None and m.shape == shape]
 
 
-def entered(
+def input_scale(
     evaluation: Evaluation, run: str, case: CaseRecipe, result: str, *, draw_index: int = 0
 ) -> float:
     """The size of what a result is computed from, in the result's own unit as far as it is known.
@@ -163,10 +167,10 @@ def entered(
     Other inputs count where they are small, and else as 1: what is computed from logits of 1e30
     may well be a probability.
     """
-    names = free_names(producing(evaluation.steps(run), result))
-    drawn = evaluation.drawn(case, draw_index)
+    names = run_inputs(steps_producing(evaluation.steps(run), result))
+    drawn = evaluation.drawn_inputs(case, draw_index)
     sizes = {
-        name: largest(drawn[name].astype(np.float64))
+        name: largest_magnitude(drawn[name].astype(np.float64))
         for name in names
         if isinstance(drawn[name], np.ndarray) and drawn[name].dtype.kind == "f"
     }
@@ -177,7 +181,7 @@ def entered(
     return min(coming, default=1.0) * min([1.0, *other]) if coming or other else 0.0
 
 
-def expected(
+def expected_result(
     evaluation: Evaluation,
     run: str,
     case: CaseRecipe,
@@ -185,22 +189,24 @@ def expected(
     *,
     draw_index: int = 0,
     check: Check | None = None,
-) -> Expected:
+) -> ExpectedResult:
     """What the reference says a result is, with the means to find how far rounding may move it.
 
     A tolerance is that of the check; where none asks, what any check allows that result.
     """
 
     def right(mode: str) -> Value:
-        return evaluation.truth(run, case, draw_index=draw_index, mode=mode).values[result]
+        return evaluation.reference_outcome(run, case, draw_index=draw_index, mode=mode).values[
+            result
+        ]
 
     precise = right(NATIVE if case.dtype == "float64" else PRECISE)
-    return Expected(
+    return ExpectedResult(
         right(NATIVE),
         precise,
         lambda: [right(mode) for mode in NUDGES],
         case.dtype,
-        lambda: entered(evaluation, run, case, result, draw_index=draw_index),
+        lambda: input_scale(evaluation, run, case, result, draw_index=draw_index),
         _tolerance(evaluation.checks if check is None else [check], run, result),
     )
 
@@ -209,6 +215,11 @@ def _tolerance(checks: Sequence[Check], run: str, result: str) -> Tolerance | No
     """The first tolerance for a result of a run."""
     for check in checks:
         found: Tolerance | None = getattr(check, "tolerance", None)
-        if found and check.run == run and result in check.compared and found.covers(result):
+        if (
+            found
+            and check.run == run
+            and result in check.compared_results
+            and found.applies_to(result)
+        ):
             return found
     return None

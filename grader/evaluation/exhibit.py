@@ -8,27 +8,27 @@ from typing import Any
 import numpy as np
 
 from grader.cases.draw import Array
-from grader.cases.recipe import CaseRecipe, free_names, producing
-from grader.evaluation.compare import Fault
+from grader.cases.recipe import CaseRecipe, run_inputs, steps_producing
+from grader.evaluation.compare import ResultMismatch
 from grader.evaluation.evaluation import Evaluation
-from grader.model.numerals import numbers_aligned, shape_text
+from grader.model.numerals import format_aligned_numbers, format_shape
 from grader.model.report import Bar, Bars, Entries, Grids, Panel
 from grader.model.spec import Show
 
-MOST = (8, 12)  # rows and columns of a slice that a reader can take in
-SMALL = 16  # entries of an input that is shown though nobody asks for it
-MOST_ENTRIES = 512  # of a result that goes into a report whole: 20 KB of JSON
+MAX_SLICE_SHAPE = (8, 12)  # rows and columns of a slice that a reader can take in
+MAX_UNASKED_ENTRIES = 16  # entries of an input that is shown though nobody asks for it
+MAX_ENTRIES = 512  # of a result that goes into a report whole: 20 KB of JSON
 
 
-def bars(
+def make_bars(
     text: Callable[[float], str], *values: tuple[str, float], details: tuple[str, ...] = ()
 ) -> Bars:
     """Values with their labels, each written as `text` says."""
     return Bars(tuple(Bar(label, value, text(value)) for label, value in values), details)
 
 
-def grids(
-    evaluation: Evaluation, case: CaseRecipe, fault: Fault, show: Show, run: str
+def make_grids(
+    evaluation: Evaluation, case: CaseRecipe, fault: ResultMismatch, show: Show, run: str
 ) -> Grids | None:
     """Inputs next to the result, yours and expected, cut to the slice with the worst entry.
 
@@ -37,15 +37,15 @@ def grids(
     if fault.arrays is None or fault.index is None or not fault.arrays[0].ndim:
         return None
     observed, expected, wrong = fault.arrays
-    drawn = evaluation.drawn(case)
+    drawn = evaluation.drawn_inputs(case)
     window = _window(show, drawn)
-    needed = free_names(producing(evaluation.steps(run), fault.result))
+    needed = run_inputs(steps_producing(evaluation.steps(run), fault.result))
     arrays = {
         name: value
         for name in dict.fromkeys((*show.beside, *needed))
         if isinstance(value := drawn.get(name), np.ndarray) and value.ndim and value.size
     }
-    small = all(value.size <= SMALL for value in arrays.values())
+    small = all(value.size <= MAX_UNASKED_ENTRIES for value in arrays.values())
     panels = [
         _input(name, value, observed.shape, fault.index, window)
         if name in show.beside
@@ -55,7 +55,7 @@ def grids(
     ]
     panels.append(_panel(f"{fault.result}, yours", observed, fault.index, wrong=wrong))
     panels.append(_panel(f"{fault.result}, expected", expected, fault.index))
-    if wrong.size > MOST_ENTRIES:
+    if wrong.size > MAX_ENTRIES:
         return Grids(tuple(panels))
     yours, right = (tuple(map(float, array.ravel())) for array in (observed, expected))
     places = tuple(np.flatnonzero(wrong).tolist())
@@ -125,17 +125,17 @@ def _panel(
     plane = np.atleast_2d(array[lead])
     rows, columns = (
         slice(start := max(0, min(i - most // 2, n - most)), min(start + most, n))
-        for i, n, most in zip(entry, plane.shape, MOST, strict=True)
+        for i, n, most in zip(entry, plane.shape, MAX_SLICE_SHAPE, strict=True)
     )
     shown = plane[rows, columns]
     marked: Any = [] if wrong is None else np.argwhere(np.atleast_2d(wrong[lead])[rows, columns])
-    texts = iter(numbers_aligned(shown.reshape(-1).tolist()))
+    texts = iter(format_aligned_numbers(shown.reshape(-1).tolist()))
     for axis, part in zip(axes, (rows, columns)[-len(axes) :], strict=True):
         whole = part == slice(0, shape[axis])
         places[axis] = ":" if whole else f"{part.start}:{part.stop}"
     note = ""
     if shown.size < array.size:
-        note = f"entries [{', '.join(places)}] of shape {shape_text(shape)}"
+        note = f"entries [{', '.join(places)}] of shape {format_shape(shape)}"
     return Panel(
         title,
         tuple(tuple(next(texts) for _ in range(shown.shape[1])) for _ in range(shown.shape[0])),

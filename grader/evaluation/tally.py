@@ -14,38 +14,46 @@ import numpy as np
 
 from grader.cases.recipe import CaseRecipe, Recipe
 from grader.evaluation.evaluation import Evaluation
-from grader.model.numerals import shape_text
+from grader.model.numerals import format_shape
 from grader.model.question import Scalar
-from grader.model.report import FINE, Breakdown, CheckResult, Exhibit, Mismatch, Raised, Verdict
+from grader.model.report import (
+    NON_FAILING_VERDICTS,
+    Breakdown,
+    CheckResult,
+    ExceptionRecord,
+    Exhibit,
+    Mismatch,
+    Verdict,
+)
 from grader.model.spec import Check
-from grader.sandbox.client import Overran, WorkerError
+from grader.sandbox.client import LimitExceeded, WorkerError
 from grader.sandbox.messages import ProgramError
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CaseFinding:
     """What was found on one case: what is wrong, or what was measured and is not."""
 
     sentence: str
     verdict: Verdict = Verdict.FAIL
     mismatch: Mismatch | None = None
     exhibit: Exhibit | None = None
-    raised: Raised | None = None
+    raised: ExceptionRecord | None = None
     subject: str = ""  # what differs ("grad_x"), so that a summary over cases can be made
     figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
     effect: bool = False  # nothing but what a call did besides returning its results
 
     @classmethod
-    def passed(cls, sentence: str = "", **figures: float) -> Finding:
+    def for_pass(cls, sentence: str = "", **figures: float) -> CaseFinding:
         """What was measured where nothing is wrong."""
         return cls(sentence, Verdict.PASS, figures=figures)
 
 
-LONGEST_CALL = 60  # characters of a call that a sentence can begin with
-Judge = Callable[[CaseRecipe], Finding | None]
+MAX_CALL_LENGTH = 60  # characters of a call that a sentence can begin with
+JudgeCase = Callable[[CaseRecipe], CaseFinding | None]
 
 
-class Stopped(Exception):
+class SubmissionStopped(Exception):
     """The submission's process is gone; the result says how, and nothing more can be asked."""
 
     def __init__(self, result: CheckResult) -> None:
@@ -54,7 +62,7 @@ class Stopped(Exception):
         self.result = result
 
 
-def tally(evaluation: Evaluation, check: Check, judge: Judge) -> CheckResult:
+def judge_all_cases(evaluation: Evaluation, check: Check, judge: JudgeCase) -> CheckResult:
     """Try every case and make the result.
 
     It says what was found on the first case on which something is wrong; where nothing is, on the
@@ -66,18 +74,18 @@ def tally(evaluation: Evaluation, check: Check, judge: Judge) -> CheckResult:
         BankFault: the reference cannot be run on a case; no submission is tried on it.
     """
     cases = evaluation.cases_of(check)
-    found: list[tuple[CaseRecipe, Finding]] = []
+    found: list[tuple[CaseRecipe, CaseFinding]] = []
     for case in cases:
-        if evaluation.reference_first:
-            evaluation.truth(check.run, case)
+        if evaluation.runs_reference_first:
+            evaluation.reference_outcome(check.run, case)
         try:
-            with evaluation.limited(case):
+            with evaluation.limits_applied(case):
                 finding = judge(case)
         except ProgramError as error:
             finding = _raised(evaluation, check.run, case, error)
         except WorkerError as failure:
-            finding = stopped(f"your code {failure} (case {case.name})", failure)
-            raise Stopped(_result(evaluation, check, cases, [(case, finding)])) from None
+            finding = process_end_finding(f"your code {failure} (case {case.name})", failure)
+            raise SubmissionStopped(_result(evaluation, check, cases, [(case, finding)])) from None
         if finding is not None:
             found.append((case, finding))
     return _result(evaluation, check, cases, found)
@@ -87,14 +95,16 @@ def _result(
     evaluation: Evaluation,
     check: Check,
     cases: Sequence[CaseRecipe],
-    found: Sequence[tuple[CaseRecipe, Finding]],
+    found: Sequence[tuple[CaseRecipe, CaseFinding]],
 ) -> CheckResult:
-    wrong = [(case, finding) for case, finding in found if finding.verdict not in FINE]
+    wrong = [
+        (case, finding) for case, finding in found if finding.verdict not in NON_FAILING_VERDICTS
+    ]
     where: dict[str, Any] = {}
     if wrong:
         case, shown = wrong[0]
-        verdict, given = shown.verdict, inputs_in_words(evaluation, case, check.run)
-        line = together(given)
+        verdict, given = shown.verdict, describe_inputs(evaluation, case, check.run)
+        line = join_inputs(given)
         where = {"about": case.about, "case_line": f"{case.about}: {line}" if case.about else line}
         # Numbers that somebody wrote were called by nobody.
         if not (evaluation.question.spec.answers and isinstance(shown.exhibit, Breakdown)):
@@ -111,7 +121,7 @@ def _result(
         elif shown.subject:
             message += f" in case {case.name}"
     else:
-        shown = found[-1][1] if found else Finding.passed()
+        shown = found[-1][1] if found else CaseFinding.for_pass()
         message = shown.sentence or f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
         unsure = [case.name for case, f in found if f.verdict is Verdict.INCONCLUSIVE]
         message += f"; too close to call in {', '.join(unsure)}" if unsure else ""
@@ -133,12 +143,12 @@ def _result(
     )
 
 
-def inputs_in_words(evaluation: Evaluation, case: CaseRecipe, run: str) -> dict[str, str]:
+def describe_inputs(evaluation: Evaluation, case: CaseRecipe, run: str) -> dict[str, str]:
     """The inputs of a run by name, as a number or a shape: `3`, `(1, 1, 3, 3) float32`.
 
     Left out is what is None, or the same in every case by default.
     """
-    drawn, found = evaluation.drawn(case), dict[str, str]()
+    drawn, found = evaluation.drawn_inputs(case), dict[str, str]()
     usual = evaluation.question.spec.defaults
     for name in evaluation.inputs(case, run):
         if case.inputs[name] == Recipe(None, usual.get(name)):
@@ -153,20 +163,20 @@ def inputs_in_words(evaluation: Evaluation, case: CaseRecipe, run: str) -> dict[
     return found
 
 
-def together(given: Mapping[str, str]) -> str:
+def join_inputs(given: Mapping[str, str]) -> str:
     """Inputs in words on one line: `kernel 3, stride 3, x (1, 1, 3, 3) float32`."""
     return ", ".join(f"{name} {words}".rstrip() for name, words in given.items())
 
 
 def _in_words(value: object) -> str:
     if isinstance(value, np.ndarray):
-        return shape_text(value.shape) if value.ndim else str(value.item())
+        return format_shape(value.shape) if value.ndim else str(value.item())
     return str(value)
 
 
 def _call(evaluation: Evaluation, case: CaseRecipe, run: str, result: str) -> str:
     """The call of the submission that gave a result, where it has no argument but short ones."""
-    drawn = evaluation.drawn(case)
+    drawn = evaluation.drawn_inputs(case)
     for step in evaluation.steps(run):
         if step.owner == "submission" and step.targets == (result.partition("[")[0],):
             given, plain = [], True
@@ -178,13 +188,15 @@ def _call(evaluation: Evaluation, case: CaseRecipe, run: str, result: str) -> st
                 plain = plain and known and isinstance(value, Scalar)
                 given.append(f"{argument.keyword}={value!r}" if argument.keyword else repr(value))
             text = f"{step.function}({', '.join(given)})"
-            return text if plain and len(text) <= LONGEST_CALL else ""
+            return text if plain and len(text) <= MAX_CALL_LENGTH else ""
     return ""
 
 
-def stopped(sentence: str, failure: WorkerError) -> Finding:
+def process_end_finding(sentence: str, failure: WorkerError) -> CaseFinding:
     """A finding about the end of the submission's process."""
-    return Finding(sentence, Verdict.LIMIT if isinstance(failure, Overran) else Verdict.ERROR)
+    return CaseFinding(
+        sentence, Verdict.LIMIT if isinstance(failure, LimitExceeded) else Verdict.ERROR
+    )
 
 
 _LACKS = re.compile(r"module 'submission' has no attribute '(\w+)'")
@@ -192,16 +204,16 @@ _REFUSED = re.compile(r"(\w+)[\w.]*\(\) (?:takes|missing|got) ")  # arguments th
 _PLAIN_CALL = re.compile(r"[\w.]+\(\)")  # a line of a driver that says enough by itself
 
 
-def _raised(evaluation: Evaluation, run: str, case: CaseRecipe, error: ProgramError) -> Finding:
+def _raised(evaluation: Evaluation, run: str, case: CaseRecipe, error: ProgramError) -> CaseFinding:
     """A finding about an exception of the submission, or about a result of the wrong form."""
     if error.raised is None:
-        return Finding(f"{error.message} (case {case.name})")
+        return CaseFinding(f"{error.message} (case {case.name})")
     record, step, who, asked = error.raised, error.step, "your code", ""
     if step is not None:
-        drawn = evaluation.drawn(case)
-        given = {name: _in_words(drawn[name]) if name in drawn else "" for name in step.reads}
-        record = replace(record, step=step.text, called_with=together(given))
-        is_told = drawn.keys() >= set(step.reads)
+        drawn = evaluation.drawn_inputs(case)
+        given = {name: _in_words(drawn[name]) if name in drawn else "" for name in step.names_read}
+        record = replace(record, step=step.text, called_with=join_inputs(given))
+        is_told = drawn.keys() >= set(step.names_read)
         if step.owner == "driver":  # which calls it with values of its own
             record = replace(record, called_with=error.given if record.frames else "")
         elif error.given and record.frames and not is_told:
@@ -215,15 +227,15 @@ def _raised(evaluation: Evaluation, run: str, case: CaseRecipe, error: ProgramEr
             asked = f", asked for {step.targets[0]}"
     if step is not None and step.owner in {"driver", "judge"} and not record.frames:
         if lacking := _LACKS.fullmatch(record.message):  # which the driver alone calls
-            return Finding(f"your file defines no {lacking[1]}", Verdict.ERROR)
+            return CaseFinding(f"your file defines no {lacking[1]}", Verdict.ERROR)
         sentence = f"{_raised_by_driver(error, record)} in case {case.name}"
-        return Finding(sentence, Verdict.ERROR, raised=record)
-    verdict = Verdict.LIMIT if error.out_of_memory else Verdict.ERROR
+        return CaseFinding(sentence, Verdict.ERROR, raised=record)
+    verdict = Verdict.LIMIT if error.is_out_of_memory else Verdict.ERROR
     sentence = f"{who} raised {record.type}{asked} in case {case.name}"
-    return Finding(sentence, verdict, raised=record)
+    return CaseFinding(sentence, verdict, raised=record)
 
 
-def _raised_by_driver(error: ProgramError, record: Raised) -> str:
+def _raised_by_driver(error: ProgramError, record: ExceptionRecord) -> str:
     """Say that a driver raised, at which line if it is plain, and after which call of its program.
 
     That the program's result cannot be used would be too much: it may have done something else.

@@ -10,20 +10,20 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
-from grader.model.numerals import number, shape_text
+from grader.model.numerals import format_number, format_shape
 from grader.model.question import Question
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 Value: TypeAlias = Any  # what a program takes or returns: numbers, texts, arrays, containers
 
 # Relative to the largest entry: two ways of writing one idea differ by less, two ideas by more.
-LOOSE = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2, "float16": 5e-2}
+RELATIVE_TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2, "float16": 5e-2}
 NATIVE, PRECISE = "native", "precise"  # the case's own dtypes, or float64 throughout
 # Every value moved by one unit in its last place, up or down at random, then float64.
 NUDGES = ("nudge-1", "nudge-2", "nudge-3", "nudge-4")
 
 
-def array_of(value: Value) -> Array:
+def to_array(value: Value) -> Array:
     """The array in a result, or a scalar as a 0-d array."""
     return value.values if isinstance(value, Tensor) else np.asarray(value)
 
@@ -38,12 +38,12 @@ def _name(dtype: np.dtype[Any]) -> str:
     return str(dtype.name)
 
 
-def real_parts(array: Array) -> Array:
+def as_real_array(array: Array) -> Array:
     """Complex entries as two numbers along a last axis; anything else as it is."""
     return np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else array
 
 
-def largest(array: Array) -> float:
+def largest_magnitude(array: Array) -> float:
     """The largest magnitude among the finite entries; 0 where there are none."""
     return float(np.abs(array[np.isfinite(array)]).max(initial=0.0))
 
@@ -60,7 +60,7 @@ def deviations(got: Array, want: Array) -> Array | None:
     return np.abs(got[finite] - want[finite]) if alike else None
 
 
-def keys_of(observed: Value, native: Value) -> Iterable[Any] | None:
+def item_keys(observed: Value, native: Value) -> Iterable[Any] | None:
     """What the items of a container are found by; None where the other has not the same."""
     if isinstance(native, dict):
         return native if isinstance(observed, dict) and observed.keys() == native.keys() else None
@@ -68,7 +68,7 @@ def keys_of(observed: Value, native: Value) -> Iterable[Any] | None:
     return range(len(native)) if alike and len(observed) == len(native) else None
 
 
-def dict_keys(value: Value) -> str:
+def format_dict_keys(value: Value) -> str:
     """The keys of a dict, to be put behind 'a dict'."""
     if not isinstance(value, dict):
         return ""
@@ -76,7 +76,7 @@ def dict_keys(value: Value) -> str:
     return f" with {shown}" + (f" and {len(value) - 8:,} more" if len(value) > 8 else "")
 
 
-def describe(value: Value) -> str:
+def describe_value(value: Value) -> str:
     """A value in words: `a float64 array of shape (2, 3)`, `None`, `the number 3`."""
     match value:
         case None:
@@ -84,13 +84,13 @@ def describe(value: Value) -> str:
         case Opaque(type=kind):
             return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
         case Tensor():
-            return f"{_article(value.dtype)} tensor of shape {shape_text(value.values.shape)}"
+            return f"{_article(value.dtype)} tensor of shape {format_shape(value.values.shape)}"
         case np.ndarray():
-            return f"{_article(value.dtype.name)} array of shape {shape_text(value.shape)}"
+            return f"{_article(value.dtype.name)} array of shape {format_shape(value.shape)}"
         case bool() | np.bool_():
             return str(bool(value))
         case int() | float() | np.integer() | np.floating():
-            return f"the number {number(value.item() if isinstance(value, np.generic) else value)}"
+            return f"the number {format_number(value.item() if isinstance(value, np.generic) else value)}"
         case str():
             return f"the text {value[:60]!r}"
         case list() | tuple():
@@ -114,32 +114,38 @@ def same_value(a: Value, b: Value, dtype: str = "float64", *, exact: bool = Fals
     if any(v is None or isinstance(v, (Opaque, str)) for v in (a, b)):
         return type(a) is type(b) and bool(a == b)
     if any(isinstance(v, (dict, list, tuple)) for v in (a, b)):
-        keys = keys_of(a, b)
+        keys = item_keys(a, b)
         return keys is not None and all(same_value(a[k], b[k], dtype, exact=exact) for k in keys)
-    x, y = array_of(a), array_of(b)
+    x, y = to_array(a), to_array(b)
     if x.shape != y.shape or (isinstance(a, (np.ndarray, Tensor)) and dtype_of(a) != dtype_of(b)):
         return False
     kinds = x.dtype.kind + y.dtype.kind
     if not set(kinds) & set("fc") or "O" in kinds:  # an int beyond 64 bits is an object
         return bool(np.array_equal(x, y))
     arrays = isinstance(a, (np.ndarray, Tensor)) and x.ndim
-    loose = 0.0 if exact else LOOSE.get(dtype_of(a) if arrays else dtype, LOOSE["float64"])
+    loose = (
+        0.0
+        if exact
+        else RELATIVE_TOLERANCES.get(
+            dtype_of(a) if arrays else dtype, RELATIVE_TOLERANCES["float64"]
+        )
+    )
     if "c" in kinds:
-        x, y = (real_parts(np.asarray(v, np.complex128)) for v in (x, y))
+        x, y = (as_real_array(np.asarray(v, np.complex128)) for v in (x, y))
     off = deviations(x.astype(np.float64), y := y.astype(np.float64))
-    return off is not None and float(off.max(initial=0.0)) <= loose * largest(y)
+    return off is not None and float(off.max(initial=0.0)) <= loose * largest_magnitude(y)
 
 
-def floats(value: Value) -> Array | None:
+def to_floats(value: Value) -> Array | None:
     """The real numbers in a result as float64, two of them for a complex one."""
     if isinstance(value, (float, np.inexact, np.ndarray, Tensor)):
-        array = real_parts(array_of(value))
+        array = as_real_array(to_array(value))
         if array.dtype.kind == "f":
             return np.asarray(array, np.float64)
     return None
 
 
-def encoded(
+def encode_input(
     question: Question,
     case: CaseRecipe,
     name: str,
@@ -157,7 +163,7 @@ def encoded(
     floating = dtype in {"float32", "float64", "bfloat16"}
     changed = mode in {PRECISE, *NUDGES}
     if changed and floating:
-        value = nudged(value, dtype, NUDGES.index(mode)) if mode in NUDGES else value
+        value = nudge(value, dtype, NUDGES.index(mode)) if mode in NUDGES else value
         value, dtype = value.astype(np.float64), "float64"
     spec: dict[str, Any] = {
         "value": Tensor(value, dtype) if dtype == "bfloat16" else value,
@@ -174,7 +180,7 @@ def is_incoming_gradient(name: str) -> bool:
     return name.startswith("grad_")
 
 
-def nudged(value: Array, dtype: str, which: int) -> Array:
+def nudge(value: Array, dtype: str, which: int) -> Array:
     """Move every value by one unit in the last place of its dtype, equal values alike.
 
     Equal values stay equal and neighbors keep their order: what is measured is rounding alone.

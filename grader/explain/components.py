@@ -23,34 +23,36 @@ import numpy as np
 
 from grader import forms
 from grader.cases.draw import Array
-from grader.cases.recipe import CaseRecipe, free_names, producing
-from grader.evaluation.bands import tolerated
-from grader.evaluation.compare import fault_of
-from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.cases.recipe import CaseRecipe, run_inputs, steps_producing
+from grader.evaluation.bands import allowed_by_check
+from grader.evaluation.compare import find_mismatch
+from grader.evaluation.evaluation import BankProgramError, Evaluation
 from grader.evaluation.values import (
-    LOOSE,
+    RELATIVE_TOLERANCES,
     Value,
-    array_of,
     deviations,
     dtype_of,
-    floats,
-    keys_of,
-    largest,
+    item_keys,
+    largest_magnitude,
     same_value,
+    to_array,
+    to_floats,
 )
 from grader.kinds import registry
-from grader.kinds.base import Count, Trial
-from grader.model.report import FINE, CheckResult, Verdict
+from grader.kinds.base import CaseTrial, Count
+from grader.model.report import NON_FAILING_VERDICTS, CheckResult, Verdict
 from grader.model.spec import Check, Tolerance
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.worker.wire import Opaque, Tensor
 
-FAILED = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}
+FAILED_VERDICTS = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}
 SAME_COUNT = 0.01  # counts of the same idea written differently differ by a few small tensors
-MOST_NUMBERS = 100  # of a result, that are counted
-FAR = 10  # tolerances between an idea and what is right, for a tolerance to be left to the idea
+MAX_NUMBERS = 100  # of a result, that are counted
+MIN_TOLERANCES_APART = (
+    10  # tolerances between an idea and what is right, for a tolerance to be left to the idea
+)
 _PRECISION = {"float16": 0, "bfloat16": 0, "float32": 1, "float64": 2}
 _FAULT = "\0"  # no program returns a text that begins so
 
@@ -65,14 +67,14 @@ class Component:
     aspect: Literal["values", "dtype", "measure"] = "values"
     measured_by: Check | None = field(default=None, compare=False)  # of a measure
     exact: bool = False  # every check of it asks for the last bit
-    by_style: bool = False  # it depends on how an idea is written too
-    within: float = 0.0  # relative, of numbers that a person has written and rounded
+    varies_with_style: bool = False  # it depends on how an idea is written too
+    relative_rounding: float = 0.0  # relative, of numbers that a person has written and rounded
     # By which right programs may differ: the least that a check of it allows; None if one does not.
     tolerance: Tolerance | None = field(default=None, compare=False)
-    coarse: bool = False  # what float32 does not tell apart is the same
+    compares_in_float32: bool = False  # what float32 does not tell apart is the same
 
     @property
-    def of_dtype(self) -> bool:
+    def is_dtype(self) -> bool:
         """Whether it is about the dtype of a result alone."""
         return self.aspect == "dtype"
 
@@ -82,33 +84,41 @@ class Component:
         return tuple(self.checks)
 
 
-Cell = tuple[Component, str]
+ResultCell = tuple[Component, str]
 
 
-def components(evaluation: Evaluation) -> list[Component]:
+def compared_components(evaluation: Evaluation) -> list[Component]:
     """Everything that the checks look at whose part is asked."""
     found: dict[tuple[str, str], Component] = {}
     measured: list[tuple[bool, bool, Component]] = []
-    is_text = forms.of(evaluation.question.spec).is_text
+    is_text = forms.form_of(evaluation.question.spec).is_text
     for check in evaluation.checks:
         names = [c.name for c in evaluation.cases_of(check)]
-        kind = registry.get(check.kind)
-        if kind.is_observed(check) or (kind.judges_values and not is_text):  # of these, effects
-            name = check.results[0] if kind.only_course else check.id  # a curve is a result
-            style, by_case = kind.by_style(check), {case: (check.id,) for case in names}
-            component = Component(name, check.run, by_case, "measure", check, by_style=style)
-            measured.append((style, kind.slow, component))
-        if kind.is_observed(check):
+        kind = registry.kind_named(check.kind)
+        if kind.uses_observation(check) or (
+            kind.judges_values and not is_text
+        ):  # of these, effects
+            name = (
+                check.results[0] if kind.compares_final_value_only else check.id
+            )  # a curve is a result
+            style, by_case = kind.varies_with_style(check), {case: (check.id,) for case in names}
+            component = Component(
+                name, check.run, by_case, "measure", check, varies_with_style=style
+            )
+            measured.append((style, kind.is_slow_to_observe, component))
+        if kind.uses_observation(check):
             continue
         allowed: Tolerance | None = getattr(check, "tolerance", None)
-        for result in check.compared:
+        for result in check.compared_results:
             known = found.get((check.run, result)) or Component(result, check.run, {}, exact=True)
             looking = {case: [*known.checks.get(case, ()), check.id] for case in names}
             found[check.run, result] = replace(
                 known,
                 checks={**known.checks, **looking},
                 exact=known.exact and getattr(check, "exact", False),
-                within=(allowed.relative or 0.0) if is_text and allowed else known.within,
+                relative_rounding=(allowed.relative or 0.0)
+                if is_text and allowed
+                else known.relative_rounding,
             )
     values = [
         replace(component, tolerance=_least_tolerance(evaluation, component))
@@ -117,33 +127,33 @@ def components(evaluation: Evaluation) -> list[Component]:
     ]
     # Most variants are ruled out by one: the quick ones first, and last what few programs agree in.
     last = [component for *_, component in sorted(measured, key=lambda m: m[:2])]
-    return [*values, *(replace(c, aspect="dtype", within=0.0) for c in values), *last]
+    return [*values, *(replace(c, aspect="dtype", relative_rounding=0.0) for c in values), *last]
 
 
 def _least_tolerance(evaluation: Evaluation, component: Component) -> Tolerance | None:
     """Return the least tolerance of the checks that compare a result; None if one has none."""
     found = []
     for check in evaluation.checks:
-        if check.run == component.run and component.name in check.compared:
+        if check.run == component.run and component.name in check.compared_results:
             allowed: Tolerance | None = getattr(check, "tolerance", None)
-            if allowed is None or not allowed.covers(component.name):
+            if allowed is None or not allowed.applies_to(component.name):
                 return None
             found.append(allowed)
     return min(found, key=lambda one: (one.relative or 0.0, one.absolute or 0.0), default=None)
 
 
-def observed(evaluation: Evaluation, component: Component, case: str) -> Value:
+def observe_component(evaluation: Evaluation, component: Component, case: str) -> Value:
     """What the submission gives for a component on one case; a fault becomes a text."""
 
     def observe() -> Value:
         check = component.measured_by
         try:
             if check is not None:
-                trial = Trial(evaluation, check, evaluation.cases[case])
-                return registry.get(check.kind).observe(trial)
-            found = evaluation.observed(component.run, evaluation.cases[case])
+                trial = CaseTrial(evaluation, check, evaluation.cases[case])
+                return registry.kind_named(check.kind).observe(trial)
+            found = evaluation.submission_outcome(component.run, evaluation.cases[case])
             value = found.values.get(component.name)
-            if not component.of_dtype:
+            if not component.is_dtype:
                 return value
             return dtype_of(value) if isinstance(value, (np.ndarray, Tensor)) else ""
         except ProgramError as error:
@@ -159,18 +169,18 @@ def is_fault(value: Value) -> bool:
     return isinstance(value, str) and value.startswith(_FAULT)
 
 
-def same_on(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
+def same_in_cell(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
     """Whether what two programs show of a component on one case shows the same idea."""
-    one, other = observed(a, component, case), observed(b, component, case)
+    one, other = observe_component(a, component, case), observe_component(b, component, case)
     if isinstance(one, Count) or isinstance(other, Count):
         return isinstance(one, Count) and isinstance(other, Count) and _same_count(one, other)
     if is_fault(one) or is_fault(other):
         # Who returns nothing has no dtype: that is about the values.
         alike = is_fault(one) and is_fault(other) and one == other
-        return component.of_dtype or (alike and _fail_alike(a, b, component, case))
-    if component.within:
-        return _is_rounded_alike(one, other, component.within)
-    if component.coarse:
+        return component.is_dtype or (alike and _fail_alike(a, b, component, case))
+    if component.relative_rounding:
+        return _is_rounded_alike(one, other, component.relative_rounding)
+    if component.compares_in_float32:
         one, other = (_in_float32(value) for value in (one, other))
         return same_value(one, other, "float32")
     return same_value(*_in_one_dtype(one, other), a.cases[case].dtype, exact=component.exact)
@@ -184,20 +194,22 @@ def is_within_tolerance(
     The idea has to be far from right there: within the tolerance nothing tells the two apart.
     """
     allowed = component.tolerance
-    if allowed is None or component.of_dtype or component.within:  # what people write is rounded
+    if (
+        allowed is None or component.is_dtype or component.relative_rounding
+    ):  # what people write is rounded
         return False
-    values = [observed(one, component, case) for one in (mine, idea, reference)]
+    values = [observe_component(one, component, case) for one in (mine, idea, reference)]
     if len({dtype_of(v) if isinstance(v, (np.ndarray, Tensor)) else "" for v in values}) > 1:
         return False
-    got, want, right = (floats(value) for value in values)
+    got, want, right = (to_floats(value) for value in values)
     if got is None or want is None or right is None or not got.shape == want.shape == right.shape:
         return False
     off = deviations(got, want)
     finite = np.isfinite(want)
-    if off is None or (off > tolerated(allowed, want[finite])).any():
+    if off is None or (off > allowed_by_check(allowed, want[finite])).any():
         return False
     apart = np.abs(want[finite] - right[finite])
-    return bool((apart > FAR * tolerated(allowed, right[finite])).any())
+    return bool((apart > MIN_TOLERANCES_APART * allowed_by_check(allowed, right[finite])).any())
 
 
 def _in_float32(value: Value) -> Value:
@@ -225,7 +237,7 @@ def _same_count(one: Count, other: Count) -> bool:
 def _fail_alike(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
     """Whether what came before an exception, which may be why, is right in both or wrong alike."""
     try:
-        one, other = (wrong_before(x, component.run, x.cases[case]) for x in (a, b))
+        one, other = (wrong_results_before_failure(x, component.run, x.cases[case]) for x in (a, b))
     except WorkerError:  # both ended there, or one does where less is asked of it
         return True
     return one == other
@@ -247,35 +259,41 @@ def _in_one_dtype(one: Value, other: Value) -> tuple[Value, Value]:
 # -- what is computed before the step that raises: that may be why it does -------------------------
 
 
-def wrong_before(evaluation: Evaluation, run: str, case: CaseRecipe) -> str:
+def wrong_results_before_failure(evaluation: Evaluation, run: str, case: CaseRecipe) -> str:
     """What is wrong, on a case, of the results that the step that raises needs; else ''."""
     try:
-        evaluation.observed(run, case)
+        evaluation.submission_outcome(run, case)
     except ProgramError as error:
         steps, step = evaluation.steps(run), error.step
     else:
         return ""
     if step is None or step not in steps:
         return ""
-    needed = producing(steps[: steps.index(step) + 1], step.targets[0])[:-1]
+    needed = steps_producing(steps[: steps.index(step) + 1], step.targets[0])[:-1]
     for result in (name for earlier in needed for name in earlier.targets):
-        found = up_to(evaluation, run, case, result) if result in evaluation.wanted[run] else None
-        if found and (fault := fault_of(evaluation, run, case, result, found)):
+        found = (
+            result_despite_failure(evaluation, run, case, result)
+            if result in evaluation.wanted_results[run]
+            else None
+        )
+        if found and (fault := find_mismatch(evaluation, run, case, result, found)):
             return fault.sentence
     return ""
 
 
-def up_to(evaluation: Evaluation, run: str, case: CaseRecipe, result: str) -> Outcome | None:
+def result_despite_failure(
+    evaluation: Evaluation, run: str, case: CaseRecipe, result: str
+) -> Outcome | None:
     """A result by itself, of a run that raises in a step that it does not need; None where it does.
 
     Raises:
         WorkerError: the process did not survive it.
     """
-    steps = producing(evaluation.steps(run), result)
+    steps = steps_producing(evaluation.steps(run), result)
 
     def ask() -> Outcome | None:
         drawn = evaluation.inputs(case, run)
-        given = {name: drawn[name] for name in free_names(steps)}
+        given = {name: drawn[name] for name in run_inputs(steps)}
         try:
             return evaluation.submission.run(steps, given, [result])
         except ProgramError:
@@ -291,98 +309,131 @@ def up_to(evaluation: Evaluation, run: str, case: CaseRecipe, result: str) -> Ou
 class Failure:
     """What is wrong with a submission that did not pass, cell by cell."""
 
-    mine: Evaluation
+    submission_evaluation: Evaluation
     checks: Sequence[CheckResult]
-    coarse: bool = False  # see `Component`
+    compares_in_float32: bool = False  # see `Component`
     lenient: bool = False  # results that are made apart from the wrong ones contradict nothing
-    made_of: str = ""  # the accepted solution that the submission was made of, in an audit
+    based_on_accepted: str = (
+        ""  # the accepted solution that the submission was made of, in an audit
+    )
 
     @cached_property
     def reference(self) -> Evaluation:
         """The reference on the same cases."""
-        return self.mine.with_bank_program(self.mine.reference)
+        return self.submission_evaluation.with_bank_program(self.submission_evaluation.reference)
 
     @cached_property
-    def everything(self) -> list[Component]:
+    def all_components(self) -> list[Component]:
         """All that checks look at: values, then dtypes, then what is measured."""
-        found = components(self.mine)
-        return [replace(c, coarse=True) for c in found if not c.exact] if self.coarse else found
+        found = compared_components(self.submission_evaluation)
+        return (
+            [replace(c, compares_in_float32=True) for c in found if not c.exact]
+            if self.compares_in_float32
+            else found
+        )
 
     @cached_property
-    def values(self) -> list[Component]:
+    def value_components(self) -> list[Component]:
         """The results and their dtypes."""
-        return [c for c in self.everything if c.measured_by is None]
+        return [c for c in self.all_components if c.measured_by is None]
 
     @cached_property
-    def failed(self) -> frozenset[str]:
+    def failed_checks(self) -> frozenset[str]:
         """The checks that were tried and did not pass."""
-        return frozenset(c.id for c in self.checks if c.verdict in FAILED)
+        return frozenset(c.id for c in self.checks if c.verdict in FAILED_VERDICTS)
 
     @cached_property
-    def passed(self) -> frozenset[str]:
+    def passed_checks(self) -> frozenset[str]:
         """The checks that passed."""
         return frozenset(c.id for c in self.checks if c.verdict is Verdict.PASS)
 
     @cached_property
-    def wrong(self) -> dict[Cell, None]:
+    def wrong_cells(self) -> dict[ResultCell, None]:
         """The cells on which the submission differs from the reference, in their order."""
         # A measure within its budget is not wrong, however much it differs.
-        every = ((c, case) for c in self.everything for case in c.cases)
-        cells = (e for e in every if not e[0].measured_by or e[0].measured_by.id not in self.passed)
+        every = ((c, case) for c in self.all_components for case in c.cases)
+        cells = (
+            e
+            for e in every
+            if not e[0].measured_by or e[0].measured_by.id not in self.passed_checks
+        )
         return dict.fromkeys(cell for cell in cells if self._is_wrong(cell))
 
-    def _is_wrong(self, cell: Cell) -> bool:
+    def _is_wrong(self, cell: ResultCell) -> bool:
         """Whether there is a difference, and more than rounding, as the checks see it."""
         c, case = cell
-        if same_on(self.mine, self.reference, c, case):
+        if same_in_cell(self.submission_evaluation, self.reference, c, case):
             return False
-        if c.measured_by is not None or c.of_dtype or c.exact or c.coarse or self.hides(cell):
+        if (
+            c.measured_by is not None
+            or c.is_dtype
+            or c.exact
+            or c.compares_in_float32
+            or self.has_no_result(cell)
+        ):
             return True
-        outcome = self.mine.observed(c.run, self.mine.cases[case])
-        return fault_of(self.mine, c.run, self.mine.cases[case], c.name, outcome) is not None
+        outcome = self.submission_evaluation.submission_outcome(
+            c.run, self.submission_evaluation.cases[case]
+        )
+        return (
+            find_mismatch(
+                self.submission_evaluation,
+                c.run,
+                self.submission_evaluation.cases[case],
+                c.name,
+                outcome,
+            )
+            is not None
+        )
 
     @cached_property
-    def evidence(self) -> list[Cell]:
+    def failing_cells(self) -> list[ResultCell]:
         """What is wrong where a check was tried and failed: what was skipped suggests nothing."""
-        return [cell for cell in self.wrong if not self.failed.isdisjoint(cell[0].checks[cell[1]])]
+        return [
+            cell
+            for cell in self.wrong_cells
+            if not self.failed_checks.isdisjoint(cell[0].checks[cell[1]])
+        ]
 
     @cached_property
-    def all_values(self) -> list[Cell]:
+    def value_cells(self) -> list[ResultCell]:
         """Every cell of results, those first where something is wrong."""
-        every = ((c, case) for c in self.values for case in c.cases)
-        cells = dict.fromkeys((*self.wrong, *every))
+        every = ((c, case) for c in self.value_components for case in c.cases)
+        cells = dict.fromkeys((*self.wrong_cells, *every))
         return [cell for cell in cells if cell[0].measured_by is None]
 
     @cached_property
     def _wrong_functions(self) -> set[tuple[str, str]]:
         """The functions that gave a wrong result, each with its owner."""
-        cells = (c for c, _ in self.wrong if c.measured_by is None)
-        steps = (producing(self.mine.steps(c.run), c.name)[-1] for c in cells)
+        cells = (c for c, _ in self.wrong_cells if c.measured_by is None)
+        steps = (
+            steps_producing(self.submission_evaluation.steps(c.run), c.name)[-1] for c in cells
+        )
         return {(step.owner, step.function) for step in steps}
 
-    def is_apart(self, cell: Cell) -> bool:
+    def is_unrelated_to_failures(self, cell: ResultCell) -> bool:
         """Return True if a result is made by functions that give no wrong result in any case.
 
         One function of the reference may call another, so that an idea shows in both; a submission
         may have written the same lines twice.
         """
         component, _ = cell
-        steps = producing(self.mine.steps(component.run), component.name)
+        steps = steps_producing(self.submission_evaluation.steps(component.run), component.name)
         return all((step.owner, step.function) not in self._wrong_functions for step in steps)
 
-    def hides(self, cell: Cell) -> bool:
+    def has_no_result(self, cell: ResultCell) -> bool:
         """Whether the submission returned nothing there, so that no idea can be seen."""
-        return is_fault(observed(self.mine, *cell))
+        return is_fault(observe_component(self.submission_evaluation, *cell))
 
-    def numbers(self, cells: Iterable[Cell]) -> set[float]:
+    def telling_numbers(self, cells: Iterable[ResultCell]) -> set[float]:
         """The different numbers that are right there and say something: neither 0 nor 1."""
         found: set[float] = set()
-        for value in (observed(self.reference, *cell) for cell in cells):
+        for value in (observe_component(self.reference, *cell) for cell in cells):
             for part in value.values() if isinstance(value, dict) else [value]:
                 if isinstance(part, (int, float, np.number, np.ndarray, Tensor)):
-                    array = np.asarray(array_of(part))
+                    array = np.asarray(to_array(part))
                     if array.dtype.kind in "iuf":
-                        finite = array[np.isfinite(array)][:MOST_NUMBERS].astype(np.float64)
+                        finite = array[np.isfinite(array)][:MAX_NUMBERS].astype(np.float64)
                         found |= set(finite.tolist()) - {0.0, 1.0}
         return found
 
@@ -391,25 +442,29 @@ class Failure:
 
 DIGITS = 16  # hexadecimal ones of a digest
 FINE_STEP, COARSE_STEP = 1e-4, 0.02  # of the largest deviation, in float64 and what is less so
-NEARLY = 3e-6  # of the largest entry: float32 inside gives any such deviation
+MAX_INNER_FLOAT32_DEVIATION = 3e-6  # of the largest entry: float32 inside gives any such deviation
 ROUNDING = 1e-7  # of the largest entry, the least step: the rest is how it was rounded
 # Numbers that mean something are not halfway between two steps: 0.5, 1/3, 2e-5.
-APART = 0.23606797749978969
+GOLDEN_FRACTION = 0.23606797749978969
 DIRECTIONS = 4  # in which an imprecise array is looked at
-MOST_ENTRIES = 1 << 18  # of an array that are looked at
+MAX_ENTRIES = 1 << 18  # of an array that are looked at
 
 
-def fingerprint(failure: Failure) -> str:
+def failure_digest(failure: Failure) -> str:
     """Return a digest of what is wrong; empty where all passed or nothing was computed."""
     failing = {
         check.id: check.message
         for check in failure.checks
-        if check.verdict not in FINE and (check.cases or check.figures)
+        if check.verdict not in NON_FAILING_VERDICTS and (check.cases or check.figures)
     }
-    with contextlib.suppress(OutOfTime, BankFault, WorkerError):
+    with contextlib.suppress(OutOfTime, BankProgramError, WorkerError):
         found = [*_wrong_results(failure, failing.keys())]
         if not found:  # what was measured, unless it depends on how an idea is written
-            style = {c.measured_by.id for c in failure.everything if c.measured_by and c.by_style}
+            style = {
+                c.measured_by.id
+                for c in failure.all_components
+                if c.measured_by and c.varies_with_style
+            }
             found = [f"{one} {'' if one in style else said}" for one, said in failing.items()]
         if found:
             return hashlib.sha256("\n".join(sorted(found)).encode()).hexdigest()[:DIGITS]
@@ -418,10 +473,13 @@ def fingerprint(failure: Failure) -> str:
 
 def _wrong_results(failure: Failure, failing: Collection[str]) -> Iterator[str]:
     """A text for every result that is wrong on a case of a failing check."""
-    for c, case in ((one, case) for one in failure.values for case in one.cases):
-        if not c.of_dtype and not set(failing).isdisjoint(c.checks[case]):
-            dtype, right = failure.mine.cases[case].dtype, observed(failure.reference, c, case)
-            form = _form(observed(failure.mine, c, case), right, dtype)
+    for c, case in ((one, case) for one in failure.value_components for case in one.cases):
+        if not c.is_dtype and not set(failing).isdisjoint(c.checks[case]):
+            dtype, right = (
+                failure.submission_evaluation.cases[case].dtype,
+                observe_component(failure.reference, c, case),
+            )
+            form = _form(observe_component(failure.submission_evaluation, c, case), right, dtype)
             if form != _form(right, right, dtype):
                 yield f"{c.run} {case} {c.name} {form}"
 
@@ -435,7 +493,7 @@ def _form(got: Value, right: Value, dtype: str) -> str:
             return f"an object {len(name)} {name};"
         case dict() | list() | tuple():
             keys = sorted(got if isinstance(got, dict) else range(len(got)), key=str)
-            alike = right is not None and keys_of(got, right) is not None
+            alike = right is not None and item_keys(got, right) is not None
             parts = [
                 f"{len(str(key))} {key}:{_form(got[key], right[key] if alike else None, dtype)}"
                 for key in keys
@@ -447,17 +505,17 @@ def _form(got: Value, right: Value, dtype: str) -> str:
 
 def _of_numbers(got: Value, right: Value, dtype: str) -> str:
     """Of an array or a number: its sort, and how far it is from the right one if known."""
-    array, is_array = array_of(got), isinstance(got, (np.ndarray, Tensor))
+    array, is_array = to_array(got), isinstance(got, (np.ndarray, Tensor))
     # An integral float is as good as a whole number, where it is not an entry of an array.
     sort = f"{type(got).__name__} {array.shape} {array.dtype.kind}" if is_array else "number"
     if array.dtype.kind not in "fiu":
         return f"{sort} {hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()};"
-    wanted = array_of(right) if isinstance(right, (type(got), float, int)) else None
+    wanted = to_array(right) if isinstance(right, (type(got), float, int)) else None
     if wanted is not None and (wanted.shape != array.shape or wanted.dtype.kind not in "fiu"):
         wanted = None
     if is_array:
         dtypes = [dtype_of(got), dtype if wanted is None else dtype_of(right)]
-        dtype = max(dtypes, key=lambda one: LOOSE.get(one, 0.0))
+        dtype = max(dtypes, key=lambda one: RELATIVE_TOLERANCES.get(one, 0.0))
     text = _differences(array, np.zeros_like(array) if wanted is None else wanted, dtype)
     # Where nothing else is wrong, the dtype may be.
     is_right = is_array and text in {"right", "nearly"}
@@ -466,28 +524,28 @@ def _of_numbers(got: Value, right: Value, dtype: str) -> str:
 
 def _differences(got: Array, right: Array, dtype: str) -> str:
     """How far numbers are from the right ones, in steps that no rounding moves."""
-    every = max(1, -(-got.size // MOST_ENTRIES))
+    every = max(1, -(-got.size // MAX_ENTRIES))
     found, base = (v.reshape(-1)[::every].astype(np.float64) for v in (got, right))
     odd, right_odd = (np.isnan(v) + 2 * np.isposinf(v) + 3 * np.isneginf(v) for v in (found, base))
     places = "" if np.array_equal(odd, right_odd) else _digest(odd)
     both = np.isfinite(found) & np.isfinite(base)
     off = np.subtract(found, base, out=np.where(odd == 0, found, 0.0), where=both)
-    size, top = largest(base), largest(off)
-    loose = LOOSE.get(dtype, LOOSE["float64"])
+    size, top = largest_magnitude(base), largest_magnitude(off)
+    loose = RELATIVE_TOLERANCES.get(dtype, RELATIVE_TOLERANCES["float64"])
     if not np.isfinite(off).all():
         return f"overflow {places}"
     if top <= loose * (size or 1.0):
         return places or "right"
-    if loose > LOOSE["float32"]:
+    if loose > RELATIVE_TOLERANCES["float32"]:
         return f"wrong {places}"
-    if loose > LOOSE["float64"]:  # in a few directions, which rounding hardly moves
+    if loose > RELATIVE_TOLERANCES["float64"]:  # in a few directions, which rounding hardly moves
         norm, order = float(np.linalg.norm(off)), np.arange(1, off.size + 1, dtype=np.float64)
         seen = [float(off @ np.sin(order * math.sqrt(n + 2))) / norm for n in range(DIRECTIONS)]
         return f"{[_step(one, COARSE_STEP) for one in (math.log(norm), *seen)]} {places}"
-    if top <= NEARLY * size:
+    if top <= MAX_INNER_FLOAT32_DEVIATION * size:
         return f"nearly {places}".rstrip()
     step = max(FINE_STEP, ROUNDING * size / top)
-    fine = np.floor(off / top / step + APART).astype(np.int64)
+    fine = np.floor(off / top / step + GOLDEN_FRACTION).astype(np.int64)
     return f"{_step(math.log(top), step)} {_digest(fine)} {places}"
 
 
@@ -496,4 +554,4 @@ def _digest(array: Array) -> str:
 
 
 def _step(value: float, step: float) -> int:
-    return math.floor(value / step + APART)
+    return math.floor(value / step + GOLDEN_FRACTION)

@@ -18,12 +18,12 @@ from functools import cached_property
 import numpy as np
 
 from grader.cases.draw import DrawError
-from grader.cases.recipe import CaseRecipe, free_names, results
-from grader.cases.vary import sibling, varied
-from grader.evaluation.compare import fault_of
-from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
-from grader.evaluation.values import PRECISE, array_of
-from grader.explain.observation import everything
+from grader.cases.recipe import CaseRecipe, assigned_names, run_inputs
+from grader.cases.vary import resized_case, vary_case
+from grader.evaluation.compare import find_mismatch
+from grader.evaluation.evaluation import BankProgramError, Evaluation, blame_bank
+from grader.evaluation.values import PRECISE, to_array
+from grader.explain.observation import compared_results_of_run
 from grader.kinds import registry
 from grader.model.mutation import Reach
 from grader.model.spec import Check
@@ -31,28 +31,30 @@ from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.worker.wire import Tensor
 
-SEED = 7101  # of the draws: none that an audit uses
-CALL_SECONDS = 2.0  # of CPU time for the inputs of one request
+EXTRA_SEED = 7101  # of the draws: none that an audit uses
+EXTRA_CALL_SECONDS = 2.0  # of CPU time for the inputs of one request
 REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
-VARIANTS = 18  # of each case, as many of each kind
-LARGE = 3000  # entries beyond which an input takes too long to look at
-AGAIN = 2  # times as many are tried as are wanted
-REDRAWN = 2  # times the same case, from another seed
+VARIATIONS_PER_CASE = 18  # of each case, as many of each kind
+MAX_EXTRA_ENTRIES = 3000  # entries beyond which an input takes too long to look at
+RETRY_FACTOR = 2  # times as many are tried as are wanted
+REDRAWS = 2  # times the same case, from another seed
 
 
-def variants(
+def case_variations(
     own: Sequence[CaseRecipe], checks: Sequence[Check]
 ) -> Iterator[tuple[int, Reach, CaseRecipe, str]]:
     """A number, what is changed, the new case, and the name of the question's."""
-    layouts = list(dict.fromkeys(n for c in checks for n in registry.get(c.kind).layouts(c)))
-    for number in range(VARIANTS):
+    layouts = list(
+        dict.fromkeys(n for c in checks for n in registry.kind_named(c.kind).layouts_tried(c))
+    )
+    for number in range(VARIATIONS_PER_CASE):
         rng, reach = random.Random(number), REACHES[number % len(REACHES)]
         for origin in own:
-            if (case := varied(origin, own, rng, reach, layouts)) is not None:
+            if (case := vary_case(origin, own, rng, reach, layouts)) is not None:
                 yield number, reach, replace(case, name=f"{origin.name}-{number}"), origin.name
 
 
-class Domain:
+class InputDomain:
     """What an input has to keep to be one that a question is about, as far as its cases show it.
 
     No spec says that a padding is at most half its kernel, or that a gradient has the shape of its
@@ -68,11 +70,11 @@ class Domain:
         checks = evaluation.checks
         uses = dict.fromkeys((c.run, case.name) for c in checks for case in evaluation.cases_of(c))
         for run, name in uses:
-            with contextlib.suppress(BankFault):
+            with contextlib.suppress(BankProgramError):
                 pairs = _alike(evaluation, run, evaluation.cases[name])
                 self._always[run] = self._always.get(run, pairs) & pairs
 
-    def holds(self, evaluation: Evaluation, run: str, case: CaseRecipe, origin: str) -> bool:
+    def contains(self, evaluation: Evaluation, run: str, case: CaseRecipe, origin: str) -> bool:
         """Whether an input made from a case keeps what that case and all others have.
 
         Raises:
@@ -93,16 +95,18 @@ def _alike(evaluation: Evaluation, run: str, case: CaseRecipe) -> set[tuple[str,
 
     The pair of two empty names says that no result is empty unless an input is.
     """
-    given = {n: v.shape for n, v in evaluation.drawn(case).items() if isinstance(v, np.ndarray)}
-    values = dict(evaluation.truth(run, case).values)
+    given = {
+        n: v.shape for n, v in evaluation.drawn_inputs(case).items() if isinstance(v, np.ndarray)
+    }
+    values = dict(evaluation.reference_outcome(run, case).values)
     # A result that only other runs look at: y, where a run calls backward twice.
-    more = {n for wanted in evaluation.wanted.values() for n in wanted} - values.keys()
-    more &= set(results(evaluation.steps(run)))
+    more = {n for wanted in evaluation.wanted_results.values() for n in wanted} - values.keys()
+    more &= set(assigned_names(evaluation.steps(run)))
     if more:
         with blame_bank(f"the reference fails on case {case.name}"):
             inputs = evaluation.inputs(case, run)
             values |= evaluation.reference.run(evaluation.steps(run), inputs, sorted(more)).values
-    made = {n: array_of(v).shape for n, v in values.items() if isinstance(v, (np.ndarray, Tensor))}
+    made = {n: to_array(v).shape for n, v in values.items() if isinstance(v, (np.ndarray, Tensor))}
     kept = {(i, r) for i, shape in given.items() for r, other in made.items() if shape == other}
     # Where nothing comes of something, a reference that does not mind is no proof that it is meant.
     own = [shape for i, shape in given.items() if case.inputs[i].like not in made]
@@ -128,10 +132,10 @@ def _laws(cases: Iterable[CaseRecipe]) -> list[tuple[int, str, str]]:
     return found
 
 
-class Further:
+class ExtraCases:
     """The further inputs of a question, drawn and tried on the reference when asked for."""
 
-    def __init__(self, evaluation: Evaluation, seed: int = SEED) -> None:
+    def __init__(self, evaluation: Evaluation, seed: int = EXTRA_SEED) -> None:
         """Draw nothing yet; the reference has run the question's own cases of the evaluation."""
         self._own = evaluation.with_bank_program(evaluation.reference)
         if evaluation.parts_asked < len(evaluation.question.spec.parts):
@@ -148,30 +152,30 @@ class Further:
         self._known: dict[tuple[str, str], bool] = {}  # by run and name, whether it is of use
 
     @cached_property
-    def _domain(self) -> Domain:
-        return Domain(self._own)
+    def _domain(self) -> InputDomain:
+        return InputDomain(self._own)
 
     @cached_property
     def _made(self) -> Mapping[str, list[CaseRecipe]]:
         """By case of the question, what is made from it."""
         own, made = self._own.cases, dict[str, list[CaseRecipe]]()
         for name, case in own.items():
-            several = [s for s in (sibling(case, 1), sibling(case, 2)) if s is not None]
-            alone = sibling(case, 2, fixed=1)  # a side of 1 may be what a case is about
+            several = [s for s in (resized_case(case, 1), resized_case(case, 2)) if s is not None]
+            alone = resized_case(case, 2, fixed=1)  # a side of 1 may be what a case is about
             several += [alone] if alone is not None and alone not in several else []
-            several += [case] * REDRAWN if any(r.is_drawn for r in case.inputs.values()) else []
+            several += [case] * REDRAWS if any(r.is_drawn for r in case.inputs.values()) else []
             # No case of a question has such a name, so nothing is drawn twice alike.
             made[name] = [replace(s, name=f"{name}~{n}") for n, s in enumerate(several)]
-        for number, _, case, origin in variants(list(own.values()), self._own.checks):
+        for number, _, case, origin in case_variations(list(own.values()), self._own.checks):
             made[origin].append(replace(case, name=f"{origin}~v{number}"))
         return made
 
-    def of(self, run: str, most: Mapping[str, int]) -> list[tuple[CaseRecipe, str]]:
+    def made_for(self, run: str, most: Mapping[str, int]) -> list[tuple[CaseRecipe, str]]:
         """Inputs of a run that the reference takes, each with the question's case it is made from.
 
         `most` says by case how many to make from it; there may be fewer.
         """
-        for times in (1, AGAIN):  # some are of no use: then others take their place
+        for times in (1, RETRY_FACTOR):  # some are of no use: then others take their place
             new = []
             for origin, wanted in most.items():
                 tried = self._tried.setdefault((run, origin), [])
@@ -187,16 +191,22 @@ class Further:
         chosen = [
             (case, origin)
             for origin, wanted in most.items()
-            for case in _useful(self._tried[run, origin][: AGAIN * wanted])[:wanted]
+            for case in _useful(self._tried[run, origin][: RETRY_FACTOR * wanted])[:wanted]
         ]
-        return sorted(chosen, key=lambda pair: (self.evaluation.weight(pair[0])[0], pair[0].name))
+        return sorted(
+            chosen, key=lambda pair: (self.evaluation.display_order(pair[0])[0], pair[0].name)
+        )
 
-    def others(self, run: str, known: Collection[str]) -> list[tuple[CaseRecipe, str]]:
+    def cases_of_other_checks(
+        self, run: str, known: Collection[str]
+    ) -> list[tuple[CaseRecipe, str]]:
         """The cases that a run takes, of whatever check that is asked, but those that are known."""
         own = {n: case for n, case in self._own.cases.items() if n not in known}
         return self._accepted(run, [(replace(c, name=f"{n}~own"), n) for n, c in own.items()])
 
-    def taken(self, run: str, new: Sequence[CaseRecipe], origin: str) -> list[CaseRecipe]:
+    def accepted_by_reference(
+        self, run: str, new: Sequence[CaseRecipe], origin: str
+    ) -> list[CaseRecipe]:
         """Which of some inputs, each with a name of its own, the reference takes."""
         return [case for case, _ in self._accepted(run, [(case, origin) for case in new])]
 
@@ -207,22 +217,22 @@ class Further:
         """
         question = self.evaluation.question
         asked = self.evaluation.parts_asked
-        right = [name for name, last in question.right_until.items() if last >= asked]
+        right = [name for name, last in question.accepted_until_part.items() if last >= asked]
         return any(self._differs(name, run, case) for name in right if name != without)
 
     def _differs(self, accepted: str, run: str, case: CaseRecipe) -> bool:
         """Return True if an accepted solution differs from the reference, or raises."""
         assert self.evaluation.bank is not None, "no session gives this evaluation its programs"
-        program = self.evaluation.bank.accepted(accepted)
+        program = self.evaluation.bank.accepted_solution_program(accepted)
         theirs = self.evaluation.with_bank_program(program)
 
         def find() -> bool:
             try:
-                outcome = theirs.observed(run, case)
+                outcome = theirs.submission_outcome(run, case)
             except (ProgramError, WorkerError):
                 return True
-            names = theirs.wanted[run]
-            return any(fault_of(theirs, run, case, name, outcome) for name in names)
+            names = theirs.wanted_results[run]
+            return any(find_mismatch(theirs, run, case, name, outcome) for name in names)
 
         return theirs.remember(("differs", run, case.name), find, program)
 
@@ -238,10 +248,10 @@ class Further:
         evaluation.cases.update((case.name, case) for case in cases)
         self._known |= dict.fromkeys(((run, case.name) for case in cases), False)
         by_dtype = [case for case in cases if case.dtype != "float64"]
-        want = everything(evaluation, run)
+        want = compared_results_of_run(evaluation, run)
         with contextlib.suppress(WorkerError):  # an input may have been too much for its process
-            evaluation.ahead([evaluation.reference], run, cases, want=want)
-            evaluation.ahead([evaluation.reference], run, by_dtype, want=want, modes=[PRECISE])
+            evaluation.prefetch([evaluation.reference], run, cases, want=want)
+            evaluation.prefetch([evaluation.reference], run, by_dtype, want=want, modes=[PRECISE])
             for case, origin in fit:
                 self._known[run, case.name] = self._is_right(run, case, origin)
         return [one for one in new if self._known.get((run, one[0].name))]
@@ -250,31 +260,35 @@ class Further:
         """Whether the reference agrees with itself on an input, and it is such as a case is."""
         evaluation = self.evaluation
         try:
-            truth = evaluation.truth(run, case)
-            return self._domain.holds(evaluation, run, case, origin) and not any(
-                fault_of(evaluation, run, case, name, truth) for name in evaluation.wanted[run]
+            truth = evaluation.reference_outcome(run, case)
+            return self._domain.contains(evaluation, run, case, origin) and not any(
+                find_mismatch(evaluation, run, case, name, truth)
+                for name in evaluation.wanted_results[run]
             )
-        except (BankFault, KeyError):
+        except (BankProgramError, KeyError):
             return False
 
     def _is_fit(self, run: str, case: CaseRecipe) -> bool:
         """Whether an input has what the run takes, can be drawn, and is small."""
-        if not case.inputs.keys() >= set(free_names(self.evaluation.steps(run))):
+        if not case.inputs.keys() >= set(run_inputs(self.evaluation.steps(run))):
             return False
         try:
-            return sum(np.size(v) for v in self.evaluation.drawn(case).values()) <= LARGE
-        except (BankFault, DrawError, KeyError):
+            return (
+                sum(np.size(v) for v in self.evaluation.drawn_inputs(case).values())
+                <= MAX_EXTRA_ENTRIES
+            )
+        except (BankProgramError, DrawError, KeyError):
             return False
 
     def _is_new(self, run: str, case: CaseRecipe, origin: str) -> bool:
         """Whether it can be drawn, and is neither a case of the question nor made before."""
         if not self._is_fit(run, case):
             return False
-        names = list(free_names(self.evaluation.steps(run)))
+        names = list(run_inputs(self.evaluation.steps(run)))
         if (run, origin) not in self._seen:
             own = (c for c in self._own.cases.values() if c.inputs.keys() >= set(names))
-            self._seen[run, origin] = {content(self._own, c, names) for c in own}
-        seen, found = self._seen[run, origin], content(self.evaluation, case, names)
+            self._seen[run, origin] = {input_fingerprint(self._own, c, names) for c in own}
+        seen, found = self._seen[run, origin], input_fingerprint(self.evaluation, case, names)
         is_new = found not in seen
         seen.add(found)
         return is_new
@@ -284,18 +298,18 @@ def _useful(tried: Sequence[CaseRecipe | None]) -> list[CaseRecipe]:
     return [case for case in tried if case is not None]
 
 
-def further_inputs(evaluation: Evaluation) -> Further:
+def extra_cases(evaluation: Evaluation) -> ExtraCases:
     """Those for the parts that an evaluation's submission was asked, found out once per session."""
     assert evaluation.bank is not None, "no session gives this evaluation its memory"
-    memory, key = evaluation.bank.memory, ("further", evaluation.parts_asked)
+    memory, key = evaluation.bank.remembered_outcomes, ("further", evaluation.parts_asked)
     if key not in memory:
-        memory[key] = Further(evaluation)
-    made: Further = memory[key]
+        memory[key] = ExtraCases(evaluation)
+    made: ExtraCases = memory[key]
     return made
 
 
 @contextlib.contextmanager
-def keeping_output(worker: WorkerClient) -> Iterator[None]:
+def discarding_output(worker: WorkerClient) -> Iterator[None]:
     """What is printed meanwhile is no part of the grade: the report shows what was before."""
     printed, size = worker.printed, worker.output_bytes
     try:
@@ -304,9 +318,9 @@ def keeping_output(worker: WorkerClient) -> Iterator[None]:
         worker.printed, worker.output_bytes = printed, size
 
 
-def content(evaluation: Evaluation, case: CaseRecipe, names: Sequence[str]) -> int:
+def input_fingerprint(evaluation: Evaluation, case: CaseRecipe, names: Sequence[str]) -> int:
     """A number that two inputs share if programs see no difference: few are all random."""
-    drawn = evaluation.drawn(case)
+    drawn = evaluation.drawn_inputs(case)
     parts: list[object] = [case.dtype, case.layout]
     for name in names:
         value, recipe = drawn[name], case.inputs[name]

@@ -10,21 +10,28 @@ from typing import Any
 import numpy as np
 
 from grader.cases.draw import Array
-from grader.cases.recipe import CaseRecipe, free_names, producing, results
-from grader.evaluation.compare import fault_of
+from grader.cases.recipe import CaseRecipe, assigned_names, run_inputs, steps_producing
+from grader.evaluation.compare import find_mismatch
 from grader.evaluation.evaluation import Evaluation, blame_bank
-from grader.evaluation.values import LOOSE, Value, array_of, dtype_of, largest, same_value
-from grader.explain.components import up_to
+from grader.evaluation.values import (
+    RELATIVE_TOLERANCES,
+    Value,
+    dtype_of,
+    largest_magnitude,
+    same_value,
+    to_array,
+)
+from grader.explain.components import result_despite_failure
 from grader.kinds import registry
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.worker.wire import Tensor
 
-SURELY = 1e-3  # of the largest expected entry: no rounding moves a float64 result so far
-MOST_ENTRIES = 200_000  # of an array that is looked at
+CERTAIN_DEVIATION = 1e-3  # of the largest expected entry: no rounding moves a float64 result so far
+MAX_ENTRIES = 200_000  # of an array that is looked at
 ORDINALS = ("first", "second", "third", "fourth")
-COUNTED = "that are not negative here"  # as labels are that count
-Looked = Mapping[tuple[str, str], Mapping[str, tuple[bool, bool]]]
+COUNTED_LABELS_PHRASE = "that are not negative here"  # as labels are that count
+ComparedCases = Mapping[tuple[str, str], Mapping[str, tuple[bool, bool]]]
 
 
 @dataclass
@@ -35,77 +42,81 @@ class Observation:
     result: str
     case: str  # of the question, or made from one
     origin: str  # the case of the question
-    own: bool  # a case of the question itself
+    is_own_case: bool  # a case of the question itself
     returned: Value
-    right: Value
-    ok: bool
-    raised: str = ""  # the type of what the run raised
-    given: Mapping[str, Value] = field(default_factory=dict)  # what the result depends on
-    others: Mapping[str, Value] = field(default_factory=dict)  # right results of the same run
+    expected_value: Value
+    is_right: bool
+    raised_type: str = ""  # the type of what the run raised
+    input_values: Mapping[str, Value] = field(default_factory=dict)  # what the result depends on
+    other_results: Mapping[str, Value] = field(
+        default_factory=dict
+    )  # right results of the same run
     dtype: str = "float64"
     path: tuple[Any, ...] = ()  # of an item: by which key or number it is found
 
     @cached_property
-    def got(self) -> Array | None:
+    def returned_array(self) -> Array | None:
         """What was returned, as float64 numbers; None where it is something else."""
-        return numbers(self.returned)
+        return to_float64(self.returned)
 
     @cached_property
-    def expected(self) -> Array | None:
+    def expected_array(self) -> Array | None:
         """What is right, likewise."""
-        return numbers(self.right)
+        return to_float64(self.expected_value)
 
     @cached_property
-    def rounding(self) -> float:
+    def relative_rounding(self) -> float:
         """By how much of the largest entry two ways of computing one idea differ."""
-        right = self.right
+        right = self.expected_value
         if isinstance(right, (int, np.integer)):
             return 1e-15
         name = dtype_of(right) if isinstance(right, (np.ndarray, Tensor)) else self.dtype
-        return LOOSE.get(name, LOOSE["float64"])
+        return RELATIVE_TOLERANCES.get(name, RELATIVE_TOLERANCES["float64"])
 
-    def close(self, one: Array, other: Array) -> bool:
+    def is_close(self, one: Array, other: Array) -> bool:
         """Whether two arrays are equal up to rounding."""
-        return one.shape == other.shape and not self.differ(one, other).any()
+        return one.shape == other.shape and not self.entries_that_differ(one, other).any()
 
-    def differ(self, one: Array, other: Array) -> Array:
+    def entries_that_differ(self, one: Array, other: Array) -> Array:
         """Where two arrays of one shape differ by more than rounding."""
         both = np.isfinite(one) & np.isfinite(other)
         off = np.abs(np.subtract(one, other, out=np.zeros(one.shape), where=both))
         same = (one == other) | (np.isnan(one) & np.isnan(other))
-        return np.asarray(np.where(both, off > self.rounding * largest(other), ~same))
+        return np.asarray(
+            np.where(both, off > self.relative_rounding * largest_magnitude(other), ~same)
+        )
 
     @cached_property
-    def wrong(self) -> Array:
+    def wrong_entries(self) -> Array:
         """Where the entries are wrong; only where both have one shape."""
-        got, expected = self.both
-        wrong = self.differ(got, expected)
+        got, expected = self.returned_and_expected
+        wrong = self.entries_that_differ(got, expected)
         if wrong.any():
             return wrong
         # Within rounding, where every bit was asked for.
         return np.asarray((got != expected) & ~(np.isnan(got) & np.isnan(expected)))
 
     @property
-    def both(self) -> tuple[Array, Array]:
+    def returned_and_expected(self) -> tuple[Array, Array]:
         """What was given and what is right, where both are numbers.
 
         Raises:
             ValueError: one is not.
         """
-        if self.got is None or self.expected is None:
+        if self.returned_array is None or self.expected_array is None:
             raise ValueError("nothing to compare")
-        return self.got, self.expected
+        return self.returned_array, self.expected_array
 
     @property
-    def form(self) -> tuple[object, ...]:
+    def input_form(self) -> tuple[object, ...]:
         """The shapes and the numbers of the inputs: what is seen may come from any of them."""
-        return tuple(getattr(v, "shape", ()) or repr(v)[:60] for v in self.given.values())
+        return tuple(getattr(v, "shape", ()) or repr(v)[:60] for v in self.input_values.values())
 
     @cached_property
-    def sizes(self) -> dict[str, int]:
+    def named_sizes(self) -> dict[str, int]:
         """What a result could be divided or multiplied by, in words that a reader knows."""
         found: dict[str, int] = {}
-        for name, value in self.given.items():
+        for name, value in self.input_values.items():
             if isinstance(value, int) and not isinstance(value, bool):
                 found[name] = value
             elif isinstance(value, np.ndarray) and value.ndim > 1:
@@ -113,53 +124,57 @@ class Observation:
                 # does with an array of more axes, matrices do not say.
                 if value.shape[-1]:
                     found[f"the number of rows of {name}"] = value.size // value.shape[-1]
-                found |= {axis_of(name, i, value.ndim): n for i, n in enumerate(value.shape)}
+                found |= {axis_in_words(name, i, value.ndim): n for i, n in enumerate(value.shape)}
                 found[f"the number of entries of {name}"] = value.size
             elif isinstance(value, np.ndarray) and value.ndim:
                 labels = int((value >= 0).sum()) if value.dtype.kind in "iu" else -1
                 if labels != value.size:  # else nobody knows which of both it is
-                    found[axis_of(name, 0, 1)] = value.size
+                    found[axis_in_words(name, 0, 1)] = value.size
                 if labels >= 0:
-                    found[f"the number of entries of {name} {COUNTED}"] = labels
-        if self.expected is not None and self.expected.ndim > 1:
-            for axis, length in enumerate(self.expected.shape):
-                found.setdefault(axis_of(self.result, axis, self.expected.ndim), length)
+                    found[f"the number of entries of {name} {COUNTED_LABELS_PHRASE}"] = labels
+        if self.expected_array is not None and self.expected_array.ndim > 1:
+            for axis, length in enumerate(self.expected_array.shape):
+                found.setdefault(axis_in_words(self.result, axis, self.expected_array.ndim), length)
         found.pop("", None)
         # Nobody knows which it is where a length is also how many labels are counted.
-        counted = {n for name, n in found.items() if name.endswith(COUNTED)}
-        return {n: size for n, size in found.items() if n.endswith(COUNTED) or size not in counted}
+        counted = {n for name, n in found.items() if name.endswith(COUNTED_LABELS_PHRASE)}
+        return {
+            n: size
+            for n, size in found.items()
+            if n.endswith(COUNTED_LABELS_PHRASE) or size not in counted
+        }
 
     @property
-    def group(self) -> str:
+    def failure_kind(self) -> str:
         """What sort of failure it is: each gets a statement of its own."""
-        if self.raised:
+        if self.raised_type:
             return "raised"
-        a, b = self.got, self.expected
+        a, b = self.returned_array, self.expected_array
         if a is None or b is None:
             return "type"
         if a.shape != b.shape:
             return "shape"
         if (~np.isfinite(a) & np.isfinite(b)).any():
             return "not finite"
-        if self.differ(a, b).any():
+        if self.entries_that_differ(a, b).any():
             return "values"
-        returned, right = self.returned, self.right
+        returned, right = self.returned, self.expected_value
         alike = isinstance(returned, type(right)) and dtype_of(returned) == dtype_of(right)
         return "last digits" if alike or not a.ndim else "type"
 
-    def parts(self) -> Iterator[Observation]:
+    def split_items(self) -> Iterator[Observation]:
         """One observation for each number of a dict and each array of a list; else itself."""
-        right, got = self.right, self.returned
+        right, got = self.expected_value, self.returned
         sequences = isinstance(right, (list, tuple)) and isinstance(got, (list, tuple))
-        if sequences and len(right) == len(got) and numbers(right) is None:
+        if sequences and len(right) == len(got) and to_float64(right) is None:
             for i, (mine, want) in enumerate(zip(got, right, strict=True)):
                 yield replace(
                     self,
                     result=f"{self.result}[i]",
                     returned=mine,
-                    right=want,
-                    ok=_same_part(mine, want, self.dtype),
-                    given={**self.given, "i": i},
+                    expected_value=want,
+                    is_right=_same_part(mine, want, self.dtype),
+                    input_values={**self.input_values, "i": i},
                     path=(i,),
                 )
             return
@@ -171,16 +186,16 @@ class Observation:
                 self,
                 result=f"{self.result}[{key!r}]",
                 returned=got[key],
-                right=want,
-                ok=_same_part(got[key], want, self.dtype),
-                others={n: v for n, v in right.items() if n != key},
+                expected_value=want,
+                is_right=_same_part(got[key], want, self.dtype),
+                other_results={n: v for n, v in right.items() if n != key},
                 path=(key,),
             )
 
 
 def _same_part(got: Value, want: Value, dtype: str) -> bool:
     """Whether an item of a dict is right: a whole number to the last one."""
-    exact, ours = isinstance(want, (int, np.integer)), numbers(got)
+    exact, ours = isinstance(want, (int, np.integer)), to_float64(got)
     if exact and ours is not None and not ours.ndim:
         return bool(got == want)
     try:
@@ -189,7 +204,7 @@ def _same_part(got: Value, want: Value, dtype: str) -> bool:
         return False
 
 
-def numbers(value: Value) -> Array | None:
+def to_float64(value: Value) -> Array | None:
     """Float64 numbers of an array, a tensor, a scalar or a list of them."""
     if value is None or isinstance(value, (str, dict, bool, np.bool_)):
         return None
@@ -197,29 +212,29 @@ def numbers(value: Value) -> Array | None:
         if isinstance(value, (list, tuple)):
             plain = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in value)
             return np.asarray(value, np.float64) if plain and value else None
-        found = array_of(value)
-        fits = found.dtype.kind in "fiu" and found.size <= MOST_ENTRIES
+        found = to_array(value)
+        fits = found.dtype.kind in "fiu" and found.size <= MAX_ENTRIES
         return found.astype(np.float64) if fits else None
     except (TypeError, ValueError, OverflowError):
         return None
 
 
-def axis_of(name: str, axis: int, ndim: int) -> str:
+def axis_in_words(name: str, axis: int, ndim: int) -> str:
     """An axis of an array in words."""
     if ndim == 1:
         return f"the length of {name}"
     return f"the length of the {ORDINALS[axis]} axis of {name}" if axis < len(ORDINALS) else ""
 
 
-def looked_at(evaluation: Evaluation) -> Looked:
+def compared_cases_by_result(evaluation: Evaluation) -> ComparedCases:
     """By run and result, the cases on which a check compares it: to the last bit, and zeros."""
     found: dict[tuple[str, str], dict[str, tuple[bool, bool]]] = {}
     for check in evaluation.checks:
-        kind = registry.get(check.kind)
-        if check.stretch or kind.is_observed(check):
+        kind = registry.kind_named(check.kind)
+        if check.stretch or kind.uses_observation(check):
             continue
         exact, zeros = getattr(check, "exact", False), getattr(check, "zeros", None) == "exact"
-        for result in check.compared:
+        for result in check.compared_results:
             known = found.setdefault((check.run, result), {})
             for case in evaluation.cases_of(check):
                 before = known.get(case.name, (False, False))
@@ -227,9 +242,9 @@ def looked_at(evaluation: Evaluation) -> Looked:
     return found
 
 
-def observations(
+def observe_results(
     evaluation: Evaluation,
-    looked: Looked,
+    looked: ComparedCases,
     wanted: Iterable[tuple[str, str]],
     cases: Sequence[tuple[CaseRecipe, str]] | None = None,
 ) -> list[Observation]:
@@ -257,7 +272,7 @@ def _observation(
     flags: tuple[bool, bool],
 ) -> Observation:
     (run, result), (exact, zeros) = root, flags
-    truth: Mapping[str, Value] = evaluation.truth(run, case).values
+    truth: Mapping[str, Value] = evaluation.reference_outcome(run, case).values
     right = truth[result]
 
     def is_right(outcome: Outcome) -> bool:
@@ -267,20 +282,22 @@ def _observation(
             and isinstance(got, np.ndarray)
             and isinstance(right, np.ndarray)
         ):
-            a, b = numbers(got), numbers(right)
+            a, b = to_float64(got), to_float64(right)
             if a is not None and b is not None and a.shape == b.shape and np.isfinite(b).all():
-                most = SURELY * largest(b)
+                most = CERTAIN_DEVIATION * largest_magnitude(b)
                 if most and not (np.abs(a - b) <= most).all():
                     return False  # without moving the inputs, which takes the reference twice
-        return fault_of(evaluation, run, case, result, outcome, exact=exact, zeros=zeros) is None
+        return (
+            find_mismatch(evaluation, run, case, result, outcome, exact=exact, zeros=zeros) is None
+        )
 
     outcome, raised = Outcome({}), ""
     try:
-        outcome = evaluation.observed(run, case)
+        outcome = evaluation.submission_outcome(run, case)
     except ProgramError as error:
         raised = error.raised.type if error.raised else error.message
-        needs = error.step is None or error.step in producing(evaluation.steps(run), result)
-        before = None if needs else up_to(evaluation, run, case, result)
+        needs = error.step is None or error.step in steps_producing(evaluation.steps(run), result)
+        before = None if needs else result_despite_failure(evaluation, run, case, result)
         if before is not None and not is_right(before):
             outcome, raised = before, ""  # wrong before it raised: that may be why it did
     except WorkerError:
@@ -292,7 +309,10 @@ def _observation(
         truth = evaluation.remember(
             key, lambda: _everything(evaluation, run, case), evaluation.reference
         )
-    drawn, needed = evaluation.drawn(case), free_names(producing(evaluation.steps(run), result))
+    drawn, needed = (
+        evaluation.drawn_inputs(case),
+        run_inputs(steps_producing(evaluation.steps(run), result)),
+    )
     return Observation(
         run, result, case.name, origin, own, outcome.values.get(result), right,
         not raised and is_right(outcome), raised,
@@ -303,7 +323,10 @@ def _observation(
 
 def _everything(evaluation: Evaluation, run: str, case: CaseRecipe) -> Mapping[str, Value]:
     """The right results of a run on one case that any check of any run looks at."""
-    known, names = evaluation.truth(run, case).values, everything(evaluation, run)
+    known, names = (
+        evaluation.reference_outcome(run, case).values,
+        compared_results_of_run(evaluation, run),
+    )
     if set(names) <= set(known):
         return known
     with blame_bank(f"the reference fails on case {case.name}"):
@@ -311,8 +334,10 @@ def _everything(evaluation: Evaluation, run: str, case: CaseRecipe) -> Mapping[s
         return {**evaluation.reference.run(steps, inputs, names).values, **known}
 
 
-def everything(evaluation: Evaluation, run: str) -> tuple[str, ...]:
+def compared_results_of_run(evaluation: Evaluation, run: str) -> tuple[str, ...]:
     """The results of a run that any check of any run looks at: dx as well as dx_again."""
-    wanted = [name for names in evaluation.wanted.values() for name in names]
-    made = set(results(evaluation.steps(run)))
-    return tuple(dict.fromkeys([*evaluation.wanted[run], *(n for n in wanted if n in made)]))
+    wanted = [name for names in evaluation.wanted_results.values() for name in names]
+    made = set(assigned_names(evaluation.steps(run)))
+    return tuple(
+        dict.fromkeys([*evaluation.wanted_results[run], *(n for n in wanted if n in made)])
+    )

@@ -16,31 +16,38 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
-from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.evaluation import BankProgramError, Evaluation
 from grader.evaluation.values import Value
-from grader.explain.observation import Observation, numbers
-from grader.explain.rules import CASES, Rule, holding, predicted, ratio, times
+from grader.explain.observation import Observation, to_float64
+from grader.explain.rules import (
+    MIN_CASES,
+    Rule,
+    factor_in_words,
+    prediction_rule,
+    ratio_of_arrays,
+    rules_holding_on,
+)
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
 
-MOST_CHANGES = 80  # changed inputs of one case that the reference is run on
-MOST_VALUES = 6  # of an input in other cases
-Of = Callable[[Any], Any]
-Made = Callable[[Observation], Array | None]
+MAX_CHANGES = 80  # changed inputs of one case that the reference is run on
+MAX_VALUES = 6  # of an input in other cases
+ValueChange = Callable[[Any], Any]
+ArrayPrediction = Callable[[Observation], Array | None]
 
-OF_NUMBERS: dict[str, Of] = {
+NUMBER_CHANGES: dict[str, ValueChange] = {
     "{} - 1": lambda v: v - 1,
     "{} + 1": lambda v: v + 1,
     "twice {}": lambda v: 2 * v,
     "half of {}": lambda v: v // 2 if isinstance(v, int) else v / 2,
     "-{}": lambda v: -v,
 }
-OF_REALS: dict[str, Of] = {
+REAL_CHANGES: dict[str, ValueChange] = {
     "1 - {}": lambda v: 1 - v,
     "the square of {}": lambda v: v * v,
 }
-OF_FLOATS: dict[str, Of] = {
+FLOAT_CHANGES: dict[str, ValueChange] = {
     "-{}": np.negative,
     "zeros": np.zeros_like,
     "{} cut off at 1 and -1": lambda v: np.clip(v, -1, 1),
@@ -53,36 +60,41 @@ OF_FLOATS: dict[str, Of] = {
 
 
 @dataclass(frozen=True)
-class Change:
+class InputChange:
     """Other inputs, made from those of a case."""
 
     text: str
-    of: Callable[[Mapping[str, Value]], Mapping[str, Value]]
-    number: str = ""  # an input that has to vary: of 4 a half and two less are the same
+    change_inputs: Callable[[Mapping[str, Value]], Mapping[str, Value]]
+    varying_number: str = ""  # an input that has to vary: of 4 a half and two less are the same
 
 
 @dataclass(frozen=True)
-class Others:
+class AlternativeInputs:
     """The programs and inputs that a submission's results are held against."""
 
-    own: Evaluation
-    further: Evaluation
+    question_cases: Evaluation
+    extra_cases: Evaluation
     ideas: Sequence[tuple[str, str, RemoteProgram]]  # that may be behind it: name, what it is
 
-    def rules(self, failing: Sequence[Observation]) -> list[Rule]:
+    def matching_rules(self, failing: Sequence[Observation]) -> list[Rule]:
         """The rules that hold on all of some observations; the largest of these proposes."""
-        first = max(failing, key=lambda seen: 0 if seen.expected is None else seen.expected.size)
+        first = max(
+            failing, key=lambda seen: 0 if seen.expected_array is None else seen.expected_array.size
+        )
         found = {}
         for name, said, program in self.ideas:
             rules = {rule.text: rule for rule in self._of_idea(said, program, first)}
-            if held := holding(holding(rules.values(), [first]), failing):
+            if held := rules_holding_on(rules_holding_on(rules.values(), [first]), failing):
                 found[name] = held
         # What several ideas give names none of them.
         named = next(iter(found.values())) if len(found) == 1 else []
-        return [*named, *holding(holding(self._of_changes(first), [first]), failing)]
+        return [
+            *named,
+            *rules_holding_on(rules_holding_on(self._of_changes(first), [first]), failing),
+        ]
 
     def _at(self, seen: Observation) -> tuple[Evaluation, CaseRecipe]:
-        evaluation = self.own if seen.own else self.further
+        evaluation = self.question_cases if seen.is_own_case else self.extra_cases
         return evaluation, evaluation.cases[seen.case]
 
     def _of_idea(self, said: str, program: RemoteProgram, first: Observation) -> Iterator[Rule]:
@@ -91,75 +103,85 @@ class Others:
         def given(seen: Observation) -> Array | None:
             return _result(program, *self._at(seen), seen)
 
-        (a, b), made = first.both, given(first)
-        if made is None or made.shape != b.shape or first.close(made, b):
+        (a, b), made = first.returned_and_expected, given(first)
+        if made is None or made.shape != b.shape or first.is_close(made, b):
             return
-        yield predicted(8, f"is what a known mistake gives ({said})", given)
-        if made.size < CASES:  # one number is some multiple of another, whatever the idea
+        yield prediction_rule(8, f"is what a known mistake gives ({said})", given)
+        if made.size < MIN_CASES:  # one number is some multiple of another, whatever the idea
             return
-        if (k := ratio(a - b, made - b)) not in {0.0, 1.0}:
-            text = f"is off by {times(k)}what a known mistake is off by ({said})"
-            yield predicted(9, text, partial(_off, given, k))
+        if (k := ratio_of_arrays(a - b, made - b)) not in {0.0, 1.0}:
+            text = f"is off by {factor_in_words(k)}what a known mistake is off by ({said})"
+            yield prediction_rule(9, text, partial(_off, given, k))
 
     def _of_changes(self, first: Observation) -> Iterator[Rule]:
-        changes = list(itertools.islice(self._changes(first.given), MOST_CHANGES))
+        changes = list(itertools.islice(self._changes(first.input_values), MAX_CHANGES))
         evaluation, case = self._at(first)
-        if evaluation.is_plain(case):
+        if evaluation.can_be_batched(case):
             cases = [_changed(change, evaluation, case) for change in changes]
-            evaluation.ahead([self.own.reference], first.run, filter(None, cases))
-        right = first.both[1]
+            evaluation.prefetch([self.question_cases.reference], first.run, filter(None, cases))
+        right = first.returned_and_expected[1]
         # Many other inputs give one whole number.
-        strict = right.size < CASES and bool((right == np.round(right)).all())
+        strict = right.size < MIN_CASES and bool((right == np.round(right)).all())
         for change in changes:
-            rule = predicted(
+            rule = prediction_rule(
                 10, f"is what would be right with {change.text}", partial(self._right_for, change)
             )
-            varies = partial(_number, change.number) if change.number else None
-            yield replace(rule, varies=varies, strict=strict)
+            varies = partial(_number, change.varying_number) if change.varying_number else None
+            yield replace(rule, varying_size=varies, is_one_of_many=strict)
 
-    def _right_for(self, change: Change, seen: Observation) -> Array | None:
+    def _right_for(self, change: InputChange, seen: Observation) -> Array | None:
         evaluation, case = self._at(seen)
         other = _changed(change, evaluation, case)
-        return None if other is None else _result(self.own.reference, evaluation, other, seen)
+        return (
+            None
+            if other is None
+            else _result(self.question_cases.reference, evaluation, other, seen)
+        )
 
-    def _changes(self, given: Mapping[str, Value]) -> Iterator[Change]:
+    def _changes(self, given: Mapping[str, Value]) -> Iterator[InputChange]:
         """What else the inputs could be, each input in turn, and two of them exchanged."""
         of_inputs = [list(self._of_input(name, value)) for name, value in given.items()]
         pairs = []
         for (one, v), (two, w) in itertools.combinations(given.items(), 2):
             alike = type(v) is type(w) and getattr(v, "shape", 0) == getattr(w, "shape", 0)
             if alike and v is not None:
-                pairs.append(Change(f"{one} and {two} exchanged", partial(_exchanged, one, two)))
+                pairs.append(
+                    InputChange(f"{one} and {two} exchanged", partial(_exchanged, one, two))
+                )
         for several in itertools.zip_longest(*of_inputs, pairs):
             yield from filter(None, several)
 
-    def _of_input(self, name: str, value: Value) -> Iterator[Change]:
+    def _of_input(self, name: str, value: Value) -> Iterator[InputChange]:
         """What else one input could be."""
-        table, varies = dict[str, Of](), ""
+        table, varies = dict[str, ValueChange](), ""
         if isinstance(value, np.ndarray):
-            table = OF_FLOATS if value.dtype.kind == "f" else {}
+            table = FLOAT_CHANGES if value.dtype.kind == "f" else {}
         else:
-            every = [case.inputs[name] for case in self.own.cases.values() if name in case.inputs]
+            every = [
+                case.inputs[name]
+                for case in self.question_cases.cases.values()
+                if name in case.inputs
+            ]
             known = [recipe.literal for recipe in every if not recipe.is_array]
             if isinstance(value, bool):
                 known = [not value]
             elif isinstance(value, (int, float)):
-                table, varies = OF_NUMBERS, name
+                table, varies = NUMBER_CHANGES, name
                 if isinstance(value, float):
-                    table, known = {**OF_NUMBERS, **OF_REALS}, [0.0, 1.0, *known]
-            for other in list(dict.fromkeys(known))[:MOST_VALUES]:
+                    table, known = {**NUMBER_CHANGES, **REAL_CHANGES}, [0.0, 1.0, *known]
+            for other in list(dict.fromkeys(known))[:MAX_VALUES]:
                 if other != value:
-                    yield Change(f"{name} = {other!r}", partial(_constant, name, other))
+                    yield InputChange(f"{name} = {other!r}", partial(_constant, name, other))
         for text, of in table.items():
             words = f"{text.format(name)} in place of {name}"
-            yield Change(words, partial(_applied, name, of), varies)
+            yield InputChange(words, partial(_applied, name, of), varies)
 
 
 def _constant(name: str, value: Value, _given: Mapping[str, Value]) -> dict[str, Value]:
     return {name: value}
 
 
-def _applied(name: str, of: Of, given: Mapping[str, Value]) -> dict[str, Value]:
+def _applied(name: str, of: ValueChange, given: Mapping[str, Value]) -> dict[str, Value]:
     made = of(given[name])
     if isinstance(made, np.ndarray):
         made = np.ascontiguousarray(made, dtype=given[name].dtype)
@@ -171,13 +193,15 @@ def _exchanged(one: str, two: str, given: Mapping[str, Value]) -> dict[str, Valu
 
 
 def _number(name: str, seen: Observation) -> float:
-    return float(seen.given[name])
+    return float(seen.input_values[name])
 
 
-def _changed(change: Change, evaluation: Evaluation, case: CaseRecipe) -> CaseRecipe | None:
+def _changed(change: InputChange, evaluation: Evaluation, case: CaseRecipe) -> CaseRecipe | None:
     """A case with other inputs; None where they cannot be made."""
     try:
-        return evaluation.changed(case, change.text, change.of(evaluation.drawn(case)))
+        return evaluation.case_with_inputs(
+            case, change.text, change.change_inputs(evaluation.drawn_inputs(case))
+        )
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError):
         return None
 
@@ -190,11 +214,11 @@ def _result(
         value: Any = evaluation.outcome(program, seen.run, case).values
         for key in (seen.result.partition("[")[0], *seen.path):
             value = value[key]
-    except (ProgramError, WorkerError, BankFault, LookupError, TypeError):
+    except (ProgramError, WorkerError, BankProgramError, LookupError, TypeError):
         return None
-    return numbers(value)
+    return to_float64(value)
 
 
-def _off(given: Made, k: float, seen: Observation) -> Array | None:
-    other, right = given(seen), seen.both[1]
+def _off(given: ArrayPrediction, k: float, seen: Observation) -> Array | None:
+    other, right = given(seen), seen.returned_and_expected[1]
     return None if other is None else right + k * (other - right)

@@ -18,19 +18,19 @@ from functools import partial
 import numpy as np
 
 from grader.cases.draw import Array
-from grader.evaluation.values import array_of, largest
-from grader.explain.observation import ORDINALS, Observation, numbers
-from grader.model.numerals import number
+from grader.evaluation.values import largest_magnitude, to_array
+from grader.explain.observation import ORDINALS, Observation, to_float64
+from grader.model.numerals import format_number
 
-CASES = 3  # that a statement about numbers rests on
-NUMBERS = 3  # different ones, in those
-PROPOSERS = 2  # failing observations that propose
-PLACE = 53  # the rank of a rule that says no more than where
-WEAK = 50  # the rank from which on a rule leaves much to be said
+MIN_CASES = 3  # that a statement about numbers rests on
+MIN_NUMBERS = 3  # different ones, in those
+MAX_PROPOSERS = 2  # failing observations that propose
+PLACE_RANK = 53  # the rank of a rule that says no more than where
+WEAK_RANK = 50  # the rank from which on a rule leaves much to be said
 # What numpy raises on what a submission may have returned.
-UNUSABLE = (ValueError, TypeError, LookupError, ArithmeticError)
-Ask = Callable[[Observation], bool]
-Predict = Callable[[Observation], Array | None]
+UNUSABLE_VALUE_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError)
+ObservationTest = Callable[[Observation], bool]
+PredictArray = Callable[[Observation], Array | None]
 
 
 @dataclass(frozen=True)
@@ -39,48 +39,63 @@ class Rule:
 
     rank: int  # the lower, the more it says
     text: str
-    holds: Ask
+    holds: ObservationTest
     # Whether a right result could not be right, were the statement true of it; None where it could.
-    clashes: Ask | None = None
+    contradicts_right_result: ObservationTest | None = None
     numeric: bool = True  # it may hold by chance where there are few numbers
-    varies: Callable[[Observation], float] | None = None  # what has to differ from case to case
-    local: bool = False  # it speaks of wrong entries alone, and so of no right case
+    varying_size: Callable[[Observation], float] | None = (
+        None  # what has to differ from case to case
+    )
+    is_about_wrong_entries: bool = (
+        False  # it speaks of wrong entries alone, and so of no right case
+    )
     # On which cases it is so says nothing: of rounding, where it comes from; of a type, its own.
-    anywhere: bool = False
-    mostly: Ask | None = None  # what has to be so on half of the failing observations at least
-    strict: bool = False  # one of many that were tried, on few whole numbers: chance is not far
-    least: int = 1  # failing cases of the question, other inputs apart, that it rests on
+    holds_on_any_cases: bool = False
+    holds_mostly: ObservationTest | None = (
+        None  # what has to be so on half of the failing observations at least
+    )
+    is_one_of_many: bool = (
+        False  # one of many that were tried, on few whole numbers: chance is not far
+    )
+    min_failing_cases: int = (
+        1  # failing cases of the question, other inputs apart, that it rests on
+    )
 
 
-def propose(failing: Sequence[Observation]) -> list[Rule]:
+def propose_rules(failing: Sequence[Observation]) -> list[Rule]:
     """The rules that hold on every failing observation of one group, each text once."""
     known: dict[str, Rule] = {}
-    for seen in sorted(failing, key=_informativeness, reverse=True)[:PROPOSERS]:
-        for family in (predictions, entries, where_wrong, digits, typed):
-            with contextlib.suppress(*UNUSABLE), np.errstate(all="ignore"):
+    for seen in sorted(failing, key=_informativeness, reverse=True)[:MAX_PROPOSERS]:
+        for family in (prediction_rules, entry_rules, place_rules, digit_rules, type_rules):
+            with contextlib.suppress(*UNUSABLE_VALUE_ERRORS), np.errstate(all="ignore"):
                 known |= {rule.text: rule for rule in family(seen)}
-    return holding(known.values(), failing)
+    return rules_holding_on(known.values(), failing)
 
 
-def holding(rules: Iterable[Rule], failing: Sequence[Observation]) -> list[Rule]:
+def rules_holding_on(rules: Iterable[Rule], failing: Sequence[Observation]) -> list[Rule]:
     """The rules that hold on every one of some observations."""
     return [rule for rule in rules if all(_safely(rule.holds, seen) for seen in failing)]
 
 
-def confirmed(rules: Iterable[Rule], failing: Sequence[Observation]) -> list[Rule]:
+def confirmed_rules(rules: Iterable[Rule], failing: Sequence[Observation]) -> list[Rule]:
     """Those with enough behind them, the most informative first."""
-    several = _different_numbers(failing, NUMBERS) >= NUMBERS
-    enough = several and len(failing) >= CASES and len({seen.form for seen in failing}) > 1
+    several = _different_numbers(failing, MIN_NUMBERS) >= MIN_NUMBERS
+    enough = (
+        several and len(failing) >= MIN_CASES and len({seen.input_form for seen in failing}) > 1
+    )
     # What is said of wrong entries, several on every case, is seen there: no chance makes it so.
-    visible = several and all(_safely(lambda c: c.wrong.sum() > 1, seen) for seen in failing)
+    visible = several and all(
+        _safely(lambda c: c.wrong_entries.sum() > 1, seen) for seen in failing
+    )
     kept = [
         rule
         for rule in rules
-        if (enough or not rule.numeric or (rule.local and visible))
-        and (not rule.strict or is_broad(failing))
-        and (rule.varies is None or len({rule.varies(seen) for seen in failing}) > 1)
+        if (enough or not rule.numeric or (rule.is_about_wrong_entries and visible))
+        and (not rule.is_one_of_many or is_beyond_chance(failing))
+        and (rule.varying_size is None or len({rule.varying_size(seen) for seen in failing}) > 1)
         and (
-            rule.mostly is None or 2 * sum(_safely(rule.mostly, s) for s in failing) >= len(failing)
+            rule.holds_mostly is None
+            or 2 * sum(_safely(rule.holds_mostly, s) for s in failing) >= len(failing)
         )
     ]
     return sorted(kept, key=lambda rule: (rule.rank, len(rule.text), rule.text))
@@ -88,26 +103,31 @@ def confirmed(rules: Iterable[Rule], failing: Sequence[Observation]) -> list[Rul
 
 def is_refuted(rule: Rule, right: Iterable[Observation]) -> bool:
     """Whether a case came out right that the rule would have made wrong."""
-    return rule.clashes is not None and any(_safely(rule.clashes, seen) for seen in right)
+    return rule.contradicts_right_result is not None and any(
+        _safely(rule.contradicts_right_result, seen) for seen in right
+    )
 
 
-def is_broad(failing: Sequence[Observation]) -> bool:
+def is_beyond_chance(failing: Sequence[Observation]) -> bool:
     """Whether there are so many cases that no coincidence explains them."""
-    return len(failing) >= 2 * CASES and _different_numbers(failing, 2 * NUMBERS) >= 2 * NUMBERS
+    return (
+        len(failing) >= 2 * MIN_CASES
+        and _different_numbers(failing, 2 * MIN_NUMBERS) >= 2 * MIN_NUMBERS
+    )
 
 
-def _safely(ask: Ask, seen: Observation) -> bool:
+def _safely(ask: ObservationTest, seen: Observation) -> bool:
     """An answer about whatever was returned: what cannot be computed with does not hold."""
     try:
         with np.errstate(all="ignore"):
             return bool(ask(seen))
-    except UNUSABLE:
+    except UNUSABLE_VALUE_ERRORS:
         return False
 
 
 def _informativeness(seen: Observation) -> tuple[int, int]:
     """How many different numbers there are, up to some; of those alike the smaller first."""
-    size = 0 if seen.expected is None else seen.expected.size
+    size = 0 if seen.expected_array is None else seen.expected_array.size
     return min(12, _different_numbers([seen], 12)), -size
 
 
@@ -115,8 +135,8 @@ def _different_numbers(observations: Sequence[Observation], most: int) -> int:
     """Different numbers that are expected, zeros apart; counted up to `most`."""
     found: set[float] = set()
     for seen in observations:
-        if seen.expected is not None:
-            values = seen.expected.ravel()[:200]
+        if seen.expected_array is not None:
+            values = seen.expected_array.ravel()[:200]
             found |= set(values[np.isfinite(values) & (values != 0)].tolist())
         if len(found) >= most:
             break
@@ -125,9 +145,9 @@ def _different_numbers(observations: Sequence[Observation], most: int) -> int:
 
 # -- what the whole result is ---------------------------------------------------------------------
 
-WORDS = {2.0: "twice", 0.5: "half", 3.0: "three times", 1 / 3: "a third", 4.0: "four times",
+FACTOR_WORDS = {2.0: "twice", 0.5: "half", 3.0: "three times", 1 / 3: "a third", 4.0: "four times",
          0.25: "a quarter"}  # fmt: skip
-ENTRYWISE: dict[str, tuple[int, Callable[[Array], Array]]] = {
+ENTRYWISE_CHANGES: dict[str, tuple[int, Callable[[Array], Array]]] = {
     "is the absolute value of the right one": (15, np.abs),
     "is the right one with 0 for all that is negative": (15, lambda b: np.maximum(b, 0.0)),
     "is the square of the right one": (15, np.square),
@@ -137,13 +157,13 @@ ENTRYWISE: dict[str, tuple[int, Callable[[Array], Array]]] = {
     "is rounded down": (41, np.floor),
     "is rounded up": (41, np.ceil),
 }
-ALONG: dict[str, Callable[..., Array]] = {
+AXIS_REDUCTIONS: dict[str, Callable[..., Array]] = {
     "the sum of": np.sum,
     "the mean of": np.mean,
     "the first of": lambda b, axis: np.take(b, 0, axis),
     "the last of": lambda b, axis: np.take(b, -1, axis),
 }
-BY_SIZE: dict[str, Callable[[float], float]] = {
+SIZE_FACTORS: dict[str, Callable[[float], float]] = {
     "1/N of": lambda n: 1 / n,
     "N times": lambda n: n,
     "(N + 1)/N of": lambda n: (n + 1) / n,
@@ -157,59 +177,61 @@ BY_SIZE: dict[str, Callable[[float], float]] = {
 }
 
 
-def predictions(seen: Observation) -> Iterator[Rule]:
+def prediction_rules(seen: Observation) -> Iterator[Rule]:
     """Another result, an input, or what is made of the right result: the whole of it."""
-    got, right = seen.both
-    k = ratio(got, right)
+    got, right = seen.returned_and_expected
+    k = ratio_of_arrays(got, right)
     for text, (rank, make, size) in _made(seen).items():
         if size and not math.isclose(make.args[0], k, rel_tol=0.1):
             continue  # most are ruled out by one entry
-        if size != 1 and seen.close(got, make()):
-            yield predicted(rank, text, partial(_remade, text), by_size=size > 0)
+        if size != 1 and seen.is_close(got, make()):
+            yield prediction_rule(rank, text, partial(_remade, text), by_size=size > 0)
     if got.shape == right.shape and right.size:
         yield from _factor(seen)
         yield from _sums(seen)
 
 
-def predicted(rank: int, text: str, predict: Predict, *, by_size: bool = False) -> Rule:
+def prediction_rule(rank: int, text: str, predict: PredictArray, *, by_size: bool = False) -> Rule:
     """A rule that says what the whole result is."""
 
     def holds(seen: Observation) -> bool:
         made = predict(seen)
-        if seen.got is None or seen.expected is None or made is None:
+        if seen.returned_array is None or seen.expected_array is None or made is None:
             return False
         # What cannot be told from the right one says nothing of a wrong one.
-        same = seen.close(seen.got, made) and not seen.close(seen.expected, made)
+        same = seen.is_close(seen.returned_array, made) and not seen.is_close(
+            seen.expected_array, made
+        )
         return same and bool(np.isfinite(made).any())
 
     def clashes(seen: Observation) -> bool:
-        made = None if seen.expected is None else predict(seen)
-        return made is not None and not seen.close(seen.both[1], made)
+        made = None if seen.expected_array is None else predict(seen)
+        return made is not None and not seen.is_close(seen.returned_and_expected[1], made)
 
     varies = (lambda seen: _made(seen)[text][2]) if by_size else None
-    return Rule(rank, text, holds, clashes, varies=varies)
+    return Rule(rank, text, holds, clashes, varying_size=varies)
 
 
 def _made(seen: Observation) -> dict[str, tuple[int, partial[Array], int]]:
     """By words everything that a result is compared with: rank, what makes it, and its N."""
-    got, b = seen.both
+    got, b = seen.returned_and_expected
     zero = "is 0 throughout" if b.ndim else "is 0"
     found: dict[str, tuple[int, partial[Array], int]]
     found = {zero: (1, partial(np.zeros_like, b), 0)}
     for source, _, called, other in _values_beside(seen):
-        if other.shape == got.shape and other.any() and (got.ndim or source == "others"):
+        if other.shape == got.shape and other.any() and (got.ndim or source == "other_results"):
             rank = 11 if "[" in seen.result else 2
             found[f"is {called}"] = rank, partial(np.positive, other), 0
             found.setdefault(f"is minus {called}", (3, partial(np.negative, other), 0))
-    found |= {text: (rank, partial(of, b), 0) for text, (rank, of) in ENTRYWISE.items()}
+    found |= {text: (rank, partial(of, b), 0) for text, (rank, of) in ENTRYWISE_CHANGES.items()}
     for one, two in itertools.combinations(range(b.ndim), 2):
         found[f"has axes {one} and {two} exchanged"] = 5, partial(b.swapaxes, one, two), 0
     for axis, nth in enumerate(ORDINALS[: b.ndim if b.ndim > 1 else 0]):
-        for words, of in ALONG.items() if b.shape[axis] > 1 else ():
+        for words, of in AXIS_REDUCTIONS.items() if b.shape[axis] > 1 else ():
             text = f"repeats {words} the right one along its {nth} axis"
             found[text] = 6, partial(_throughout, of, b, axis), 0
-    for rank, (words, factor) in enumerate(BY_SIZE.items(), 22):
-        for name, n in seen.sizes.items():
+    for rank, (words, factor) in enumerate(SIZE_FACTORS.items(), 22):
+        for name, n in seen.named_sizes.items():
             with contextlib.suppress(ZeroDivisionError, ValueError):
                 for sign, minus in ((1, ""), (-1, "minus ")):
                     text = f"is {minus}{words} the right one, with N {name}"
@@ -230,64 +252,70 @@ def _remade(text: str, seen: Observation) -> Array | None:
 def _values_beside(seen: Observation) -> Iterator[tuple[str, str, str, Array]]:
     """Right results of the same run, then inputs: where from, name, what to call it, numbers."""
     right = "what {} should be" if "[" in seen.result else "the right {}"
-    for source, words in (("others", right), ("given", "the input {}")):
+    for source, words in (("other_results", right), ("input_values", "the input {}")):
         for name, value in getattr(seen, source).items():
-            if (found := numbers(value)) is not None:
+            if (found := to_float64(value)) is not None:
                 yield source, name, words.format(name), found
 
 
 def _factor(seen: Observation) -> Iterator[Rule]:
     """The right one times a number or a sign."""
-    a, b = seen.both
-    if not largest(b):
+    a, b = seen.returned_and_expected
+    if not largest_magnitude(b):
         return
     at = np.unravel_index(int(np.argmax(np.where(np.isfinite(b), np.abs(b), -1))), b.shape)
-    k, tight = float(a[at] / b[at]), 10 * seen.rounding
-    if k and math.isfinite(k) and abs(k - 1) > tight and seen.close(a, k * b):
-        for known in (-1.0, *WORDS, *(-w for w in WORDS)):
+    k, tight = float(a[at] / b[at]), 10 * seen.relative_rounding
+    if k and math.isfinite(k) and abs(k - 1) > tight and seen.is_close(a, k * b):
+        for known in (-1.0, *FACTOR_WORDS, *(-w for w in FACTOR_WORDS)):
             k = known if abs(k - known) < tight * abs(known) else k  # without its rounding
-        yield predicted(20, f"is {times(k)}the right one", lambda c: k * c.both[1])
+        yield prediction_rule(
+            20, f"is {factor_in_words(k)}the right one", lambda c: k * c.returned_and_expected[1]
+        )
 
 
-def times(k: float) -> str:
+def factor_in_words(k: float) -> str:
     """How many times something: "half ", "minus twice ", "0.3000 times "."""
     if abs(k) == 1:
         return "minus " if k < 0 else ""
-    return f"{'minus ' * (k < 0)}{WORDS[abs(k)]} " if abs(k) in WORDS else f"{_written(k)} times "
+    return (
+        f"{'minus ' * (k < 0)}{FACTOR_WORDS[abs(k)]} "
+        if abs(k) in FACTOR_WORDS
+        else f"{_written(k)} times "
+    )
 
 
 def _written(k: float) -> str:
     """A factor in digits; "1.000 times" would say nothing."""
-    return f"{k:.9g}" if abs(k - 1) < 1e-3 else number(k)
+    return f"{k:.9g}" if abs(k - 1) < 1e-3 else format_number(k)
 
 
 def _sums(seen: Observation) -> Iterator[Rule]:
     """The right one plus a number, or a multiple of another result or of an input."""
-    a, b = seen.both
+    a, b = seen.returned_and_expected
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return
     beside = [] if b.size < 3 else [one for one in _values_beside(seen) if one[3].shape == b.shape]
     for source, name, called, _ in (("", "", "", b), *beside):
         made = partial(_plus, source, name)
         other = made(1.0, seen) - b
-        k = ratio(a - b, other)
-        if not k or not seen.close(a, made(k, seen)) or seen.close(other, b):
+        k = ratio_of_arrays(a - b, other)
+        if not k or not seen.is_close(a, made(k, seen)) or seen.is_close(other, b):
             continue
-        much = f"{times(abs(k))}{called}" if called else number(abs(k))
+        much = f"{factor_in_words(abs(k))}{called}" if called else format_number(abs(k))
         text = f"is the right one {'plus' if k > 0 else 'minus'} {much}"
-        yield predicted(12 if called else 21, text, partial(made, k))
+        yield prediction_rule(12 if called else 21, text, partial(made, k))
 
 
 def _plus(source: str, name: str, k: float, seen: Observation) -> Array:
     """The right one plus `k` times something."""
-    b = seen.both[1]
-    other = numbers(getattr(seen, source)[name]) if source else np.ones_like(b)
+    b = seen.returned_and_expected[1]
+    other = to_float64(getattr(seen, source)[name]) if source else np.ones_like(b)
     if other is None:
         raise ValueError("no numbers")
     return b + k * other
 
 
-def ratio(one: Array, other: Array) -> float:
+def ratio_of_arrays(one: Array, other: Array) -> float:
     """How many times the other the one is, where the other is largest; 0 where nobody knows."""
     finite = np.where(np.isfinite(other), np.abs(other), 0.0)
     if one.shape != other.shape or not finite.any():
@@ -299,8 +327,10 @@ def ratio(one: Array, other: Array) -> float:
 
 # -- what the wrong entries have in common --------------------------------------------------------
 
-Entries = Callable[[Array, Array], object]  # of what was given and what is right, in wrong entries
-ENTRIES: dict[str, tuple[int, Entries]] = {
+EntryTest = Callable[
+    [Array, Array], object
+]  # of what was given and what is right, in wrong entries
+ENTRY_TESTS: dict[str, tuple[int, EntryTest]] = {
     "is NaN in every entry that is wrong": (50, lambda x, _: np.isnan(x).all()),
     "is infinite in every entry that is wrong": (50, lambda x, _: np.isinf(x).all()),
     "is 0 in every entry that is wrong": (51, lambda x, _: not x.any()),
@@ -311,54 +341,68 @@ ENTRIES: dict[str, tuple[int, Entries]] = {
 }  # fmt: skip
 
 
-def entries(seen: Observation) -> Iterator[Rule]:
+def entry_rules(seen: Observation) -> Iterator[Rule]:
     """What the wrong entries have in common: of right cases it says nothing."""
-    a, b = seen.both
+    a, b = seen.returned_and_expected
     if a.shape != b.shape or not b.size:
         return
     if b.ndim == 0:
-        yield Rule(4, "is NaN", lambda c: bool(np.isnan(c.both[0])), numeric=False)
-        yield Rule(4, "is infinite", lambda c: bool(np.isinf(c.both[0])), numeric=False)
+        yield Rule(4, "is NaN", lambda c: bool(np.isnan(c.returned_and_expected[0])), numeric=False)
+        yield Rule(
+            4, "is infinite", lambda c: bool(np.isinf(c.returned_and_expected[0])), numeric=False
+        )
         return
-    for text, (rank, test) in ENTRIES.items():
+    for text, (rank, test) in ENTRY_TESTS.items():
         numeric = "NaN" not in text and "infinite " not in text
-        yield Rule(rank, text, _of_wrong_entries(test), numeric=numeric, local=True)
-    wrong = seen.wrong
+        yield Rule(
+            rank, text, _of_wrong_entries(test), numeric=numeric, is_about_wrong_entries=True
+        )
+    wrong = seen.wrong_entries
     if wrong.any() and not wrong.all() and b[wrong][0]:
         k = float(a[wrong][0] / b[wrong][0])
         if k and math.isfinite(k) and abs(k - 1) > 1e-6:
             words = "-1" if abs(k + 1) < 1e-9 else _written(k)
             text = f"is {words} times the right one in every entry that is wrong"
-            holds = _of_wrong_entries(lambda x, y: seen.close(x, k * y))
-            yield Rule(45, text, holds, local=True)
+            holds = _of_wrong_entries(lambda x, y: seen.is_close(x, k * y))
+            yield Rule(45, text, holds, is_about_wrong_entries=True)
     sums = {"over all": tuple(range(b.ndim)), "over each plane": (-2, -1)}
     for words, axes in {**sums, "along the last axis": (-1,)}.items():
         if words == "over all" or len(axes) < b.ndim:
             text = f"has wrong entries, and the right sum {words}"
-            yield Rule(55 + len(axes), text, partial(_is_right_sum, axes), local=True)
+            yield Rule(
+                55 + len(axes), text, partial(_is_right_sum, axes), is_about_wrong_entries=True
+            )
 
 
-def where_wrong(seen: Observation) -> Iterator[Rule]:
+def place_rules(seen: Observation) -> Iterator[Rule]:
     """Where all wrong entries are: everywhere there in this case, and nowhere else in any."""
     for text, mask in _places(seen).items():
-        if np.array_equal(mask, seen.wrong):
+        if np.array_equal(mask, seen.wrong_entries):
             whole = partial(_is_wrong_at, text)
             holds = partial(_is_wrong_only, text)
-            yield Rule(PLACE, f"is wrong only {text}", holds, local=True, mostly=whole)
+            yield Rule(
+                PLACE_RANK,
+                f"is wrong only {text}",
+                holds,
+                is_about_wrong_entries=True,
+                holds_mostly=whole,
+            )
 
 
 def _is_wrong_at(text: str, seen: Observation) -> bool:
-    return bool(np.array_equal(_places(seen)[text], seen.wrong))
+    return bool(np.array_equal(_places(seen)[text], seen.wrong_entries))
 
 
 def _is_wrong_only(text: str, seen: Observation) -> bool:
     where = _places(seen)[text]
-    return bool(seen.wrong.any() and not (seen.wrong & ~where).any() and not where.all())
+    return bool(
+        seen.wrong_entries.any() and not (seen.wrong_entries & ~where).any() and not where.all()
+    )
 
 
 def _places(seen: Observation) -> dict[str, Array]:
     """By words, the entries of a result that are somewhere, or have something in common."""
-    b = seen.both[1]
+    b = seen.returned_and_expected[1]
     found: dict[str, Array] = {}
     for axis, nth in enumerate(ORDINALS[: b.ndim]):
         at = np.arange(b.shape[axis]).reshape([-1 if i == axis else 1 for i in range(b.ndim)])
@@ -369,7 +413,11 @@ def _places(seen: Observation) -> dict[str, Array]:
             ("at the last", at == last), ("before the last", at < last),
         ):  # fmt: skip
             found[f"{words} {first}{where}"] = np.broadcast_to(mask, b.shape)
-    inputs = {f"the input {n}": x for n, v in seen.given.items() if (x := numbers(v)) is not None}
+    inputs = {
+        f"the input {n}": x
+        for n, v in seen.input_values.items()
+        if (x := to_float64(v)) is not None
+    }
     for name, x in {"the right one": b, **inputs}.items():
         if x.shape == b.shape:
             found |= {
@@ -377,8 +425,8 @@ def _places(seen: Observation) -> dict[str, Array]:
                 f"where {name} is positive": x > 0,
                 **({f"where {name} is 0": x == 0} if x is not b else {}),  # of b it says nothing
             }
-    for name, value in seen.given.items():
-        m = array_of(value) if value is not None else np.zeros(0)
+    for name, value in seen.input_values.items():
+        m = to_array(value) if value is not None else np.zeros(0)
         if m.dtype.kind in "bi" and 0 < m.ndim <= b.ndim and m.shape == b.shape[: m.ndim]:
             wide = m.reshape(m.shape + (1,) * (b.ndim - m.ndim))
             texts = (
@@ -389,46 +437,50 @@ def _places(seen: Observation) -> dict[str, Array]:
     return found
 
 
-def _of_wrong_entries(test: Entries) -> Ask:
+def _of_wrong_entries(test: EntryTest) -> ObservationTest:
     def holds(seen: Observation) -> bool:
-        a, b = seen.both
-        return bool(seen.wrong.any() and test(a[seen.wrong], b[seen.wrong]))
+        a, b = seen.returned_and_expected
+        return bool(seen.wrong_entries.any() and test(a[seen.wrong_entries], b[seen.wrong_entries]))
 
     return holds
 
 
 def _is_right_sum(axes: tuple[int, ...], seen: Observation) -> bool:
     """Whether entries are wrong and add up to what is right over some axes."""
-    a, b = seen.both
-    if not np.isfinite(b).all() or not np.isfinite(a).all() or seen.close(a, b):
+    a, b = seen.returned_and_expected
+    if not np.isfinite(b).all() or not np.isfinite(a).all() or seen.is_close(a, b):
         return False
     if all(b.shape[axis] < 2 for axis in axes):
         return False
     worst, right = np.abs(a - b).max(), b.sum(axes)
     # Whatever is centered adds up to 0, and whatever is normalized to 1.
-    if largest(right) <= 1e-3 * worst or np.allclose(b.sum(-1), 1.0):
+    if largest_magnitude(right) <= 1e-3 * worst or np.allclose(b.sum(-1), 1.0):
         return False
     # That sums agree says nothing where entries nearly do.
-    most = min(10 * seen.rounding * max(largest(b), largest(a)), 1e-3 * worst)
+    most = min(
+        10 * seen.relative_rounding * max(largest_magnitude(b), largest_magnitude(a)), 1e-3 * worst
+    )
     return bool(np.abs(a.sum(axes) - right).max(initial=0.0) <= most)
 
 
 # -- digits, types and shapes ---------------------------------------------------------------------
 
 
-def digits(seen: Observation) -> Iterator[Rule]:
+def digit_rules(seen: Observation) -> Iterator[Rule]:
     """Right to some digits, float32 numbers, rounded; how that came about is not known."""
-    a, b = seen.both
+    a, b = seen.returned_and_expected
     if a.shape != b.shape or isinstance(seen.returned, (list, tuple)):
         return
-    if seen.dtype == "float64" and array_of(seen.returned).dtype == np.float64:
+    if seen.dtype == "float64" and to_array(seen.returned).dtype == np.float64:
         text = "holds float32 numbers only" if a.ndim else "is a float32 number"
-        yield _coarse(40, text, lambda x: x.astype(np.float32), lambda b: 1e-3 * largest(b))
+        yield _coarse(
+            40, text, lambda x: x.astype(np.float32), lambda b: 1e-3 * largest_magnitude(b)
+        )
     for places in range(13):
         text = f"is rounded to {places} decimals" if places else "is rounded to a whole number"
         within = 0.5001 * 10.0**-places
         yield _coarse(42, text, partial(_rounded, places), lambda _, w=within: w)  # type: ignore[misc]
-    if seen.dtype == "float64" and not isinstance(seen.right, (int, np.integer)):
+    if seen.dtype == "float64" and not isinstance(seen.expected_value, (int, np.integer)):
         for right in (9, 6):
             # Small entries of an array may be right to fewer digits.
             bound = f"is off by less than 1e-{right} of its largest entry"
@@ -436,7 +488,14 @@ def digits(seen: Observation) -> Iterator[Rule]:
                 f"{bound if b.ndim else f'is right to {right} digits'} in every case that was tried"
             )
             holds = partial(_is_nearly_right, right)
-            yield Rule(60 - right, bound, holds, anywhere=True, local=True, least=CASES)
+            yield Rule(
+                60 - right,
+                bound,
+                holds,
+                holds_on_any_cases=True,
+                is_about_wrong_entries=True,
+                min_failing_cases=MIN_CASES,
+            )
 
 
 def _rounded(places: int, array: Array) -> Array:
@@ -449,44 +508,54 @@ def _coarse(
     """A rule that a result has few digits, where the right one has more and is near."""
 
     def holds(seen: Observation) -> bool:
-        a, b = seen.both
+        a, b = seen.returned_and_expected
         is_near = a.shape == b.shape and np.isfinite(b).all() and a.any()
         is_near = is_near and np.abs(a - b).max(initial=0.0) <= within(b)
         return bool(is_near and np.array_equal(a, into(a)) and not np.array_equal(b, into(b)))
 
     def clashes(seen: Observation) -> bool:
-        return seen.got is not None and not np.array_equal(seen.got, into(seen.got))
+        return seen.returned_array is not None and not np.array_equal(
+            seen.returned_array, into(seen.returned_array)
+        )
 
-    return Rule(rank, text, holds, clashes, anywhere=rank == 40)
+    return Rule(rank, text, holds, clashes, holds_on_any_cases=rank == 40)
 
 
-def is_right_to(seen: Observation, digits: int) -> bool:
+def is_right_to_digits(seen: Observation, digits: int) -> bool:
     """Whether the worst entry is off by less than that of the largest.
 
     What is not 0 where 0 is expected has no right digits.
     """
-    a, b = seen.got, seen.expected
+    a, b = seen.returned_array, seen.expected_array
     if a is None or b is None or a.shape != b.shape or not np.isfinite(b).all():
         return False
     if ((b == 0) & (a != 0)).any():
         return False
-    return bool(np.abs(a - b).max(initial=0.0) < 10.0**-digits * largest(b))
+    return bool(np.abs(a - b).max(initial=0.0) < 10.0**-digits * largest_magnitude(b))
 
 
 def _is_nearly_right(digits: int, seen: Observation) -> bool:
-    return is_right_to(seen, digits) and not np.array_equal(*seen.both)  # equal, but for its type
+    return is_right_to_digits(seen, digits) and not np.array_equal(
+        *seen.returned_and_expected
+    )  # equal, but for its type
 
 
-def typed(seen: Observation) -> Iterator[Rule]:
+def type_rules(seen: Observation) -> Iterator[Rule]:
     """A number where none is expected, the other one of two truth values, another shape."""
-    returned, right = seen.returned, seen.right
+    returned, right = seen.returned, seen.expected_value
     if isinstance(right, (bool, np.bool_)) and isinstance(returned, (bool, np.bool_)):
         text, said = f"is {not right} where it should be {bool(right)}", str(returned)
-        yield Rule(5, text, lambda c: str(c.returned) == said, numeric=False, anywhere=True)
-    elif right is None and seen.got is not None:
+        yield Rule(
+            5, text, lambda c: str(c.returned) == said, numeric=False, holds_on_any_cases=True
+        )
+    elif right is None and seen.returned_array is not None:
         text = "is a number where None is expected"
         yield Rule(
-            5, text, lambda c: c.right is None and c.got is not None, numeric=False, anywhere=True
+            5,
+            text,
+            lambda c: c.expected_value is None and c.returned_array is not None,
+            numeric=False,
+            holds_on_any_cases=True,
         )
     elif _is_reshaped(seen):
         text = "has the right numbers in the right order, in another shape"
@@ -494,6 +563,6 @@ def typed(seen: Observation) -> Iterator[Rule]:
 
 
 def _is_reshaped(seen: Observation) -> bool:
-    a, b = seen.both
+    a, b = seen.returned_and_expected
     other = bool(b.ndim) and a.shape != b.shape and a.size == b.size
-    return other and seen.close(a.reshape(b.shape), b)
+    return other and seen.is_close(a.reshape(b.shape), b)

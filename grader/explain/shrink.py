@@ -13,32 +13,34 @@ from dataclasses import replace
 import numpy as np
 
 from grader.cases.recipe import CaseRecipe, Recipe
-from grader.cases.vary import rounder, sides, with_sides
-from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.evaluation.tally import Finding, inputs_in_words, together
-from grader.explain.further import CALL_SECONDS, Further
+from grader.cases.vary import variable_side_lengths, with_side_lengths, with_small_integers
+from grader.evaluation.evaluation import BankProgramError, Evaluation
+from grader.evaluation.tally import CaseFinding, describe_inputs, join_inputs
+from grader.explain.further import EXTRA_CALL_SECONDS, ExtraCases
 from grader.kinds import registry
-from grader.kinds.base import Trial
-from grader.model.report import MADE_SMALLER, CheckResult, Verdict
+from grader.kinds.base import CaseTrial
+from grader.model.report import SMALLER_INPUTS_NOTE, CheckResult, Verdict
 from grader.model.spec import Check
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 
-MOST = 40  # inputs that are tried
-READABLE = 12  # entries of the inputs together, with which a case is small enough
+MAX_TRIED_INPUTS = 40  # inputs that are tried
+MAX_READABLE_ENTRIES = 12  # entries of the inputs together, with which a case is small enough
 
 
-def made_readable(evaluation: Evaluation, checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+def shrink_counterexamples(
+    evaluation: Evaluation, checks: Sequence[CheckResult]
+) -> tuple[CheckResult, ...]:
     """The results of checks, the first of those that fail by an entry shown on a smaller input."""
     by_id = {check.id: check for check in evaluation.question.spec.checks}
     worker = evaluation.submission.worker
     for number, result in enumerate(checks):
-        kind, worst = registry.get(result.kind), result.mismatch
+        kind, worst = registry.kind_named(result.kind), result.mismatch
         failed = result.verdict is Verdict.FAIL and not result.stretch
         by_entry = worst is not None and worst.index is not None and kind.judges_values
-        if failed and by_entry and not kind.is_observed(by_id[result.id]):
-            with contextlib.suppress(WorkerError, OutOfTime, BankFault):
+        if failed and by_entry and not kind.uses_observation(by_id[result.id]):
+            with contextlib.suppress(WorkerError, OutOfTime, BankProgramError):
                 if worker.failure is None:
                     found = _smaller(evaluation, by_id[result.id], result)
                     return (*checks[:number], found, *checks[number + 1 :])
@@ -50,35 +52,40 @@ def _smaller(evaluation: Evaluation, check: Check, result: CheckResult) -> Check
     """A result of a check that fails by an entry, showing a smaller input where there is one."""
     assert result.mismatch is not None, "it does not fail by an entry"
     origin, wrong = evaluation.cases[result.mismatch.case], result.mismatch.result
-    small = sum(np.size(value) for value in evaluation.drawn(origin).values()) <= READABLE
+    small = (
+        sum(np.size(value) for value in evaluation.drawn_inputs(origin).values())
+        <= MAX_READABLE_ENTRIES
+    )
     if small or evaluation.bank is None:
         return result
     # What is shown follows from the seed, as the cases do.
     key = ("smaller", evaluation.parts_asked)
-    made = evaluation.remember(key, lambda: Further(evaluation, evaluation.seed))
-    program = replace(evaluation.submission, call_seconds=CALL_SECONDS)
+    made = evaluation.remember(key, lambda: ExtraCases(evaluation, evaluation.seed))
+    program = replace(evaluation.submission, call_seconds=EXTRA_CALL_SECONDS)
     theirs = made.evaluation.with_submission(program, evaluation.seed)
-    judge = registry.get(check.kind).judge
-    best, finding = origin, Finding("")
+    judge = registry.kind_named(check.kind).judge
+    best, finding = origin, CaseFinding("")
     tried = {_name(origin, origin)}
     for step in (_fewer, _fewer, _simpler, _fewer):
         named = (replace(case, name=_name(case, origin)) for case in step(best))
-        new = [case for case in named if case.name not in tried][: MOST - len(tried)]
+        new = [case for case in named if case.name not in tried][: MAX_TRIED_INPUTS - len(tried)]
         tried |= {case.name for case in new}
-        cases = made.taken(check.run, new, origin.name)
-        theirs.ahead([program], check.run, cases)
+        cases = made.accepted_by_reference(check.run, new, origin.name)
+        theirs.prefetch([program], check.run, cases)
         # How much there is to read: entries, then inputs of long numbers.
-        for case in sorted(cases, key=lambda c: (theirs.weight(c)[0], _long_inputs(c), c.name)):
+        for case in sorted(
+            cases, key=lambda c: (theirs.display_order(c)[0], _long_inputs(c), c.name)
+        ):
             found = None
-            with contextlib.suppress(ProgramError, BankFault):
-                found = judge(Trial(theirs, check, case))
+            with contextlib.suppress(ProgramError, BankProgramError):
+                found = judge(CaseTrial(theirs, check, case))
             worst = None if found is None else found.mismatch
             if found and worst and worst.result == wrong and worst.index is not None:
                 best, finding = case, found
                 break
     if finding.mismatch is None:
         return result
-    given = inputs_in_words(theirs, best, check.run)
+    given = describe_inputs(theirs, best, check.run)
     again = result.message
     if len(result.failing) < 2:  # else it names no value
         again = f"{finding.sentence} in case {origin.name}"
@@ -87,9 +94,9 @@ def _smaller(evaluation: Evaluation, check: Check, result: CheckResult) -> Check
         message=again,
         mismatch=replace(finding.mismatch, case=origin.name),
         exhibit=finding.exhibit,
-        about=MADE_SMALLER,
+        about=SMALLER_INPUTS_NOTE,
         inputs=given,
-        case_line=f"{MADE_SMALLER}: {together(given)}",
+        case_line=f"{SMALLER_INPUTS_NOTE}: {join_inputs(given)}",
         call="",
     )
 
@@ -100,18 +107,18 @@ def _long_inputs(case: CaseRecipe) -> int:
 
 def _fewer(case: CaseRecipe) -> Iterator[CaseRecipe]:
     """The case with shorter sides: all of them at once, then each alone."""
-    lengths = sorted(sides(case))
+    lengths = sorted(variable_side_lengths(case))
     for most in (1, 2, 3):
-        yield with_sides(case, {n: min(n, most) for n in lengths})
+        yield with_side_lengths(case, {n: min(n, most) for n in lengths})
     for length in lengths:
         for shorter in sorted({1, 2, length - 1}):
             if 0 < shorter < length:
-                yield with_sides(case, {length: shorter})
+                yield with_side_lengths(case, {length: shorter})
 
 
 def _simpler(case: CaseRecipe) -> Iterator[CaseRecipe]:
     """The case with small whole numbers, in every input and in each alone."""
-    simple = {name: rounder(recipe) for name, recipe in case.inputs.items()}
+    simple = {name: with_small_integers(recipe) for name, recipe in case.inputs.items()}
     yield replace(case, inputs=simple)
     for name, recipe in simple.items():
         if recipe != case.inputs[name]:

@@ -13,18 +13,18 @@ from grader.model.question import Header
 from grader.model.spec import Spec
 
 _HOMES = {  # the module and the class of each
-    "fix": "code.Fix",
-    "estimate": "numbers.Estimate",
-    "predict": "numbers.Predict",
-    "derive": "derive.Derive",
-    "review": "review.Review",
-    "diagnose": "code.Diagnose",
-    "write-the-test": "code.WriteTheTest",
+    "fix": "code.FixForm",
+    "estimate": "numbers.EstimateForm",
+    "predict": "numbers.PredictForm",
+    "derive": "derive.DeriveForm",
+    "review": "review.ReviewForm",
+    "diagnose": "code.DiagnoseForm",
+    "write-the-test": "code.WriteTheTestForm",
 }
-NAMES = tuple(_HOMES)
+FORM_NAMES = tuple(_HOMES)
 
 
-def of(spec: Spec | Header) -> Form:
+def form_of(spec: Spec | Header) -> Form:
     """The form of a question."""
     return _made(spec.form)
 

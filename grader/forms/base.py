@@ -19,14 +19,14 @@ from textwrap import wrap
 from typing import ClassVar
 
 from grader.model.errors import did_you_mean
-from grader.model.numerals import joined
+from grader.model.numerals import join_words
 from grader.model.question import Question
-from grader.model.spec import Answer, Path, Spec
+from grader.model.spec import Answer, KeyPath, Spec
 
-MOST_BYTES = 64 << 10
-LONGEST = 240  # characters of what is said of a line
-MOST_FAULTS = 6  # that are said of a file
-OPEN = {"", "?"}  # values that stand for no answer yet
+MAX_ANSWER_BYTES = 64 << 10
+MAX_MESSAGE_LENGTH = 240  # characters of what is said of a line
+MAX_LISTED_ERRORS = 6  # that are said of a file
+OPEN_VALUES = {"", "?"}  # values that stand for no answer yet
 _SPARE = "*_`$\"' \t"  # marks of Markdown, quotes and spaces
 _UNLIKE = re.compile(r"[\W_]")  # signs that make no difference between names
 _BULLET = re.compile(
@@ -41,7 +41,7 @@ _BEFORE_WORD = re.compile(
 )
 
 
-class Unreadable(Exception):
+class UnreadableAnswer(Exception):
     """A file that is not what the form asks for: a sentence, and where in the file it is."""
 
     def __init__(self, sentence: str, line: int = 0, column: int = 0, text: str = "") -> None:
@@ -49,28 +49,34 @@ class Unreadable(Exception):
 
         A sentence that quotes something endless is cut in the middle.
         """
-        if len(sentence) > LONGEST:
+        if len(sentence) > MAX_MESSAGE_LENGTH:
             sentence = f"{sentence[:40]}...{sentence[-100:]}"
         super().__init__(sentence)
         self.sentence, self.line, self.column, self.text = sentence, line, column, text
         self.lines = ((line, text),) * bool(line)  # those to show
 
 
-Unread = list[Unreadable] | None  # where what cannot be read is added, instead of being raised
+UnreadLines = (
+    list[UnreadableAnswer] | None
+)  # where what cannot be read is added, instead of being raised
 
 
-def refuse(faults: Sequence[Unreadable], unread: Unread = None) -> None:
+def raise_or_collect(faults: Sequence[UnreadableAnswer], unread: UnreadLines = None) -> None:
     """Raise what was found, all of it at once; or, where there is a list of it, add it to that."""
     if unread is not None:
         unread += faults
         return
     if len(faults) > 1:
         places = (f"line {fault.line}: " if fault.line else "" for fault in faults)
-        more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
-        shown = zip(places, faults[:MOST_FAULTS], strict=False)
-        together = Unreadable("")
+        more = (
+            f"; and {len(faults) - MAX_LISTED_ERRORS} more"
+            if len(faults) > MAX_LISTED_ERRORS
+            else ""
+        )
+        shown = zip(places, faults[:MAX_LISTED_ERRORS], strict=False)
+        together = UnreadableAnswer("")
         together.sentence = "; ".join(f"{place}{one.sentence}" for place, one in shown) + more
-        together.lines = tuple(line for one in faults[:MOST_FAULTS] for line in one.lines)
+        together.lines = tuple(line for one in faults[:MAX_LISTED_ERRORS] for line in one.lines)
         raise together
     for fault in faults:
         raise fault
@@ -91,9 +97,11 @@ class Form:
 
     file: ClassVar[str] = "answers.txt"  # that the candidate edits
     is_text: ClassVar[bool] = True  # whether what is handed in is answers, and no code
-    apart: ClassVar[bool] = False  # whether a submission never shares a process with the driver
+    runs_in_two_processes: ClassVar[bool] = (
+        False  # whether a submission never shares a process with the driver
+    )
     shows_expected: ClassVar[bool] = False  # of an estimate, once it is graded
-    one_try: ClassVar[bool] = False  # whether the first that is graded counts, and no other
+    allows_one_try: ClassVar[bool] = False  # whether the first that is graded counts, and no other
 
     def starter(self, spec: Spec) -> bytes:  # noqa: ARG002
         """The file that a candidate begins with; empty where the question brings it."""
@@ -114,7 +122,7 @@ class Form:
         self,
         text: bytes,
         question: Question,  # noqa: ARG002
-        unread: Unread = None,  # noqa: ARG002
+        unread: UnreadLines = None,  # noqa: ARG002
         *,
         literal: bool = False,  # noqa: ARG002
     ) -> bytes:
@@ -128,11 +136,11 @@ class Form:
         """
         return text
 
-    def asked_by(self, function: str, question: Question) -> list[str]:  # noqa: ARG002
+    def answers_for_function(self, function: str, question: Question) -> list[str]:  # noqa: ARG002
         """The answers, as the file calls them, without which a program has not a function."""
         return [function]
 
-    def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
+    def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
         """What is wrong with the keys of a spec: paths of keys, and sentences."""
         if not spec.answers:
             yield ("form",), f"expected answers, which a question to {spec.form} asks for"
@@ -145,7 +153,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class WrittenAnswer:
     """What was written for one answer."""
 
     value: str  # without comment and spaces around it
@@ -154,19 +162,19 @@ class Given:
     text: str  # of the line
 
     @contextmanager
-    def read(self, said: str = "", *, faults: list[Unreadable]) -> Iterator[None]:
+    def collect_errors(self, said: str = "", *, faults: list[UnreadableAnswer]) -> Iterator[None]:
         """Add what is unreadable in the value, where `column` counts from 0, with its place."""
         try:
             yield
-        except Unreadable as wrong:
+        except UnreadableAnswer as wrong:
             at = self.column + wrong.column
-            faults.append(Unreadable(f"{said}{wrong.sentence}", self.line, at, self.text))
+            faults.append(UnreadableAnswer(f"{said}{wrong.sentence}", self.line, at, self.text))
 
 
-def read(
+def read_answers(
     text: bytes, names: Collection[str], *, needed: Collection[str] = (), expected: str = "",
-    unread: Unread = None, literal: bool = False, words: Collection[str] = (),
-) -> dict[str, Given]:  # fmt: skip
+    unread: UnreadLines = None, literal: bool = False, words: Collection[str] = (),
+) -> dict[str, WrittenAnswer]:  # fmt: skip
     """The answers that are given, by name; an open one is left out.
 
     All names are needed, if it is not said which; `expected` says what a line is.
@@ -176,13 +184,15 @@ def read(
     Raises:
         Unreadable: the file is no such text, or a name is missing, unknown or there twice.
     """
-    if len(text) > MOST_BYTES:
-        raise Unreadable(f"the file has {len(text):,} bytes, at most {MOST_BYTES:,} are read")
-    expected = expected or f"NAME = VALUE (names: {joined(names, 4)})"
-    found: dict[str, Given] = {}
-    faults: list[Unreadable] = []
+    if len(text) > MAX_ANSWER_BYTES:
+        raise UnreadableAnswer(
+            f"the file has {len(text):,} bytes, at most {MAX_ANSWER_BYTES:,} are read"
+        )
+    expected = expected or f"NAME = VALUE (names: {join_words(names, 4)})"
+    found: dict[str, WrittenAnswer] = {}
+    faults: list[UnreadableAnswer] = []
     twice = set[str]()
-    for number, line in enumerate(lines(text), 1):
+    for number, line in enumerate(answer_lines(text), 1):
         said = line.partition("#")[0]
         left, equals, right = _parted(said, literal=literal, words=words)
         name, value, wrong = "".join(left.split()), right.strip(), ""
@@ -196,23 +206,23 @@ def read(
             shown = " ".join(said.split())[:40]
             near = "" if name.isdigit() else did_you_mean(name, names)
             wrong = f"expected {expected}, found {shown!r}{near}"
-        elif name in found and value in {*OPEN, found[name].value}:
+        elif name in found and value in {*OPEN_VALUES, found[name].value}:
             continue
-        elif name in found and found[name].value not in OPEN:
+        elif name in found and found[name].value not in OPEN_VALUES:
             wrong = f"{name} stands in line {found[name].line} already; keep one"
             twice.add(name)  # and nobody knows which one is meant
         if wrong:
-            faults.append(Unreadable(wrong, number, 1, line))
+            faults.append(UnreadableAnswer(wrong, number, 1, line))
             continue
         column = len(said) - len(right) + right.find(value) + 1
-        found[name] = Given(value, number, column, line)
+        found[name] = WrittenAnswer(value, number, column, line)
     # A name that is misspelled is not missing as well.
     lacking = [name for name in needed or names if name not in found]
     if lacking and not faults and unread is None:
         name = lacking[0] if len(lacking) == 1 else "NAME"
-        faults.append(Unreadable(f"{unanswered(lacking)}; write {name} = ..."))
-    refuse(faults, unread)
-    return {n: one for n, one in found.items() if n not in twice and one.value not in OPEN}
+        faults.append(UnreadableAnswer(f"{open_answers_text(lacking)}; write {name} = ..."))
+    raise_or_collect(faults, unread)
+    return {n: one for n, one in found.items() if n not in twice and one.value not in OPEN_VALUES}
 
 
 def _parted(line: str, *, literal: bool, words: Collection[str]) -> tuple[str, str, str]:
@@ -243,28 +253,28 @@ def as_word(value: str, words: Collection[str]) -> str:
     return named(value.partition("(")[0].strip().lower(), words)
 
 
-def lines(text: bytes) -> list[str]:
+def answer_lines(text: bytes) -> list[str]:
     """The lines of a file of answers: of UTF-8, or of UTF-16 as some editors write it."""
     is_16 = text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return text.decode("utf-16" if is_16 else "utf-8-sig", "replace").splitlines()
 
 
-def unanswered(names: Sequence[str]) -> str:
+def open_answers_text(names: Sequence[str]) -> str:
     """Which answers are open, at least one: "a, b and c have no answer yet"."""
-    return f"{joined(names)} {'has' if len(names) == 1 else 'have'} no answer yet"
+    return f"{join_words(names)} {'has' if len(names) == 1 else 'have'} no answer yet"
 
 
-def comment(text: str, indent: str = "") -> list[str]:
+def comment_lines(text: str, indent: str = "") -> list[str]:
     """A sentence as comments of 80 columns, in which nothing acts on a terminal."""
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(text.split()))
     return wrap(shown, 80, initial_indent="# ", subsequent_indent=f"# {indent}")
 
 
-def template(asked: Mapping[str, Answer], rules: Sequence[str] = ()) -> bytes:
+def answer_template(asked: Mapping[str, Answer], rules: Sequence[str] = ()) -> bytes:
     """The file to begin with: rules and what is asked as comments, every answer open."""
     lines = ["# Write your answers behind the =; what follows a # is not read."]
-    lines += [line for rule in rules for line in comment(rule)]
+    lines += [line for rule in rules for line in comment_lines(rule)]
     for name, one in asked.items():
         said = one.ask if one.unit == "1" else f"{one.ask} (in {one.unit})"
-        lines += ["", *comment(said), f"{name} = ?"]
+        lines += ["", *comment_lines(said), f"{name} = ?"]
     return ("\n".join(lines) + "\n").encode()

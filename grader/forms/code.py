@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from grader.forms.base import Form, Material
 from grader.model.errors import did_you_mean
-from grader.model.spec import Path, Spec
+from grader.model.spec import KeyPath, Spec
 
 
-class Fix(Form):
+class FixForm(Form):
     """The submission is the program."""
 
     file = "submission.py"
     is_text = False
 
-    def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
+    def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
         """Keys that are of other forms."""
         if spec.answers:
             yield ("answers",), "expected form: estimate, predict or derive, found none"
@@ -24,7 +24,7 @@ class Fix(Form):
                 yield (key,), "expected form: diagnose, found none"
 
 
-class Diagnose(Fix):
+class DiagnoseForm(FixForm):
     """The submission is the program; one of its functions returns the ids of causes."""
 
     def materials(self, spec: Spec) -> Iterator[Material]:
@@ -33,10 +33,10 @@ class Diagnose(Fix):
             yield Material("Log of a run with seed 0", spec.log.rstrip(), "text")
         yield Material("Possible causes (some are red herrings)", rows=tuple(spec.causes.items()))
 
-    def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
+    def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
         """Causes that no check judges, and checks that judge what is not shown."""
-        yield from super().faults(spec)
-        judged = {name: c.id for c in spec.checks for name in getattr(c, "known", ())}
+        yield from super().spec_errors(spec)
+        judged = {name: c.id for c in spec.checks for name in getattr(c, "known_causes", ())}
         if not spec.causes or not judged:
             yield ("form",), "expected causes, and a check of kind causes, which judges them"
             return
@@ -50,14 +50,14 @@ class Diagnose(Fix):
             yield ("log",), "expected experiments, which say how to make it, found none"
 
 
-class WriteTheTest(Fix):
+class WriteTheTestForm(FixForm):
     """The submission is a test; the driver makes what it is tried on, in another process."""
 
-    apart = True
+    runs_in_two_processes = True
 
-    def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
+    def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
         """No verdicts, calls that no driver makes, and what does not cross between processes."""
-        yield from super().faults(spec)
+        yield from super().spec_errors(spec)
         if not any(getattr(check, "reject", None) is not None for check in spec.checks):
             yield ("form",), "expected a check of kind verdicts, which a test is graded by"
         for check in spec.checks:
@@ -70,4 +70,4 @@ class WriteTheTest(Fix):
             for number, step in enumerate(steps):
                 if not step.partition("=")[2].strip().startswith("driver."):
                     text = "expected a step of the driver, which calls the test"
-                    yield spec.step_keys(run, number), f"{text}, found {step}"
+                    yield spec.step_path(run, number), f"{text}, found {step}"

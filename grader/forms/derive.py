@@ -19,16 +19,35 @@ from collections.abc import Iterator, Sequence
 from keyword import iskeyword
 from typing import NoReturn
 
-from grader.forms.base import Form, Given, Unread, Unreadable, read, refuse, template
+from grader.forms.base import (
+    Form,
+    UnreadableAnswer,
+    UnreadLines,
+    WrittenAnswer,
+    answer_template,
+    raise_or_collect,
+    read_answers,
+)
 from grader.model.question import Question
-from grader.model.spec import Answer, Path, Spec
+from grader.model.spec import Answer, KeyPath, Spec
 
-MOST_TOKENS = 400
-DEEPEST = 30
+MAX_TOKENS = 400
+MAX_NESTING = 30
 FUNCTIONS = ("exp", "log")
 WORDS = {*FUNCTIONS, "sum", "d"}
 # In the program, for us; __debug__ is a name that Python lets nobody use.
-TAKEN = {*WORDS, "float", "range", "np", "n_", "dtype", "len", "repr", "found_", "__debug__"}
+RESERVED_NAMES = {
+    *WORDS,
+    "float",
+    "range",
+    "np",
+    "n_",
+    "dtype",
+    "len",
+    "repr",
+    "found_",
+    "__debug__",
+}
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<sign>\*\*|[-+*/()\[\],^\u00d7\u00b7\u2212]))", re.ASCII
@@ -49,41 +68,41 @@ _PLACE, _MOVED = "(-0.0 + {word}(", "(0.37 + {word}("
 _TEST = "assert repr(found_) != repr({moved}), {why!r}; "
 
 
-class Derive(Form):
+class DeriveForm(Form):
     """Each answer is a function of the symbols that its step passes; `over` are its indices."""
 
     def starter(self, spec: Spec) -> bytes:
         """Every line open."""
         rule = "A formula: numbers, p[i], + - * / **, exp( ), log( ), sum(k, ...), d(i, j)."
-        return template({shown(n, a.over): a for n, a in spec.answers.items()}, [rule])
+        return answer_template({line_name(n, a.over): a for n, a in spec.answers.items()}, [rule])
 
     def program(
-        self, text: bytes, question: Question, unread: Unread = None, *, literal: bool = False
+        self, text: bytes, question: Question, unread: UnreadLines = None, *, literal: bool = False
     ) -> bytes:
         """Functions that compute what was written, each in the line in which it was."""
         asked = question.spec.answers
-        marks = [shown(n, one.over) for n, one in asked.items()]
-        given = read(text, marks, unread=unread, literal=literal)
-        faults: list[Unreadable] = []
+        marks = [line_name(n, one.over) for n, one in asked.items()]
+        given = read_answers(text, marks, unread=unread, literal=literal)
+        faults: list[UnreadableAnswer] = []
         lines = [""] * max((one.line for one in given.values()), default=0)
         for name, one in asked.items():
-            symbols, mark = _symbols(question, name), shown(name, one.over)
+            symbols, mark = _symbols(question, name), line_name(name, one.over)
             if (answer := given.get(mark)) is None:
                 continue
-            with answer.read(faults=faults):
+            with answer.collect_errors(faults=faults):
                 body = _body(answer, mark, one, symbols)
                 lines[answer.line - 1] = f"def {name}({', '.join(symbols)}): {body}"
-        refuse(faults, unread)
+        raise_or_collect(faults, unread)
         return "\n".join([*lines, ""]).encode()
 
-    def asked_by(self, function: str, question: Question) -> list[str]:
+    def answers_for_function(self, function: str, question: Question) -> list[str]:
         """Its line."""
         one = question.spec.answers.get(function)
-        return [function if one is None else shown(function, one.over)]
+        return [function if one is None else line_name(function, one.over)]
 
-    def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
+    def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
         """Lines with more indices than two, or a unit."""
-        yield from super().faults(spec)
+        yield from super().spec_errors(spec)
         for name, one in spec.answers.items():
             wrong = []
             if len(one.over) > 2 or len(set(one.over)) < len(one.over):
@@ -92,23 +111,25 @@ class Derive(Form):
                 wrong.append(f"no unit in a formula, found {one.unit}")
             if not name.isidentifier():
                 wrong.append("a name; indices stand in over")
-            taken = [word for word in (name, *one.over) if word in TAKEN or _is_pythons(word)]
+            taken = [
+                word for word in (name, *one.over) if word in RESERVED_NAMES or _is_pythons(word)
+            ]
             wrong += [f"another name than {word}" for word in taken]
             yield from ((("answers", name), f"expected {text}") for text in wrong)
 
 
-def shown(name: str, over: list[str]) -> str:
+def line_name(name: str, over: list[str]) -> str:
     """What a line is called in the file: `dp_dz[i,j]`."""
     return f"{name}[{','.join(over)}]" if over else name
 
 
-def _body(answer: Given, mark: str, asked: Answer, symbols: list[str]) -> str:
+def _body(answer: WrittenAnswer, mark: str, asked: Answer, symbols: list[str]) -> str:
     """What a function does that computes an answer."""
-    formula, used = python(answer.value, symbols, asked.over)
+    formula, used = to_python(answer.value, symbols, asked.over)
     for words, how in ((asked.must_use, "with"), (asked.may_not_use, "without")):
         for word in words:
             if (word in used) != (how == "with"):
-                raise Unreadable(f"{mark} is to be written {how} {word}")
+                raise UnreadableAnswer(f"{mark} is to be written {how} {word}")
     indices = dict(zip("ij", asked.over, strict=False))
     array, tests = _ARRAYS[len(asked.over)].format(formula=formula, **indices), ""
     for word in asked.must_use:
@@ -123,26 +144,26 @@ def _symbols(question: Question, name: str) -> list[str]:
     """What the step of an answer passes."""
     steps = (step for steps in question.runs.values() for step in steps)
     own = (step for step in steps if step.owner == "submission" and step.function == name)
-    return next(([read for part in s.arguments for read in part.reads] for s in own), ["_"])
+    return next(([read for part in s.arguments for read in part.names_read] for s in own), ["_"])
 
 
 # -- formulas -------------------------------------------------------------------------------------
 
 
-def python(text: str, symbols: Sequence[str], indices: Sequence[str]) -> tuple[str, set[str]]:
+def to_python(text: str, symbols: Sequence[str], indices: Sequence[str]) -> tuple[str, set[str]]:
     """The same as Python over arrays of one axis, and the words that it uses: exp, log, sum, d.
 
     Raises:
         Unreadable: it is no formula over these names; its column counts from 0.
     """
-    reader = _Reader(text, symbols, indices)
+    reader = _FormulaParser(text, symbols, indices)
     written = reader.expression(0)
     if reader.kind != "end":
         reader.refuse(f"did not expect {reader.sign} here")
     return written, reader.used
 
 
-class _Reader:
+class _FormulaParser:
     def __init__(self, text: str, symbols: Sequence[str], indices: Sequence[str]) -> None:
         self.tokens = iter([*_tokens(text), ("end", "the end", len(text))])
         self.kind, self.sign, self.at = next(self.tokens)  # of the token to read
@@ -160,7 +181,7 @@ class _Reader:
         self._next()
 
     def refuse(self, sentence: str) -> NoReturn:
-        raise Unreadable(sentence, column=self.at)
+        raise UnreadableAnswer(sentence, column=self.at)
 
     def expression(self, depth: int, least: int = 1) -> str:
         found = self._unary(depth)
@@ -169,8 +190,8 @@ class _Reader:
         return found
 
     def _unary(self, depth: int) -> str:
-        if depth > DEEPEST:
-            self.refuse(f"is nested deeper than {DEEPEST}")
+        if depth > MAX_NESTING:
+            self.refuse(f"is nested deeper than {MAX_NESTING}")
         if self.sign in {"-", "+"}:
             return f"({self._next()}{self._unary(depth + 1)})"
         found = self._atom(depth)
@@ -200,7 +221,7 @@ class _Reader:
         at, symbol = self.at, self._next()
         if self.sign != "[":
             entry = f"{symbol}[{self._some()}]" if self.indices else f"sum(k, {symbol}[k])"
-            raise Unreadable(f"{symbol} has entries: write {entry}", column=at)
+            raise UnreadableAnswer(f"{symbol} has entries: write {entry}", column=at)
         self._next()
         index = self._index()
         self.need("]")
@@ -222,7 +243,7 @@ class _Reader:
         return f"(-0.0 + {found})"
 
     def _sum(self, depth: int) -> str:
-        taken = self.sign in {*self.symbols, *TAKEN} or _is_pythons(self.sign)
+        taken = self.sign in {*self.symbols, *RESERVED_NAMES} or _is_pythons(self.sign)
         if self.kind != "name" or taken:
             self.refuse(f"sum needs a new index first, as sum(k, ...), found {self.sign}")
         if self.sign in self.indices:
@@ -257,11 +278,11 @@ def _tokens(text: str) -> list[tuple[str, str, int]]:
         token = _TOKEN.match(text, at)
         if token is None:
             place = at + len(text[at:]) - len(text[at:].lstrip())
-            raise Unreadable(f"{text[place]!r} is not part of the notation", column=place)
+            raise UnreadableAnswer(f"{text[place]!r} is not part of the notation", column=place)
         kind = token.lastgroup or ""
         sign = _SIGNS.get(token[kind], token[kind])
         found.append((kind, sign, token.start(kind)))
         at = token.end()
-        if len(found) > MOST_TOKENS:
-            raise Unreadable(f"has more than {MOST_TOKENS} symbols", column=at)
+        if len(found) > MAX_TOKENS:
+            raise UnreadableAnswer(f"has more than {MAX_TOKENS} symbols", column=at)
     return found

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from grader.forms.base import Unreadable
+from grader.forms.base import UnreadableAnswer
 
 _DECIMAL = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _WORK = {f"{letter}FLOP": size for letter, size in _DECIMAL.items()}
@@ -137,16 +137,16 @@ _AGREE = 0.01  # two sides of an equation may differ by this share, or in the la
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedQuantity:
     """An answer as it is asked for."""
 
-    wanted: str = ""  # what is said if there is no number
+    expected_form: str = ""  # what is said if there is no number
     unit: str = "1"
     about: str = ""  # its name and the question: their words may stand behind the number
-    literal: bool = False  # whether nothing is forgiven
+    is_literal: bool = False  # whether nothing is forgiven
     any_noun: bool = False  # whether nouns need not be of the question, and are pure numbers
 
-    def names(self, word: str) -> bool:
+    def is_noun_of_question(self, word: str) -> bool:
         """Return True if a word is a noun of the question, or says nothing, and is no unit."""
         base = _FACTORS.get(_canonical(word), (1.0, ""))[1]
         nouns = map(_stem, re.findall("[a-z]+", self.about.lower()))
@@ -154,31 +154,33 @@ class Asked:
             return base not in _PHYSICAL
         return self.any_noun and not base and not _NO_NOUN.fullmatch(word)
 
-    def asks_in(self, word: str) -> bool:
+    def asks_for_unit(self, word: str) -> bool:
         """Return True if the question asks for a number of these: "in percent"."""
         return bool(re.search(rf"\bin {re.escape(word)}(?!\w)", self.about))
 
-    def factor(self, words: str) -> tuple[float, str] | None:
+    def unit_factor(self, words: str) -> tuple[float, str] | None:
         """Return the size and the base unit of what was written, or None if it is no unit.
 
         Nouns of the question have no unit: `37 users`, `96 KiB per token`.
         """
-        if self.unit == "1" and self.asks_in(words):
+        if self.unit == "1" and self.asks_for_unit(words):
             return 1.0, "1"
         parts, known = _PER.split(words), UNITS[self.unit][1]
         if self.unit == "FLOP/s" and words.endswith(("flops", "FLOPs")):
             parts.append("s")
-        while (unit := _canonical("/".join(parts))) not in known and self.names(parts[-1]):
+        while (unit := _canonical("/".join(parts))) not in known and self.is_noun_of_question(
+            parts[-1]
+        ):
             parts.pop()
             if not parts:
                 return 1.0, ""
         return (known[unit], self.unit) if unit in known else _FACTORS.get(unit)
 
-    def multiple(self, word: str) -> float:
+    def multiplier(self, word: str) -> float:
         """Return what k, M or billion multiplies by; 0 if a word is another."""
         if word == "B" and self.unit not in {"1", *_COUNTED}:
             return 0.0
-        return 1.0 if self.asks_in(f"{word}s") else _MULTIPLES.get(word, 0.0)
+        return 1.0 if self.asks_for_unit(f"{word}s") else _MULTIPLES.get(word, 0.0)
 
 
 class _Token(NamedTuple):
@@ -191,7 +193,7 @@ class _Token(NamedTuple):
     digit: float = 0.0  # what one unit in the last digit of a number is
 
 
-class Amount(NamedTuple):
+class ParsedQuantity(NamedTuple):
     """A number that was read."""
 
     value: float
@@ -211,7 +213,7 @@ def unit_of(number: str) -> str:
     return _FACTORS.get(_canonical(number.partition(" ")[2]), (1.0, "1"))[1]
 
 
-def quantity(text: str, unit: str, about: str = "", *, literal: bool = False) -> float:
+def parse_quantity(text: str, unit: str, about: str = "", *, literal: bool = False) -> float:
     """Return a quantity in its base unit, as 1.12e11 for `112 GB`, `112e9` or `2 * 56 GB`.
 
     Raises:
@@ -219,33 +221,35 @@ def quantity(text: str, unit: str, about: str = "", *, literal: bool = False) ->
     """
     known = UNITS[unit][1]
     example = "" if "" in known else f", as 1.5 {next(iter(known))}"
-    value = read(text, Asked(f"expected a number{example}", unit, about, literal)).value
+    value = read_quantity(
+        text, RequestedQuantity(f"expected a number{example}", unit, about, literal)
+    ).value
     if value < 0:
-        raise Unreadable("a quantity is a finite number, 0 or more")
+        raise UnreadableAnswer("a quantity is a finite number, 0 or more")
     return value
 
 
-def fraction(text: str, unit: str = "1", about: str = "", *, literal: bool = False) -> float:
+def parse_fraction(text: str, unit: str = "1", about: str = "", *, literal: bool = False) -> float:
     """Return a decimal, a fraction, or the value of other arithmetic.
 
     Raises:
         Unreadable: it is none.
     """
     wanted = "needs a number such as 0.25, -3 or 2/3"
-    return read(text, Asked(wanted, unit, about, literal)).value
+    return read_quantity(text, RequestedQuantity(wanted, unit, about, literal)).value
 
 
-def read(text: str, asked: Asked) -> Amount:
+def read_quantity(text: str, asked: RequestedQuantity) -> ParsedQuantity:
     """Return the number of an answer: of an equation the last, if all of it agrees.
 
     Raises:
         Unreadable: it is no number, or more than one.
     """
-    if len(text) > _MOST_LETTERS or (asked.literal and not _LITERAL.fullmatch(text)):
-        raise Unreadable(f"{asked.wanted}, found {text.strip()[:40]!r:.60}")
+    if len(text) > _MOST_LETTERS or (asked.is_literal and not _LITERAL.fullmatch(text)):
+        raise UnreadableAnswer(f"{asked.expected_form}, found {text.strip()[:40]!r:.60}")
     text = re.sub(r"^(\s*)\u2013", r"\1-", text.translate(_SAME))
     text = _ABOUT.sub(lambda word: " " * len(word[0]), text)
-    sides, start = list[Amount](), 0
+    sides, start = list[ParsedQuantity](), 0
     for equals in _EQUALS.finditer(text):
         if text[: equals.start()].strip():
             side = text[start : equals.start()]
@@ -259,15 +263,17 @@ def read(text: str, asked: Asked) -> Amount:
         in_its_unit = one._replace(value=one.value * last.size)
         if not _agree(one, last) and (one.unit or not _agree(in_its_unit, last)):
             shown = " ".join(text.split())
-            raise Unreadable(f"two numbers in {shown:.60} are not equal; write one of them")
+            raise UnreadableAnswer(f"two numbers in {shown:.60} are not equal; write one of them")
     return last
 
 
-def _amount(text: str, asked: Asked) -> Amount:
+def _amount(text: str, asked: RequestedQuantity) -> ParsedQuantity:
     """Return the value of arithmetic with units in it, or with one behind it."""
     if found := _RANGE.match(text):
         two = found[0].strip()
-        raise Unreadable(f"{two:.40} may be two numbers; write one, and a minus between spaces")
+        raise UnreadableAnswer(
+            f"{two:.40} may be two numbers; write one, and a minus between spaces"
+        )
     tokens, end = _tokens(text, asked)
     units = [token for token in tokens if token.unit]
     size = 1.0
@@ -281,39 +287,43 @@ def _amount(text: str, asked: Asked) -> Amount:
         scaled = _value(tokens, text, end, asked, scales)
         expected = value * scales[asked.unit]
     except (ArithmeticError, TypeError, ValueError):  # TypeError: a root of what is negative
-        raise Unreadable(f"{text.strip()[:40]} is no number") from None
+        raise UnreadableAnswer(f"{text.strip()[:40]} is no number") from None
     if rest:
         raise _no_unit(rest, asked, end)
     is_pure = asked.any_noun and math.isclose(scaled, value, rel_tol=1e-12)
     if units and not is_pure and not math.isclose(scaled, expected, rel_tol=1e-12):
         if len(units) == 1:
             raise _no_unit(text[units[0].at : end].strip(), asked, units[0].at)
-        raise Unreadable(f"the units of {text.strip():.60} do not make {asked.unit}")
+        raise UnreadableAnswer(f"the units of {text.strip():.60} do not make {asked.unit}")
     if not math.isfinite(value):
-        raise Unreadable("a quantity is a finite number, 0 or more")
+        raise UnreadableAnswer("a quantity is a finite number, 0 or more")
     numbers = [token for token in tokens if token.sign == "number"]
     digit = 0.0
     if len(numbers) == 1 and numbers[0].value:
         digit = numbers[0].digit * abs(value / numbers[0].value)
-    return Amount(value, asked.unit if units else "", size, digit)
+    return ParsedQuantity(value, asked.unit if units else "", size, digit)
 
 
-def _tokens(text: str, asked: Asked) -> tuple[list[_Token], int]:
+def _tokens(text: str, asked: RequestedQuantity) -> tuple[list[_Token], int]:
     """Return the tokens that a text begins with, and where they end; no remarks."""
     found, at = list[_Token](), 0
     while (at := len(text) - len(text[at:].lstrip())) < len(text):
         is_behind = bool(found) and found[-1].sign in {"number", "unit", ")"}
-        remark = _REMARK.match(text, at) if is_behind and not asked.literal else None
+        remark = _REMARK.match(text, at) if is_behind and not asked.is_literal else None
         if remark and (found[-1].sign == "unit" or not _ARITHMETIC.fullmatch(remark[1])):
             at = remark.end()
         elif token := _TOKEN.match(text, at):
             found += _read_token(token)
             at = token.end()
             many = _MULTIPLE.match(text, at) if token["number"] else None
-            if many and (size := asked.multiple(many[1])):
+            if many and (size := asked.multiplier(many[1])):
                 found.append(_Token("unit", at, size))
                 at = many.end()
-        elif is_behind and (words := _UNIT.match(text, at)) and (factor := asked.factor(words[0])):
+        elif (
+            is_behind
+            and (words := _UNIT.match(text, at))
+            and (factor := asked.unit_factor(words[0]))
+        ):
             if factor != (1.0, ""):
                 found.append(_Token("unit", at, *factor))
             at = words.end()
@@ -331,7 +341,7 @@ def _read_token(token: re.Match[str]) -> list[_Token]:
         power = float(token["raised"].translate(_RAISED))
         return [_Token("**", at), _Token("number", at, power)]
     if (commas := _COMMAS.match(token.string, at)) and commas.end() > token.end():
-        raise Unreadable(
+        raise UnreadableAnswer(
             f"{commas[0]:.30} reads as two numbers; write {commas[0].replace(',', '.', 1):.30},"
             " and commas only between groups of three digits",
             column=at,
@@ -344,7 +354,7 @@ def _read_token(token: re.Match[str]) -> list[_Token]:
 
 
 def _value(
-    tokens: list[_Token], text: str, end: int, asked: Asked, scales: Mapping[str, float]
+    tokens: list[_Token], text: str, end: int, asked: RequestedQuantity, scales: Mapping[str, float]
 ) -> float:
     """Return the value of the arithmetic.
 
@@ -359,12 +369,12 @@ def _value(
         elif token.sign == "(":
             value = expression(1)
             if left.pop().sign != ")":
-                raise Unreadable("expected ) after what ( began", column=token.at)
+                raise UnreadableAnswer("expected ) after what ( began", column=token.at)
         elif token.sign == "number":
             value = token.value
         else:
             found = text[token.at :].strip()[:40]
-            raise Unreadable(f"{asked.wanted}, found {found!r:.60}", column=token.at)
+            raise UnreadableAnswer(f"{asked.expected_form}, found {found!r:.60}", column=token.at)
         while (known := _OPERATIONS.get(left[-1].sign)) and known[0] >= least:
             token = left.pop()
             if token.sign in {"unit", "whole"}:
@@ -377,11 +387,11 @@ def _value(
     if len(left) > 1:
         at = left[-1].at
         hint = "; write * for a product" if left[-1].sign == "(" else ""
-        raise Unreadable(f"did not expect {text[at:].split()[0]:.20} here{hint}", column=at)
+        raise UnreadableAnswer(f"did not expect {text[at:].split()[0]:.20} here{hint}", column=at)
     return float(value)
 
 
-def _agree(one: Amount, other: Amount) -> bool:
+def _agree(one: ParsedQuantity, other: ParsedQuantity) -> bool:
     """Return True if two numbers are equal, as exactly as they are written."""
     larger = max(abs(one.value), abs(other.value))
     within = min(max(one.digit, other.digit, _AGREE * larger), larger / 2)
@@ -407,7 +417,7 @@ def _stem(word: str) -> str:
     return re.sub("(?:ies|y|es|e|s)$", "", word)
 
 
-def _no_unit(named: str, asked: Asked, column: int) -> Unreadable:
+def _no_unit(named: str, asked: RequestedQuantity, column: int) -> UnreadableAnswer:
     """Say why what stands behind a number is no unit of the answer."""
     named = re.split(r"[*(,;]|(?<!per)\s+(?!per\b)", named)[0]  # the first is enough
     what, known = UNITS[asked.unit]
@@ -420,4 +430,4 @@ def _no_unit(named: str, asked: Asked, column: int) -> Unreadable:
         wrong = f"is {what}, which {named[:20]} is not; units are {listed}"
     elif asked.unit == "B" and _BITS.fullmatch(named):
         wrong = f"{named} is no unit here; GB is 1e9 bytes, GiB is 2**30, and Gb would be bits"
-    return Unreadable(wrong, column=column)
+    return UnreadableAnswer(wrong, column=column)

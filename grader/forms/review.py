@@ -5,15 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from grader.forms.base import Form, Material, Unread, Unreadable, as_word, comment, read, refuse
+from grader.forms.base import (
+    Form,
+    Material,
+    UnreadableAnswer,
+    UnreadLines,
+    as_word,
+    comment_lines,
+    raise_or_collect,
+    read_answers,
+)
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
-from grader.model.spec import Path, Spec
+from grader.model.spec import KeyPath, Spec
 
 APPROVE = "approve"
 
 
-class Review(Form):
+class ReviewForm(Form):
     """A function of no arguments gives the dict of what was written: a reason by line, approve."""
 
     def starter(self, spec: Spec) -> bytes:
@@ -21,7 +30,7 @@ class Review(Form):
         reasons = [
             line
             for name, text in spec.reasons.items()
-            for line in comment(f"{name}: {text}", "    ")
+            for line in comment_lines(f"{name}: {text}", "    ")
         ]
         head = "# For each line of the diff that is wrong: its number = the reason, one of"
         return "\n".join([head, *reasons, "", "# yes or no", f"{APPROVE} = ?", ""]).encode()
@@ -40,39 +49,39 @@ class Review(Form):
         return _program({str(f.lines[0]): f.reason for f in faults} | {APPROVE: "no"}, spec)
 
     def program(
-        self, text: bytes, question: Question, unread: Unread = None, *, literal: bool = False
+        self, text: bytes, question: Question, unread: UnreadLines = None, *, literal: bool = False
     ) -> bytes:
         """A function that gives what was written."""
         spec = question.spec
-        marks = numbered(spec.diff)
+        marks = line_marks(spec.diff)
         names = [APPROVE, *map(str, range(1, len(marks) + 1))]
-        found, faults = dict[str, str](), list[Unreadable]()
+        found, faults = dict[str, str](), list[UnreadableAnswer]()
         reasons = ", ".join(spec.reasons)
         words = [*spec.reasons, "yes", "no"]
         expected = f"LINE = REASON (lines: 1 to {len(marks)}; reasons: {reasons})"
-        written = read(text, names, needed=[APPROVE], expected=expected, unread=unread,
+        written = read_answers(text, names, needed=[APPROVE], expected=expected, unread=unread,
                        literal=literal, words=words)  # fmt: skip
         for name, given in written.items():
             value = given.value
             if not literal:
                 value = as_word(value, words)
-            with given.read(faults=faults):
+            with given.collect_errors(faults=faults):
                 if name == APPROVE:
                     if value not in {"yes", "no"}:
-                        raise Unreadable(f"{APPROVE}: expected yes or no, found {value[:40]}")
+                        raise UnreadableAnswer(f"{APPROVE}: expected yes or no, found {value[:40]}")
                 elif value not in spec.reasons:
-                    raise Unreadable(f"{value[:40]} is no reason; reasons are {reasons}")
+                    raise UnreadableAnswer(f"{value[:40]} is no reason; reasons are {reasons}")
                 elif marks[int(name) - 1] == "-":
-                    raise Unreadable(f"line {name} was removed and cannot be wrong any more")
+                    raise UnreadableAnswer(f"line {name} was removed and cannot be wrong any more")
                 found[name] = value
-        refuse(faults, unread)
+        raise_or_collect(faults, unread)
         if APPROVE not in found and unread is None:
-            raise Unreadable(f"{APPROVE} has no answer yet; write {APPROVE} = yes or no")
+            raise UnreadableAnswer(f"{APPROVE} has no answer yet; write {APPROVE} = yes or no")
         return _program(found, spec) if found else b""
 
-    def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
+    def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
         """A diff without lines, reasons that no fault has, and faults in lines there are not."""
-        marks = numbered(spec.diff)
+        marks = line_marks(spec.diff)
         if not spec.diff or not spec.reasons:
             yield ("form",), "expected diff and reasons, which a review is about"
         wrong = [
@@ -89,7 +98,7 @@ class Review(Form):
                     yield ("diff",), f"expected a line {line}, which {check} calls wrong"
 
 
-def numbered(diff: str) -> list[str]:
+def line_marks(diff: str) -> list[str]:
     """The mark of every line of a diff: " ", "+" or "-"."""
     return [line[:1] or " " for line in diff.splitlines()]
 

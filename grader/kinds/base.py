@@ -27,7 +27,7 @@ else:
 
     api = _Toolkit()
 
-__all__ = ["Check", "CheckResult", "Count", "Kind", "Trial", "Written", "api"]
+__all__ = ["CaseTrial", "Check", "CheckResult", "Count", "Kind", "WrittenAnswerKind", "api"]
 
 K = TypeVar("K", bound=Check)
 
@@ -41,7 +41,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial(Generic[K]):
+class CaseTrial(Generic[K]):
     """A check on one case, with the submission of an evaluation."""
 
     evaluation: api.Evaluation
@@ -53,46 +53,48 @@ class Trial(Generic[K]):
         return self.evaluation.steps(self.check.run)
 
     @property
-    def observed(self) -> api.Outcome:
-        return self.evaluation.observed(self.check.run, self.case)
+    def submission_outcome(self) -> api.Outcome:
+        return self.evaluation.submission_outcome(self.check.run, self.case)
 
     @property
-    def truth(self) -> api.Outcome:
-        return self.evaluation.truth(self.check.run, self.case)
+    def reference_outcome(self) -> api.Outcome:
+        return self.evaluation.reference_outcome(self.check.run, self.case)
 
-    def given(self, name: str) -> api.Value:
+    def submission_result(self, name: str) -> api.Value:
         """A result of the submission; None where there is none."""
-        return self.observed.values.get(name)
+        return self.submission_outcome.values.get(name)
 
     def inputs(self, **how: Any) -> api.Inputs:  # noqa: ANN401 see Evaluation.inputs
         return self.evaluation.inputs(self.case, self.check.run, **how)
 
-    def fault(self, name: str, outcome: api.Outcome, **how: Any) -> api.Fault | None:  # noqa: ANN401
+    def find_mismatch(
+        self, name: str, outcome: api.Outcome, **how: Any
+    ) -> api.ResultMismatch | None:  # noqa: ANN401
         """How a result in an outcome differs from the reference's; see `compare.fault_of`."""
-        return api.fault_of(self.evaluation, self.check.run, self.case, name, outcome, **how)
+        return api.find_mismatch(self.evaluation, self.check.run, self.case, name, outcome, **how)
 
-    def effects(self, outcome: api.Outcome, *, shared: bool = False) -> Iterator[str]:
+    def side_effects(self, outcome: api.Outcome, *, shared: bool = False) -> Iterator[str]:
         """What steps did beside returning results, and the reference's do not, in words."""
-        truth, ours = self.truth, self.check.compared
+        truth, ours = self.reference_outcome, self.check.compared_results
         for index, name in outcome.changed:
             if (index, name) not in truth.changed:
-                yield f"{self.who(index)} changes its caller's {name}"
+                yield f"{self.function_name(index)} changes its caller's {name}"
         for result, name in outcome.shared if shared else ():
             if result in ours and (result, name) not in truth.shared:
                 yield f"{result} shares its memory with {name}: writing to one changes the other"
         for result, index in outcome.stale:
             if result in ours and (result, index) not in truth.stale:
-                yield f"{result} is changed afterwards by {self.who(index)}"
+                yield f"{result} is changed afterwards by {self.function_name(index)}"
 
-    def who(self, index: int) -> str:
+    def function_name(self, index: int) -> str:
         """The function that a step calls; the last one's where there is no such step."""
         step = self.steps[index if 0 <= index < len(self.steps) else -1]
         named = {"torch": "your backward", "driver": "your code", "judge": "your code"}
         return named.get(step.owner, step.function)
 
-    def wrong(self, sentence: str, **more: Any) -> api.Finding:  # noqa: ANN401 fields of a Finding
+    def failing_finding(self, sentence: str, **more: Any) -> api.CaseFinding:  # noqa: ANN401 fields of a Finding
         """A finding whose sentence ends with the name of the case."""
-        return api.Finding(f"{sentence} (case {self.case.name})", **more)
+        return api.CaseFinding(f"{sentence} (case {self.case.name})", **more)
 
 
 class Kind(Generic[K]):
@@ -109,72 +111,78 @@ class Kind(Generic[K]):
     needs_drawn_inputs: ClassVar[bool] = False  # fixed ones could be remembered
     judges_values: ClassVar[bool] = False  # by themselves: zeros or ones should not pass
     is_law: ClassVar[bool] = False  # it holds whatever the values are, so that others see it first
-    only_course: ClassVar[bool] = False  # of a series: where it goes, not each of its values
+    compares_final_value_only: ClassVar[bool] = (
+        False  # of a series: where it goes, not each of its values
+    )
     hides_expected: ClassVar[bool] = False  # an estimate: what is right is not shown before a pass
-    timed: ClassVar[bool] = False  # on the reference only in an audit, and never on mutants
-    long_limit: ClassVar[bool] = False  # a call that hangs is stopped late
-    slow: ClassVar[bool] = False  # to observe: the others rule most ideas out
+    is_timed: ClassVar[bool] = False  # on the reference only in an audit, and never on mutants
+    stops_late: ClassVar[bool] = False  # a call that hangs is stopped late
+    is_slow_to_observe: ClassVar[bool] = False  # to observe: the others rule most ideas out
     shows_measurement: ClassVar[bool] = False  # what it measured is worth a line of a pass
-    always_said: ClassVar[bool] = False  # it fails: that is worth a line of its own
-    missed: ClassVar[str] = "missed"  # the word for a stretch that is not reached
+    always_reported: ClassVar[bool] = False  # it fails: that is worth a line of its own
+    missed_stretch_word: ClassVar[str] = "missed"  # the word for a stretch that is not reached
 
-    def carry_out(self, evaluation: api.Evaluation, check: K) -> CheckResult:
+    def run_check(self, evaluation: api.Evaluation, check: K) -> CheckResult:
         """Try the evaluation's submission on every case of the check.
 
         Raises:
             Stopped: the submission's process is gone; its result says how.
             BankFault: the reference or the spec fails.
         """
-        return api.tally(evaluation, check, lambda case: self._look(Trial(evaluation, check, case)))
+        return api.judge_all_cases(
+            evaluation, check, lambda case: self._look(CaseTrial(evaluation, check, case))
+        )
 
-    def _look(self, trial: Trial[K]) -> api.Finding | None:
+    def _look(self, trial: CaseTrial[K]) -> api.CaseFinding | None:
         """What is wrong on one case; wherever values are judged, side effects are as well."""
         found = self.judge(trial)
-        effect = next(trial.effects(trial.observed), None) if self.judges_values else None
+        effect = (
+            next(trial.side_effects(trial.submission_outcome), None) if self.judges_values else None
+        )
         if effect is None:
             return found
         if found is None or found.verdict is Verdict.PASS:
-            return trial.wrong(effect, effect=True)
+            return trial.failing_finding(effect, effect=True)
         where = f" in case {trial.case.name}" if found.subject else ""
         return replace(found, sentence=f"{effect}, and {found.sentence}{where}", subject="")
 
-    def judge(self, trial: Trial[K]) -> api.Finding | None:
+    def judge(self, trial: CaseTrial[K]) -> api.CaseFinding | None:
         """What is wrong on one case, or was measured there; what it raises, the submission did."""
         raise NotImplementedError
 
     # -- diagnosis --------------------------------------------------------------------------
 
-    def is_observed(self, check: K) -> bool:
+    def uses_observation(self, check: K) -> bool:
         """Whether ideas are recognized by `observe`, rather than by the values of `compared`."""
-        return type(self).observe is not Kind.observe and self.decides_anywhere(check)
+        return type(self).observe is not Kind.observe and self.decides_on_every_machine(check)
 
-    def observe(self, trial: Trial[K]) -> Any:  # noqa: ANN401
+    def observe(self, trial: CaseTrial[K]) -> Any:  # noqa: ANN401
         """What the submission shows on one case: a result, a `Count`, a text or None."""
-        return next(trial.effects(trial.observed), None)
+        return next(trial.side_effects(trial.submission_outcome), None)
 
-    def share(self, trial: Trial[K]) -> float | None:  # noqa: ARG002
+    def budget_share(self, trial: CaseTrial[K]) -> float | None:  # noqa: ARG002
         """How much of its budget the submission takes on one case; None where there is none."""
         return None
 
-    def by_style(self, check: K) -> bool:  # noqa: ARG002
+    def varies_with_style(self, check: K) -> bool:  # noqa: ARG002
         """Whether what is observed depends on how an idea is written, as peaks of memory do."""
         return False
 
     # -- audit ------------------------------------------------------------------------------
 
-    def decides_anywhere(self, check: K) -> bool:  # noqa: ARG002
+    def decides_on_every_machine(self, check: K) -> bool:  # noqa: ARG002
         """Whether it can turn a submission down on every machine."""
-        return not self.timed
+        return not self.is_timed
 
-    def layouts(self, check: K) -> tuple[str, ...]:  # noqa: ARG002
+    def layouts_tried(self, check: K) -> tuple[str, ...]:  # noqa: ARG002
         """The layouts of arrays that it tries."""
         return ()
 
 
-class Written(Kind[K]):
+class WrittenAnswerKind(Kind[K]):
     """A kind that judges what a person has written: it looks once, and speaks of no case."""
 
-    def carry_out(self, evaluation: api.Evaluation, check: K) -> CheckResult:
+    def run_check(self, evaluation: api.Evaluation, check: K) -> CheckResult:
         first = evaluation.cases_of(check)[0].name
-        found = super().carry_out(evaluation, check.model_copy(update={"cases": first}))
+        found = super().run_check(evaluation, check.model_copy(update={"cases": first}))
         return replace(found, cases=(), failing=(), case_line="", about="", inputs={})

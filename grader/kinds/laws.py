@@ -20,15 +20,15 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from grader.cases.recipe import free_names, producing
-from grader.kinds.base import Kind, Trial, api
-from grader.model.numerals import number, shape_text
+from grader.cases.recipe import run_inputs, steps_producing
+from grader.kinds.base import CaseTrial, Kind, api
+from grader.model.numerals import format_number, format_shape
 from grader.model.question import Step
-from grader.model.spec import Mention, Name, Show, TolerantCheck, key
+from grader.model.spec import Name, NameReference, Show, TolerantCheck, yaml_key
 
 RELATIVE = 1e-7
-ESTIMATES = 20.0
-Entry = Annotated[
+ESTIMATED_ERRORS = 20.0
+ResultEntry = Annotated[
     str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\[[A-Za-z0-9_]+\])?$", max_length=60)
 ]
 
@@ -37,35 +37,35 @@ class GradcheckCheck(TolerantCheck):
     """Gradients agree with differences of the reference's forward."""
 
     kind: Literal["gradcheck"]
-    loss: Name = key(
+    loss: Name = yaml_key(
         "The result that is differentiated, numerically, in the reference; loss, or "
         "else the y of which grad_y is an input.",
         "",
     )
-    cotangent: Name | None = key(
+    cotangent: Name | None = yaml_key(
         "The input that the loss is contracted with, where it is an array.", None
     )
-    gradients: dict[Name, Entry] = key(
+    gradients: dict[Name, ResultEntry] = yaml_key(
         "By input, the result that should be its gradient, or an entry of one, "
         "grads[w] or grads[0], which needs quotes inside {}; the grad_x of every input x.",
         {},
     )
-    kinks: bool = key(
+    kinks: bool = yaml_key(
         "Whether the loss has kinks, as a maximum has: steps then stay below a quarter "
         "of the smallest gap between two values of an input.",
         False,
     )
 
     @property
-    def wanted(self) -> tuple[str, ...]:
-        return (self.loss, *self.compared)
+    def required_results(self) -> tuple[str, ...]:
+        return (self.loss, *self.compared_results)
 
     @property
-    def compared(self) -> tuple[str, ...]:
+    def compared_results(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name.partition("[")[0] for name in self.gradients.values()))
 
-    def filled(self, steps: Sequence[Step]) -> Self:
-        made, taken = [name for step in steps for name in step.targets], free_names(steps)
+    def with_default_results(self, steps: Sequence[Step]) -> Self:
+        made, taken = [name for step in steps for name in step.targets], run_inputs(steps)
         arriving = {name: f"grad_{name}" for name in made if f"grad_{name}" in taken}
         loss = self.loss or "loss" * ("loss" in made) or next(iter(arriving), "")
         wrt = {name: f"grad_{name}" for name in taken if f"grad_{name}" in made}
@@ -73,72 +73,78 @@ class GradcheckCheck(TolerantCheck):
         found = {"loss": loss, "cotangent": cotangent, "gradients": self.gradients or wrt}
         return self.model_copy(update=found)
 
-    def mentions(self) -> Iterator[Mention]:
-        yield from super().mentions()
+    def referenced_names(self) -> Iterator[NameReference]:
+        yield from super().referenced_names()
         for name in self.gradients:
-            yield Mention(("gradients", name), name, "input")
+            yield NameReference(("gradients", name), name, "input")
         if self.cotangent is not None:
-            yield Mention(("cotangent",), self.cotangent, "input")
+            yield NameReference(("cotangent",), self.cotangent, "input")
         if self.loss:
-            yield Mention(("loss",), self.loss, "result")
+            yield NameReference(("loss",), self.loss, "result")
         for name, gradient in self.gradients.items():
-            yield Mention(("gradients", name), gradient.partition("[")[0], "result")
+            yield NameReference(("gradients", name), gradient.partition("[")[0], "result")
 
-    def lacks(self) -> str:
+    def missing_configuration(self) -> str:
         return "" if self.gradients and self.loss else "a loss and gradients"
 
 
-class Gradcheck(Kind[GradcheckCheck]):
+class GradcheckKind(Kind[GradcheckCheck]):
     """Compare every gradient of the check on every case."""
 
     keys = GradcheckCheck
     judges_values = True
     is_law = True
 
-    def judge(self, trial: Trial[GradcheckCheck]) -> api.Finding | None:
-        np, check, case, values = api.np, trial.check, trial.case, trial.observed.values
+    def judge(self, trial: CaseTrial[GradcheckCheck]) -> api.CaseFinding | None:
+        np, check, case, values = api.np, trial.check, trial.case, trial.submission_outcome.values
         numeric = _differences(trial)
         for wrt, name in check.gradients.items():
             want, error = (np.asarray(numeric[wrt][key], np.float64) for key in ("value", "error"))
             value = _entry(values, name)
-            got = api.floats(value)
+            got = api.to_floats(value)
             if got is None or got.shape != want.shape:
-                found, wanted = api.describe(value), shape_text(want.shape)
-                return trial.wrong(f"{name} is {found}, expected floats of shape {wanted}")
-            scale = api.largest(want)
+                found, wanted = api.describe_value(value), format_shape(want.shape)
+                return trial.failing_finding(
+                    f"{name} is {found}, expected floats of shape {wanted}"
+                )
+            scale = api.largest_magnitude(want)
             whole = name.partition("[")[0]
-            allowed = np.maximum(RELATIVE * scale + ESTIMATES * error, _floor(trial, whole, scale))
+            allowed = np.maximum(
+                RELATIVE * scale + ESTIMATED_ERRORS * error, _floor(trial, whole, scale)
+            )
             tolerance = check.tolerance
-            if tolerance is not None and tolerance.covers(whole):
-                allowed = np.maximum(allowed, api.tolerated(tolerance, want))
+            if tolerance is not None and tolerance.applies_to(whole):
+                allowed = np.maximum(allowed, api.allowed_by_check(tolerance, want))
             with np.errstate(invalid="ignore"):  # at -inf there is no difference
                 wrong = np.isfinite(want) & ~(np.abs(got - want) <= allowed)
-            fault = api.report(name, got, want, wrong, allowed)
+            fault = api.mismatch_of_entries(name, got, want, wrong, allowed)
             if fault is not None:
                 count = f"{fault.wrong} of {fault.total} entries"
-                return api.Finding(
+                return api.CaseFinding(
                     f"{name} disagrees with differences of the forward in {count}",
-                    mismatch=fault.mismatch(case.name),
-                    exhibit=api.grids(trial.evaluation, case, fault, Show(), check.run),
+                    mismatch=fault.to_report(case.name),
+                    exhibit=api.make_grids(trial.evaluation, case, fault, Show(), check.run),
                     subject=name if name == whole else "",
                 )
         return None
 
 
-def _differences(trial: Trial[GradcheckCheck]) -> Mapping[str, Mapping[str, api.Array]]:
+def _differences(trial: CaseTrial[GradcheckCheck]) -> Mapping[str, Mapping[str, api.Array]]:
     """By input, the numerical gradient of <cotangent, loss> and its estimated error, once."""
     evaluation, check, case = trial.evaluation, trial.check, trial.case
 
     def measured() -> Mapping[str, Mapping[str, api.Array]]:
-        steps = producing(trial.steps, check.loss)
+        steps = steps_producing(trial.steps, check.loss)
         every = trial.inputs(mode=api.PRECISE)
         cotangent = None
         if check.cotangent is not None:
-            cotangent = api.array_of(evaluation.drawn(case)[check.cotangent]).astype(api.np.float64)
+            cotangent = api.to_array(evaluation.drawn_inputs(case)[check.cotangent]).astype(
+                api.np.float64
+            )
         with api.blame_bank(f"the reference cannot be differentiated on case {case.name}"):
-            return evaluation.reference.gradients(
+            return evaluation.reference.numerical_gradients(
                 steps,
-                {name: every[name] for name in free_names(steps)},
+                {name: every[name] for name in run_inputs(steps)},
                 wrt=list(check.gradients),
                 of=check.loss,
                 cotangent=cotangent,
@@ -152,113 +158,119 @@ class ConservationCheck(TolerantCheck):
     """A sum of a result equals that of something else."""
 
     kind: Literal["conservation"]
-    sum: Name = key("The result that is added up.")
-    over: list[int] = key("Along these axes; entry by entry if not given.", [])
-    equals: Name | int | float = key(
+    sum: Name = yaml_key("The result that is added up.")
+    over: list[int] = yaml_key("Along these axes; entry by entry if not given.", [])
+    equals: Name | int | float = yaml_key(
         "What it must equal: a number, or the sum along the same axes of an input, or "
         "of another result of the same submission."
     )
 
     @property
-    def wanted(self) -> tuple[str, ...]:
+    def required_results(self) -> tuple[str, ...]:
         return (self.sum, self.equals) if isinstance(self.equals, str) else (self.sum,)
 
     @property
-    def compared(self) -> tuple[str, ...]:
+    def compared_results(self) -> tuple[str, ...]:
         return ()
 
-    def mentions(self) -> Iterator[Mention]:
-        yield from super().mentions()
+    def referenced_names(self) -> Iterator[NameReference]:
+        yield from super().referenced_names()
         if isinstance(self.equals, str):
-            yield Mention(("equals",), self.equals, "input or result")
-        yield Mention(("sum",), self.sum, "result")
+            yield NameReference(("equals",), self.equals, "input or result")
+        yield NameReference(("sum",), self.sum, "result")
 
 
-class Conservation(Kind[ConservationCheck]):
+class ConservationKind(Kind[ConservationCheck]):
     """Compare the sums on every case."""
 
     keys = ConservationCheck
     judges_values = True
     is_law = True
 
-    def judge(self, trial: Trial[ConservationCheck]) -> api.Finding | None:
+    def judge(self, trial: CaseTrial[ConservationCheck]) -> api.CaseFinding | None:
         np, check, case = api.np, trial.check, trial.case
-        observed = trial.given(check.sum)
-        got = api.floats(observed)
+        observed = trial.submission_result(check.sum)
+        got = api.to_floats(observed)
         if got is None:
-            return trial.wrong(f"{check.sum} is {api.describe(observed)}, expected floats")
-        right, axes = trial.truth.values, tuple(check.over)
-        known = api.array_of(right[check.sum])
+            return trial.failing_finding(
+                f"{check.sum} is {api.describe_value(observed)}, expected floats"
+            )
+        right, axes = trial.reference_outcome.values, tuple(check.over)
+        known = api.to_array(right[check.sum])
         _require(check.sum, known.shape, axes)
         if got.shape != known.shape:
-            has, needs = shape_text(got.shape), shape_text(known.shape)
-            return trial.wrong(f"{check.sum} has shape {has}, expected {needs}")
+            has, needs = format_shape(got.shape), format_shape(known.shape)
+            return trial.failing_finding(f"{check.sum} has shape {has}, expected {needs}")
         if not np.isfinite(got).all():
-            return trial.wrong(f"{check.sum} holds NaN or infinity")
+            return trial.failing_finding(f"{check.sum} holds NaN or infinity")
         total = np.asarray(got.sum(axis=axes))
         if isinstance(check.equals, str):
-            drawn = trial.evaluation.drawn(case)
+            drawn = trial.evaluation.drawn_inputs(case)
             own = check.equals not in drawn
-            other = api.array_of((right if own else drawn)[check.equals])
+            other = api.to_array((right if own else drawn)[check.equals])
             _require(check.equals, other.shape, axes)
             if own:
-                given = trial.given(check.equals)
-                mine = api.floats(given)
+                given = trial.submission_result(check.equals)
+                mine = api.to_floats(given)
                 if mine is None or mine.shape != other.shape:
-                    needs = f"expected floats of shape {shape_text(other.shape)}"
-                    return trial.wrong(f"{check.equals} is {api.describe(given)}, {needs}")
+                    needs = f"expected floats of shape {format_shape(other.shape)}"
+                    return trial.failing_finding(
+                        f"{check.equals} is {api.describe_value(given)}, {needs}"
+                    )
                 other = mine
             want = np.asarray(np.asarray(other, np.float64).sum(axis=axes))
             what = f"the sum of {check.equals}"
         else:
             want = np.full(total.shape, float(check.equals))
-            what = number(float(check.equals))
+            what = format_number(float(check.equals))
         if total.shape != want.shape:
             of = f"of {check.sum} and of {check.equals} over {list(axes)}"
-            raise api.BankFault(f"the sums {of} differ in shape")
+            raise api.BankProgramError(f"the sums {of} differ in shape")
         sizes = np.abs(got).sum(axis=axes), np.abs(want)
         scale = sum(float(np.max(size, initial=0.0)) for size in sizes)
         epsilon = {"float32": 2.0**-23, "bfloat16": 2.0**-7}.get(case.dtype, 2.0**-52)
         share = max(RELATIVE if case.dtype == "float64" else 0.0, 64 * epsilon)
-        floor = _floor(trial, check.sum, api.largest(known))
+        floor = _floor(trial, check.sum, api.largest_magnitude(known))
         allowed = np.asarray(np.full(want.shape, max(share * scale, floor)))
-        if check.tolerance is not None and check.tolerance.covers(check.sum):
-            allowed = np.asarray(np.maximum(allowed, api.tolerated(check.tolerance, want)))
-        fault = api.report(check.sum, total, want, ~(np.abs(total - want) <= allowed))
+        if check.tolerance is not None and check.tolerance.applies_to(check.sum):
+            allowed = np.asarray(np.maximum(allowed, api.allowed_by_check(check.tolerance, want)))
+        fault = api.mismatch_of_entries(check.sum, total, want, ~(np.abs(total - want) <= allowed))
         if fault is None or fault.index is None:
             return None
         if not axes and fault.index:
             count = f"{fault.wrong} of {fault.total} entries"
-            return api.Finding(
+            return api.CaseFinding(
                 f"{check.sum} is not {what.removeprefix('the sum of ')} in {count}",
-                mismatch=fault.mismatch(case.name),
-                exhibit=api.grids(trial.evaluation, case, fault, Show(), check.run),
+                mismatch=fault.to_report(case.name),
+                exhibit=api.make_grids(trial.evaluation, case, fault, Show(), check.run),
                 subject=check.sum,
             )
-        found, wanted = (number(float(sums[fault.index])) for sums in (total, want))
+        found, wanted = (format_number(float(sums[fault.index])) for sums in (total, want))
         where = f" at {list(fault.index)}" if fault.index else ""
-        return api.Finding(
+        return api.CaseFinding(
             f"{check.sum} summed over axes {list(axes)} is {found}, expected {what}, "
             f"{wanted}{where} in case {case.name}"
         )
 
-    def observe(self, trial: Trial[ConservationCheck]) -> api.Value:
-        return trial.given(trial.check.sum)
+    def observe(self, trial: CaseTrial[ConservationCheck]) -> api.Value:
+        return trial.submission_result(trial.check.sum)
 
 
 def _require(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
     """Raise BankFault where an array has not all of some axes, each once."""
     places = {axis % len(shape) for axis in axes if -len(shape) <= axis < len(shape)}
     if len(places) != len(axes):
-        raise api.BankFault(f"{name} of shape {shape_text(shape)} has no axes {list(axes)}")
+        raise api.BankProgramError(
+            f"{name} of shape {format_shape(shape)} has no axes {list(axes)}"
+        )
 
 
 def _floor(
-    trial: Trial[GradcheckCheck] | Trial[ConservationCheck], name: str, size: float
+    trial: CaseTrial[GradcheckCheck] | CaseTrial[ConservationCheck], name: str, size: float
 ) -> float:
     """What rounding may leave of the numbers that a result of some size is computed from."""
-    entered = api.entered(trial.evaluation, trial.check.run, trial.case, name)
-    return api.least(trial.case.dtype, size, entered)
+    entered = api.input_scale(trial.evaluation, trial.check.run, trial.case, name)
+    return api.minimum_tolerance(trial.case.dtype, size, entered)
 
 
 def _entry(values: Mapping[str, api.Value], name: str) -> api.Value:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from grader.kinds.base import Kind, Trial, api
-from grader.model.spec import Mention, Name, Show, TolerantCheck, key
+from grader.kinds.base import CaseTrial, Kind, api
+from grader.model.spec import Name, NameReference, Show, TolerantCheck, yaml_key
 
-FEWEST_DIGITS = 4  # right, for it to be worth saying how many are
+MIN_DIGITS = 4  # right, for it to be worth saying how many are
 
 
 class OutputsCheck(TolerantCheck):
@@ -17,59 +17,63 @@ class OutputsCheck(TolerantCheck):
 
     only_runs: ClassVar[bool] = True
     kind: Literal["outputs"]
-    of: Name | list[Name] = key("The results that it looks at; those that no later step takes.", "")
-    exact: bool = key("Whether nothing but the very same values will do.", False)
-    zeros: Literal["close", "exact"] = key(
+    of: Name | list[Name] = yaml_key(
+        "The results that it looks at; those that no later step takes.", ""
+    )
+    exact: bool = yaml_key("Whether nothing but the very same values will do.", False)
+    zeros: Literal["close", "exact"] = yaml_key(
         "With exact, entries that are 0 in the reference have to be exactly 0.", "close"
     )
-    show: Show = key("What to print next to a mismatch.", Show())
+    show: Show = yaml_key("What to print next to a mismatch.", Show())
 
-    def mentions(self) -> Iterator[Mention]:
-        yield from super().mentions()
+    def referenced_names(self) -> Iterator[NameReference]:
+        yield from super().referenced_names()
         for number, name in enumerate(self.show.beside):
-            yield Mention(("show", "beside", number), name, "input")
+            yield NameReference(("show", "beside", number), name, "input")
         for number, size in enumerate(self.show.window or []):
             if isinstance(size, str):
-                yield Mention(("show", "window", number), size, "input")
+                yield NameReference(("show", "window", number), size, "input")
 
-    def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        yield from super().faults()
+    def spec_errors(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        yield from super().spec_errors()
         if self.exact and self.tolerance is not None:
             yield ("tolerance",), "expected exact or a tolerance, found both"
         if self.exact and self.zeros == "exact":
             yield ("zeros",), "expected exact or zeros, found both; exact already includes zeros"
 
 
-class Outputs(Kind[OutputsCheck]):
+class OutputsKind(Kind[OutputsCheck]):
     """Compare every result of the check on every case."""
 
     keys = OutputsCheck
     judges_values = True
 
-    def judge(self, trial: Trial[OutputsCheck]) -> api.Finding | None:
+    def judge(self, trial: CaseTrial[OutputsCheck]) -> api.CaseFinding | None:
         check, zeros = trial.check, trial.check.zeros == "exact"
         for name in check.results:
-            fault = trial.fault(name, trial.observed, exact=check.exact, zeros=zeros, check=check)
+            fault = trial.find_mismatch(
+                name, trial.submission_outcome, exact=check.exact, zeros=zeros, check=check
+            )
             if fault is not None:
                 return _finding(trial, fault)
         return None
 
 
-def _finding(trial: Trial[OutputsCheck], fault: api.Fault) -> api.Finding:
+def _finding(trial: CaseTrial[OutputsCheck], fault: api.ResultMismatch) -> api.CaseFinding:
     """A fault with what to show of it."""
     evaluation, check, case = trial.evaluation, trial.check, trial.case
     sentence = fault.sentence
     if fault.kind == "values" and fault.arrays is not None and case.dtype == "float64":
         sentence += _precision(fault)
-    return api.Finding(
+    return api.CaseFinding(
         sentence,
-        mismatch=fault.mismatch(case.name),
-        exhibit=api.grids(evaluation, case, fault, check.show, check.run),
+        mismatch=fault.to_report(case.name),
+        exhibit=api.make_grids(evaluation, case, fault, check.show, check.run),
         subject=fault.result if fault.kind == "values" else "",
     )
 
 
-def _precision(fault: api.Fault) -> str:
+def _precision(fault: api.ResultMismatch) -> str:
     """To how many digits the wrong entries are right, where these are more than luck."""
     np = api.np
     assert fault.arrays is not None
@@ -77,6 +81,6 @@ def _precision(fault: api.Fault) -> str:
     got, want = (a[wrong].astype(np.float64) for a in (observed, wanted))
     with np.errstate(divide="ignore", invalid="ignore"):
         worst = float(np.max(np.abs(got - want) / np.abs(want)))
-    if not 0 < worst < 10.0**-FEWEST_DIGITS:
+    if not 0 < worst < 10.0**-MIN_DIGITS:
         return ""
     return f"; it is right to about {math.floor(-math.log10(worst))} digits"

@@ -21,17 +21,17 @@ import statistics
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from grader.kinds.base import Check, CheckResult, Kind, Trial, api
-from grader.model.numerals import times
+from grader.kinds.base import CaseTrial, Check, CheckResult, Kind, api
+from grader.model.numerals import format_ratio
 from grader.model.report import Verdict
-from grader.model.spec import Multiple, key
+from grader.model.spec import Multiple, yaml_key
 
-LEAD = 5
-CLEAR = 3.0  # times the allowed multiple, or one over it, from which on a pair counts twice
-MOST_PAIRS = 60
-FEWEST = 3  # pairs, however slow
+DECISIVE_LEAD = 5
+CLEAR_RATIO = 3.0  # times the allowed multiple, or one over it, from which on a pair counts twice
+MAX_PAIRS = 60
+MIN_PAIRS = 3  # pairs, however slow
 # Of the submission's CPU time: slow code need not prove it sixty times.
-ENOUGH_NANOSECONDS = 3_000_000_000
+MAX_RACE_NANOSECONDS = 3_000_000_000
 
 
 @dataclass(slots=True)
@@ -53,84 +53,91 @@ class Race:
         lead = 0
         for ratio in self.ratios:
             times_allowed = ratio / self.allowed
-            weight = 1 if 1 / CLEAR < times_allowed < CLEAR else 2
+            weight = 1 if 1 / CLEAR_RATIO < times_allowed < CLEAR_RATIO else 2
             lead += weight if times_allowed > 1 else -weight
         return lead
 
     @property
-    def decided(self) -> bool:
+    def is_decided(self) -> bool:
         """Whether one side leads by enough, or slow code has been tried often enough."""
-        enough = self.spent > ENOUGH_NANOSECONDS and len(self.ratios) >= FEWEST
-        return enough or abs(self.lead) >= LEAD
+        enough = self.spent > MAX_RACE_NANOSECONDS and len(self.ratios) >= MIN_PAIRS
+        return enough or abs(self.lead) >= DECISIVE_LEAD
 
 
 class PerformanceCheck(Check):
     """CPU time against the reference, measured in the same grade."""
 
     kind: Literal["performance"]
-    at_most: Multiple = key("How many times the reference's CPU time is allowed.")
+    at_most: Multiple = yaml_key("How many times the reference's CPU time is allowed.")
 
 
-class Performance(Kind[PerformanceCheck]):
+class PerformanceKind(Kind[PerformanceCheck]):
     """Race the submission against the reference."""
 
     keys = PerformanceCheck
     needs_drawn_inputs = True
-    timed = True
+    is_timed = True
     shows_measurement = True
-    missed = "slow"
+    missed_stretch_word = "slow"
 
-    def carry_out(self, evaluation: api.Evaluation, check: PerformanceCheck) -> CheckResult:
+    def run_check(self, evaluation: api.Evaluation, check: PerformanceCheck) -> CheckResult:
         wrong: list[str] = []
 
-        def judge(case: api.Case) -> api.Finding:
-            trial, race, name = Trial(evaluation, check, case), Race(check.at_most), None
-            if check.stretch and not evaluation.stretched:
+        def judge(case: api.Case) -> api.CaseFinding:
+            trial, race, name = CaseTrial(evaluation, check, case), Race(check.at_most), None
+            if check.stretch and not evaluation.measures_stretch:
                 name = _wrong_unforeseen(trial)
                 if name is None:
-                    return api.Finding("not measured", Verdict.SKIPPED)
+                    return api.CaseFinding("not measured", Verdict.SKIPPED)
             else:
                 cost = _exchange_cost(trial)
-                for pair in range(MOST_PAIRS):
+                for pair in range(MAX_PAIRS):
                     name = _pair(trial, race, pair, cost)
-                    if name is not None or race.decided:
+                    if name is not None or race.is_decided:
                         break
             if name is not None:
                 wrong.append(case.name)
-                return api.Finding(f"{name} is wrong on fresh inputs of case {case.name}")
+                return api.CaseFinding(f"{name} is wrong on fresh inputs of case {case.name}")
             return _decision(race, case)
 
-        result = api.tally(evaluation, check, judge)
+        result = api.judge_all_cases(evaluation, check, judge)
         # A wrong answer is wrong however fast: this decides even where speed is a stretch.
         return replace(result, stretch=False) if wrong else result
 
 
-def _decision(race: Race, case: api.Case) -> api.Finding:
+def _decision(race: Race, case: api.Case) -> api.CaseFinding:
     ratio = statistics.median(race.ratios)
     figures = {"ratio": ratio}
-    line = f"{times(ratio)} the reference's CPU time, {times(race.allowed)} allowed"
-    if race.lead >= LEAD:
-        exhibit = api.bars(times, ("yours", ratio), ("allowed", race.allowed))
-        return api.Finding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
-    verdict = Verdict.PASS if race.lead <= -LEAD else Verdict.INCONCLUSIVE
-    return api.Finding(line, verdict, figures=figures)
+    line = f"{format_ratio(ratio)} the reference's CPU time, {format_ratio(race.allowed)} allowed"
+    if race.lead >= DECISIVE_LEAD:
+        exhibit = api.make_bars(format_ratio, ("yours", ratio), ("allowed", race.allowed))
+        return api.CaseFinding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
+    verdict = Verdict.PASS if race.lead <= -DECISIVE_LEAD else Verdict.INCONCLUSIVE
+    return api.CaseFinding(line, verdict, figures=figures)
 
 
-def _wrong_unforeseen(trial: Trial[PerformanceCheck]) -> str | None:
+def _wrong_unforeseen(trial: CaseTrial[PerformanceCheck]) -> str | None:
     """A result that is wrong on inputs that nobody knows, if any; nothing is timed."""
-    evaluation, run, draw = trial.evaluation, trial.check.run, trial.evaluation.secret
+    evaluation, run, draw = trial.evaluation, trial.check.run, trial.evaluation.secret_draw
     found = evaluation.outcome(evaluation.submission, run, trial.case, draw_index=draw)
-    return next((n for n in evaluation.wanted[run] if trial.fault(n, found, draw_index=draw)), None)
+    return next(
+        (
+            n
+            for n in evaluation.wanted_results[run]
+            if trial.find_mismatch(n, found, draw_index=draw)
+        ),
+        None,
+    )
 
 
-def _pair(trial: Trial[PerformanceCheck], race: Race, pair: int, cost: int) -> str | None:
+def _pair(trial: CaseTrial[PerformanceCheck], race: Race, pair: int, cost: int) -> str | None:
     """Time both on fresh inputs, the order alternating; a result that is wrong there, if any."""
-    evaluation, case, draw_index = trial.evaluation, trial.case, trial.evaluation.secret + pair
-    want = evaluation.wanted[trial.check.run]
+    evaluation, case, draw_index = trial.evaluation, trial.case, trial.evaluation.secret_draw + pair
+    want = evaluation.wanted_results[trial.check.run]
     inputs = trial.inputs(draw_index=draw_index)
 
     def one(program: api.RemoteProgram) -> tuple[api.Outcome, int]:
-        outcome, nanoseconds = program.timed(trial.steps, inputs, want)
+        outcome, nanoseconds = program.run_timed(trial.steps, inputs, want)
         return outcome, max(1, nanoseconds - cost)
 
     def reference() -> tuple[api.Outcome, int]:
@@ -146,13 +153,13 @@ def _pair(trial: Trial[PerformanceCheck], race: Race, pair: int, cost: int) -> s
     for name in want:
         # The band is looked at once, and wherever the two are not the same at a glance.
         alike = api.same_value(found.values.get(name), right.values[name], case.dtype)
-        if (pair == 0 or not alike) and trial.fault(name, found, draw_index=draw_index):
+        if (pair == 0 or not alike) and trial.find_mismatch(name, found, draw_index=draw_index):
             return name
     return None
 
 
-def _exchange_cost(trial: Trial[PerformanceCheck]) -> int:
+def _exchange_cost(trial: CaseTrial[PerformanceCheck]) -> int:
     """CPU nanoseconds of sending a case there and back, measured on the trusted worker."""
     inputs = trial.inputs(draw_index=1)
     with api.blame_bank("the reference's worker fails"):
-        return min(trial.evaluation.reference.timed((), inputs, ())[1] for _ in range(3))
+        return min(trial.evaluation.reference.run_timed((), inputs, ())[1] for _ in range(3))

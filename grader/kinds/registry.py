@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from pydantic import Field, create_model
 
 from grader.kinds.base import Kind
-from grader.model.spec import Check, Part, Spec, unified
+from grader.model.spec import Check, Part, Spec, normalize_spec
 
 # The module of each; the class has its name.
 KINDS = {
@@ -28,12 +28,12 @@ KINDS = {
 
 
 @cache
-def get(name: str) -> Kind[Any]:
+def kind_named(name: str) -> Kind[Any]:
     """The kind of a name; one with every default where a report has a kind that is not there."""
     if name not in KINDS:
         return Kind()
     module = import_module(f"grader.kinds.{KINDS[name]}")
-    found: type[Kind[Any]] = getattr(module, name.title().replace("-", ""))
+    found: type[Kind[Any]] = getattr(module, name.title().replace("-", "") + "Kind")
     return found()
 
 
@@ -41,7 +41,7 @@ def spec_model(kinds: Iterable[str]) -> type[Spec]:
     """The model of a spec with checks of these kinds; names of other kinds are left out."""
     # A union of one is none, and pydantic says nothing of its discriminator.
     names = dict.fromkeys([*kinds, "outputs", "side-effects"])
-    return _spec_model(tuple(get(name).keys for name in names if name in KINDS))
+    return _spec_model(tuple(kind_named(name).keys for name in names if name in KINDS))
 
 
 @cache
@@ -53,13 +53,13 @@ def _spec_model(several: tuple[type[Check], ...]) -> type[Spec]:
     return create_model("Spec", __base__=Spec, __doc__=Spec.__doc__, parts=parts)
 
 
-def read(data: Mapping[str, Any]) -> Spec:
+def read_spec(data: Mapping[str, Any]) -> Spec:
     """The spec in parsed data, with or without `parts`.
 
     Raises:
         ValidationError: it is none.
     """
-    whole = unified(data)
+    whole = normalize_spec(data)
     checks = [check for part in _dicts(whole["parts"]) for check in _dicts(part.get("checks"))]
     kinds = dict.fromkeys(str(check.get("kind")) for check in checks)
     return spec_model(kinds).model_validate(whole)

@@ -7,7 +7,7 @@ from typing import Any
 
 from grader.cases import recipe
 from grader.kinds.registry import KINDS, spec_model
-from grader.model.spec import OF_A_PART, Check
+from grader.model.spec import PART_KEYS, Check
 
 Schema = dict[str, Any]
 
@@ -41,15 +41,15 @@ _MODIFIERS: dict[str, Schema] = {
 }
 
 
-def schema() -> str:
+def question_schema() -> str:
     """The schema, as it is written into a file."""
     whole: Schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     whole |= _with_names_checked(spec_model(KINDS).model_json_schema())
     # A question of one part has the keys of the part itself.
     part = whole["$defs"]["Part"]
-    whole["properties"] |= {key: part["properties"][key] for key in OF_A_PART}
+    whole["properties"] |= {key: part["properties"][key] for key in PART_KEYS}
     whole["required"].remove("parts")
-    needed = [key for key in OF_A_PART if key in part["required"]]
+    needed = [key for key in PART_KEYS if key in part["required"]]
     whole["oneOf"] = [{"required": ["parts"]}, {"required": needed}]
     number = whole["$defs"]["FollowUp"]["properties"]["number"]
     number["anyOf"] = [{"type": number.pop("type")}, _NUMBER]
@@ -114,7 +114,7 @@ def _generator(name: str, text: str) -> Schema:
     }
     return {
         "type": "object",
-        "required": [name, *recipe.NEEDED.get(name, ())],
+        "required": [name, *recipe.REQUIRED_OPTIONS.get(name, ())],
         "additionalProperties": False,
         "properties": {name: {"description": text} | own, **options, **modifiers},
     }

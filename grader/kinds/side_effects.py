@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from grader.kinds.base import Check, Kind, Trial, api
-from grader.model.spec import Layout, Name, key
+from grader.kinds.base import CaseTrial, Check, Kind, api
+from grader.model.spec import ArrayLayout, Name, yaml_key
 
 _WORDS = {
     "fortran": "in Fortran order",
@@ -30,59 +30,63 @@ class SideEffectsCheck(Check):
     """Inputs stay unchanged, results are the caller's own, and calls leave no trace for others."""
 
     kind: Literal["side-effects"]
-    of: Name | list[Name] = key("The results that it looks at; those that no later step takes.", "")
-    layouts: list[Layout] = key(
+    of: Name | list[Name] = yaml_key(
+        "The results that it looks at; those that no later step takes.", ""
+    )
+    layouts: list[ArrayLayout] = yaml_key(
         "In which ways arrays are laid out in memory for the same values.",
         ["fortran", "reversed", "strided", "readonly"],
     )
 
 
-class SideEffects(Kind[SideEffectsCheck]):
+class SideEffectsKind(Kind[SideEffectsCheck]):
     """Try every clause on every case; the first breach of a case is its finding."""
 
     keys: type[SideEffectsCheck] = SideEffectsCheck
-    slow = True  # a call for each layout and turn
+    is_slow_to_observe = True  # a call for each layout and turn
 
-    def judge(self, trial: Trial[SideEffectsCheck]) -> api.Finding:
+    def judge(self, trial: CaseTrial[SideEffectsCheck]) -> api.CaseFinding:
         good = f"inputs, ownership, repeated calls, {len(trial.check.layouts)} layouts"
-        return next(_breaches(trial, self.layouts(trial.check)), api.Finding.passed(good))
+        return next(
+            _breaches(trial, self.layouts_tried(trial.check)), api.CaseFinding.for_pass(good)
+        )
 
-    def observe(self, trial: Trial[SideEffectsCheck]) -> str | None:
-        found = next(_breaches(trial, self.layouts(trial.check)), None)
+    def observe(self, trial: CaseTrial[SideEffectsCheck]) -> str | None:
+        found = next(_breaches(trial, self.layouts_tried(trial.check)), None)
         return None if found is None else found.sentence
 
-    def layouts(self, check: SideEffectsCheck) -> tuple[str, ...]:
+    def layouts_tried(self, check: SideEffectsCheck) -> tuple[str, ...]:
         return tuple(name for name in check.layouts if name != "broadcast")
 
 
-_Trial = Trial[SideEffectsCheck]
+_Trial = CaseTrial[SideEffectsCheck]
 
 
-def _breaches(trial: _Trial, layouts: Sequence[str]) -> Iterator[api.Finding]:
+def _breaches(trial: _Trial, layouts: Sequence[str]) -> Iterator[api.CaseFinding]:
     """What each clause finds on one case."""
-    yield from _side_effects(trial, trial.observed)
+    yield from _side_effects(trial, trial.submission_outcome)
     yield from _in_turn(trial)
     evaluation = trial.evaluation
-    evaluation.ahead([evaluation.submission], trial.check.run, [trial.case], modes=layouts)
+    evaluation.prefetch([evaluation.submission], trial.check.run, [trial.case], modes=layouts)
     for layout in layouts:
         yield from _with_layout(trial, layout)
 
 
-def _side_effects(trial: _Trial, outcome: api.Outcome) -> Iterator[api.Finding]:
-    yield from map(trial.wrong, trial.effects(outcome, shared=True))
+def _side_effects(trial: _Trial, outcome: api.Outcome) -> Iterator[api.CaseFinding]:
+    yield from map(trial.failing_finding, trial.side_effects(outcome, shared=True))
 
 
-def _in_turn(trial: _Trial) -> Iterator[api.Finding]:
+def _in_turn(trial: _Trial) -> Iterator[api.CaseFinding]:
     """The case itself, another of the same shape, and the first again, in lockstep."""
     evaluation, case, draws = trial.evaluation, trial.case, (0, 1, 0)
-    wanted = evaluation.wanted[trial.check.run]
+    wanted = evaluation.wanted_results[trial.check.run]
     given = [trial.inputs(draw_index=draw) for draw in draws]
-    outcomes, common = evaluation.asked(
+    outcomes, common = evaluation.ask_program(
         case, lambda program: program.interleave(trial.steps, given, wanted)
     )
     for name in common:
         if name in trial.check.results:
-            yield trial.wrong(
+            yield trial.failing_finding(
                 f"two calls return the same memory for {name}: what happens to one result "
                 "happens to the other"
             )
@@ -98,35 +102,39 @@ def _in_turn(trial: _Trial) -> Iterator[api.Finding]:
                 program = replace(evaluation.submission, name=f"{evaluation.submission.name}, anew")
                 program.load(())
                 first = program.run(trial.steps, inputs, wanted)
-                if trial.fault(name, first, draw_index=draw) is not None:
+                if trial.find_mismatch(name, first, draw_index=draw) is not None:
                     sentence = f"{fault.sentence} on another draw of case {case.name}"
-            yield api.Finding(sentence, mismatch=fault.mismatch(case.name))
+            yield api.CaseFinding(sentence, mismatch=fault.to_report(case.name))
 
 
 def _caused(
     trial: _Trial, outcome: api.Outcome, draw_index: int
-) -> Iterator[tuple[str, api.Fault]]:
+) -> Iterator[tuple[str, api.ResultMismatch]]:
     """Results that are wrong in an outcome, and right on the case as it is."""
     for name in trial.check.results:
-        fault = trial.fault(name, outcome, draw_index=draw_index)
-        if fault is not None and trial.fault(name, trial.observed) is None:
+        fault = trial.find_mismatch(name, outcome, draw_index=draw_index)
+        if fault is not None and trial.find_mismatch(name, trial.submission_outcome) is None:
             yield name, fault
 
 
-def _with_layout(trial: _Trial, layout: str) -> Iterator[api.Finding]:
+def _with_layout(trial: _Trial, layout: str) -> Iterator[api.CaseFinding]:
     evaluation, case, run = trial.evaluation, trial.case, trial.check.run
     when = f"when the arrays are {_WORDS[layout]}"
     try:
-        outcome = evaluation.asked(
+        outcome = evaluation.ask_program(
             case, lambda program: evaluation.outcome(program, run, case, mode=layout)
         )
     except api.ProgramError as error:
         what = error.message
         if error.raised is not None:
-            who = "your code" if error.step is None else trial.who(trial.steps.index(error.step))
+            who = (
+                "your code"
+                if error.step is None
+                else trial.function_name(trial.steps.index(error.step))
+            )
             what = f"{who} raises {error.raised.type}"
-        yield trial.wrong(f"{what} {when}", raised=error.raised)
+        yield trial.failing_finding(f"{what} {when}", raised=error.raised)
         return
     yield from _side_effects(trial, outcome)
     for name, fault in _caused(trial, outcome, 0):
-        yield trial.wrong(f"{name} is wrong {when}", mismatch=fault.mismatch(case.name))
+        yield trial.failing_finding(f"{name} is wrong {when}", mismatch=fault.to_report(case.name))

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
-from grader.kinds.base import Check, CheckResult, Kind, Trial, api
-from grader.model.spec import Name, Slug, key
+from grader.kinds.base import CaseTrial, Check, CheckResult, Kind, api
+from grader.model.spec import Name, Slug, yaml_key
 
-ACCEPTED, REJECTED, NONE = "accepted", "rejected", "no verdict"
+ACCEPTED, REJECTED, NO_VERDICT = "accepted", "rejected", "no verdict"
 
 
 class VerdictsCheck(Check):
@@ -25,20 +25,20 @@ class VerdictsCheck(Check):
 
     only_runs: ClassVar[bool] = True
     kind: Literal["verdicts"]
-    of: Name = key(
+    of: Name = yaml_key(
         "The result, a text: accepted, rejected, no verdict, or else that it depends "
         "on the draw. What was odd about its calls may follow in parentheses where that is wrong: "
         "it tells ideas apart whose verdicts are the same."
     )
-    accept: list[Slug] = key("Cases in which what is tested is right.", [])
-    reject: list[Slug] = key("Cases in which it is wrong.", [])
-    called: str = key(
+    accept: list[Slug] = yaml_key("Cases in which what is tested is right.", [])
+    reject: list[Slug] = yaml_key("Cases in which it is wrong.", [])
+    called: str = yaml_key(
         "What the cases are, in the plural: gradients.",
         "implementations",
         min_length=1,
         max_length=40,
     )
-    cases: str | list[str] = key("Those of accept and reject.", [])
+    cases: str | list[str] = yaml_key("Those of accept and reject.", [])
 
     @model_validator(mode="before")
     @classmethod
@@ -51,20 +51,20 @@ class VerdictsCheck(Check):
             return {**keys, "cases": [*listed[0], *listed[1]]}
         return keys
 
-    def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    def spec_errors(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         if self.cases != [*self.accept, *self.reject]:
             yield ("cases",), "expected accept and reject in place of cases"
         for name in sorted(set(self.accept) & set(self.reject)):
             yield ("reject",), f"expected each case once, found {name} in accept as well"
 
 
-class Verdicts(Kind[VerdictsCheck]):
+class VerdictsKind(Kind[VerdictsCheck]):
     """Count what was accepted and what was rejected."""
 
     keys = VerdictsCheck
     judges_values = True
 
-    def carry_out(self, evaluation: api.Evaluation, check: VerdictsCheck) -> CheckResult:
+    def run_check(self, evaluation: api.Evaluation, check: VerdictsCheck) -> CheckResult:
         """Try the test on everything in a secret order; of a submission no case is named.
 
         On everything that any check has it tried on, so that the number of a process says nothing.
@@ -76,23 +76,23 @@ class Verdicts(Kind[VerdictsCheck]):
             if isinstance(one, VerdictsCheck)
             for case in evaluation.cases_of(one)
         ]
-        for run, case in random.Random(evaluation.secret).sample(every, len(every)):
-            if evaluation.reference_first:
-                evaluation.truth(run, case)
+        for run, case in random.Random(evaluation.secret_draw).sample(every, len(every)):
+            if evaluation.runs_reference_first:
+                evaluation.reference_outcome(run, case)
             try:
-                evaluation.observed(run, case)
+                evaluation.submission_outcome(run, case)
             except api.ProgramError:
                 continue
             except api.WorkerError:  # asked again, it is the same
                 break
         try:
-            found = super().carry_out(evaluation, check)
-        except api.Stopped as stop:
+            found = super().run_check(evaluation, check)
+        except api.SubmissionStopped as stop:
             message = stop.result.message.rpartition(" (case ")[0]
-            raise api.Stopped(
+            raise api.SubmissionStopped(
                 _nameless(evaluation, replace(stop.result, message=message))
             ) from None
-        told = {case.name: _said(Trial(evaluation, check, case)) for case in cases}
+        told = {case.name: _said(CaseTrial(evaluation, check, case)) for case in cases}
         missed = [case for case in cases if told[case.name] != _right(check, case)]
         accepted = sum(told[name] == ACCEPTED for name in check.accept)
         rejected = sum(told[name] == REJECTED for name in check.reject)
@@ -108,22 +108,22 @@ class Verdicts(Kind[VerdictsCheck]):
         shared = {**figures, "share": _share(figures)}
         return replace(_nameless(evaluation, found), message=message, figures=shared)
 
-    def judge(self, trial: Trial[VerdictsCheck]) -> api.Finding | None:
-        _ = trial.observed  # raises what the test did
+    def judge(self, trial: CaseTrial[VerdictsCheck]) -> api.CaseFinding | None:
+        _ = trial.submission_outcome  # raises what the test did
         said = _said(trial)
-        return None if said == _right(trial.check, trial.case) else api.Finding(said)
+        return None if said == _right(trial.check, trial.case) else api.CaseFinding(said)
 
 
-def _said(trial: Trial[VerdictsCheck]) -> str:
+def _said(trial: CaseTrial[VerdictsCheck]) -> str:
     """What a test says of one implementation, without what was odd about its calls."""
     of = trial.check.of
     try:
-        text = trial.given(of)
+        text = trial.submission_result(of)
     except api.ProgramError as error:
-        return f"{NONE}, {f'raised {error.raised.public_type}' if error.raised else error.message}"
+        return f"{NO_VERDICT}, {f'raised {error.raised.public_type}' if error.raised else error.message}"
     if isinstance(text, str):
         return text.partition(" (")[0]
-    raise api.BankFault(f"{of}: expected a text, found {api.describe(text)}")
+    raise api.BankProgramError(f"{of}: expected a text, found {api.describe_value(text)}")
 
 
 def _right(check: VerdictsCheck, case: api.Case) -> str:
@@ -154,7 +154,7 @@ def _share(figures: Mapping[str, int]) -> float:
 
 def _nameless(evaluation: api.Evaluation, found: CheckResult) -> CheckResult:
     """A result without its cases, unless an audit asks, which runs programs of the bank's own."""
-    if not evaluation.reference_first:
+    if not evaluation.runs_reference_first:
         return found
     raised = found.raised and replace(found.raised, step="", called_with="")
     return replace(

@@ -15,7 +15,7 @@ from grader.model.mutation import Mutant, Reach
 AUDIT_FORMAT = 2
 
 
-class Cell(StrEnum):
+class MatrixCell(StrEnum):
     """What one check made of one program, over all seeds."""
 
     PASSES = auto()
@@ -31,7 +31,7 @@ class AuditRow:
 
     name: str  # "reference", "starter", "even-split", "even-split (2)"
     misconception: str | None
-    cells: Mapping[str, Cell]  # by check id
+    cells: Mapping[str, MatrixCell]  # by check id
     named: tuple[str, ...]  # misconceptions that diagnosis named on every seed
     named_well: int  # seeds on which it named exactly what it should
     seeds: int  # on which it went through every check
@@ -53,7 +53,7 @@ class CheckFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Trivial:
+class TrivialAnswer:
     """An answer that takes no thought, and the checks that it passes."""
 
     name: str  # "zeros", "first-call"
@@ -64,7 +64,7 @@ class Trivial:
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedSolutionResult:
     """A right program besides the reference."""
 
     name: str
@@ -74,7 +74,7 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
-class Planted:
+class PlantingResult:
     """How many ideas are named when they stand in accepted solutions, on one seed."""
 
     named: int  # by exactly their own name
@@ -83,7 +83,7 @@ class Planted:
     impossible: int  # variants that fit into no accepted solution that was tried
 
     @property
-    def share(self) -> float:
+    def named_share(self) -> float:
         """The share that is named, of the plants that fail a check."""
         return self.named / (self.named + len(self.missed))
 
@@ -121,25 +121,25 @@ class AuditReport:
     problems: tuple[str, ...]
     remarks: tuple[Remark, ...] = ()
     notes: tuple[str, ...] = ()  # what was left out, and what takes long
-    trivial: tuple[Trivial, ...] = ()
-    accepted: tuple[Accepted, ...] = ()
+    trivial: tuple[TrivialAnswer, ...] = ()
+    accepted: tuple[AcceptedSolutionResult, ...] = ()
     budgets: tuple[Budget, ...] = ()
-    planted: Planted | None = None  # None if no idea fits into an accepted solution
+    planted: PlantingResult | None = None  # None if no idea fits into an accepted solution
 
     @property
     def ok(self) -> bool:
         """Whether the question may be shown to anybody."""
         return not self.problems
 
-    def first_stopping(self, idea: str) -> str:
+    def first_check_stopping(self, idea: str) -> str:
         """The first check that stops every variant of an idea that no check claims, if any does."""
         rows = [row for row in self.programs if row.misconception == idea and not row.claimed_by]
         checks = [one.id for one in self.checks if not one.stretch] if rows else []
-        found = (c for c in checks if all(row.cells.get(c) is Cell.KILLS for row in rows))
+        found = (c for c in checks if all(row.cells.get(c) is MatrixCell.KILLS for row in rows))
         return next(found, "")
 
 
-class Fate(StrEnum):
+class MutantFate(StrEnum):
     """What became of a mutant."""
 
     KILLED = "killed"  # a check that decides does not pass
@@ -164,11 +164,11 @@ class Counterexample:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class MutantTrial:
     """One mutant, and what became of it."""
 
     mutant: Mutant
-    fate: Fate
+    fate: MutantFate
     killed_by: str | None = None  # a check, or "loading"
     seed: int | None = None  # on which it was killed first
     passing_seeds: tuple[int, ...] = ()  # of one that is killed on the others
@@ -182,14 +182,14 @@ class MutationReport:
 
     question: str
     derived: int  # mutants that there are
-    trials: tuple[Trial, ...]  # those that were tried
+    trials: tuple[MutantTrial, ...]  # those that were tried
     seeds: tuple[int, ...]
     searched: int  # inputs on which those that passed were held against the reference
     seconds: float
     problems: tuple[str, ...]
     interrupted: bool = False
 
-    def count(self, fate: Fate) -> int:
+    def count(self, fate: MutantFate) -> int:
         """How many mutants came to this."""
         return sum(trial.fate is fate for trial in self.trials)
 
@@ -199,8 +199,8 @@ class MutationReport:
 
         Equivalent ones are not wrong, and explained ones are not held against the question.
         """
-        killed = self.count(Fate.KILLED)
-        wrong = killed + self.count(Fate.SURVIVED) + self.count(Fate.FLAKY)
+        killed = self.count(MutantFate.KILLED)
+        wrong = killed + self.count(MutantFate.SURVIVED) + self.count(MutantFate.FLAKY)
         return killed / wrong if wrong else None
 
     @property

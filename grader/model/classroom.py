@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from grader.model.numerals import joined, quantity
+from grader.model.numerals import format_count, join_words
 from grader.model.question import PERIOD
 from grader.model.report import Report
 
 RESULTS_FORMAT = 4
 
 
-def whole(points: float) -> float:
+def round_points(points: float) -> float:
     """Return points without the noise of weights; whole ones whole."""
     value = round(points, 6)
     return int(value) if value == int(value) else value
@@ -39,7 +39,7 @@ class HandIn:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class SubmittedProgram:
     """The program of a submission, and the files beside it that it imports."""
 
     main: bytes = b""
@@ -47,7 +47,7 @@ class Program:
 
     @property
     def sha256(self) -> str:
-        """The hash of the program alone, or of the list of all hashes; see `key_of`."""
+        """The hash of the program alone, or of the list of all hashes; see `grade_key`."""
         if not self.modules:
             return hashlib.sha256(self.main).hexdigest()
         return hashlib.sha256(json.dumps(self.hashes).encode()).hexdigest()
@@ -75,13 +75,13 @@ class AssignedQuestion:
     libraries: Mapping[str, str] = field(default_factory=dict)  # versions, by name
     is_text: bool = False  # whether it is answered by a text, and no program
 
-    def weighted(self, points: int) -> float:
+    def weighted_points(self, points: int) -> float:
         """Return points as they count in a total."""
-        return whole(points * self.weight)
+        return round_points(points * self.weight)
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
+class LatePolicy:
     """What coming late costs."""
 
     penalty: float  # percent of the points for each day begun
@@ -99,7 +99,7 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class ClassSettings:
     """What all grades of a class share."""
 
     seed: int  # from which every input is drawn
@@ -108,7 +108,7 @@ class Terms:
     questions: tuple[AssignedQuestion, ...]
     title: str = ""
     deadline: str = ""  # ISO 8601 with its offset; what comes later is marked
-    late: Late | None = None  # what it costs; nothing, if not given
+    late: LatePolicy | None = None  # what it costs; nothing, if not given
     submissions: str = ""  # path of what was handed in; it decides no verdict
     stretch: bool = False  # whether what is only reported is measured
     strict_text: bool = False  # whether answers that are texts are read literally
@@ -118,9 +118,9 @@ class Terms:
     format: int = RESULTS_FORMAT
 
     @property
-    def of(self) -> float:
+    def max_points(self) -> float:
         """Points that can be earned in all, with weights."""
-        return whole(sum(one.weighted(one.of) for one in self.questions))
+        return round_points(sum(one.weighted_points(one.of) for one in self.questions))
 
     def seed_of(self, student: str) -> int:
         """The seed of a student's grades."""
@@ -134,10 +134,10 @@ class Terms:
         """The days begun between a student's deadline and a time; None where either is unknown."""
         if not self.deadline or not at:
             return None
-        late = datetime.fromisoformat(at) - self.due(student)
+        late = datetime.fromisoformat(at) - self.deadline_for(student)
         return max(0, math.ceil(late / timedelta(days=1)))
 
-    def due(self, student: str) -> datetime:
+    def deadline_for(self, student: str) -> datetime:
         """A student's deadline, where there is one."""
         more = self.late.extensions.get(student, 0) if self.late else 0
         if isinstance(more, str):
@@ -146,7 +146,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Graded:
+class ProgramGrade:
     """What came of grading one program once."""
 
     key: str  # hash of all that decides what comes of it
@@ -154,30 +154,32 @@ class Graded:
     fault: str = ""  # of the grader or the bank, never of the submission
 
     @property
-    def settled(self) -> bool:
+    def is_final(self) -> bool:
         """Whether it need not be tried again."""
         return self.report is not None and not self.fault
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ClassEntry:
     """What a student handed in for a question, and what is known of it."""
 
     question: AssignedQuestion
-    handed: HandIn
+    hand_in: HandIn
     report: Report | None = None  # of a grade that came to its end
     fault: str = ""  # why there is none, where the grader or the bank is at fault
     late: bool = False
     graded_at: str = ""  # UTC, ISO 8601
-    days: int | None = None  # begun since the student's deadline, where that is known
-    less: float = 0.0  # percent of what it earns that coming late costs
+    days_after_deadline: int | None = (
+        None  # begun since the student's deadline, where that is known
+    )
+    late_penalty_percent: float = 0.0  # percent of what it earns that coming late costs
     override: Override | None = None
-    rivals: tuple[str, ...] = ()  # names of the student's other files of that time
+    files_of_same_time: tuple[str, ...] = ()  # names of the student's other files of that time
 
     @property
-    def earned(self) -> int | None:
+    def earned_points(self) -> int | None:
         """Points by the grade; None where there is none yet, which is not the student's fault."""
-        if self.handed.fault:
+        if self.hand_in.fault:
             return 0
         return None if self.report is None else sum(part.points for part in self.report.parts)
 
@@ -186,23 +188,31 @@ class Entry:
         """Points that count: those by hand, or those earned less what coming late costs, whole."""
         if self.override is not None:
             return self.override.points
-        earned = self.earned
-        return None if earned is None else math.ceil(earned * (100 - self.less) / 100 - 1e-9)
+        earned = self.earned_points
+        return (
+            None
+            if earned is None
+            else math.ceil(earned * (100 - self.late_penalty_percent) / 100 - 1e-9)
+        )
 
     @property
-    def adjusted(self) -> str:
+    def adjustment_note(self) -> str:
         """Why these are not the points earned; empty where they are."""
         if self.override is not None:
             return f"points by hand: {self.override.note}".removesuffix(": ")
-        if not self.less or not self.earned:
+        if not self.late_penalty_percent or not self.earned_points:
             return ""
-        lost = "nothing is left" if self.less == 100 else f"{self.less:g} % less"
-        return f"{quantity(self.days or 0, 'day')} late: {lost} of {quantity(self.earned, 'point')}"
+        lost = (
+            "nothing is left"
+            if self.late_penalty_percent == 100
+            else f"{self.late_penalty_percent:g} % less"
+        )
+        return f"{format_count(self.days_after_deadline or 0, 'day')} late: {lost} of {format_count(self.earned_points, 'point')}"
 
     @property
     def verdict(self) -> str:
         """What became of it, in a word or two."""
-        if self.handed.fault:
+        if self.hand_in.fault:
             return "no answer"
         if self.report is None and self.override is not None:
             return "by hand"
@@ -211,16 +221,16 @@ class Entry:
     @property
     def note(self) -> str:
         """Why there is no verdict, and why the points are others than those earned."""
-        why = self.handed.fault
+        why = self.hand_in.fault
         if not why and self.report is None and self.override is None:
             why = self.fault or "it was not graded yet"
         said = (*self.report.unread, *self.report.stopped) if self.report is not None else ()
-        return "; ".join(filter(None, (why, *said, *self.chosen, self.adjusted)))
+        return "; ".join(filter(None, (why, *said, *self.same_time_note, self.adjustment_note)))
 
     @property
-    def chosen(self) -> tuple[str, ...]:
+    def same_time_note(self) -> tuple[str, ...]:
         """The sentence on other files of the same time; nothing if there are none."""
-        if not self.rivals:
+        if not self.files_of_same_time:
             return ()
-        name = self.handed.path.rpartition("/")[2]
-        return (f"{name} counts, not {joined(self.rivals)} of the same time",)
+        name = self.hand_in.path.rpartition("/")[2]
+        return (f"{name} counts, not {join_words(self.files_of_same_time)} of the same time",)

@@ -77,7 +77,7 @@ _LIMITS = {  # of the machine, by the number of the error: what is wrong, what t
 }
 
 
-def machine_error(fault: BaseException | None) -> MachineError | None:
+def to_machine_error(fault: BaseException | None) -> MachineError | None:
     """Return what to say of an exception if the machine is to blame for it or for its cause."""
     while fault is not None:
         number = fault.errno if isinstance(fault, OSError) else None
@@ -99,12 +99,17 @@ def machine_error(fault: BaseException | None) -> MachineError | None:
 
 # Over the names of kinds, keys and generators: with one typo 99.7 % of them are found, with two
 # 80 %, and of 2,300 words of docs and numpy that are not like any kind 1 % get one (at 0.5: 32 %).
-CUTOFF, OF_SHORT = 0.7, 0.65  # of three letters a swap leaves two thirds alike
-OF_PART = 0.8  # more: many words are a little like some part, as `nothing` is like `routing`
-LEAST = 3  # letters of a beginning or a part: fewer stand in too many words
+MIN_SIMILARITY, MIN_SIMILARITY_OF_SHORT = (
+    0.7,
+    0.65,
+)  # of three letters a swap leaves two thirds alike
+MIN_SIMILARITY_OF_PART = (
+    0.8  # more: many words are a little like some part, as `nothing` is like `routing`
+)
+MIN_LETTERS = 3  # letters of a beginning or a part: fewer stand in too many words
 
 
-def closest(word: str, words: Iterable[str], *, parts: bool = True) -> str | None:
+def closest_word(word: str, words: Iterable[str], *, parts: bool = True) -> str | None:
     """The nearest of some words, or None when none is near: one that begins so before all others.
 
     With `parts`, a part of a word may stand for it: `routing` for `plane-routing`.
@@ -112,16 +117,20 @@ def closest(word: str, words: Iterable[str], *, parts: bool = True) -> str | Non
     import difflib  # only when somebody misspelled a word
 
     known = list(words) if 0 < len(word) <= 100 else []
-    lower = word.lower() if len(word) >= LEAST else "\0"  # which is in no word
+    lower = word.lower() if len(word) >= MIN_LETTERS else "\0"  # which is in no word
     found = [w for w in known if w.lower().startswith(lower)]
-    found += difflib.get_close_matches(word, known, 1, CUTOFF if len(word) > LEAST else OF_SHORT)
+    found += difflib.get_close_matches(
+        word, known, 1, MIN_SIMILARITY if len(word) > MIN_LETTERS else MIN_SIMILARITY_OF_SHORT
+    )
     found += [w for w in known if parts and lower in w.lower()]
-    if parts and len(word) > LEAST:  # `learnin` for `learning-rate`
+    if parts and len(word) > MIN_LETTERS:  # `learnin` for `learning-rate`
         count = lower.count("-") + 1
         found += [
             w
             for w in known
-            if difflib.get_close_matches(lower, _stretches(w.lower(), count), 1, OF_PART)
+            if difflib.get_close_matches(
+                lower, _stretches(w.lower(), count), 1, MIN_SIMILARITY_OF_PART
+            )
         ]
     return found[0] if found else None
 
@@ -134,5 +143,5 @@ def _stretches(word: str, count: int) -> list[str]:
 
 def did_you_mean(word: object, words: Iterable[str], *, parts: bool = True) -> str:
     """The end of a sentence that suggests the closest of some words; empty where none is near."""
-    near = closest(str(word), words, parts=parts)
+    near = closest_word(str(word), words, parts=parts)
     return f"; did you mean {near!r}?" if near else ""

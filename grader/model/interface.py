@@ -12,7 +12,7 @@ _CONSTANT = re.compile(r"^([A-Za-z_]\w*)\s*=(?!=)")
 _SELF = re.compile(r"^\(self(?:,\s*)?")
 
 
-def names_asked(interface: str) -> dict[str, str]:
+def required_signatures(interface: str) -> dict[str, str]:
     """Map each name that an interface asks for to its signature.
 
     A method is called CLASS.METHOD: {"Cache": "class Cache", "Cache.new": "Cache.new(size)"}.

@@ -24,7 +24,7 @@ class Mutant:
     @property
     def key(self) -> tuple[str, str, str]:
         """What names a mutant, whatever line it stands in and however the source is laid out."""
-        return key(self.scope, self.was, self.becomes)
+        return mutant_key(self.scope, self.was, self.becomes)
 
     @property
     def rank(self) -> bytes:
@@ -32,23 +32,23 @@ class Mutant:
         return hashlib.sha256("\0".join((*self.key, str(self.line))).encode()).digest()
 
     @property
-    def accepted(self) -> str:
+    def accepted_solution(self) -> str:
         """The name of the accepted solution that it changes; empty for the reference."""
         found = re.match(r"accepted/([\w-]+)\.", self.scope)
         return found[1] if found else ""
 
-    def source(self, original: bytes) -> bytes:
+    def mutated_source(self, original: bytes) -> bytes:
         """The whole mutated text."""
-        plain = normalized(original)
+        plain = normalize_source(original)
         return plain[: self.start] + self.text.encode() + plain[self.end :]
 
 
-def key(scope: str, was: str, becomes: str) -> tuple[str, str, str]:
+def mutant_key(scope: str, was: str, becomes: str) -> tuple[str, str, str]:
     """A key whose white space does not matter."""
     return " ".join(scope.split()), " ".join(was.split()), " ".join(becomes.split())
 
 
-def normalized(source: bytes) -> bytes:
+def normalize_source(source: bytes) -> bytes:
     """A source without byte order mark, its lines ended by a newline each."""
     return source.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 

@@ -17,7 +17,7 @@ _ALIGNED_DECIMALS = 3
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
-def number(value: SupportsFloat, digits: int = DIGITS) -> str:
+def format_number(value: SupportsFloat, digits: int = DIGITS) -> str:
     """A number to `digits` significant digits; integers exactly, with separators.
 
     0.1111, 1.000, 12.35, 1,048,576, 1.235e-7, NaN, inf, -inf; zero is a plain 0.
@@ -38,12 +38,12 @@ def number(value: SupportsFloat, digits: int = DIGITS) -> str:
     return f"{v:,.{max(0, digits - 1 - math.floor(math.log10(size)))}f}"
 
 
-def numbers_apart(observed: SupportsFloat, expected: SupportsFloat) -> tuple[str, str]:
+def format_distinct_numbers(observed: SupportsFloat, expected: SupportsFloat) -> tuple[str, str]:
     """Two numbers with as many digits as it takes to see that they differ, four at least."""
-    return _apart(number, observed, expected, range(DIGITS, 18))
+    return _apart(format_number, observed, expected, range(DIGITS, 18))
 
 
-def numbers_aligned(values: Iterable[SupportsFloat]) -> list[str]:
+def format_aligned_numbers(values: Iterable[SupportsFloat]) -> list[str]:
     """Numbers of one small array, alike in form so that they can stand in a column.
 
     Whole numbers stay whole.  Otherwise all have the same decimals, chosen for the largest; what
@@ -61,25 +61,27 @@ def numbers_aligned(values: Iterable[SupportsFloat]) -> list[str]:
     return [_aligned(v, decimals) for v in listed]
 
 
-def bytes_text(n: SupportsFloat) -> str:
+def format_bytes(n: SupportsFloat) -> str:
     """A number of bytes in full: "1,179,648 bytes"; one decimal when it is an average."""
     v = float(n)
     return "1 byte" if v == 1 else f"{v:,.{0 if v.is_integer() else 1}f} bytes"
 
 
-def amount(n: SupportsFloat, unit: str, decimals: int = 1) -> str:
+def format_amount(n: SupportsFloat, unit: str, decimals: int = 1) -> str:
     """A number of bytes in KB to GB, or KiB to GiB: "14.0 GB"; GB is 1e9 and GiB 2**30."""
     v = float(n) / _UNITS[unit]
     tiny = v and abs(v) < 0.5 * 10**-decimals
-    return f"{number(v) if tiny else f'{v:,.{decimals}f}'} {unit}"
+    return f"{format_number(v) if tiny else f'{v:,.{decimals}f}'} {unit}"
 
 
-def amounts_apart(observed: SupportsFloat, expected: SupportsFloat, unit: str) -> tuple[str, str]:
+def format_distinct_amounts(
+    observed: SupportsFloat, expected: SupportsFloat, unit: str
+) -> tuple[str, str]:
     """Two amounts in the same unit, with enough decimals to see that they differ."""
-    return _apart(lambda n, d: amount(n, unit, d), observed, expected, range(1, 13))
+    return _apart(lambda n, d: format_amount(n, unit, d), observed, expected, range(1, 13))
 
 
-def band(allowed: SupportsFloat) -> str:
+def format_band(allowed: SupportsFloat) -> str:
     """The width of a tolerance: "+-1e-7"."""
     v = float(allowed)
     return f"+-{_trim(f'{v:.2g}') if math.isfinite(v) else _word(v)}"
@@ -90,13 +92,13 @@ def short(v: float) -> str:
     return _trim(f"{v:.3g}")
 
 
-def times(ratio: SupportsFloat) -> str:
+def format_ratio(ratio: SupportsFloat) -> str:
     """A ratio: "0.71x", "1.30x", "7.2x", "120x"."""
     v = float(ratio)
     return f"{v:.2f}x" if v < 2 else f"{v:.1f}x" if v < 20 else f"{v:,.0f}x"
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A duration: "0.41 s", "1.9 s", "42 s", "3 min 20 s"."""
     v = min(max(0.0, seconds), 1e9)  # a broken clock says anything
     if v < 9.95:
@@ -105,12 +107,12 @@ def duration(seconds: float) -> str:
     return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60} s"
 
 
-def quantity(number: int, singular: str, plural: str = "") -> str:
+def format_count(number: int, singular: str, plural: str = "") -> str:
     """A number with its noun: 1 hint, 2 hints."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def joined(words: Iterable[object], most: int | None = None) -> str:
+def join_words(words: Iterable[object], most: int | None = None) -> str:
     """Words in a row: "one", "one and two", "one, two and three"; after `most` come "4 more"."""
     texts = [str(word) for word in words]
     if most is not None and len(texts) > most:
@@ -118,16 +120,16 @@ def joined(words: Iterable[object], most: int | None = None) -> str:
     return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
-def span(minutes: float) -> str:
+def format_minutes(minutes: float) -> str:
     """A stretch of time in the unit a person would use."""
     whole = max(0, round(minutes))
     for most, size, unit in ((120, 1, "minute"), (48 * 60, 60, "hour")):
         if whole < most:
-            return quantity(round(whole / size), unit)
-    return quantity(round(whole / 1440), "day")
+            return format_count(round(whole / size), unit)
+    return format_count(round(whole / 1440), "day")
 
 
-def shape_text(shape: Iterable[int]) -> str:
+def format_shape(shape: Iterable[int]) -> str:
     """A shape as Python writes it: "(2, 3)", "(4,)", "()"."""
     return str(tuple(int(n) for n in shape))
 

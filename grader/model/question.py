@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from grader.model.interface import names_asked
+from grader.model.interface import required_signatures
 
 if TYPE_CHECKING:
-    from grader.model.spec import Misconception, Spec
+    from grader.model.spec import Idea, Spec
 
-MOST_SETS = 12  # of numbers to draw
-PERIOD = math.lcm(*range(1, MOST_SETS + 1))  # seeds so far apart draw the same ones
+MAX_SETS = 12  # of numbers to draw
+PERIOD = math.lcm(*range(1, MAX_SETS + 1))  # seeds so far apart draw the same ones
 Scalar = None | bool | int | float | str
 Owner = Literal["submission", "torch", "driver", "judge"]
 
@@ -30,7 +30,7 @@ class Argument:
     items: tuple[Argument, ...] | None = None  # of a list
 
     @property
-    def reads(self) -> tuple[str, ...]:
+    def names_read(self) -> tuple[str, ...]:
         """The names in it."""
         return tuple(a.name for a in self.items or (self,) if a.name is not None)
 
@@ -47,12 +47,12 @@ class Step:
     arguments: tuple[Argument, ...]
 
     @property
-    def reads(self) -> tuple[str, ...]:
+    def names_read(self) -> tuple[str, ...]:
         """Names that must exist before the step runs."""
-        return tuple(name for argument in self.arguments for name in argument.reads)
+        return tuple(name for argument in self.arguments for name in argument.names_read)
 
     @property
-    def backward(self) -> bool:
+    def is_backward(self) -> bool:
         """Whether gradients are asked of torch, rather than a function called."""
         return self.owner == "torch" and self.function == "vjp"
 
@@ -81,12 +81,12 @@ class Header:
     prerequisites: tuple[str, ...] = ()  # ids, of the same bank
     form: str = "fix"
     roles: tuple[str, ...] = ()  # who is asked it
-    before: str = ""  # the bank's name and a `/`, where another bank holds the id too
+    bank_prefix: str = ""  # the bank's name and a `/`, where another bank holds the id too
 
     @property
     def called(self) -> str:
         """What names it on the command line: ID, or BANK/ID."""
-        return f"{self.before}{self.id}"
+        return f"{self.bank_prefix}{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,27 +104,31 @@ class Question:
     starter: bytes
     reference: bytes
     driver: bytes | None
-    ideas: Mapping[str, Misconception]  # the wrong ones, by name
+    ideas: Mapping[str, Idea]  # the wrong ones, by name
     variants: Mapping[str, tuple[bytes, ...]]  # of each, its sources
     spec_path: Path
     digest: str = ""  # SHA-256 over the spec and every program, in hexadecimal
     accepted: Mapping[str, bytes] = field(default_factory=dict)  # other right solutions, by name
-    right_until: Mapping[str, int] = field(default_factory=dict)  # the last part each passes
+    accepted_until_part: Mapping[str, int] = field(
+        default_factory=dict
+    )  # the last part each passes
     helpers: Mapping[str, bytes] = field(default_factory=dict)  # modules by name
     repair: bytes = b""  # the starter with the least that has to change, and why
     todos: tuple[str, ...] = ()  # file:line of everything that is marked TODO
-    numbers: int = 0  # which set of `given` it has: the least seed that draws it
-    unused: tuple[str, ...] = ()  # `file:line:column: sentence` on cases that no check looks at
+    number_set: int = 0  # which set of `given` it has: the least seed that draws it
+    unused_case_problems: tuple[
+        str, ...
+    ] = ()  # `file:line:column: sentence` on cases that no check looks at
 
     @staticmethod
-    def handed_out(source: bytes) -> bytes:
+    def without_leading_blank_lines(source: bytes) -> bytes:
         """A program without the blank lines it begins with."""
         return source.lstrip(b"\n")
 
     def is_starter(self, submission: bytes) -> bool:
         """Whether a file is the starter as it was handed out, whatever ends its lines."""
         texts = (b"\n".join(source.splitlines()) for source in (submission, self.starter))
-        return len({*map(self.handed_out, texts)}) == 1
+        return len({*map(self.without_leading_blank_lines, texts)}) == 1
 
     def place_of_keys(self, keys: Iterable[str]) -> str:
         """`, in FILE:LINE` of the first of some keys that the reference has in quotes; or ""."""
@@ -149,32 +153,32 @@ class Question:
         return Support(self.driver, file, self.helpers)
 
     @property
-    def handed_beside(self) -> dict[str, bytes]:
+    def companion_files(self) -> dict[str, bytes]:
         """The files that a candidate receives beside the submission, by name."""
         return {f"{name}.py": source for name, source in self.helpers.items()}
 
     @property
     def functions(self) -> tuple[str, ...]:
         """Names that a submission must define in the end, in order of first use."""
-        return self.functions_of_runs(self.runs)
+        return self.functions_called_by_runs(self.runs)
 
-    def functions_of(self, part: int | None) -> tuple[str, ...]:
+    def functions_for_part(self, part: int | None) -> tuple[str, ...]:
         """Those that a submission must define when a part, from 1, is asked; all of None."""
         parts = self.spec.parts
         if part is None or part == len(parts) == 1:
             return self.functions
-        return self.functions_of_runs({c.run for one in parts[:part] for c in one.checks})
+        return self.functions_called_by_runs({c.run for one in parts[:part] for c in one.checks})
 
-    def names_of(self, part: int | None = None) -> dict[str, str]:
+    def signatures_for_part(self, part: int | None = None) -> dict[str, str]:
         """Map the names that a file must define for a part, from 1, to signatures; None: for all.
 
         These are the functions that steps call, and what the interfaces up to that part ask for if
         the reference defines it.
         """
         reference = self.reference.decode("utf-8", "replace")
-        called, found = self.functions_of(part), dict[str, str]()
+        called, found = self.functions_for_part(part), dict[str, str]()
         for one in self.spec.parts[:part]:
-            for name, signature in names_asked(one.interface).items():
+            for name, signature in required_signatures(one.interface).items():
                 if name in called or _is_defined(name, reference):
                     found[name] = signature
         return found | {name: name for name in called if name not in found}
@@ -182,15 +186,17 @@ class Question:
     @property
     def code_names(self) -> tuple[str, ...]:
         """The functions and classes among these names: letters of answers are no code."""
-        return tuple(n for n, s in self.names_of().items() if s != n or n in self.functions)
+        return tuple(
+            n for n, s in self.signatures_for_part().items() if s != n or n in self.functions
+        )
 
     @property
-    def driven(self) -> tuple[str, ...]:
+    def driver_functions(self) -> tuple[str, ...]:
         """Names that the driver must define, in order of first use."""
-        called = (self.functions_of_runs(self.runs, owner) for owner in ("driver", "judge"))
+        called = (self.functions_called_by_runs(self.runs, owner) for owner in ("driver", "judge"))
         return tuple(dict.fromkeys(name for names in called for name in names))
 
-    def functions_of_runs(
+    def functions_called_by_runs(
         self, runs: Collection[str], owner: Owner = "submission"
     ) -> tuple[str, ...]:
         """Those of an owner that the steps of some runs call, in order of first use."""

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Literal
 
 REPORT_FORMAT = 1
-MADE_SMALLER = (
+SMALLER_INPUTS_NOTE = (
     "shown with smaller inputs"  # about a case that is shown with smaller inputs than it has
 )
 
@@ -26,7 +26,9 @@ class Verdict(StrEnum):
     INVALID = "invalid"  # the question bank is at fault
 
 
-FINE = frozenset({Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED})  # what turns nobody down
+NON_FAILING_VERDICTS = frozenset(
+    {Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED}
+)  # what turns nobody down
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Grids:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BreakdownRow:
     """One line of a breakdown: a named part, yours and expected, and what is wrong with it."""
 
     name: str
@@ -86,7 +88,7 @@ class Row:
 class Breakdown:
     """Named numbers with their unit already in the text."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[BreakdownRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +134,11 @@ class Frame:
     cell: int = 0  # of a notebook, from 1, in which the line is counted; 0 in a file
 
 
-UNREADABLE = "Unreadable"  # of a file of answers that is not what was asked for
+UNREADABLE_TYPE = "Unreadable"  # of a file of answers that is not what was asked for
 
 
 @dataclass(frozen=True, slots=True)
-class Raised:
+class ExceptionRecord:
     """An exception that left the submission: its own frames only, innermost last."""
 
     type: str
@@ -154,11 +156,11 @@ class Raised:
         return self.type if own else "an exception"
 
     @property
-    def is_of_text(self) -> bool:
+    def is_unparsable_file(self) -> bool:
         """Whether it says that the file is no Python; one that code raised has frames alone."""
         syntax = self.type in {"SyntaxError", "IndentationError", "TabError"}
         of_code = self.column is None and self.frames
-        return self.type == UNREADABLE or (syntax and not of_code)
+        return self.type == UNREADABLE_TYPE or (syntax and not of_code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,7 @@ class CheckResult:
     call: str = ""  # what was called there, where every argument is short: "gpus(7, 'bf16')"
     mismatch: Mismatch | None = None
     exhibit: Exhibit | None = None
-    raised: Raised | None = None
+    raised: ExceptionRecord | None = None
     figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
     effect: bool = False  # its values are right: what a call did besides is not
     estimate: bool = False  # it needs an estimate: what is right is not shown either
@@ -208,7 +210,7 @@ class PartResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class IdeaMatch:
     """A misconception whose outputs the submission reproduces."""
 
     id: str
@@ -250,10 +252,10 @@ class Report:
     seconds: float
     parts: tuple[PartResult, ...] = ()
     checks: tuple[CheckResult, ...] = ()
-    misconceptions: tuple[Named, ...] = ()
+    misconceptions: tuple[IdeaMatch, ...] = ()
     explanations: tuple[Explanation, ...] = ()  # the surest first
     message: str = ""  # why no check was tried; or what the submission does not define yet
-    raised: Raised | None = None  # likewise
+    raised: ExceptionRecord | None = None  # likewise
     printed: str = ""  # the end of what the submission printed, as text
     sha256: str = ""  # of the submission's bytes
     follow_up: str = ""  # on a pass: one question to think about

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from grader.model.errors import UsageError
-from grader.records.progress import counts, is_try
+from grader.records.progress import is_about_question, is_try
 
 if TYPE_CHECKING:
     import sqlite3
@@ -29,7 +29,7 @@ D = TypeVar("D")
 FILE_NAME = "drill.sqlite3"
 BUSY_SECONDS = 2.0  # a transaction takes milliseconds; only a stopped process holds one so long
 VERSION = 6  # of the tables, in the file's `user_version`
-What = Literal[
+EventName = Literal[
     "started",  # `path`: the folder
     "begun",  # a grade of one's own file: the bytes are safe
     "review",  # a grade of another file, `path`: not an attempt at the question
@@ -53,7 +53,7 @@ What = Literal[
 class Event(NamedTuple):
     """Who did what to which question, when, and with which program; the rest as `what` has it."""
 
-    what: What
+    what: EventName
     at: str  # UTC, ISO 8601
     who: str
     program: str  # version
@@ -108,12 +108,12 @@ class Attempt(NamedTuple):
 _EVENT = ", ".join(Event._fields)
 _ATTEMPT = ", ".join(Attempt._fields)
 # What a history without its checks takes of a report, ten times as fast as all of it.
-BRIEF = "json_object({}) AS report".format(
+BRIEF_REPORT_SQL = "json_object({}) AS report".format(
     ", ".join(
         f"'{key}', json_extract(report, '$.{key}')" for key in ("unchanged", "misconceptions")
     )
 )
-ATTEMPTS = """VIEW attempts AS
+ATTEMPTS_VIEW_SQL = """VIEW attempts AS
     SELECT
         begun.attempt AS id,
         CASE begun.what
@@ -140,7 +140,7 @@ _TABLES = (
         " BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"
         for change in ("UPDATE", "DELETE")
     ),
-    f"CREATE {ATTEMPTS}",
+    f"CREATE {ATTEMPTS_VIEW_SQL}",
     f"PRAGMA user_version = {VERSION}",
 )
 
@@ -190,7 +190,7 @@ class Store:
                 yield None
                 return
             db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
-            db.create_function("counts", 3, counts)
+            db.create_function("counts", 3, is_about_question)
             with closing(db):
                 yield db
         except sqlite3.Error as fault:
@@ -213,46 +213,46 @@ class Store:
         return bool(found)
 
 
-def recordable(value: D) -> D | str:
+def to_storable(value: D) -> D | str:
     """A value as SQLite can hold it: what is no UTF-8 in the name of a file is written out."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
-def add(db: sqlite3.Connection, event: Event) -> int | None:
+def append_event(db: sqlite3.Connection, event: Event) -> int | None:
     """Append an event and return the number of its row."""
-    values = [recordable(value) for value in event]
+    values = [to_storable(value) for value in event]
     marks = ", ".join("?" * len(values))
     return db.execute(f"INSERT INTO events ({_EVENT}) VALUES ({marks})", values).lastrowid
 
 
-def begin(db: sqlite3.Connection, event: Event, submission: bytes) -> int:
+def begin_attempt(db: sqlite3.Connection, event: Event, submission: bytes) -> int:
     """Record an event with a submission's bytes, and return the attempt's number."""
     from hashlib import sha256
 
     digest = sha256(submission).hexdigest()
     db.execute("INSERT OR IGNORE INTO submissions VALUES (?, ?)", (digest, submission))
     (number,) = db.execute("SELECT coalesce(max(attempt), 0) + 1 FROM events").fetchone()
-    add(db, event._replace(attempt=number, sha256=digest))
+    append_event(db, event._replace(attempt=number, sha256=digest))
     return int(number)
 
 
-def attempts(
+def load_attempts(
     db: sqlite3.Connection, *, most: int = -1, report: str = "report", **which: str | int | None
 ) -> tuple[Attempt, ...]:
     """Return the latest attempts that have the values given, the latest last; None is any.
 
-    As `report` they have all of it, or what is `BRIEF`.
+    As `report` they have all of it, or what is `BRIEF_REPORT_SQL`.
     """
-    which = {name: recordable(value) for name, value in which.items()}
+    which = {name: to_storable(value) for name, value in which.items()}
     columns = _ATTEMPT.replace("report", report)
     query = f"SELECT {columns} FROM attempts{_where(which)} ORDER BY id DESC LIMIT {most:d}"
     rows = db.execute(query, which).fetchall()
     return tuple(Attempt(*row) for row in reversed(rows))
 
 
-def count(db: sqlite3.Connection, **which: str | int | None) -> int:
+def count_attempts(db: sqlite3.Connection, **which: str | int | None) -> int:
     """Return how many attempts have the values given."""
-    which = {name: recordable(value) for name, value in which.items()}
+    which = {name: to_storable(value) for name, value in which.items()}
     return int(db.execute(f"SELECT count(*) FROM attempts{_where(which)}", which).fetchone()[0])
 
 
@@ -265,14 +265,16 @@ def _where(which: dict[str, str | int | None]) -> str:
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
-def find(db: sqlite3.Connection, number: int) -> tuple[Attempt, bytes] | None:
+def find_attempt(db: sqlite3.Connection, number: int) -> tuple[Attempt, bytes] | None:
     """Return an attempt and its submission, or None where there is no such number."""
-    for attempt in attempts(db, id=number) if number < 2**63 else ():  # more SQLite does not take
-        return attempt, submission(db, attempt.sha256)
+    for attempt in (
+        load_attempts(db, id=number) if number < 2**63 else ()
+    ):  # more SQLite does not take
+        return attempt, stored_submission(db, attempt.sha256)
     return None
 
 
-def submission(db: sqlite3.Connection, sha256: str) -> bytes:
+def stored_submission(db: sqlite3.Connection, sha256: str) -> bytes:
     """Return the bytes of a submission on record."""
     query = "SELECT bytes FROM submissions WHERE sha256 = ?"
     return bytes(db.execute(query, (sha256,)).fetchone()[0])

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from grader.model.audit import AuditReport, AuditRow, Cell, Fate, MutationReport, Trial
+from grader.model.audit import (
+    AuditReport,
+    AuditRow,
+    MatrixCell,
+    MutantFate,
+    MutantTrial,
+    MutationReport,
+)
 from grader.model.mutation import Mutant
-from grader.model.numerals import duration, quantity
-from grader.reports.blocks import Blocks, Code, Figure, Gap, Heading, Paragraph, Table
-from grader.reports.json import encoded, plain
-from grader.reports.sheet import BOLD, GREEN, RED, Line, cut, padded
+from grader.model.numerals import format_count, format_duration
+from grader.reports.blocks import BlankLine, Blocks, CodeBlock, Figure, Heading, Paragraph, Table
+from grader.reports.json import to_json_value, to_plain_data
+from grader.reports.sheet import BOLD, GREEN, RED, Line, pad, truncate
 
 _NAMES = (40, 28)  # cells of a program's name at most, where there is room and where there is not
 _NAMED = "named"
-_MARKS = dict(zip(Cell, ".x-? ", strict=True))  # in its order
+_MARKS = dict(zip(MatrixCell, ".x-? ", strict=True))  # in its order
 _MEANINGS = {  # and styles
     "X": ("stopped by a check that claims it", BOLD),
     "x": ("stopped", GREEN),
@@ -28,19 +35,19 @@ _MEANINGS = {  # and styles
 
 def audit_page(report: AuditReport) -> Blocks:
     """Everything that an audit found."""
-    spent = f"{quantity(len(report.seeds), 'seed')}, {duration(report.seconds)}"
+    spent = f"{format_count(len(report.seeds), 'seed')}, {format_duration(report.seconds)}"
     yield Heading(report.question, spent)
-    yield Gap()
+    yield BlankLine()
     if report.programs:
         yield _matrix(report)
-        yield Gap()
-        used = {mark(row, check.id) for row in report.programs for check in report.checks}
+        yield BlankLine()
+        used = {cell_mark(row, check.id) for row in report.programs for check in report.checks}
         key = (f"{s.strip() or 'blank'} {_MEANINGS[s][0]}" for s in _MEANINGS if s in used)
         yield Paragraph(", ".join(key), indent=2)
-        yield Gap()
+        yield BlankLine()
         rows = [(f"  {check.id}", str(check.stops), str(check.first)) for check in report.checks]
         yield Table(("", "stops", "first"), rows, right=("stops", "first"))
-        yield Gap()
+        yield BlankLine()
     made = [t for t in report.trivial if t.made]
     if stopped := ", ".join(t.name for t in made if not t.accepted):
         yield Paragraph(f"trivial answers stopped: {stopped}", indent=2)
@@ -56,26 +63,26 @@ def audit_page(report: AuditReport) -> Blocks:
     if (planted := report.planted) is not None:
         count = planted.named + len(planted.missed)
         yield Paragraph(
-            f"{planted.named} of {count} named ({planted.share:.0%})", "planted:", "", 2
+            f"{planted.named} of {count} named ({planted.named_share:.0%})", "planted:", "", 2
         )
         for missed in planted.missed:
             yield Paragraph(missed, "not named:", "", indent=4)
-    yield Gap()
+    yield BlankLine()
     for note in report.notes:
         yield Paragraph(note, "note   ", "", indent=2, hang=8)
     for remark in report.remarks:
         yield Paragraph(f"{remark.about}: {remark.text}", "remark ", indent=2, hang=8)
     for problem in report.problems:
         yield Paragraph(problem, "FAULT  ", RED, indent=2, hang=8)
-    yield Gap()
+    yield BlankLine()
     yield Paragraph(_summary(report))
 
 
-def mark(row: AuditRow, check: str) -> str:
+def cell_mark(row: AuditRow, check: str) -> str:
     """The sign of one cell; what the spec claims of it counts."""
     cell = row.cells[check]
-    if check in row.claimed_by and cell in {Cell.KILLS, Cell.PASSES}:
-        return "X" if cell is Cell.KILLS else "!"
+    if check in row.claimed_by and cell in {MatrixCell.KILLS, MatrixCell.PASSES}:
+        return "X" if cell is MatrixCell.KILLS else "!"
     return _MARKS[cell]
 
 
@@ -95,10 +102,10 @@ def _matrix(report: AuditReport) -> Figure:
             yield " " * (names + 4) + ("|" + " " * (step - 1)) * i + label
         for row in report.programs:
             start, bracket, variant = row.name.partition(" (")  # whose number is kept
-            name = cut(start, names - len(bracket + variant)) + bracket + variant
-            spans = [(f"  {padded(name, names)}  ", "")]
+            name = truncate(start, names - len(bracket + variant)) + bracket + variant
+            spans = [(f"  {pad(name, names)}  ", "")]
             for check in checks:
-                sign = mark(row, check)
+                sign = cell_mark(row, check)
                 wrongly = row.name == "reference" and sign not in {".", " "}
                 spans.append((sign, RED if wrongly else _MEANINGS[sign][1]))
                 spans.append((" " * (step - 1), ""))
@@ -111,7 +118,7 @@ def _matrix(report: AuditReport) -> Figure:
 def _in_words(row: AuditRow, checks: list[str]) -> str:
     by_sign: dict[str, list[str]] = {}
     for check in checks:
-        by_sign.setdefault(mark(row, check), []).append(check)
+        by_sign.setdefault(cell_mark(row, check), []).append(check)
     words = (f"{_MEANINGS[s][0]}: {', '.join(by_sign[s])}" for s in _MEANINGS if s in by_sign)
     return f"{row.name}: {'; '.join(words)}" + (f"; named {_named(row)}" if _named(row) else "")
 
@@ -124,7 +131,7 @@ def _named(row: AuditRow) -> str:
 
 def _summary(report: AuditReport) -> str:
     if not report.ok:
-        return f"{quantity(len(report.problems), 'problem')}: the question is not ready"
+        return f"{format_count(len(report.problems), 'problem')}: the question is not ready"
     ideas = {row.misconception for row in report.programs if row.misconception is not None}
     one = len(ideas) == 1
     what = "the misconception is" if one else f"{len(ideas)} misconceptions are"
@@ -132,7 +139,7 @@ def _summary(report: AuditReport) -> str:
     if any(not row.claimed_by for row in report.programs if row.misconception is not None):
         claims = "a check"
     killed = f"{what} killed by {claims} and named"
-    remarks = f"; {quantity(len(report.remarks), 'remark')}" if report.remarks else ""
+    remarks = f"; {format_count(len(report.remarks), 'remark')}" if report.remarks else ""
     return f"the reference passes, the starter does not, {killed}, no check is idle{remarks}"
 
 
@@ -141,51 +148,53 @@ def _summary(report: AuditReport) -> str:
 
 def mutation_page(report: MutationReport) -> Blocks:
     """The score, what kills, and every survivor with the line changed and where it shows."""
-    spent = f"{quantity(len(report.seeds), 'seed')}, {duration(report.seconds)}"
+    spent = f"{format_count(len(report.seeds), 'seed')}, {format_duration(report.seconds)}"
     yield Heading(f"{report.question}: mutants of the reference", spent)
-    yield Gap()
+    yield BlankLine()
     yield Paragraph(_counts(report), indent=2)
-    killers = Counter(t.killed_by for t in report.trials if t.fate is Fate.KILLED).most_common()
+    killers = Counter(
+        t.killed_by for t in report.trials if t.fate is MutantFate.KILLED
+    ).most_common()
     killed = ", ".join(f"{check} {count}" for check, count in killers) or "nothing"
     yield Paragraph(f"killed by {killed}", indent=2)
     for trial in report.trials:
-        if trial.fate in {Fate.SURVIVED, Fate.FLAKY}:
-            yield Gap()
+        if trial.fate in {MutantFate.SURVIVED, MutantFate.FLAKY}:
+            yield BlankLine()
             yield from _alive(trial, len(report.seeds))
-    yield Gap()
+    yield BlankLine()
     for trial in report.trials:
         if trial.because is not None:
             text = f"{_place(trial.mutant)} is explained: {trial.because.strip()}"
             yield Paragraph(text, indent=2)
-    yield Gap()
+    yield BlankLine()
     for problem in report.problems:
         yield Paragraph(problem, indent=2)
     yield Paragraph(_score(report))
 
 
 def _counts(report: MutationReport) -> str:
-    equivalent = f"{report.count(Fate.EQUIVALENT)} equivalent"
-    if report.count(Fate.EQUIVALENT):
+    equivalent = f"{report.count(MutantFate.EQUIVALENT)} equivalent"
+    if report.count(MutantFate.EQUIVALENT):
         equivalent += f" (the same on {report.searched:,} inputs)"
-    flaky = f"{count} on some seeds only, " if (count := report.count(Fate.FLAKY)) else ""
+    flaky = f"{count} on some seeds only, " if (count := report.count(MutantFate.FLAKY)) else ""
     return (
         f"{len(report.trials)} of {report.derived} mutants tried: "
-        f"{report.count(Fate.KILLED)} killed, {report.count(Fate.SURVIVED)} survive, "
-        f"{flaky}{report.count(Fate.EXPLAINED)} explained, {equivalent}"
+        f"{report.count(MutantFate.KILLED)} killed, {report.count(MutantFate.SURVIVED)} survive, "
+        f"{flaky}{report.count(MutantFate.EXPLAINED)} explained, {equivalent}"
     )
 
 
-def _alive(trial: Trial, seeds: int) -> Blocks:
+def _alive(trial: MutantTrial, seeds: int) -> Blocks:
     mutant = trial.mutant
     found = trial.counterexample
-    title = "SURVIVES" if trial.fate is Fate.SURVIVED else "FLAKY"
+    title = "SURVIVES" if trial.fate is MutantFate.SURVIVED else "FLAKY"
     yield Paragraph(f"{_place(mutant)}: {mutant.rule}", title, RED, indent=2)
     was, becomes = (" ".join(text.split()) for text in (mutant.was, mutant.becomes))
-    yield Code((f"- {was}", f"+ {becomes}"))
-    if trial.fate is Fate.FLAKY:
+    yield CodeBlock((f"- {was}", f"+ {becomes}"))
+    if trial.fate is MutantFate.FLAKY:
         stopped = seeds - len(trial.passing_seeds)
         yield Paragraph(f"stopped on {stopped} of {seeds} seeds, by {trial.killed_by}", indent=4)
-    if found is None and trial.fate is Fate.SURVIVED:
+    if found is None and trial.fate is MutantFate.SURVIVED:
         text = "give it cases at this bound and on both sides"
         yield Paragraph(text, f"{'to do':11}", "", indent=4, hang=12)
     if found is not None:
@@ -201,8 +210,8 @@ def _place(mutant: Mutant) -> str:
 
 
 def _score(report: MutationReport) -> str:
-    killed = report.count(Fate.KILLED)
-    wrong = killed + report.count(Fate.SURVIVED) + report.count(Fate.FLAKY)
+    killed = report.count(MutantFate.KILLED)
+    wrong = killed + report.count(MutantFate.SURVIVED) + report.count(MutantFate.FLAKY)
     line = "no mutant was wrong"
     if report.score is not None:
         line = f"score {report.score:.1%}: {killed} of {wrong} wrong mutants are killed"
@@ -215,24 +224,24 @@ def _score(report: MutationReport) -> str:
 
 def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) -> dict[str, object]:
     """An audit, with the mutants of its question where they were tried."""
-    found = {**plain(report), "ok": report.ok}
+    found = {**to_plain_data(report), "ok": report.ok}
     return found if mutants is None else {**found, "mutants": mutation_to_json(mutants)}
 
 
 def mutation_to_json(report: MutationReport) -> dict[str, object]:
     """What mutants of a reference showed."""
     return {
-        **plain(report, without={"question", "seeds", "trials"}),
+        **to_plain_data(report, without={"question", "seeds", "trials"}),
         "tried": len(report.trials),
-        **{fate.value: report.count(fate) for fate in Fate},
+        **{fate.value: report.count(fate) for fate in MutantFate},
         "score": report.score,
         "ok": report.ok,
         "mutants": [
             {
                 "in": trial.mutant.scope,
-                **plain(trial.mutant, without={"scope", "start", "end", "text"}),
-                **plain(trial, without={"mutant", "counterexample"}),
-                "witness": encoded(trial.counterexample),
+                **to_plain_data(trial.mutant, without={"scope", "start", "end", "text"}),
+                **to_plain_data(trial, without={"mutant", "counterexample"}),
+                "witness": to_json_value(trial.counterexample),
             }
             for trial in report.trials
         ],

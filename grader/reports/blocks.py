@@ -1,8 +1,8 @@
 """What a page says, as blocks: written once, shown on a terminal, read aloud, as HTML, as Markdown.
 
 A page is a list of blocks from top to bottom.  A page that has to fit a screen says of some blocks
-what may stand in their place (`Shrinks`): what matters least has the lowest rank and goes first,
-and `LeftOut` names what is gone.  Whatever the texts hold, nothing in them acts on a terminal or is
+what may stand in their place (`ShrinkableBlocks`): what matters least has the lowest rank and goes first,
+and `OmissionNote` names what is gone.  Whatever the texts hold, nothing in them acts on a terminal or is
 read as markup: every renderer sees to that.
 """
 
@@ -16,11 +16,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from grader.model.numerals import joined
+from grader.model.numerals import join_words
 from grader.reports import sheet
-from grader.reports.sheet import BOLD, REVERSE, Line, cells, inert
+from grader.reports.sheet import BOLD, REVERSE, Line, display_width, escape_line
 
-BETWEEN = "\xa0\xa0 "  # facts on one line: three cells apart, or a comma where they are read aloud
+FACT_SEPARATOR = (
+    "\xa0\xa0 "  # facts on one line: three cells apart, or a comma where they are read aloud
+)
 _LONGEST = 4000  # characters of one text
 _ITEM = re.compile(r"^\s*([-*]|\d+[.)])\s+(.*)$")
 _FENCE = re.compile(r"^\s*```(\w*)")
@@ -38,7 +40,7 @@ _STARS = re.compile(
     r"(?:(?:\b\w+|\([^()`]*\))\*\*-?\w+|(?<!\S)\*(?:=(?!\S)|(?=[,.;]))|(?:\b\w+\.|\b)__\w+__)"
     r"(?=[^`]*(?:`[^`]*`[^`]*)*$)"
 )
-BAR = r"\|"  # in a cell
+ESCAPED_BAR = r"\|"  # in a cell
 _LINKS = re.compile(r"(?i)(?<=www)\.|:(?=//)|@(?=\w)")
 
 
@@ -70,7 +72,7 @@ class Item(NamedTuple):
     inner: bool = False  # of a list in a list, for Markdown
 
 
-class Code(NamedTuple):
+class CodeBlock(NamedTuple):
     """Lines in which every space counts."""
 
     lines: Sequence[str]
@@ -110,17 +112,17 @@ class Commands(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class BlankLine:
     """A blank line on a terminal; everywhere else blocks stand apart anyway."""
 
 
-class LeftOut(NamedTuple):
+class OmissionNote(NamedTuple):
     """Where a page says what it leaves out, and which command shows it."""
 
     command: str
 
 
-class Shorter(NamedTuple):
+class ShorterForm(NamedTuple):
     """What stands in the place of some blocks from a rank on, and what is then lost."""
 
     rank: int
@@ -128,21 +130,21 @@ class Shorter(NamedTuple):
     lost: Sequence[str] = ()
 
 
-class Shrinks(NamedTuple):
+class ShrinkableBlocks(NamedTuple):
     """Blocks that may be shown shorter where a page has to fit; the ranks rise."""
 
     blocks: Sequence[Block]
-    shorter: Sequence[Shorter]
+    shorter_forms: Sequence[ShorterForm]
 
 
 Block: TypeAlias = (
-    Heading | Paragraph | Item | Code | Figure | Picture | Table | Commands | Gap | LeftOut
-    | Shrinks
+    Heading | Paragraph | Item | CodeBlock | Figure | Picture | Table | Commands | BlankLine | OmissionNote
+    | ShrinkableBlocks
 )  # fmt: skip
 Blocks: TypeAlias = Iterator[Block]
 
 
-def from_markdown(text: str, *, indent: int = 0, gap: Block = Gap()) -> Blocks:
+def from_markdown(text: str, *, indent: int = 0, gap: Block = BlankLine()) -> Blocks:
     """The paragraphs, list items and code of a text in a small part of Markdown, gaps between."""
     lines = text.expandtabs(4).strip("\n").split("\n")
     before: Block | None = None
@@ -158,7 +160,7 @@ def from_markdown(text: str, *, indent: int = 0, gap: Block = Gap()) -> Blocks:
                 code = [line, *_taken(lines, lambda s: s.startswith("    ") or not s.strip())]
             text = textwrap.dedent("\n".join(code)).rstrip()
             language = (fence and fence[1]) or "text"
-            block = Code(tuple(text.split("\n")), indent + 4, language)
+            block = CodeBlock(tuple(text.split("\n")), indent + 4, language)
         elif line.strip():
             item = _ITEM.match(line)
             begin, *more = item[2] if item else line, *_taken(lines, lambda s: not _END.match(s))
@@ -181,8 +183,8 @@ def _taken(lines: list[str], belongs: Callable[[str], bool]) -> list[str]:
 def _at(blocks: Iterable[Block], rank: int, lost: list[str], *, pictures: bool = False) -> Blocks:
     """The blocks of a page of a rank, -1 for all; what they leave out is added to `lost`."""
     for block in blocks:
-        if isinstance(block, Shrinks):
-            shown = next((one for one in reversed(block.shorter) if one.rank <= rank), None)
+        if isinstance(block, ShrinkableBlocks):
+            shown = next((one for one in reversed(block.shorter_forms) if one.rank <= rank), None)
             lost += shown.lost if shown else ()
             yield from _at(shown.blocks if shown else block.blocks, rank, lost, pictures=pictures)
         elif isinstance(block, Picture) and not pictures:
@@ -197,7 +199,9 @@ def render_terminal(
     """Blocks as lines for a window of `width` columns, as short as it takes to have `rows`."""
     window = width
     width = max(width, sheet.NARROWEST)
-    ranks = sorted({s.rank for b in blocks if isinstance(b, Shrinks) for s in b.shorter})
+    ranks = sorted(
+        {s.rank for b in blocks if isinstance(b, ShrinkableBlocks) for s in b.shorter_forms}
+    )
     for rank in [-1] if rows is None else [0, *ranks]:
         lost: list[str] = []
         shown = list(_at(blocks, rank, lost))
@@ -205,12 +209,12 @@ def render_terminal(
         if rows is None or _rows(lines, window) <= rows:
             return tuple(lines)
     # Even the shortest page is too long: its end and its head stay, what is between is cut.
-    ends = [at for at, b in enumerate(blocks) if next(_at([b], -1, []), None) == Gap()]
+    ends = [at for at, b in enumerate(blocks) if next(_at([b], -1, []), None) == BlankLine()]
     end = blocks[max(ends, default=len(blocks)) :]
-    command = next((block.command for block in blocks if isinstance(block, LeftOut)), "")
+    command = next((block.command for block in blocks if isinstance(block, OmissionNote)), "")
     ending: list[Line] = []
     if command:
-        ending += sheet.wrapped("shows the rest.", width, first=f"{command} ", indent="    ")
+        ending += sheet.wrap_words("shows the rest.", width, first=f"{command} ", indent="    ")
     ending += _laid(_at(end, rank, []), width, [])
     while len(lines) > 1 and _rows([*lines, *ending], window) > (rows or 0):
         lines.pop()
@@ -219,7 +223,9 @@ def render_terminal(
 
 def _rows(lines: Iterable[Line], width: int) -> int:
     """Lines of a terminal: what is longer than one is wrapped there."""
-    return sum(max(1, -(-cells(sheet.plain(line).rstrip()) // width)) for line in lines)
+    return sum(
+        max(1, -(-display_width(sheet.without_styles(line).rstrip()) // width)) for line in lines
+    )
 
 
 def _laid(blocks: Iterable[Block], width: int, lost: Sequence[str]) -> list[Line]:
@@ -227,7 +233,7 @@ def _laid(blocks: Iterable[Block], width: int, lost: Sequence[str]) -> list[Line
     lines: list[Line] = []
     for block in blocks:
         for line in _drawn(block, width, lost):
-            if sheet.plain(line).strip():
+            if sheet.without_styles(line).strip():
                 lines.append(line)
             elif lines and lines[-1]:
                 lines.append("")
@@ -239,62 +245,66 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
     match block:
         case Heading(title, facts, name):
             yield ""
-            title, facts, name = map(inert, (title, facts, name))
+            title, facts, name = map(escape_line, (title, facts, name))
             styled = sheet.bold(name, f"  {title}") if name else sheet.bold(title)
-            gap = across - cells(sheet.plain(styled)) - cells(facts)
-            if facts and gap >= len(sheet.GAP):
+            gap = across - display_width(sheet.without_styles(styled)) - display_width(facts)
+            if facts and gap >= len(sheet.GAP_TEXT):
                 yield (*styled, (f"{' ' * gap}{facts}", ""))
                 return
             first = f"{name}  " * bool(name)
-            begin, *more = sheet.wrapped(title, across, first=first, indent="    ")
+            begin, *more = sheet.wrap_words(title, across, first=first, indent="    ")
             begin = begin.removeprefix(first.rstrip())
             yield ((name, BOLD), (begin, "")) if name else ((begin, BOLD),)
             yield from more
-            yield from sheet.wrapped(facts, across, first="    ", indent="    ") if facts else ()
+            yield from sheet.wrap_words(facts, across, first="    ", indent="    ") if facts else ()
         case Paragraph(text, lead, style, indent, hang):
             blanks = " " * indent
-            lead = inert(lead, _LONGEST)
+            lead = escape_line(lead, _LONGEST)
             first = blanks + f"{lead} " * bool(lead)
-            begin, *more = sheet.wrapped(
+            begin, *more = sheet.wrap_words(
                 _clean(text), across, first=first, indent=" " * (indent + hang)
             )
             begin = begin.removeprefix(blanks + lead) if lead else begin
             yield ((blanks, ""), (lead, style), (begin, "")) if lead else begin
             yield from more
         case Item(text, mark, indent):
-            yield from sheet.wrapped(_clean(text), across, first=f"{' ' * indent}{inert(mark)} ")
-        case Code(written, indent, language):
+            yield from sheet.wrap_words(
+                _clean(text), across, first=f"{' ' * indent}{escape_line(mark)} "
+            )
+        case CodeBlock(written, indent, language):
             for line in written:
-                text = f"{' ' * indent}{inert(line)}".rstrip()
+                text = f"{' ' * indent}{escape_line(line)}".rstrip()
                 comment = re.match(r" *# ", text) if language == "python" else None
-                if comment and cells(text) > across >= 2 * cells(comment[0]):
+                if comment and display_width(text) > across >= 2 * display_width(comment[0]):
                     mark = comment[0]
-                    yield from sheet.wrapped(text[len(mark) :], across, first=mark, indent=mark)
+                    yield from sheet.wrap_words(text[len(mark) :], across, first=mark, indent=mark)
                 else:
-                    yield from sheet.folded(text, across)
+                    yield from sheet.fold_code(text, across)
         case Figure():
             yield from block.draw(width)
         case Table():
-            head, *rows = [[*map(inert, row)] for row in (block.head, *block.rows)]
-            drawn = sheet.columns(head, rows, right=block.right, indent=block.indent)
-            if max(map(cells, map(sheet.plain, drawn)), default=0) <= width:
+            head, *rows = [[*map(escape_line, row)] for row in (block.head, *block.rows)]
+            drawn = sheet.format_columns(head, rows, right=block.right, indent=block.indent)
+            if max(map(display_width, map(sheet.without_styles, drawn)), default=0) <= width:
                 yield from drawn
                 return
             begin = " " * block.indent
-            for row in sheet.columns(head, rows, plain=True):  # a sentence can be broken
-                yield from sheet.wrapped(sheet.plain(row), across, first=begin, indent=f"{begin}  ")
+            for row in sheet.format_columns(head, rows, plain=True):  # a sentence can be broken
+                yield from sheet.wrap_words(
+                    sheet.without_styles(row), across, first=begin, indent=f"{begin}  "
+                )
         case Commands(commands, first):
-            yield from sheet.steps(commands, across, first)
-        case LeftOut(command) if lost:
-            told = f"shows {joined(dict.fromkeys(lost))}."
-            yield from sheet.wrapped(told, across, first=f"{command} ", indent="    ")
-        case Gap():
+            yield from sheet.next_step_lines(commands, across, first)
+        case OmissionNote(command) if lost:
+            told = f"shows {join_words(dict.fromkeys(lost))}."
+            yield from sheet.wrap_words(told, across, first=f"{command} ", indent="    ")
+        case BlankLine():
             yield ""
 
 
 def _clean(text: str) -> str:
     """One line of words, in which nothing acts."""
-    return inert(re.sub(r"[ \t\r\n]+", " ", text).strip(" "), _LONGEST)
+    return escape_line(re.sub(r"[ \t\r\n]+", " ", text).strip(" "), _LONGEST)
 
 
 def render_text(blocks: Iterable[Block], *, aloud: bool = False) -> str:
@@ -303,7 +313,7 @@ def render_text(blocks: Iterable[Block], *, aloud: bool = False) -> str:
     for block in _at(blocks, -1, []):
         for line in _said(block):
             text = _clean(line)
-            if aloud and not isinstance(block, Commands | Code):
+            if aloud and not isinstance(block, Commands | CodeBlock):
                 text = _MINUS.sub("minus ", text.replace("+-", "plus or minus "))
             lines.append(f"{text}\n")
     return "".join(lines).replace("\xa0", " ")
@@ -314,15 +324,15 @@ def _said(block: Block) -> Iterable[str]:
         case Heading(title, facts, name):
             return [", ".join(filter(None, (name, title, facts)))]
         case Paragraph(text, lead):
-            return [f"{lead} {text}".strip().replace(BETWEEN, ", ")]
+            return [f"{lead} {text}".strip().replace(FACT_SEPARATOR, ", ")]
         case Item(text, mark):
             return [f"{mark.strip()} {text}"]
-        case Code(lines):
+        case CodeBlock(lines):
             return filter(str.strip, lines)
         case Figure():
             return block.spoken
         case Table(head, rows):
-            return map(sheet.plain, sheet.columns(head, rows, plain=True))
+            return map(sheet.without_styles, sheet.format_columns(head, rows, plain=True))
         case Commands([command, *more], first):
             said = [f"{first} {command}".strip(), *more]
             return [f"Next: {command}" for command in said]
@@ -347,12 +357,12 @@ def _tagged(block: Block) -> str:
         case Paragraph(text, lead, style):
             of = ' class="reverse"' if style == REVERSE else ""
             lead = f"<strong{of}>{_html(lead)}</strong> " if lead else ""
-            return f"<p>{lead}{_html(text.replace(BETWEEN, ', '))}</p>\n"
+            return f"<p>{lead}{_html(text.replace(FACT_SEPARATOR, ', '))}</p>\n"
         case Item(text, mark):
             mark = mark.strip()
             shown = "" if mark in {"-", "*"} else mark if mark.isdigit() else _as_code(mark)
             return f"<li>{f'{shown} ' if shown else ''}{_html(text)}</li>\n"
-        case Code() | Figure():
+        case CodeBlock() | Figure():
             return f"<pre>{html.escape(chr(10).join(_set(block)))}</pre>\n"
         case Picture(draw, blocks):
             return draw(render_text(blocks), render_html(blocks))
@@ -367,7 +377,7 @@ def _tagged(block: Block) -> str:
 
 
 def _as_code(text: str) -> str:
-    return f"<code>{html.escape(inert(text, _LONGEST))}</code>"
+    return f"<code>{html.escape(escape_line(text, _LONGEST))}</code>"
 
 
 def _html(text: str) -> str:
@@ -376,10 +386,10 @@ def _html(text: str) -> str:
     return "".join(_as_code(piece) if at % 2 else html.escape(piece) for at, piece in pieces)
 
 
-def _set(block: Code | Figure) -> list[str]:
+def _set(block: CodeBlock | Figure) -> list[str]:
     """What is set in columns, from the margin."""
-    drawn = block.lines if isinstance(block, Code) else block.draw(sheet.WIDEST)
-    lines = [inert(sheet.plain(line).rstrip()) for line in drawn]
+    drawn = block.lines if isinstance(block, CodeBlock) else block.draw(sheet.WIDEST)
+    lines = [escape_line(sheet.without_styles(line).rstrip()) for line in drawn]
     return textwrap.dedent("\n".join(lines)).split("\n")
 
 
@@ -399,31 +409,35 @@ def _marked(block: Block, *, written: bool) -> str:
     def flowing(text: str, first: str) -> str:
         if not written:
             return first + _markdown(text)
-        return "\n".join(sheet.wrapped(_clean(text), sheet.WIDEST, first=first))
+        return "\n".join(sheet.wrap_words(_clean(text), sheet.WIDEST, first=first))
 
     match block:
         case Heading(title, facts, name, level):
             facts = _markdown(facts)
-            facts = f"\n\n`{inert(name)}`: {facts}" if name else f" ({facts})" if facts else ""
+            facts = (
+                f"\n\n`{escape_line(name)}`: {facts}" if name else f" ({facts})" if facts else ""
+            )
             return f"{'#' * level} {_markdown(title)}{facts}"
         case Paragraph(text, lead):
             return flowing(text, f"**{_markdown(lead)}** " if lead else "")
         case Item(text, mark):
-            mark = inert(mark.strip()).replace("`", "'")
+            mark = escape_line(mark.strip()).replace("`", "'")
             if block.inner:
                 return flowing(text, f"  - `{mark}` ")
             if mark.removesuffix(".").isdigit():
                 return flowing(text, f"{mark.removesuffix('.')}. ")
             return flowing(text, "- " if mark in {"-", "*"} else f"- `{mark}` ")
-        case Code() | Figure():
+        case CodeBlock() | Figure():
             lines = _set(block)
             ticks = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
             fence = "`" * max(3, 1 + ticks)
-            language = block.language if isinstance(block, Code) else "text"
+            language = block.language if isinstance(block, CodeBlock) else "text"
             return "\n".join([f"{fence}{language}", *lines, fence])
         case Table():
             every = (map(_markdown, row) for row in (block.head, *block.rows))
-            head, *rows = (f"| {' | '.join(c.replace('|', BAR) for c in row)} |" for row in every)
+            head, *rows = (
+                f"| {' | '.join(c.replace('|', ESCAPED_BAR) for c in row)} |" for row in every
+            )
             return "\n".join([head, f"|{' --- |' * len(block.head)}", *rows])
     return ""
 

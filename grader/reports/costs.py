@@ -14,9 +14,18 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from grader.costs.formulas import Cell, Model, Setting, Settings, Table, Values, script, value
+from grader.costs.formulas import (
+    CostCell,
+    CostModel,
+    CostTable,
+    Setting,
+    Settings,
+    Values,
+    evaluate_formula,
+    to_javascript,
+)
 from grader.reports import blocks, sheet
-from grader.reports.blocks import Blocks, Figure, Gap, Heading, Paragraph, render_html
+from grader.reports.blocks import BlankLine, Blocks, Figure, Heading, Paragraph, render_html
 
 _BAR = 20  # cells of the longest bar
 _RIGHT = (" ", "  ", "times", "FLOPs", "moved", "FLOP/B", "kept", "in all")
@@ -45,68 +54,68 @@ table:first-of-type td + td { font-size: 1.6rem; line-height: 1.25; }
 """
 
 
-def page(model: Model, title: str, taken: Settings, notes: Iterable[str]) -> Blocks:
+def page(model: CostModel, title: str, taken: Settings, notes: Iterable[str]) -> Blocks:
     """Everything that a model costs where these settings are taken."""
-    values = model.values(taken)
+    values = model.formula_values(taken)
     yield Heading(title, name=model.name)
     yield Paragraph(model.about)
-    yield Gap()
+    yield BlankLine()
     said = (f"{one.name} {taken[one.name]}" for one in model.settings)
     yield Paragraph(f"{', '.join(said)}.")
     yield from (Paragraph(note, hang=4) for note in notes)
     for table in model.tables:
-        yield from tabled(table, values)
+        yield from table_blocks(table, values)
 
 
-def tabled(table: Table, values: Values, *, whole: bool = False) -> Blocks:
+def table_blocks(table: CostTable, values: Values, *, whole: bool = False) -> Blocks:
     """A table as blocks; `whole`: with the rows that are not there."""
     yield Heading(table.title)
-    rows = [row for row in table.rows if whole or value(row.there, values)]
-    texts = [[text(cell, values) for cell in row.cells] for row in rows]
+    rows = [row for row in table.rows if whole or evaluate_formula(row.condition, values)]
+    texts = [[cell_text(cell, values) for cell in row.cells] for row in rows]
     if whole or any(map(str.strip, table.head)):
         yield blocks.Table(table.head, texts, _RIGHT, indent=2)
     else:
-        bars = ["#" * (_BAR * value(row.bar, values) // 1000) for row in rows]
+        bars = ["#" * (_BAR * evaluate_formula(row.bar, values) // 1000) for row in rows]
         drawn = [[*text, bar] for text, bar in zip(texts, bars, strict=True)]
-        lines = sheet.columns([*table.head, "   "], drawn, right=_RIGHT, indent=2)
+        lines = sheet.format_columns([*table.head, "   "], drawn, right=_RIGHT, indent=2)
         yield Figure(lambda _width: lines, tuple(f"{text[0]}: {text[1]}" for text in texts))
     if table.note:
         yield Paragraph(table.note, indent=2)
 
 
-def text(cell: str | Cell, values: Values) -> str:
+def cell_text(cell: str | CostCell, values: Values) -> str:
     """What is shown in a row."""
     return cell if isinstance(cell, str) else cell.text(values)
 
 
-def to_json(model: Model, taken: Settings) -> dict[str, Any]:
+def to_json(model: CostModel, taken: Settings) -> dict[str, Any]:
     """Settings and every number; of each table the rows, a shape as a list, a ratio as a float."""
-    values = model.values(taken)
+    values = model.formula_values(taken)
 
-    def plain(cell: Cell) -> object:
-        numbers = [value(one, values) for one in cell.formulas]
-        over = value(cell.over, values)
+    def plain(cell: CostCell) -> object:
+        numbers = [evaluate_formula(one, values) for one in cell.formulas]
+        over = evaluate_formula(cell.over, values)
         return numbers if cell.unit == "shape" else numbers[0] if over == 1 else numbers[0] / over
 
     rows = {
         table.title: {
             row.cells[0]: [plain(cell) for cell in row.cells
-                           if isinstance(cell, Cell) and cell.unit != "iB"]
-            for row in table.rows if value(row.there, values)
+                           if isinstance(cell, CostCell) and cell.unit != "iB"]
+            for row in table.rows if evaluate_formula(row.condition, values)
         }
         for table in model.tables
     }  # fmt: skip
     return {"model": model.name, "settings": taken, "costs": values, "tables": rows}
 
 
-def html(model: Model, taken: Settings, notes: Iterable[str]) -> tuple[str, str]:
+def html(model: CostModel, taken: Settings, notes: Iterable[str]) -> tuple[str, str]:
     """The body of a page that begins with these settings, and its script."""
-    values = model.values(taken)
+    values = model.formula_values(taken)
     buttons = " ".join(
         f'<button type="button" name="{one}">{one}</button>' for one in model.presets
     )
     fields = "".join(_field(one, str(taken[one.name])) for one in model.settings)
-    shown = (block for table in model.tables for block in tabled(table, values, whole=True))
+    shown = (block for table in model.tables for block in table_blocks(table, values, whole=True))
     body = (
         f"<header><style>\n{_CSS}</style><h1>What a model costs: {model.name}</h1>"
         f"<p>{escape(model.about)}</p></header>\n<aside>{buttons}\n{fields}</aside>\n<div>"
@@ -114,14 +123,14 @@ def html(model: Model, taken: Settings, notes: Iterable[str]) -> tuple[str, str]
         f"{render_html(shown)}</div>\n"
     )
     content = {
-        "settings": {one.name: {**one._asdict(), "stops": one.stops()} for one in model.settings},
+        "settings": {one.name: {**one._asdict(), "stops": one.slider_values()} for one in model.settings},
         "presets": model.presets,
-        "rules": [(name, script(when), script(then), why) for name, when, then, why in model.rules],
-        "costs": [(name, script(formula)) for name, formula in model.costs.items()],
+        "rules": [(name, to_javascript(when), to_javascript(then), why) for name, when, then, why in model.rules],
+        "costs": [(name, to_javascript(formula)) for name, formula in model.costs.items()],
         "rows": [
-            (script(row.there), script(row.bar),
+            (to_javascript(row.condition), to_javascript(row.bar),
              [None if isinstance(cell, str) else
-              (cell.unit, script(cell.over), [*map(script, cell.formulas)]) for cell in row.cells])
+              (cell.unit, to_javascript(cell.over), [*map(to_javascript, cell.formulas)]) for cell in row.cells])
             for table in model.tables for row in table.rows
         ],
     }  # fmt: skip
@@ -138,7 +147,7 @@ def _field(one: Setting, now: str) -> str:
         field = (
             f'<input type="number" id="{one.name}" value="{now}" min="{one.least}"'
             f' max="{one.most}"><input type="range" name="{one.name}" min="0"'
-            f' max="{len(one.stops()) - 1}" aria-label="{one.name}, slider">'
+            f' max="{len(one.slider_values()) - 1}" aria-label="{one.name}, slider">'
         )
     about = f'<span class="soft">{escape(one.about)}</span>'
     return f'<div><label for="{one.name}">{one.name}</label>{field}{about}</div>\n'

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from grader.model.numerals import joined, quantity, span
-from grader.reports.blocks import Blocks, Gap, Heading, Item, Paragraph, Table
+from grader.model.numerals import format_count, format_minutes, join_words
+from grader.reports.blocks import BlankLine, Blocks, Heading, Item, Paragraph, Table
 
 
 class PartTime(NamedTuple):
@@ -20,7 +20,7 @@ class PartTime(NamedTuple):
     tries: int
 
 
-class Held(NamedTuple):
+class IdeaDuration(NamedTuple):
     """An idea, and for how long it was held: until a try did not show it, or to the end."""
 
     name: str
@@ -30,7 +30,7 @@ class Held(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class QuestionDebrief:
     """What came of one question."""
 
     id: str
@@ -40,7 +40,7 @@ class Looked:
     gave_up: bool
     right: tuple[str, ...]  # checks that no try failed
     wrong: str  # in the last try
-    ideas: tuple[Held, ...]
+    ideas: tuple[IdeaDuration, ...]
     review: str  # when it comes back, and why; empty: its bank is gone
     follow_ups: tuple[str, ...]  # the first of each part that passed
     marks: tuple[tuple[int, int, str], ...]  # part (0: the question), mark and note
@@ -55,7 +55,7 @@ class Debrief:
     candidate: str
     minutes: float
     of: int
-    questions: tuple[Looked, ...]
+    questions: tuple[QuestionDebrief, ...]
     not_asked: tuple[str, ...]  # titles
     notes: tuple[tuple[float, str, int, str], ...]  # minute, question, part and text
     decision: str
@@ -69,13 +69,13 @@ class Debrief:
 
 def page(debrief: Debrief) -> Blocks:
     """All that is said of an interview, below its title."""
-    yield Paragraph(f"{round(debrief.minutes)} of {quantity(debrief.of, 'minute')}.")
+    yield Paragraph(f"{round(debrief.minutes)} of {format_count(debrief.of, 'minute')}.")
     if debrief.decision:
         yield Paragraph(debrief.decision, "Decision:", hang=4)
     if debrief.not_asked:
         yield Paragraph(f"{'; '.join(debrief.not_asked)}.", "Not asked:", hang=4)
     for one in debrief.questions:
-        yield Heading(one.title, quantity(one.hints, "hint"), one.id)
+        yield Heading(one.title, format_count(one.hints, "hint"), one.id)
         yield from _question(one)
     if debrief.notes:
         yield Heading("Notes")
@@ -83,23 +83,23 @@ def page(debrief: Debrief) -> Blocks:
             yield Item(f"{question}, part {part}: {text}", f"{round(minute):>3} min")
 
 
-def _question(one: Looked) -> Blocks:
+def _question(one: QuestionDebrief) -> Blocks:
     head = ("part", "", "minutes", "planned", "tries")
     rows = []
     for number, planned, passed, minutes, tries in one.parts:
         state = "passed" if passed else "not asked" if minutes is None else "not passed"
         took = "" if minutes is None else str(round(minutes))
         rows.append((str(number), state, took, str(planned), str(tries)))
-    yield Gap()
+    yield BlankLine()
     yield Table(head, rows, ("part", *head[2:]), 2)
-    yield Gap()
+    yield BlankLine()
     for part, mark, note in one.marks:
         lead = f"Mark, part {part}:" if part else "Mark:"
         yield Paragraph(f"{mark} of 4. {note}".rstrip(), lead, hang=4)
-    first = joined(part.number for part in one.parts if part.passed and part.tries < 2)
+    first = join_words(part.number for part in one.parts if part.passed and part.tries < 2)
     for text, lead in (
         (first, "Parts passed at the first try:"),
-        (joined(one.right), "Never failed:"),
+        (join_words(one.right), "Never failed:"),
         (one.wrong, "Wrong at the end:"),
         ("before a pass" * one.gave_up, "Looked at the solution:"),
         (one.review, "To review:"),
@@ -109,7 +109,9 @@ def _question(one: Looked) -> Blocks:
     if one.ideas:
         yield Paragraph("Ideas held, and for how long:")
         for name, minutes, tries, text in one.ideas:
-            yield Item(f"{span(minutes)}, {quantity(tries, 'try', 'tries')}: {text}", name, 2)
+            yield Item(
+                f"{format_minutes(minutes)}, {format_count(tries, 'try', 'tries')}: {text}", name, 2
+            )
     if one.follow_ups:
         yield Paragraph("To discuss:")
         yield from (Item(ask, indent=2) for ask in one.follow_ups)

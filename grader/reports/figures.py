@@ -15,13 +15,13 @@ from dataclasses import replace
 from functools import partial
 
 from grader.model import report as model
-from grader.model.numerals import number, quantity
-from grader.model.report import Bar, Exhibit, Frame, Grids, Panel, Raised
+from grader.model.numerals import format_count, format_number
+from grader.model.report import Bar, ExceptionRecord, Exhibit, Frame, Grids, Panel
 from grader.reports import pictures, sheet
 from grader.reports.blocks import Blocks, Figure, Item, Paragraph, Picture, Table
-from grader.reports.sheet import BOLD, RED, Line, Spans, cells, cut, inert
+from grader.reports.sheet import BOLD, RED, Line, Spans, display_width, escape_line, truncate
 
-EVERYTHING = 10**6
+NO_LIMIT = 10**6
 INDENT = 4  # cells before what belongs to a heading
 _LABEL_LIMIT = 28
 _VALUE_LIMIT = 24
@@ -36,13 +36,13 @@ _ENTRIES = 4  # wrong ones that are read aloud
 _MESSAGE_LIMIT = 400  # einsum and torch explain themselves at length; a matrix printed whole is cut
 _LEADING_ZERO = re.compile(r"^(-?)0(?=\.\d)")
 
-Drawn = list[Spans]  # one panel
+DrawnPanel = list[Spans]  # one panel
 
 
-def figure(
+def exhibit_blocks(
     exhibit: Exhibit,
     *,
-    most: int = EVERYTHING,
+    most: int = NO_LIMIT,
     hidden: bool = False,
     inputs: bool = True,
     bound: str = "",
@@ -64,9 +64,9 @@ def figure(
             drawn = [bar for bar in every if bar.label != "reference" or len(every) < 3]
             kept = "held at your peak" if exhibit.course else "kept by yours"
             blocks = tuple(_bars(drawn, exhibit.details, kept, most))
-            yield Picture(partial(pictures.bars, drawn, exhibit, kept), blocks)
+            yield Picture(partial(pictures.bar_chart, drawn, exhibit, kept), blocks)
         case model.Curve():
-            yield Picture(partial(pictures.curve, exhibit, bound), tuple(_curve(exhibit)))
+            yield Picture(partial(pictures.curve_chart, exhibit, bound), tuple(_curve(exhibit)))
 
 
 def _breakdown(breakdown: model.Breakdown, most: int, *, hidden: bool) -> Blocks:
@@ -79,8 +79,8 @@ def _breakdown(breakdown: model.Breakdown, most: int, *, hidden: bool) -> Blocks
     for row in breakdown.rows:
         note = row.note or ("differs" if row.observed != row.expected else "")
         last = ("wrong" if note else "right", "") if hidden else (row.expected, note)
-        values = (cut(text, _VALUE_LIMIT) for text in (row.observed, *last))
-        rows.append((cut(row.name, _LABEL_LIMIT), *values))
+        values = (truncate(text, _VALUE_LIMIT) for text in (row.observed, *last))
+        rows.append((truncate(row.name, _LABEL_LIMIT), *values))
         wrong += rows[-1:] * bool(note)
     kept = rows if len(rows) <= most else wrong[:most]
     head = ("", "yours", "" if hidden else "expected", "")
@@ -101,14 +101,14 @@ def _curve(curve: model.Curve) -> Blocks:
     at = sorted({round(n * (steps - 1) / (_POINTS - 1)) for n in range(_POINTS)})
     head = ("step", *(f"{step:,}" for step in at))
     rows = [
-        (name, *(number(values[i], 3) if i < len(values) else "-" for i in at))
+        (name, *(format_number(values[i], 3) if i < len(values) else "-" for i in at))
         for name, values in series.items()
     ]
     yield Table(head, rows, head[1:], indent=INDENT)
     for name, values in series.items():
         broken = next((i for i, v in enumerate(values) if not math.isfinite(v)), None)
         if broken is not None:
-            text = f"{name.capitalize()} is {number(values[broken])} from step {broken} on."
+            text = f"{name.capitalize()} is {format_number(values[broken])} from step {broken} on."
             yield Paragraph(text, indent=INDENT)
 
 
@@ -132,7 +132,7 @@ def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Line]:
     panels = [p for p in (grids.panels if inputs else grids.panels[-2:]) if p.rows]
     lines: list[Line] = []
     if len(panels) > 1 and panels[0].note and len({p.note for p in panels}) == 1:
-        lines += sheet.wrapped(inert(panels[0].note), width, first=" " * INDENT)
+        lines += sheet.wrap_words(escape_line(panels[0].note), width, first=" " * INDENT)
         panels = [replace(p, note="") for p in panels]
     for at, drawn in enumerate(_arranged(panels, width - INDENT)):
         lines += [""] * bool(at)
@@ -141,17 +141,17 @@ def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Line]:
             gap = INDENT
             for panel, part in zip(drawn, parts, strict=True):
                 spans += [(" " * gap, ""), *part]
-                gap = _across(panel) - cells(sheet.plain(part)) + _GAP
+                gap = _across(panel) - display_width(sheet.without_styles(part)) + _GAP
             lines.append(tuple(spans))
     return lines
 
 
-def _arranged(panels: Sequence[Panel], width: int) -> list[list[Drawn]]:
+def _arranged(panels: Sequence[Panel], width: int) -> list[list[DrawnPanel]]:
     """Rows of panels with as many columns as fit, fewer of them where that is too tall.
 
     Rows are filled from the last panel backwards: yours stays next to expected.
     """
-    rows: list[list[Drawn]] = []
+    rows: list[list[DrawnPanel]] = []
     for columns in range(max((len(r) for p in panels for r in p.rows), default=0) or 1, 0, -1):
         drawn = [_drawn(p, shown_columns(p, panels, columns), width) for p in panels]
         rows = []
@@ -173,22 +173,22 @@ def _arranged(panels: Sequence[Panel], width: int) -> list[list[Drawn]]:
     return rows
 
 
-def _across(panel: Drawn) -> int:
-    return max(cells(sheet.plain(line)) for line in panel)
+def _across(panel: DrawnPanel) -> int:
+    return max(display_width(sheet.without_styles(line)) for line in panel)
 
 
-def _drawn(panel: Panel, columns: range, width: int) -> Drawn:
-    lines: Drawn = [((cut(inert(panel.title), width), ""),), *_rows(panel, columns)]
+def _drawn(panel: Panel, columns: range, width: int) -> DrawnPanel:
+    lines: DrawnPanel = [((truncate(escape_line(panel.title), width), ""),), *_rows(panel, columns)]
     if panel.note:
         room = max(min(_NOTE_WIDTH, width), _across(lines))
-        lines += [((text, ""),) for text in sheet.wrapped(inert(panel.note), room)]
+        lines += [((text, ""),) for text in sheet.wrap_words(escape_line(panel.note), room)]
     return lines
 
 
-def _rows(panel: Panel, columns: range) -> Drawn:
+def _rows(panel: Panel, columns: range) -> DrawnPanel:
     """The entries that are shown, with marks, and ellipses where something was cut."""
     shown = {
-        (r, c): _LEADING_ZERO.sub(r"\1", inert(row[c], _CELL_LIMIT))
+        (r, c): _LEADING_ZERO.sub(r"\1", escape_line(row[c], _CELL_LIMIT))
         for r, row in enumerate(panel.rows)
         for c in columns
         if c < len(row)
@@ -212,12 +212,12 @@ def _rows(panel: Panel, columns: range) -> Drawn:
             + "]" * (place in focus and (place[0], c + 1) not in focus)
             for place in places
         ]
-        across = max(map(cells, texts))
+        across = max(map(display_width, texts))
         tail = max(map(len, ends))
         for line, place, start, text, end in zip(lines, places, starts, texts, ends, strict=True):
             style = BOLD if place in focus else ""
             line += [
-                (" " * (gap + across - cells(text)), ""),
+                (" " * (gap + across - display_width(text)), ""),
                 (start.ljust(lead) + text, style),
                 ("*" * end.count("*"), RED),
                 (end.lstrip("*"), style),
@@ -260,12 +260,14 @@ def _entries(grids: Grids) -> Iterator[str]:
     )
     yield from itertools.islice(pairs, _ENTRIES)
     if (more := len(yours.wrong) - _ENTRIES) > 0:
-        yield f"{quantity(more, 'more entry', 'more entries')} differ."
+        yield f"{format_count(more, 'more entry', 'more entries')} differ."
 
 
-def trace(raised: Raised, filename: str, *, most: int = EVERYTHING, said: str = "") -> Blocks:
+def exception_blocks(
+    raised: ExceptionRecord, filename: str, *, most: int = NO_LIMIT, said: str = ""
+) -> Blocks:
     """The candidate's own lines, the innermost of many, the exception, what the call was given."""
-    place = f"{inert(filename, 40)}:" if filename else "line "  # "submission.py:14"
+    place = f"{escape_line(filename, 40)}:" if filename else "line "  # "submission.py:14"
     runs = [(frame, len(list(same))) for frame, same in itertools.groupby(raised.frames)]
     several = len({frame.function for frame in raised.frames}) > 1
     if raised.column is not None and raised.frames:
@@ -278,15 +280,15 @@ def trace(raised: Raised, filename: str, *, most: int = EVERYTHING, said: str = 
         yield Paragraph(f"... {left} more lines", indent=INDENT)
         runs = runs[left:]
     for frame, times in runs:
-        function = f"  in {cut(frame.function, 24)}" if several else ""
+        function = f"  in {truncate(frame.function, 24)}" if several else ""
         yield Item(frame.source.strip(), f"{_place(frame, place)}{function} ", INDENT)
         if times > 1:  # a recursion
             yield Paragraph(f"... the same line {times - 1:,} times more", indent=INDENT)
-    if raised.type == model.UNREADABLE:
+    if raised.type == model.UNREADABLE_TYPE:
         return  # the sentence of the page says it
-    name = inert(raised.type, 80)
-    message = inert(" ".join(raised.message.split()), _MESSAGE_LIMIT)
-    if (message or name) not in inert(" ".join(said.split()), 2 * _MESSAGE_LIMIT):
+    name = escape_line(raised.type, 80)
+    message = escape_line(" ".join(raised.message.split()), _MESSAGE_LIMIT)
+    if (message or name) not in escape_line(" ".join(said.split()), 2 * _MESSAGE_LIMIT):
         yield Paragraph(f"{name}: {message}" if message else name, indent=INDENT)
     if raised.type.endswith("BdbQuit"):
         text = "breakpoint() has nobody to ask here: drill case NAME --debug runs a case in pdb."
@@ -306,10 +308,10 @@ def _syntax(frame: Frame, column: int, place: str, width: int) -> list[Line]:
     begin = f"{' ' * INDENT}{place}  "
     at = max(column - 1 - (len(source) - len(source.lstrip())), 0)
     source = source.lstrip()
-    room = max(min(width, sheet.WIDEST) - cells(begin), 16)
+    room = max(min(width, sheet.WIDEST) - display_width(begin), 16)
     if at > room - 8:  # a long line: keep the neighborhood of the caret
         skip = at - room // 2
         source = "..." + source[skip:]
         at = at - skip + 3
-    before = " " * cells(begin + inert(source[:at]))
-    return [begin + cut(inert(source), room), f"{before}^"]
+    before = " " * display_width(begin + escape_line(source[:at]))
+    return [begin + truncate(escape_line(source), room), f"{before}^"]

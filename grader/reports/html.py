@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from grader.reports.blocks import Block, Heading, render_html
-from grader.reports.sheet import inert
+from grader.reports.sheet import escape_line
 
 _PAGE = """\
 :root { color-scheme: light dark; }
@@ -70,7 +70,7 @@ _BODY = """\
 """
 
 
-def framed(title: str, body: Iterable[str], script: str = "") -> Iterator[str]:
+def html_page(title: str, body: Iterable[str], script: str = "") -> Iterator[str]:
     """A page of HTML that stands alone, in pieces."""
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     if script:
@@ -80,7 +80,7 @@ def framed(title: str, body: Iterable[str], script: str = "") -> Iterator[str]:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta name="robots" content="noindex">\n<title>{escape(inert(title))}</title>\n'
+        f'<meta name="robots" content="noindex">\n<title>{escape(escape_line(title))}</title>\n'
         f'<style>\n{_PAGE}{_BODY}</style>\n</head>\n<body>\n<main class="drill">\n'
     )
     yield from body
@@ -88,11 +88,11 @@ def framed(title: str, body: Iterable[str], script: str = "") -> Iterator[str]:
     yield "</main>\n</body>\n</html>\n"
 
 
-def alone(title: str, blocks: Iterable[Block]) -> Iterator[str]:
+def standalone_page(title: str, blocks: Iterable[Block]) -> Iterator[str]:
     """Blocks below a title as such a page, in pieces."""
-    return framed(title, [render_html([Heading(title, level=1), *blocks])])
+    return html_page(title, [render_html([Heading(title, level=1), *blocks])])
 
 
-def part(blocks: Iterable[Block]) -> str:
+def html_fragment(blocks: Iterable[Block]) -> str:
     """Blocks as a part of a page of somebody else, such as a notebook."""
     return f'<div class="drill">\n<style>\n{_BODY}</style>\n{render_html(blocks)}</div>\n'

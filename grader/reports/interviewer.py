@@ -10,17 +10,17 @@ from typing import NamedTuple
 
 from grader import forms
 from grader.bank import repair
-from grader.bank.repair import Change
-from grader.model.numerals import joined, quantity
+from grader.bank.repair import RepairChange
+from grader.model.numerals import format_count, join_words
 from grader.model.question import Question
-from grader.model.report import FINE, Breakdown, CheckResult
+from grader.model.report import NON_FAILING_VERDICTS, Breakdown, CheckResult
 from grader.model.spec import Check, FollowUp, Part, Spec
 from grader.reports import words
 from grader.reports.blocks import (
+    BlankLine,
     Blocks,
-    Code,
+    CodeBlock,
     Figure,
-    Gap,
     Heading,
     Item,
     Paragraph,
@@ -28,8 +28,8 @@ from grader.reports.blocks import (
     from_markdown,
     render_markdown,
 )
-from grader.reports.question import asked, signatures
-from grader.reports.sheet import cut
+from grader.reports.question import part_details, signatures
+from grader.reports.sheet import truncate
 
 ROWS, WIDTH = 150, 100  # of the page to lead from, blank rows not counted
 _ARRAYS, _ANSWER = 120, 110  # characters of arrays that are written out, of an answer
@@ -48,29 +48,31 @@ LEVELS = (
 )  # fmt: skip
 
 
-class Detail(NamedTuple):
+class GuideDetail(NamedTuple):
     """How much a page says."""
 
-    around: int = 999  # lines of the starter around each change
+    context_lines: int = 999  # lines of the starter around each change
     new_lines: int = 4  # of each change
     contract: bool = True
     ideas: int = 5  # of each part in a sentence each, besides those of the starter
     follow_ups: int = 99  # of each part
-    held: Sequence[Held] | None = None  # the ideas, to say by which check each of them shows
+    idea_evidence: Sequence[IdeaEvidence] | None = (
+        None  # the ideas, to say by which check each of them shows
+    )
 
 
 # Of the page to lead from: the first that fits.
 DETAILS = (
-    Detail(),
-    Detail(around=8, follow_ups=1),
-    Detail(around=4, follow_ups=1, contract=False),
-    Detail(around=2, follow_ups=1, contract=False, ideas=3, new_lines=2),
-    Detail(around=0, follow_ups=0, contract=False, ideas=2, new_lines=1),
+    GuideDetail(),
+    GuideDetail(context_lines=8, follow_ups=1),
+    GuideDetail(context_lines=4, follow_ups=1, contract=False),
+    GuideDetail(context_lines=2, follow_ups=1, contract=False, ideas=3, new_lines=2),
+    GuideDetail(context_lines=0, follow_ups=0, contract=False, ideas=2, new_lines=1),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class IdeaEvidence:
     """How it shows that somebody holds a misconception, by a check that is to stop it."""
 
     idea: str
@@ -81,23 +83,23 @@ class Held:
     answer: str  # what comes of it, and what should; empty where it does not show
 
 
-def answer(result: CheckResult) -> str:
+def wrong_result_text(result: CheckResult) -> str:
     """What is wrong on the smallest case; empty where nothing is."""
     worst = result.mismatch and replace(result.mismatch, allowed=None, total=1)
-    text = words.entry(replace(result, mismatch=worst), "") or words.in_short(result)
+    text = words.worst_entry(replace(result, mismatch=worst), "") or words.short_message(result)
     if isinstance(result.exhibit, Breakdown):
         rows = [row for row in result.exhibit.rows if row.observed != row.expected]
         several = [f"{r.name} is {r.observed}, expected {r.expected}" for r in rows]
         most = 2 if len("; ".join(several[:2])) < _ANSWER - 10 else 1
         several[most:] = [f"{len(rows) - most} more"] * (len(rows) > most)
         text = "; ".join(several) or text
-    text = cut(f"{_YOURS.sub('', text).rstrip('.')}.", _ANSWER)
-    return "" if result.verdict in FINE else _NAMES.sub(r"`\g<0>`", text)
+    text = truncate(f"{_YOURS.sub('', text).rstrip('.')}.", _ANSWER)
+    return "" if result.verdict in NON_FAILING_VERDICTS else _NAMES.sub(r"`\g<0>`", text)
 
 
-def given(question: Question, result: CheckResult) -> str:
+def smallest_case_text(question: Question, result: CheckResult) -> str:
     """The smallest case in words, if all its numbers can be said: what it is about, and they."""
-    case = question.spec.cases.get(words.smallest(result), {})
+    case = question.spec.cases.get(words.smallest_case(result), {})
     texts = [
         f"`{name} = {_short(str(case[name]))}`"
         if isinstance(case.get(name), list)
@@ -116,7 +118,9 @@ def _short(text: str) -> str:
     return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.6g}", text)
 
 
-def guide(question: Question, called: str = "", held: Sequence[Held] | None = None) -> Blocks:
+def interviewer_guide(
+    question: Question, called: str = "", held: Sequence[IdeaEvidence] | None = None
+) -> Blocks:
     """Yield the page to lead an interview from; everything, if the ideas are `held`.
 
     Commands name the question as it is `called`.
@@ -124,7 +128,7 @@ def guide(question: Question, called: str = "", held: Sequence[Held] | None = No
     spec = question.spec
     called = called or question.id
     if held is not None:
-        everything = Detail(new_lines=999, held=held)
+        everything = GuideDetail(new_lines=999, idea_evidence=held)
         yield from _page(question, called, _ends(spec, spec.minutes), everything)
         return
     ends = _ends(spec, _SHORT if len(spec.parts) > 1 else spec.minutes)
@@ -152,35 +156,35 @@ def _page(
     question: Question,
     called: str,
     ends: Sequence[int],
-    detail: Detail,
+    detail: GuideDetail,
 ) -> Blocks:
     """Yield the starter, some parts and the marks."""
     spec = question.spec
     terms = f"for the interviewer, {spec.minutes} min"
     if spec.given:
-        terms += f", numbers of seed {question.numbers}"
+        terms += f", numbers of seed {question.number_set}"
     yield Heading(spec.title, terms, question.id, level=1)
-    file = forms.of(spec).file
+    file = forms.form_of(spec).file
     text = f'The candidate edits `{file}` ("the file", "starter"), made by `drill start {called}`. '
     text += f"What they read, with the contract, is `drill show {called} --all`."
-    yield Gap()
+    yield BlankLine()
     yield Paragraph(text)
-    if detail.held is None:
-        numbers = joined(range(1, len(ends) + 1))
+    if detail.idea_evidence is None:
+        numbers = join_words(range(1, len(ends) + 1))
         text = f"`drill show {called} --interviewer --all` has every part, idea and follow-up."
         yield Paragraph(text, f"{ends[-1]} minutes: part{'s'[: len(ends) - 1]} {numbers}.")
-    if not forms.of(spec).is_text:
+    if not forms.form_of(spec).is_text:
         yield Heading("Starter")
-        yield Gap()
+        yield BlankLine()
         if question.repair:
             yield Paragraph("Part 1 removes lines `1-` and adds lines `1+`, and so on.")
-        yield Code(tuple(_starter(question, len(ends), detail)))
+        yield CodeBlock(tuple(_starter(question, len(ends), detail)))
     for number, _ in enumerate(ends, 1):
         yield from _part(question, number, ends, detail)
     yield from _marks(spec, ends)
 
 
-def _differences(change: Change) -> Iterator[tuple[range, Sequence[str]]]:
+def _differences(change: RepairChange) -> Iterator[tuple[range, Sequence[str]]]:
     """Yield the lines of the starter that differ, by number, and the lines in their place."""
     matcher = SequenceMatcher(None, change.before, change.after, autojunk=False)
     for tag, begin, end, first, last in matcher.get_opcodes():
@@ -188,12 +192,16 @@ def _differences(change: Change) -> Iterator[tuple[range, Sequence[str]]]:
             yield range(change.line + begin, change.line + end), change.after[first:last]
 
 
-def _starter(question: Question, last: int, detail: Detail) -> Iterator[str]:
+def _starter(question: Question, last: int, detail: GuideDetail) -> Iterator[str]:
     """Yield the starter with numbered lines, and what the parts up to the last one change."""
-    lines = question.handed_out(question.starter).decode("utf-8", "replace").splitlines()
+    lines = (
+        question.without_leading_blank_lines(question.starter)
+        .decode("utf-8", "replace")
+        .splitlines()
+    )
     removed: dict[int, int] = {}  # parts by line
     added: dict[int, list[str]] = {}  # by the line above
-    for change in repair.changes(question):
+    for change in repair.repair_changes(question):
         if change.part > last:
             continue
         left = detail.new_lines
@@ -202,10 +210,14 @@ def _starter(question: Question, last: int, detail: Detail) -> Iterator[str]:
             code = [line for line in new if _SAYS.match(line)]
             texts = code[:left]
             if hidden := len(code) - len(texts):
-                texts[-1:] = [f"{' '.join(texts[-1:])}  ... {quantity(hidden, 'more line')}"]
+                texts[-1:] = [f"{' '.join(texts[-1:])}  ... {format_count(hidden, 'more line')}"]
             left -= min(left, len(code))
             added.setdefault(old.stop - 1, []).extend(f"{change.part}+      {t}" for t in texts)
-    near = {at + n for at in {*removed, *added} for n in range(-detail.around, detail.around + 1)}
+    near = {
+        at + n
+        for at in {*removed, *added}
+        for n in range(-detail.context_lines, detail.context_lines + 1)
+    }
     yield from added.get(0, ())
     skipped = False
     for number, line in enumerate(lines, 1):
@@ -223,24 +235,24 @@ def _part(
     question: Question,
     number: int,
     ends: Sequence[int],
-    detail: Detail,
+    detail: GuideDetail,
 ) -> Blocks:
     """Yield what to say, what is right, what to listen for and when to help in one part."""
     spec = question.spec
     part = question.spec.parts[number - 1]
-    terms = f"{quantity(part.minutes, 'minute')}, {quantity(part.points, 'point')}"
+    terms = f"{format_count(part.minutes, 'minute')}, {format_count(part.points, 'point')}"
     yield Heading(f"Part {number} of {len(spec.parts)}, {terms}")
-    yield Gap()
+    yield BlankLine()
     yield from from_markdown(f"Read out: {part.prompt}")
     if calls := _calls(part.interface):
-        yield Gap()
+        yield BlankLine()
         yield Paragraph(calls, "Interface:")
     if detail.contract:
-        yield Gap()
+        yield BlankLine()
         yield Paragraph("as the candidate reads it.", "Contract,")
-        yield from asked(question, number)
+        yield from part_details(question, number)
     if right := [*_right(question, number)]:
-        yield Gap()
+        yield BlankLine()
         yield Paragraph("each answer or change, and why.", "Right:")
         yield from right
     checks = {check.id for check in part.checks}
@@ -248,23 +260,23 @@ def _part(
     starter = [name for name in ideas if name in spec.starter_holds]
     text = "wrong ideas, as the candidate is told of them."
     if starter:
-        text += f" The starter holds {joined(f'`{name}`' for name in starter)}."
-    yield Gap()
+        text += f" The starter holds {join_words(f'`{name}`' for name in starter)}."
+    yield BlankLine()
     yield Paragraph(text, "Listen for")
-    if detail.held is None:
+    if detail.idea_evidence is None:
         ideas.sort(key=lambda name: name not in starter)
         most = len(starter) + detail.ideas
         for name in ideas[:most]:
-            yield Item(_sentences(question.ideas[name].said_of(), 1), name)
+            yield Item(_sentences(question.ideas[name].feedback_for(), 1), name)
         if ideas[most:]:
-            yield Item(f"Others: {joined(f'`{name}`' for name in ideas[most:])}.")
+            yield Item(f"Others: {join_words(f'`{name}`' for name in ideas[most:])}.")
     else:
-        yield from _by_check(question, part, detail.held)
-    yield Gap()
+        yield from _by_check(question, part, detail.idea_evidence)
+    yield BlankLine()
     yield from _hints(part, number, ends)
     if follow_ups := part.follow_ups[: detail.follow_ups]:
         texts = [f"{one.ask.strip()}{_choices(one)} - {one.answer}" for one in follow_ups]
-        yield Gap()
+        yield BlankLine()
         yield Paragraph("with what a good answer says.", "Follow-ups,")
         yield from _list(texts)
 
@@ -278,17 +290,17 @@ def _calls(interface: str) -> str:
 
 def _right(question: Question, number: int) -> Blocks:
     """Yield the answers, or the place of each change that a part asks for, and why."""
-    is_text = forms.of(question.spec).is_text
-    for change in repair.changes(question):
+    is_text = forms.form_of(question.spec).is_text
+    for change in repair.repair_changes(question):
         why = " ".join(text for asks, text in change.why if asks == number)
         if is_text and (why or not change.why):
-            lines = [f"`{cut(line.strip(), _ANSWER)}`" for line in change.after[:1]]
+            lines = [f"`{truncate(line.strip(), _ANSWER)}`" for line in change.after[:1]]
             yield Item(" ".join([*lines, why]).strip())
         elif why:
             yield Item(f"{_place(change)}: {why}")
 
 
-def _place(change: Change) -> str:
+def _place(change: RepairChange) -> str:
     """Name the lines of the starter that a change is about."""
     differing = [old for old, _ in _differences(change)]
     first = differing[0].start
@@ -302,10 +314,10 @@ def _sentences(feedback: str, most: int) -> str:
     """Return the first sentences of a feedback; one more if the first says next to nothing."""
     if feedback.find(".") in range(16):  # no more than "One is left."
         most += 1
-    return re.sub(":$", ".", words.sentences(feedback, most)[0])
+    return re.sub(":$", ".", words.first_sentences(feedback, most)[0])
 
 
-def _by_check(question: Question, part: Part, held: Sequence[Held]) -> Blocks:
+def _by_check(question: Question, part: Part, held: Sequence[IdeaEvidence]) -> Blocks:
     """Yield the checks of a part, each with the ideas that it stops first, and what to ask."""
     told: set[str] = set()  # cases
     for check in part.checks:
@@ -314,7 +326,7 @@ def _by_check(question: Question, part: Part, held: Sequence[Held]) -> Blocks:
             if one.check != check.id:
                 continue
             said = [_sentences(one.feedback, 2)]
-            if not forms.of(question.spec).is_text and one.given and one.answer:
+            if not forms.form_of(question.spec).is_text and one.given and one.answer:
                 where = f"Ask `{one.case}`"
                 if one.case not in told:
                     where += f" ({one.given})"
@@ -344,9 +356,9 @@ def _marks(spec: Spec, ends: Sequence[int]) -> Blocks:
         rows.append((str(len(rows) + 1), f"{begin} to {end}", marks, hints, "yes / no"))
     yield Heading("Marks")
     yield Table(("part", "minutes", "mark", "hints", "passed"), rows)
-    yield Gap()
+    yield BlankLine()
     yield from (Item(text, f"mark {mark}") for mark, text in LEVELS)
-    yield Gap()
+    yield BlankLine()
     yield Paragraph("strong yes / yes / no / strong no. Notes:", "Decision:")
     yield Figure(lambda width: ["." * width] * 3)
 
@@ -361,7 +373,7 @@ def _about(question: Question, check: Check) -> str:
     """What a check is about, and the clauses that it enforces."""
     text = check.about or " ".join(question.spec.contract[n - 1] for n in check.clause)
     if check.clause:
-        text += f" (clause{'s'[: len(check.clause) - 1]} {joined(check.clause)})"
+        text += f" (clause{'s'[: len(check.clause) - 1]} {join_words(check.clause)})"
     return text + " (no points)" * check.stretch
 
 

@@ -21,12 +21,19 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from grader.model.errors import GraderError
-from grader.model.report import FINE, Breakdown, CheckResult, Exhibit, Report, Row
+from grader.model.report import (
+    NON_FAILING_VERDICTS,
+    Breakdown,
+    BreakdownRow,
+    CheckResult,
+    Exhibit,
+    Report,
+)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from grader.session.submission import Ran
+    from grader.session.submission import ExperimentResult
 
 _MOST_NAMES = 8  # of the numbers of a run
 _FIGURE = re.compile(r"(the (number|text) )?[-+.\d]|NaN|infinity|True|False|None")
@@ -37,7 +44,10 @@ def to_json(report: Report, *, whole: bool = False) -> dict[str, object]:
 
     It is `whole` with what is expected of an estimate, which no candidate is shown.
     """
-    return {"format": report.format, **plain(report if whole else withheld(report))}
+    return {
+        "format": report.format,
+        **to_plain_data(report if whole else without_expected_values(report)),
+    }
 
 
 def dumps(report: Report) -> str:
@@ -45,12 +55,15 @@ def dumps(report: Report) -> str:
     return json.dumps(to_json(report), allow_nan=False)
 
 
-def run_to_json(ran: Ran) -> dict[str, Any]:
+def run_to_json(ran: ExperimentResult) -> dict[str, Any]:
     """What came of a run of a script; of what it returned, the numbers."""
-    return {**plain(ran, without={"value"}), "numbers": encoded(numbers(ran.value))}
+    return {
+        **to_plain_data(ran, without={"value"}),
+        "numbers": to_json_value(run_numbers(ran.value)),
+    }
 
 
-def numbers(value: object) -> dict[str, list[float]]:
+def run_numbers(value: object) -> dict[str, list[float]]:
     """The numbers that a run returned, by name: one number is a series of one; all else is left."""
     named = value if isinstance(value, Mapping) else {"result": value}
     found = {}
@@ -62,13 +75,13 @@ def numbers(value: object) -> dict[str, list[float]]:
     return found
 
 
-def plain(value: DataclassInstance, without: Container[str] = ()) -> dict[str, Any]:
+def to_plain_data(value: DataclassInstance, without: Container[str] = ()) -> dict[str, Any]:
     """Any data of ours as plain dicts, lists, numbers, text and None."""
     names = [f.name for f in fields(value) if f.name not in without]
-    return {name: encoded(getattr(value, name)) for name in names}
+    return {name: to_json_value(getattr(value, name)) for name in names}
 
 
-def encoded(value: object) -> object:
+def to_json_value(value: object) -> object:
     """A value of ours as JSON has it."""
     match value:
         case Enum():
@@ -76,11 +89,11 @@ def encoded(value: object) -> object:
         case None | bool() | str():
             return value
         case Mapping():
-            return {str(name): encoded(item) for name, item in value.items()}
+            return {str(name): to_json_value(item) for name, item in value.items()}
         case frozenset():
-            return [encoded(item) for item in sorted(value)]
+            return [to_json_value(item) for item in sorted(value)]
         case tuple() | list():
-            return [encoded(item) for item in value]
+            return [to_json_value(item) for item in value]
         case Integral():  # numpy's among them
             return int(value)
         case Real():
@@ -90,13 +103,13 @@ def encoded(value: object) -> object:
             return "NaN" if math.isnan(number) else str(number)
     if is_dataclass(value) and not isinstance(value, type):
         kind = {"kind": type(value).__name__.lower()} if isinstance(value, Exhibit) else {}
-        return kind | plain(value)
+        return kind | to_plain_data(value)
     raise GraderError(f"report: expected plain data, found {type(value).__name__}")
 
 
-def withheld(report: Report) -> Report:
+def without_expected_values(report: Report) -> Report:
     """The report without what is expected of an estimate; the same one, if there is none."""
-    wrong = {c.id for c in report.checks if c.verdict not in FINE and c.estimate}
+    wrong = {c.id for c in report.checks if c.verdict not in NON_FAILING_VERDICTS and c.estimate}
     if not wrong:
         return report
     checks = tuple(_without(c) if c.id in wrong else c for c in report.checks)
@@ -126,7 +139,7 @@ def _without(check: CheckResult) -> CheckResult:
     )
 
 
-def _row(row: Row) -> Row:
+def _row(row: BreakdownRow) -> BreakdownRow:
     """What is right is known already, what is wrong is only said to be."""
     if row.note:
         return replace(row, expected="", note="wrong")

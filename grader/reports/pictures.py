@@ -16,9 +16,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate, product
 
-from grader.model.numerals import number, numbers_aligned
+from grader.model.numerals import format_aligned_numbers, format_number
 from grader.model.report import Bar, Bars, Curve, Grids, Panel
-from grader.reports.sheet import cells, cut, inert
+from grader.reports.sheet import display_width, escape_line, truncate
 
 _PRINTED = (96, 16, 12)  # entries, rows and columns, at most, of a map that shows numbers
 _ACROSS = 240  # pixels of a map without numbers
@@ -50,8 +50,8 @@ def heat_maps(grids: Grids, said: str, rest: str) -> str:
     texts: list[Sequence[str]] = [(), (), ()]
     printed = all(n <= most for n, most in zip((count, *shape[-2:]), _PRINTED, strict=True))
     if printed:
-        both = numbers_aligned([*mine, *right])
-        apart = enumerate(numbers_aligned(off))
+        both = format_aligned_numbers([*mine, *right])
+        apart = enumerate(format_aligned_numbers(off))
         texts = [both[:count], both[count:], [t if at in wrong else "" for at, t in apart]]
     top = _top([*mine, *right])
     most = _top(off)
@@ -66,7 +66,7 @@ def heat_maps(grids: Grids, said: str, rest: str) -> str:
     odd = f", {_key('odd')} NaN or infinity" * (not all(map(math.isfinite, (*mine, *right))))
     key = (
         f"{_key('below')} below zero{'' if printed else ', with a dash'}, {_key('above')} above it"
-        f"{odd}; deepest at {number(top)}, in the difference at {number(most)}. What is allowed is"
+        f"{odd}; deepest at {format_number(top)}, in the difference at {format_number(most)}. What is allowed is"
         f" left out of that.{' Framed in yours: wrong.' if framed else ''}"
     )
     maps = f'<div class="maps">{"".join(given)}<div class="maps">{"".join(result)}</div></div>'
@@ -101,10 +101,10 @@ def _svg(
     `values` color its cells, the deepest at `top`; these have room for so many `letters`.
     """
     *leading, rows, columns = shape
-    title = cut(inert(title), _WIDEST)
-    texts = [cut(inert(text), _LONGEST) for text in texts]
+    title = truncate(escape_line(title), _WIDEST)
+    texts = [truncate(escape_line(text), _LONGEST) for text in texts]
     if texts:
-        wide = _LETTER * max(letters, *map(cells, texts)) + 14
+        wide = _LETTER * max(letters, *map(display_width, texts)) + 14
         tall = _LINE
     else:
         side = max(3, min(_ACROSS // max(rows, columns), 18))
@@ -141,7 +141,7 @@ def _svg(
         for (kind, shade), boxes in colors.items()
     )
     paths += "".join(f'<path class="{kind}" d="{line}"/>' for kind, line in lines.items() if line)
-    across = max(beside * (wide * columns + _GAP) - _GAP, _LETTER * cells(title)) + 2
+    across = max(beside * (wide * columns + _GAP) - _GAP, _LETTER * display_width(title)) + 2
     height = _LINE + -(-len(planes) // beside) * down
     size = f'width="{across}" height="{height}" viewBox="0 0 {across} {height}"'
     return f"<svg {size}><title>{html.escape(title)}</title>{paths}{words}</svg>"
@@ -161,10 +161,10 @@ def _box(x: float, y: float, wide: float, tall: float) -> str:
 
 def _text(x: float, y: float, text: str, of: str = "") -> str:
     of = f' class="{of}"' if of else ""
-    return f'<text x="{x:g}" y="{y:g}"{of}>{html.escape(inert(text))}</text>'
+    return f'<text x="{x:g}" y="{y:g}"{of}>{html.escape(escape_line(text))}</text>'
 
 
-def bars(shown: Sequence[Bar], every: Bars, called: str, said: str, rest: str) -> str:
+def bar_chart(shown: Sequence[Bar], every: Bars, called: str, said: str, rest: str) -> str:
     """Bars above a common line, the budget drawn through all; what was kept, one after another.
 
     Below them, of a peak, the bytes that were held from the beginning to the end.
@@ -189,17 +189,17 @@ def bars(shown: Sequence[Bar], every: Bars, called: str, said: str, rest: str) -
             drawn += f'<rect class="{kind}" x="{x}" y="20%" width="{wide}" height="60%"/>' * (b > a)
         x = f"{100 * min(budget / most, 2):.2f}%"  # beyond all bars it is not seen
         drawn += f'<line class="bound" x1="{x}" x2="{x}" y1="0" y2="100%"/>' * (budget <= most)
-        label, text = (html.escape(inert(words)) for words in (label, text))
+        label, text = (html.escape(escape_line(words)) for words in (label, text))
         drawn = f'<svg aria-hidden="true">{drawn}</svg>'
         made += f"<tr><th>{label}</th><td>{drawn}</td><td>{text}</td></tr>\n"
     made = f'<table class="bars">\n{made}</table>\n'
     if len(every.course) != 2:
         return made
     yours, right = (tuple(n / 1e6 for n in course) for course in every.course)
-    return made + curve(Curve(yours, right), f"below {budget / 1e6:.6g}", said, "", _HELD)
+    return made + curve_chart(Curve(yours, right), f"below {budget / 1e6:.6g}", said, "", _HELD)
 
 
-def curve(shown: Curve, bound: str, said: str, rest: str, about: str = "") -> str:
+def curve_chart(shown: Curve, bound: str, said: str, rest: str, about: str = "") -> str:
     """Yours and a right one over the steps, and the line above or below which they have to end."""
     lines = {"yours": shown.yours, "a right one": shown.expected}
     if held := _BOUND.match(bound):
@@ -232,12 +232,12 @@ def curve(shown: Curve, bound: str, said: str, rest: str, about: str = "") -> st
         paths += f'<path class="{kind}" d="{path}"/>'
         if few:
             paths += f'<path class="{kind} dots" d="{path.replace("L", "M")}"/>'
-        ends = f", ends at {number(values[-1])}" if kind != "bound" and values else ""
-        key.append(f"{_key(kind, 'M0 7h28')} {html.escape(inert(label))}{ends}")
+        ends = f", ends at {format_number(values[-1])}" if kind != "bound" and values else ""
+        key.append(f"{_key(kind, 'M0 7h28')} {html.escape(escape_line(label))}{ends}")
     steps = max(len(shown.yours), len(shown.expected)) - 1
     first, end = ("begin", "end") if about else ("step 0", f"{steps:,}")
     drawn = (
-        f'<div class="plot"><div><span>{number(high)}</span><span>{number(low)}</span></div>'
+        f'<div class="plot"><div><span>{format_number(high)}</span><span>{format_number(low)}</span></div>'
         f'<svg viewBox="0 0 100 100" preserveAspectRatio="none">{paths}</svg>'
         f"<i></i><div><span>{first}</span><span>{end}</span></div></div>"
     )

@@ -9,16 +9,16 @@ from datetime import date, timedelta
 from functools import partial
 from itertools import groupby
 
-from grader.model.numerals import quantity
+from grader.model.numerals import format_count
 from grader.reports.blocks import (
+    BlankLine,
     Block,
     Blocks,
     Commands,
     Figure,
-    Gap,
     Paragraph,
-    Shorter,
-    Shrinks,
+    ShorterForm,
+    ShrinkableBlocks,
     Table,
 )
 
@@ -31,7 +31,7 @@ _MOST_IDEAS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
+class TrackProgress:
     """What was done of the questions of a track."""
 
     name: str
@@ -43,7 +43,7 @@ class Track:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldIdea:
+class PracticeIdea:
     """A misconception, as pages named it."""
 
     name: str
@@ -52,12 +52,12 @@ class HeldIdea:
 
 
 @dataclass(frozen=True, slots=True)
-class Practice:
+class PracticeSummary:
     """How practice goes, until a day."""
 
     today: date
-    tracks: tuple[Track, ...]
-    ideas: tuple[HeldIdea, ...]  # those held most often first
+    tracks: tuple[TrackProgress, ...]
+    ideas: tuple[PracticeIdea, ...]  # those held most often first
     days: Mapping[date, int]  # tries on each day of the last year with any, in order
 
 
@@ -66,7 +66,7 @@ def first_day(today: date) -> date:
     return today - timedelta(today.weekday() + 7 * (_WEEKS - 1))
 
 
-def page(practice: Practice, steps: tuple[str, ...], marks: str = BLOCKS) -> Blocks:
+def practice_page(practice: PracticeSummary, steps: tuple[str, ...], marks: str = BLOCKS) -> Blocks:
     """Everything that is said of how practice goes, for `ROWS` rows; `marks` are for the days."""
     tracks = practice.tracks
     passed, due, minutes = (
@@ -74,8 +74,8 @@ def page(practice: Practice, steps: tuple[str, ...], marks: str = BLOCKS) -> Blo
     )
     said = f"{passed} of {sum(one.questions for one in tracks)} passed, {due} due for review"
     if minutes:
-        hours = quantity(round(minutes / 60), "hour")
-        said += f"; {hours if minutes >= 120 else quantity(minutes, 'minute')} spent"
+        hours = format_count(round(minutes / 60), "hour")
+        said += f"; {hours if minutes >= 120 else format_count(minutes, 'minute')} spent"
     yield Paragraph(said)
     yield _gap(2)
     begun = [one for one in tracks if one.begun]
@@ -86,7 +86,7 @@ def page(practice: Practice, steps: tuple[str, ...], marks: str = BLOCKS) -> Blo
     yield _table(("track", "passed", "due", "min"), rows, 10)
     if begun and len(begun) < len(tracks):
         rest = ", ".join(one.name for one in tracks if not one.begun)
-        yield Shrinks((Paragraph(rest, "Not begun:", "", hang=4),), (Shorter(9),))
+        yield ShrinkableBlocks((Paragraph(rest, "Not begun:", "", hang=4),), (ShorterForm(9),))
     yield _gap(3)
     ideas = [(one.name, str(one.tries), one.question) for one in practice.ideas[:_MOST_IDEAS]]
     yield _table(("held most often", "tries", "question"), ideas, 5)
@@ -99,7 +99,7 @@ def page(practice: Practice, steps: tuple[str, ...], marks: str = BLOCKS) -> Blo
 
 
 def _gap(rank: int) -> Block:
-    return Shrinks((Gap(),), (Shorter(rank),))
+    return ShrinkableBlocks((BlankLine(),), (ShorterForm(rank),))
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], rank: int) -> Block:
@@ -108,11 +108,11 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], rank: int) ->
     fewer = []
     for left in range(1, len(rows)):
         more = Paragraph(f"and {left} more")
-        fewer.append(Shorter(rank + left, (Table(head, rows[:-left], right), more)))
-    return Shrinks((Table(head, rows, right),) if rows else (), fewer)
+        fewer.append(ShorterForm(rank + left, (Table(head, rows[:-left], right), more)))
+    return ShrinkableBlocks((Table(head, rows, right),) if rows else (), fewer)
 
 
-def _calendar(practice: Practice, marks: str, width: int) -> Iterator[str]:
+def _calendar(practice: PracticeSummary, marks: str, width: int) -> Iterator[str]:
     """The days, a week in a column; what the marks mean is at the right, or below."""
     first = first_day(practice.today)
     months = ""
@@ -121,7 +121,7 @@ def _calendar(practice: Practice, marks: str, width: int) -> Iterator[str]:
         if day.day <= 7 and len(months) <= week:
             months += f"{' ' * (week - len(months))}{day:%b} "
     yield f"    {months}".rstrip()
-    tries = quantity(sum(practice.days.values()), "try", "tries")
+    tries = format_count(sum(practice.days.values()), "try", "tries")
     legend = [f"{tries}; per day:", f"{marks[0]} none"]
     legend += [f"{mark} {least} or more" for mark, least in zip(marks[1:], _LEAST, strict=True)]
     wide = width >= _LEGEND
@@ -139,5 +139,5 @@ def _calendar(practice: Practice, marks: str, width: int) -> Iterator[str]:
 def _by_month(days: Mapping[date, int]) -> Iterator[str]:
     for month, group in groupby(days, lambda day: (day.year, day.month)):
         those = list(group)
-        tries = quantity(sum(days[day] for day in those), "try", "tries")
-        yield f"{date(*month, 1):%B %Y}: {tries} on {quantity(len(those), 'day')}."
+        tries = format_count(sum(days[day] for day in those), "try", "tries")
+        yield f"{date(*month, 1):%B %Y}: {tries} on {format_count(len(those), 'day')}."

@@ -6,41 +6,41 @@ import re
 from collections.abc import Iterator, Sequence
 
 from grader import forms
-from grader.model.numerals import joined, quantity
+from grader.model.numerals import format_count, join_words
 from grader.model.question import Question
 from grader.model.spec import Part
 from grader.reports.blocks import (
+    BlankLine,
     Block,
     Blocks,
-    Code,
-    Gap,
+    CodeBlock,
     Heading,
     Item,
     Paragraph,
-    Shorter,
-    Shrinks,
+    ShorterForm,
+    ShrinkableBlocks,
     from_markdown,
     render_markdown,
 )
 from grader.reports.grade import GAP
 
-LEAST_ROWS = 23  # of a page: a screen of 24 with the prompt below it
+MIN_ROWS = 23  # of a page: a screen of 24 with the prompt below it
 _DEF = re.compile(r"^def\s+(.*?)(:(?:\s*\.\.\.)?)?\s*(?:#.*)?$")
 _END = re.compile(r"^\s*(.*?):(?:\s*\.\.\.)?\s*(?:#.*)?$")  # of a `def` of several lines
 _RETURN = re.compile(r"^\s+return\s+(.*?)\s*(?:#.*)?$")
 
 
-def requested(question: Question, number: int) -> Sequence[Block]:
+def part_request_blocks(question: Question, number: int) -> Sequence[Block]:
     """What the interviewer asks in a part, for the page of the grade that passes the one before."""
     part = question.spec.parts[number - 1]
     many = len(question.spec.parts)
-    time = quantity(part.minutes, "minute")
-    points = quantity(part.points, "point")
+    time = format_count(part.minutes, "minute")
+    points = format_count(part.points, "point")
     see = "See QUESTION.md"
-    if choices := sum(len(list(check.asks())) for check in part.checks):
-        see += f", also for {quantity(choices, 'question')} to choose an answer to"
+    if choices := sum(len(list(check.choice_questions())) for check in part.checks):
+        see += f", also for {format_count(choices, 'question')} to choose an answer to"
     before = f"Parts 1-{number - 1}" if number > 2 else "Part 1"
-    file = forms.of(question.spec).file
+    file = forms.form_of(question.spec).file
     return (
         Paragraph(f"Part {number} of {many}, {time}, {points}. The interviewer:"),
         *from_markdown(part.prompt, indent=4, gap=GAP),
@@ -50,23 +50,28 @@ def requested(question: Question, number: int) -> Sequence[Block]:
     )
 
 
-def page(question: Question, number: int, ending: Sequence[Block]) -> tuple[Block, ...]:
-    """The part that is asked now, on one screen of `LEAST_ROWS` rows at least.
+def question_page(question: Question, number: int, ending: Sequence[Block]) -> tuple[Block, ...]:
+    """The part that is asked now, on one screen of `MIN_ROWS` rows at least.
 
     The prompt is never cut, nor is what to do now, which stands last. Where there is no room the
     interface becomes its signatures, and clauses are counted: QUESTION.md has them all.
     """
     part = question.spec.parts[number - 1]
-    blocks: list[Block] = [_head(question, number), Gap(), *from_markdown(part.prompt), Gap()]
-    blocks += [*_calls(part), Gap()]
-    return (*blocks, _clauses(question, number), Gap(), *ending)
+    blocks: list[Block] = [
+        _head(question, number),
+        BlankLine(),
+        *from_markdown(part.prompt),
+        BlankLine(),
+    ]
+    blocks += [*_calls(part), BlankLine()]
+    return (*blocks, _clauses(question, number), BlankLine(), *ending)
 
 
 def _calls(part: Part) -> Blocks:
     """The interface of a part; on a page that has to fit, its signatures."""
     if part.interface:
-        short = Code(signatures(part.interface), 2, "python")
-        yield Shrinks((_interface(part),), (Shorter(1, (short,)),))
+        short = CodeBlock(signatures(part.interface), 2, "python")
+        yield ShrinkableBlocks((_interface(part),), (ShorterForm(1, (short,)),))
 
 
 def _clauses(question: Question, number: int) -> Block:
@@ -76,11 +81,11 @@ def _clauses(question: Question, number: int) -> Block:
     for left in range(1, len(clauses) + 1):
         more = "more " if left < len(clauses) else ""
         counted = f"{left} {more}{'clauses are' if left > 1 else 'clause is'} in QUESTION.md"
-        fewer.append(Shorter(4 + left, (*clauses[:-left], Paragraph(counted, indent=2))))
-    return Shrinks(clauses, fewer)
+        fewer.append(ShorterForm(4 + left, (*clauses[:-left], Paragraph(counted, indent=2))))
+    return ShrinkableBlocks(clauses, fewer)
 
 
-def document(question: Question, parts: int | None = None, *, alone: bool = False) -> Blocks:
+def question_blocks(question: Question, parts: int | None = None, *, alone: bool = False) -> Blocks:
     """All that is asked up to a part; in all parts, if no number is given.
 
     What needs `drill` is left out where it is read `alone`.
@@ -95,7 +100,7 @@ def document(question: Question, parts: int | None = None, *, alone: bool = Fals
             title = f"Part {number} of {many}, {part.points} points, {part.minutes} minutes"
             yield Heading(title)
         level = 3 if many > 1 else 2
-        yield Gap()
+        yield BlankLine()
         yield from from_markdown(part.prompt)
         if part.interface:
             yield Heading("Interface", level=level)
@@ -108,9 +113,9 @@ def document(question: Question, parts: int | None = None, *, alone: bool = Fals
             yield from questions
     yield from _materials(question)
     if (runs := spec.experiments) is not None and not alone:
-        yield Gap()
+        yield BlankLine()
         yield Paragraph(
-            f"`drill run` runs `{forms.of(spec).file}` as it is, {quantity(runs.budget, 'time')} in"
+            f"`drill run` runs `{forms.form_of(spec).file}` as it is, {format_count(runs.budget, 'time')} in"
             f" all and up to {runs.seconds:g} seconds of CPU time each; `--seed N` chooses the seed"
             ", else it is 0."
         )
@@ -118,23 +123,23 @@ def document(question: Question, parts: int | None = None, *, alone: bool = Fals
 
 def _materials(question: Question, level: int = 2) -> Blocks:
     """What its form shows besides: answers that are asked for, a diff, a log."""
-    for shown in forms.of(question.spec).materials(question.spec):
+    for shown in forms.form_of(question.spec).materials(question.spec):
         yield Heading(shown.heading, level=level)
         if shown.text:
-            yield Code(shown.text.splitlines(), 2, shown.language)
+            yield CodeBlock(shown.text.splitlines(), 2, shown.language)
         widest = max((len(name) for name, _ in shown.rows), default=0)
         yield from (Item(text, f"{name:<{widest}} ", 2) for name, text in shown.rows)
 
 
 def _questions(part: Part) -> Blocks:
     """What is answered by choosing."""
-    for name, ask, answers in (one for check in part.checks for one in check.asks()):
-        yield Gap()
+    for name, ask, answers in (one for check in part.checks for one in check.choice_questions()):
+        yield BlankLine()
         yield Paragraph(ask, f"{name}:", indent=2)
         yield from (Item(text, letter, 4) for letter, text in answers.items())
 
 
-def asked(question: Question, number: int) -> Blocks:
+def part_details(question: Question, number: int) -> Blocks:
     """What a part asks besides its prompt: clauses, questions, and what is shown with them."""
     yield from (one for one in _contract(question, number) if one.mark.strip() != "-")
     yield from _questions(question.spec.parts[number - 1])
@@ -144,27 +149,27 @@ def asked(question: Question, number: int) -> Blocks:
 
 def question_markdown(question: Question, *, parts: int | None = None) -> str:
     """The same as a Markdown file for the folder of the submission."""
-    form = forms.of(question.spec)
+    form = forms.form_of(question.spec)
     does = f"`drill grade` grades `{form.file}`; `drill hint {question.id}` gives a hint."
     ending = [Paragraph(does)]
-    ending += [Paragraph("The first grade counts, and no later one.")] * form.one_try
-    return render_markdown([*document(question, parts), *ending], written=True)
+    ending += [Paragraph("The first grade counts, and no later one.")] * form.allows_one_try
+    return render_markdown([*question_blocks(question, parts), *ending], written=True)
 
 
 def handed_out_markdown(question: Question, parts: int, examples: Sequence[str]) -> str:
     """The same as a Markdown file for somebody who has no `drill`: what to do with which files."""
-    form = forms.of(question.spec)
+    form = forms.form_of(question.spec)
     said = (
         f"Work in `{form.file}`, and hand in that file under this name. If you were given several"
     )
     said += f" questions, keep it in its folder, `{question.id}`."
-    said += " The first answer counts, and no later one." * form.one_try
+    said += " The first answer counts, and no later one." * form.allows_one_try
     ending: list[Block] = [Heading("Your answer"), Paragraph(said)]
     if examples:
         uses = " and ".join(question.spec.uses)
         text = f"Examples print what comes out and what is expected ({uses} needed):"
-        ending += [Paragraph(text), Code([f"python {name}" for name in examples], 2, "sh")]
-    return render_markdown([*document(question, parts, alone=True), *ending], written=True)
+        ending += [Paragraph(text), CodeBlock([f"python {name}" for name in examples], 2, "sh")]
+    return render_markdown([*question_blocks(question, parts, alone=True), *ending], written=True)
 
 
 def signatures(interface: str) -> list[str]:
@@ -191,15 +196,15 @@ def _head(question: Question, *numbers: int) -> Heading:
     which = ""
     last = len(spec.parts)
     if 0 < len(numbers) < last:
-        which = f"part{'s' * (len(numbers) > 1)} {joined(numbers)} of {last}, "
+        which = f"part{'s' * (len(numbers) > 1)} {join_words(numbers)} of {last}, "
     minutes = sum(spec.parts[n - 1].minutes for n in numbers) or spec.minutes
     terms = f"{which}{minutes} min, {spec.level}, {' and '.join(spec.uses)}"
-    terms += f", numbers of seed {question.numbers}" * bool(spec.given)
+    terms += f", numbers of seed {question.number_set}" * bool(spec.given)
     return Heading(spec.title, terms, question.id, level=1)
 
 
-def _interface(part: Part) -> Code:
-    return Code(part.interface.strip("\n").split("\n"), 2, "python")
+def _interface(part: Part) -> CodeBlock:
+    return CodeBlock(part.interface.strip("\n").split("\n"), 2, "python")
 
 
 def _contract(question: Question, number: int) -> Iterator[Item]:
@@ -212,9 +217,9 @@ def _contract(question: Question, number: int) -> Iterator[Item]:
     alike: dict[tuple[str, str], tuple[dict[str, None], list[str]]] = {}
     for check in part.checks:
         if (tolerance := getattr(check, "tolerance", None)) is not None:
-            asked = getattr(check, "parts", ()) if forms.of(spec).is_text else ()
-            names, checks = alike.setdefault((tolerance.words, tolerance.because), ({}, []))
-            found = asked or tolerance.of or check.compared
+            asked = getattr(check, "parts", ()) if forms.form_of(spec).is_text else ()
+            names, checks = alike.setdefault((tolerance.allowed_in_words, tolerance.because), ({}, []))
+            found = asked or tolerance.of or check.compared_results
             told = [x for x in found if asked or re.search(rf"\b{re.escape(x)}\b", part.interface)]
             names |= dict.fromkeys(f"`{x}`" for x in told)
             checks.append(check.about or check.id)

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grader.model.question import Question, Step
-from grader.reports.sheet import inert
+from grader.reports.sheet import escape_line
 from grader.sandbox.worker.wire import Tensor
 
-MOST_ENTRIES = 24  # of an array that is written out; others are loaded from a file
+MAX_ENTRIES = 24  # of an array that is written out; others are loaded from a file
 _WIDTH = 88
 # What scripts import. The file of a case is in their folder, and must not take the place of one.
 _IMPORTED = {*sys.stdlib_module_names, "numpy", "torch", "driver", "submission"}
@@ -76,7 +76,7 @@ _TENSOR_LAYOUTS = {
 Arrays = dict[str, Any]  # numpy arrays by name
 
 
-class Script(NamedTuple):
+class CaseScript(NamedTuple):
     """A script: what makes it one that can be run, and what there is to read."""
 
     head: str
@@ -102,27 +102,27 @@ class Script(NamedTuple):
         return {**found, f"{name}.py": self.text.encode()}
 
 
-def script(
+def write_script(
     question: Question,
     run: str,
     inputs: Mapping[str, Mapping[str, Any]],
     results: Sequence[str],
     remark: str,
     expected: Mapping[str, Any] | None = None,
-) -> Script:
+) -> CaseScript:
     """Write the script of a run on a case, its remark on the first line.
 
-    The inputs are as `inputs_of` of `grader.session.bank_programs` gives them; what is printed are
+    The inputs are as `case_inputs` of `grader.session.bank_programs` gives them; what is printed are
     these results, else those of the last step; `expected` are numbers and arrays by result, the
     others of which are printed only.
     """
     steps = question.runs[run]
     driven = any(step.owner in {"driver", "judge"} for step in steps)
-    driver = question.handed_out(question.driver or b"") if driven else b""
+    driver = question.without_leading_blank_lines(question.driver or b"") if driven else b""
     large: Arrays = {}
     made = [line for name, given in inputs.items() for line in _input(name, given, large)]
-    head = f"# {inert(' '.join(remark.split()))}\n{_HEAD}"
-    if any(step.backward for step in steps):
+    head = f"# {escape_line(' '.join(remark.split()))}\n{_HEAD}"
+    if any(step.is_backward for step in steps):
         head += f"import torch\n\n\n{_VJP}"
     shown = results or steps[-1].targets
     ending = [line for name in shown for line in _printed(name, (expected or {}).get(name), large)]
@@ -134,7 +134,7 @@ def script(
     body += ["", *made, ""]
     first_call = (head + "\n".join([*body, ""])).count("\n") + 1
     body += [*map(_call, steps), "", *ending, ""]
-    return Script(head, "\n".join(body), large, driver, first_call)
+    return CaseScript(head, "\n".join(body), large, driver, first_call)
 
 
 def _printed(name: str, value: object, large: Arrays) -> Iterator[str]:
@@ -168,7 +168,7 @@ def _is_number(value: object) -> bool:
 def _call(step: Step) -> str:
     """A step as it is written, so that it runs in a script."""
     targets, _, call = (part.strip() for part in " ".join(step.text.split()).partition("="))
-    if step.backward:
+    if step.is_backward:
         call += "" if step.unpack else "[0]"
     elif step.owner == "driver":
         name, _, rest = call.partition("(")
@@ -188,7 +188,7 @@ def _input(name: str, given: Mapping[str, Any], large: Arrays) -> Iterator[str]:
         finite = not isinstance(array, float) or math.isfinite(array)
         yield f"{name} = {array!r}" if finite else f'{name} = float("{array}")'
         return
-    if 0 < array.size <= MOST_ENTRIES:
+    if 0 < array.size <= MAX_ENTRIES:
         yield _written(f"{name} = np.array(", array)
     else:
         large[name] = array

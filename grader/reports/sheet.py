@@ -17,7 +17,7 @@ from itertools import chain
 
 NARROWEST, WIDEST = 30, 80  # columns that a page is laid out for, however wide the window is
 BOLD, REVERSE, RED, GREEN = "1", "7", "31", "32"  # SGR
-GAP = "   "  # between commands on a line, and between a title and what follows it
+GAP_TEXT = "   "  # between commands on a line, and between a title and what follows it
 LINE_LIMIT = 400  # characters of one line: five lines of a terminal, more than any honest one
 
 Spans = tuple[tuple[str, str], ...]  # texts with a style each
@@ -30,7 +30,7 @@ _BOUND = "\xa0"  # a space that no line is broken at
 _CODE = re.compile(r"`[^`\n]+`|\(\d+(?:, ?\d+)*,?\)")  # or a shape: stays on one line
 
 
-def inert(text: str, limit: int = LINE_LIMIT) -> str:
+def escape_line(text: str, limit: int = LINE_LIMIT) -> str:
     r"""One line of text with nothing in it that acts on a terminal.
 
     Line breaks become a visible \n, tabs four spaces; what is cut at `limit` characters is counted.
@@ -42,14 +42,14 @@ def inert(text: str, limit: int = LINE_LIMIT) -> str:
     return f"{kept} ... ({cut:,} more characters)" if cut > 0 else kept
 
 
-def inert_lines(text: str, most: int) -> tuple[list[str], int]:
+def last_lines_escaped(text: str, most: int) -> tuple[list[str], int]:
     """The last `most` lines of a text, each inert, and how many came before them."""
     lines = [line.removesuffix("\r") for line in text.strip("\r\n").split("\n")]
     dropped = max(0, len(lines) - most)
-    return [inert(line.rstrip()) for line in lines[dropped:]], dropped
+    return [escape_line(line.rstrip()) for line in lines[dropped:]], dropped
 
 
-def harmless(text: str) -> str:
+def escape_text(text: str) -> str:
     """Text of many lines with nothing in it that acts on a terminal; tabs stay as they are."""
     if _ACTS.search(text) is None:
         return text
@@ -72,15 +72,15 @@ def bold(text: str, rest: str = "") -> Spans:
     return ((text, BOLD), (rest, ""))
 
 
-def steps(commands: Iterable[str], width: int, first: str = "") -> Iterator[Line]:
+def next_step_lines(commands: Iterable[str], width: int, first: str = "") -> Iterator[Line]:
     """What to type next; a command that is too long is left to the terminal: it copies whole.
 
     `first` says what to do before the first command.
     """
     rows = [first] if first else []
     for command in commands:
-        gap = " " if rows == [first] else GAP
-        if rows and cells(f"{rows[-1]}{gap}{command}") <= width - 6:
+        gap = " " if rows == [first] else GAP_TEXT
+        if rows and display_width(f"{rows[-1]}{gap}{command}") <= width - 6:
             rows[-1] += f"{gap}{command}"
         else:
             rows.append(command)
@@ -88,12 +88,12 @@ def steps(commands: Iterable[str], width: int, first: str = "") -> Iterator[Line
         yield f"      {row}" if at else bold("Next:", f" {row}")
 
 
-def plain(line: Line) -> str:
+def without_styles(line: Line) -> str:
     """What a line says, without its styles."""
     return line if isinstance(line, str) else "".join(text for text, _ in line)
 
 
-def cells(text: str) -> int:
+def display_width(text: str) -> int:
     """The columns that a text takes on a terminal."""
     if text.isascii():
         return len(text)
@@ -101,64 +101,65 @@ def cells(text: str) -> int:
     return len(text) + sum(wide) - sum(unicodedata.combining(c) != 0 for c in text)
 
 
-def cut(text: str, width: int) -> str:
+def truncate(text: str, width: int) -> str:
     """The text, or as much of it as fits before "..."."""
-    if cells(text) <= width:
+    if display_width(text) <= width:
         return text
     kept = text[: max(width - 3, 1)]
-    while cells(kept) > max(width - 3, 1):
+    while display_width(kept) > max(width - 3, 1):
         kept = kept[:-1]
     return f"{kept.rstrip()}..."
 
 
-def padded(text: str, width: int, *, right: bool = False) -> str:
+def pad(text: str, width: int, *, right: bool = False) -> str:
     """Text filled with spaces to a width."""
-    fill = " " * (width - cells(text))
+    fill = " " * (width - display_width(text))
     return fill + text if right else text + fill
 
 
-def wrapped(text: str, width: int, *, first: str = "", indent: str | None = None) -> list[str]:
+def wrap_words(text: str, width: int, *, first: str = "", indent: str | None = None) -> list[str]:
     """The words of a paragraph on lines of at most `width` columns; code in backticks stays whole.
 
     The first line begins with `first`, all others with `indent`: blanks as wide, if not given.
     """
-    indent = " " * min(cells(first), max(width - 30, 4)) if indent is None else indent
+    indent = " " * min(display_width(first), max(width - 30, 4)) if indent is None else indent
     whole = " ".join(re.split(r"[ \t\n]+", text.strip(" \t\n")))
     bound = _CODE.sub(
-        lambda m: m[0].replace(" ", _BOUND) if cells(m[0]) <= width - 8 else m[0], whole
+        lambda m: m[0].replace(" ", _BOUND) if display_width(m[0]) <= width - 8 else m[0], whole
     )
     lines = []
     line = first
     pieces = (
-        word.split(_BOUND) if cells(word) > width - 8 else [word] for word in bound.split(" ")
+        word.split(_BOUND) if display_width(word) > width - 8 else [word]
+        for word in bound.split(" ")
     )
     for word in chain.from_iterable(pieces):
         trial = f"{line}{word}" if line in (first, indent) else f"{line} {word}"
-        stays = not line.strip() or (line == first and cells(indent + word) > width)
-        if cells(trial) > width and not stays:
+        stays = not line.strip() or (line == first and display_width(indent + word) > width)
+        if display_width(trial) > width and not stays:
             lines.append(line)
             trial = indent + word
         line = trial
     return [line.replace(_BOUND, " ").rstrip() for line in [*lines, line]]
 
 
-def folded(line: str, width: int) -> Iterator[str]:
+def fold_code(line: str, width: int) -> Iterator[str]:
     """Break a line of code at blanks to fit a width; what follows a break is indented further."""
     words = line.lstrip()
     indent = min(len(line) - len(words), width // 2)
-    line = line if cells(line) <= width else " " * indent + words
+    line = line if display_width(line) <= width else " " * indent + words
     hang = " " * min(indent + 4, width // 2)
-    while cells(line) > width:
+    while display_width(line) > width:
         blanks = [at for at, sign in enumerate(line) if sign == " " and line[:at].strip()]
         if not blanks:  # one long word
             break
-        end = max((at for at in blanks if cells(line[:at]) <= width), default=blanks[0])
+        end = max((at for at in blanks if display_width(line[:at]) <= width), default=blanks[0])
         yield line[:end].rstrip()
         line = hang + line[end:].lstrip()
     yield line
 
 
-def columns(
+def format_columns(
     head: Sequence[str],
     rows: Iterable[Sequence[str]],
     *,
@@ -174,7 +175,7 @@ def columns(
     rows = list(rows)
     full = [row for row in rows if len(row) == len(head)]
     kept = [n for n, _ in enumerate(head) if any(row[n] for row in full)]
-    widths = {n: max(cells(row[n]) for row in [head, *full]) for n in kept}
+    widths = {n: max(display_width(row[n]) for row in [head, *full]) for n in kept}
 
     def laid(row: Sequence[str]) -> str:
         if len(row) < len(head):
@@ -182,7 +183,7 @@ def columns(
         if plain:
             said = (f"{head[n]} {row[n].strip()}".strip() for n in kept if row[n].strip())
             return ", ".join(said)
-        shown = (padded(row[n], widths[n], right=head[n] in right) for n in kept)
+        shown = (pad(row[n], widths[n], right=head[n] in right) for n in kept)
         return " " * indent + "  ".join(shown).rstrip()
 
     title = [bold(laid(head))] if any(map(str.strip, head)) and not plain else []

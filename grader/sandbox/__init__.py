@@ -16,7 +16,7 @@ from typing import Self
 own_process = False
 
 
-class Closing(ABC):
+class Closeable(ABC):
     """Gives a class with `close` the methods of a context manager."""
 
     @abstractmethod

@@ -10,40 +10,40 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from grader.model.report import Frame, Raised
+from grader.model.report import ExceptionRecord, Frame
 
-STOP = "# The cells of a notebook."
-SKIP = "# The cells of a notebook. Those that raise are passed over."
+STOPPING_MARK = "# The cells of a notebook."
+SKIPPING_MARK = "# The cells of a notebook. Those that raise are passed over."
 _FIRST_LINES = re.compile(rb"^# ---- cell \d+ ----$", re.MULTILINE)
 
 
 def program_of_cells(cells: Sequence[str], *, skip: bool) -> str:
     """Return the program of some cells of code."""
     marked = [f"# ---- cell {number} ----\n{cell}\n" for number, cell in enumerate(cells, 1)]
-    return "\n".join([SKIP if skip else STOP, *marked])
+    return "\n".join([SKIPPING_MARK if skip else STOPPING_MARK, *marked])
 
 
 def is_skipping(program: bytes) -> bool:
     """Return True if cells of a notebook's program that raise are passed over."""
-    return program.startswith(f"{SKIP}\n".encode())
+    return program.startswith(f"{SKIPPING_MARK}\n".encode())
 
 
-def first_lines(program: bytes) -> tuple[int, ...]:
+def cell_starts(program: bytes) -> tuple[int, ...]:
     """Return the number of the line above each cell; nothing if the program is no notebook's."""
-    if not program.startswith((f"{STOP}\n".encode(), f"{SKIP}\n".encode())):
+    if not program.startswith((f"{STOPPING_MARK}\n".encode(), f"{SKIPPING_MARK}\n".encode())):
         return ()
     return tuple(program.count(b"\n", 0, m.start()) + 1 for m in _FIRST_LINES.finditer(program))
 
 
-def in_cell(program: bytes, line: int) -> tuple[int, int]:
+def cell_and_line(program: bytes, line: int) -> tuple[int, int]:
     """Return the cell in which a line of a program is, and its number there; else 0 and itself."""
-    above = [first for first in first_lines(program) if first <= line]
+    above = [first for first in cell_starts(program) if first <= line]
     return (len(above), line - above[-1]) if above else (0, line)
 
 
-def place(program: bytes, line: int) -> str:
+def line_in_words(program: bytes, line: int) -> str:
     """Return the words for a line: `line 7`, or `cell 5, line 7`."""
-    cell, own = in_cell(program, line)
+    cell, own = cell_and_line(program, line)
     return f"cell {cell}, line {own}" if cell else f"line {own}"
 
 
@@ -55,7 +55,7 @@ _IPYTHON = re.compile(
 )
 
 
-def without_ipython(text: str) -> str:
+def comment_out_ipython(text: str) -> str:
     """Return a text with IPython's own lines as comments; a block does not become empty."""
     return _IPYTHON.sub(_commented, text)
 
@@ -68,13 +68,13 @@ def _commented(found: re.Match[str]) -> str:
     return f"{indent}pass  # {line}" if indent else f"# {line}"
 
 
-def with_cells(raised: Raised, program: bytes) -> Raised:
+def with_cell_numbers(raised: ExceptionRecord, program: bytes) -> ExceptionRecord:
     """Return an exception whose frames name the cell and the line in it."""
 
     def placed(frame: Frame) -> Frame:
         if frame.cell:
             return frame
-        cell, line = in_cell(program, frame.line)
+        cell, line = cell_and_line(program, frame.line)
         return replace(frame, cell=cell, line=line)
 
     return replace(raised, frames=tuple(map(placed, raised.frames)))

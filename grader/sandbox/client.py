@@ -22,20 +22,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.model.errors import GraderError
-from grader.sandbox import Closing, Deadline, OutOfTime, cells, config, probes, spawn
-from grader.sandbox.scratch import Scratch
+from grader.sandbox import Closeable, Deadline, OutOfTime, cells, config, probes, spawn
+from grader.sandbox.scratch import ScratchFolder
 from grader.sandbox.worker import control, wire
 from grader.sandbox.worker.walls.canary import ACTS, DONE
 
 CALL_SECONDS = 5.0
-KEEP_OUTPUT = 64 << 10  # bytes of output kept for the reader
-KEEP_FIRST = 16 << 10  # and of its beginning
+MAX_KEPT_OUTPUT = 64 << 10  # bytes of output kept for the reader
+MAX_KEPT_BEGINNING = 16 << 10  # and of its beginning
 MAX_OUTPUT = 16 << 20  # bytes of output after which the worker is stopped
 MAX_WRITTEN = 64 << 20  # bytes written in all, output included: whatever became of the files
 WATCH_SECONDS = 0.05  # how often a worker is watched
 # That a process may let go by while it neither runs nor waits for a core; where it is not known how
 # long it waits for one, others use the machine too.
-IDLE_SECONDS, MOST_IDLE = 5.0, 25.0
+IDLE_SECONDS, MAX_IDLE_SECONDS = 5.0, 25.0
 STRONG, LIMITED, PROCESS = "strong", "limited", "process"
 _GRACE = 2.0  # seconds from the end of a channel to that of its process
 _PATIENCE, _MOST_SAID = 1.0, 1 << 20  # seconds and bytes until it has said where its program is
@@ -45,36 +45,36 @@ class WorkerError(Exception):
     """The worker can no longer be used; the message completes 'the submission ...'."""
 
 
-class Died(WorkerError):
+class WorkerDied(WorkerError):
     """The process ended without answering."""
 
 
-class Overran(WorkerError):
+class LimitExceeded(WorkerError):
     """A limit of time, memory, files or output was reached."""
 
 
-class TooSlow(Overran):
+class CallTimeout(LimitExceeded):
     """It was the limit of time of one call."""
 
 
-class Garbled(WorkerError):
+class ProtocolViolation(WorkerError):
     """What came back is not an answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestLimits:
     """How long an exchange may take, and where that is set."""
 
     seconds: float = CALL_SECONDS  # of CPU time; by the clock where CPU time cannot be read
     wall: float | None = None  # by the clock; if not given, it must not be idle for long
     set_by: str = ""
 
-    def of_longer(self, usual: float) -> Limits:
+    def scaled_for(self, usual: float) -> RequestLimits:
         """The same of a request that takes right programs more seconds than a call, perhaps."""
         share = max(1.0, usual / CALL_SECONDS)
-        return Limits(share * self.seconds, self.wall and share * self.wall, self.set_by)
+        return RequestLimits(share * self.seconds, self.wall and share * self.wall, self.set_by)
 
-    def overrun(self, elapsed: float, spent: float | None, queued: float | None) -> str:
+    def describe_excess(self, elapsed: float, spent: float | None, queued: float | None) -> str:
         """Which limit an exchange has passed, a sentence that goes on; '' while it has not.
 
         All in seconds: by the clock; of CPU time, and waiting for a core, where these are known.
@@ -87,7 +87,7 @@ class Limits:
         if self.wall is not None or spent is None:
             return ""
         idle = elapsed - spent - (queued or 0.0)
-        allowed = MOST_IDLE if queued is None else IDLE_SECONDS
+        allowed = MAX_IDLE_SECONDS if queued is None else IDLE_SECONDS
         return f"was idle for more than {allowed:.3g} seconds" if idle > allowed else ""
 
 
@@ -95,7 +95,10 @@ class _Stopwatch:
     """Measures what a request takes, without the time in which others are asked."""
 
     def __init__(
-        self, limits: Limits = Limits(), cpu_before: int | None = None, grace: float = 0.0
+        self,
+        limits: RequestLimits = RequestLimits(),
+        cpu_before: int | None = None,
+        grace: float = 0.0,
     ) -> None:
         """Begin; a process that starts has seconds of grace."""
         self.limits = limits
@@ -108,7 +111,7 @@ class _Stopwatch:
         """Stop when the process has replied."""
         self._stopped = time.monotonic(), probes.own_queued_seconds()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Go on when the process is asked again for the same request."""
         if self._stopped is None:
             return
@@ -138,12 +141,12 @@ class Isolation:
     @property
     def level(self) -> str:
         """`strong`: nothing could be done; `limited`: there are limits at least; `process`."""
-        if not self.done and not self.missing:
+        if not self.possible_acts and not self.missing:
             return STRONG
-        return PROCESS if "unbounded" in self.done else LIMITED
+        return PROCESS if "unbounded" in self.possible_acts else LIMITED
 
     @property
-    def done(self) -> list[str]:
+    def possible_acts(self) -> list[str]:
         """What could be done, of what a level rests on; what was not tried was not refused."""
         return [name for name in ACTS if self.acts.get(name, DONE) == DONE]
 
@@ -158,7 +161,7 @@ class _Reply:
         self.meta: int | None = None  # bytes of metadata, once the header has come
 
     @property
-    def done(self) -> bool:
+    def is_complete(self) -> bool:
         return self.meta is not None and self.got == len(self.data)
 
     def read(self, channel: socket.socket) -> bool:
@@ -168,10 +171,10 @@ class _Reply:
         if self.meta is None and self.got == len(self.data):
             magic, self.meta, payload = wire.HEADER.unpack(self.data)
             if magic != wire.MAGIC:
-                raise Garbled("broke the protocol: not a reply")
+                raise ProtocolViolation("broke the protocol: not a reply")
             if self.meta > wire.MAX_META or payload > self.allowed:
                 size = f"{self.meta + payload:,} bytes, {self.allowed:,} allowed"
-                raise Garbled(f"returned far too much data ({size})")
+                raise ProtocolViolation(f"returned far too much data ({size})")
             self.data, self.got = bytearray(self.meta + payload), 0
         return bool(count)
 
@@ -181,9 +184,9 @@ class _Reply:
         try:
             reply = wire.decode(bytes(body[: self.meta]), body[self.meta :])
         except wire.WireError as error:
-            raise Garbled(f"broke the protocol: {error}") from None
+            raise ProtocolViolation(f"broke the protocol: {error}") from None
         if not isinstance(reply, dict) or not isinstance(reply.get("ok"), bool):
-            raise Garbled("broke the protocol: not a reply")
+            raise ProtocolViolation("broke the protocol: not a reply")
         return reply
 
 
@@ -197,17 +200,17 @@ def _send(channel: socket.socket, pending: list[memoryview]) -> None:
             pending[0] = pending[0][sent:]
 
 
-class _Asked(threading.local):
+class _ThreadWorkers(threading.local):
     """The workers that a thread asks."""
 
     def __init__(self) -> None:
         self.workers: weakref.WeakSet[WorkerClient] = weakref.WeakSet()
 
 
-_asked = _Asked()
+_asked = _ThreadWorkers()
 
 
-class WorkerClient(Closing):
+class WorkerClient(Closeable):
     """One process that runs programs.  Use it as a context manager, in one thread at a time."""
 
     def __init__(
@@ -222,17 +225,17 @@ class WorkerClient(Closing):
         self._cpu_seconds = cpu_seconds
         self._zygote = zygote
         self.deadline: Deadline | None = None  # of all that it is asked until this is changed
-        self.waited = 0.0  # seconds, by the deadline's clock, that its answers took
+        self.seconds_waited = 0.0  # seconds, by the deadline's clock, that its answers took
         # Name and source of the file of a program that may say where in it it is.
-        self.file: tuple[str, bytes] | None = None
+        self.program_file: tuple[str, bytes] | None = None
         self._looked = 0.0  # when it was last watched
-        self.took = 0.0  # seconds of CPU time for the last reply
-        self.slowest = 0.0  # the same of a call, at most
+        self.last_cpu_seconds = 0.0  # seconds of CPU time for the last reply
+        self.slowest_cpu_seconds = 0.0  # the same of a call, at most
         self._stopwatch = _Stopwatch()  # of what it is asked now
         self._has_compiler = False  # of torch; see `worker.compiler`
         # What to repeat in a process that has it: what loaded each program, and how long that may
         # take; and what was said so far about the request that goes on.
-        self._loads: dict[str, tuple[Mapping[str, Any], Limits]] = {}
+        self._loads: dict[str, tuple[Mapping[str, Any], RequestLimits]] = {}
         self._said: list[Mapping[str, Any]] = []
         self._owner, self._thread = os.getpid(), threading.get_ident()
         self._start()
@@ -253,7 +256,7 @@ class WorkerClient(Closing):
         self._isolation: Isolation | None = None
         self._written_before = 0
         with contextlib.ExitStack() as stack:
-            self._scratch = Scratch()
+            self._scratch = ScratchFolder()
             self.scratch = self._scratch.folder  # in which it may write
             stack.callback(self._scratch.remove)
             self._output, writing = os.pipe()
@@ -262,15 +265,17 @@ class WorkerClient(Closing):
             self._channel, far = socket.socketpair()
             stack.callback(self._channel.close)
             try:
-                configured = {"own": config.worker(self._scratch, self._cpu_seconds)._asdict()}
+                configured = {
+                    "own": config.worker_config(self._scratch, self._cpu_seconds)._asdict()
+                }
                 if self._zygote is None:
-                    configured["shared"] = config.shared(
+                    configured["shared"] = config.shared_config(
                         torch=self.torch, compiler=self._has_compiler
                     )._asdict()
-                    starter = spawn.supervisor(stack, self.scratch, writing)
+                    starter = spawn.start_supervisor(stack, self.scratch, writing)
                 else:
                     starter = self._zygote.starter
-                self.process = spawn.Child(starter, "worker", far.fileno(), writing)
+                self.process = spawn.ChildProcess(starter, "worker", far.fileno(), writing)
                 stack.callback(self.process.end)
             finally:
                 far.close()
@@ -290,7 +295,9 @@ class WorkerClient(Closing):
         """What the process was refused before it ran anything; GraderError if it did not start."""
         if self._isolation is None:
             try:
-                reply = self._ask({"op": "walls"}, Limits(), 0, spawn.START_SECONDS[self.torch])
+                reply = self._ask(
+                    {"op": "walls"}, RequestLimits(), 0, spawn.START_SECONDS[self.torch]
+                )
             except WorkerError as failure:  # nothing foreign has run in it: this is our own fault
                 raise GraderError(
                     f"the process that runs programs did not start: {self._last_words(failure)}",
@@ -302,7 +309,7 @@ class WorkerClient(Closing):
     def ask(
         self,
         request: Mapping[str, Any],
-        limits: Limits | None = Limits(),
+        limits: RequestLimits | None = RequestLimits(),
         *,
         reply_bytes: int = 1 << 20,
     ) -> dict[str, Any]:
@@ -320,11 +327,11 @@ class WorkerClient(Closing):
             _ = self.isolation  # before anything else: what it says now, no submission has a say in
         if self.deadline is not None:
             self.deadline.check()
-        with self.waiting():
+        with self.count_as_waiting():
             return self._ask(request, limits, reply_bytes)
 
     @contextlib.contextmanager
-    def waiting(self) -> Iterator[None]:
+    def count_as_waiting(self) -> Iterator[None]:
         """Count what is done meanwhile as waiting for it: reading its answer is such work."""
         deadline = self.deadline
         began = 0.0 if deadline is None else deadline.clock()
@@ -332,16 +339,16 @@ class WorkerClient(Closing):
             yield
         finally:
             if deadline is not None:
-                self.waited += deadline.clock() - began
+                self.seconds_waited += deadline.clock() - began
 
     def _ask(
         self,
         request: Mapping[str, Any],
-        limits: Limits | None,
+        limits: RequestLimits | None,
         reply_bytes: int,
         grace: float = 0.0,
     ) -> dict[str, Any]:
-        spawn.need_owner(self._owner)
+        spawn.forbid_use_after_fork(self._owner)
         self._thread = threading.get_ident()
         _asked.workers.add(self)
         if self.failure is not None:
@@ -357,7 +364,7 @@ class WorkerClient(Closing):
             self._drain()
         except (WorkerError, OutOfTime) as failure:
             if isinstance(failure, OutOfTime):
-                self.failure = Overran("did not finish before the deadline")
+                self.failure = LimitExceeded("did not finish before the deadline")
             else:
                 self.failure = failure
             self.close()
@@ -390,7 +397,7 @@ class WorkerClient(Closing):
     def exchange(
         self,
         request: Mapping[str, Any],
-        limits: Limits | None,
+        limits: RequestLimits | None,
         reply_bytes: int,
         grace: float = 0.0,
     ) -> dict[str, Any]:
@@ -402,11 +409,11 @@ class WorkerClient(Closing):
         if limits is not None:
             self._stopwatch = _Stopwatch(limits, self.cpu_nanoseconds(), grace)
         watch = self._stopwatch
-        watch.go_on()
+        watch.resume()
         output_open = True
         with contextlib.suppress(BlockingIOError, ConnectionError):  # met again below
             _send(channel, pending)
-        while not reply.done:
+        while not reply.is_complete:
             elapsed = watch.elapsed()
             spent = self._spent_since(watch.cpu_before)
             # Only what takes long is looked at for how long it waited for a core.
@@ -414,13 +421,13 @@ class WorkerClient(Closing):
             queued = probes.queued_seconds(self.pid) if known else None
             if queued is not None:
                 queued += watch.judge_queued()
-            if late := watch.limits.overrun(elapsed, spent, queued):
-                raise TooSlow(late + self._placed())
+            if late := watch.limits.describe_excess(elapsed, spent, queued):
+                raise CallTimeout(late + self._ask_for_current_line())
             if self.deadline is not None and self._isolation is not None:
                 try:
                     self.deadline.check()
                 except OutOfTime:
-                    self._placed()
+                    self._ask_for_current_line()
                     raise
             poll = select.poll()  # because select knows no descriptor beyond 1023
             poll.register(channel, select.POLLIN | (select.POLLOUT if pending else 0))
@@ -434,7 +441,7 @@ class WorkerClient(Closing):
                 events = ready.get(channel.fileno(), 0)
                 if events & select.POLLOUT:
                     _send(channel, pending)
-                while events & ~select.POLLOUT and not reply.done:
+                while events & ~select.POLLOUT and not reply.is_complete:
                     if not reply.read(channel):
                         raise self._death()
             except BlockingIOError:
@@ -442,9 +449,9 @@ class WorkerClient(Closing):
             except ConnectionError:
                 raise self._death() from None
         if pending:
-            raise Garbled("broke the protocol: answered before it was asked")
+            raise ProtocolViolation("broke the protocol: answered before it was asked")
         watch.stop()
-        self.took = self._spent_since(watch.cpu_before) or 0.0
+        self.last_cpu_seconds = self._spent_since(watch.cpu_before) or 0.0
         return reply.decoded()
 
     def _spent_since(self, before: int | None) -> float | None:
@@ -458,21 +465,27 @@ class WorkerClient(Closing):
                 early = self._channel.recv(1, socket.MSG_PEEK)
             except ConnectionError:
                 raise self._death() from None
-            raise Garbled("wrote to the judge without being asked") if early else self._death()
+            raise (
+                ProtocolViolation("wrote to the judge without being asked")
+                if early
+                else self._death()
+            )
 
-    def _placed(self) -> str:
+    def _ask_for_current_line(self) -> str:
         """Where its program is, to be added to a sentence: signaled, it has its frames printed."""
         said, end = b"", time.monotonic() + _PATIENCE
         with contextlib.suppress(OSError):  # it has ended
-            if self.file is not None:
+            if self.program_file is not None:
                 os.kill(self.pid, signal.SIGUSR1)
-            while self.file is not None and not self.stopped_at and len(said) < _MOST_SAID:
+            while self.program_file is not None and not self.stopped_at and len(said) < _MOST_SAID:
                 left = end - time.monotonic()  # once it has begun, the rest comes at once
-                spawn.readable(self._output, min(left, 0.1) if b"Stack (" in said else left)
+                spawn.wait_until_readable(
+                    self._output, min(left, 0.1) if b"Stack (" in said else left
+                )
                 if not (piece := os.read(self._output, 1 << 16)):
                     break
                 said += piece
-                self.stopped_at = place(said, *self.file)
+                self.stopped_at = crash_location(said, *self.program_file)
         return f", stopped in {self.stopped_at}" if self.stopped_at else ""
 
     def _last_words(self, failure: WorkerError) -> str:
@@ -502,26 +515,26 @@ class WorkerClient(Closing):
 
     def _watch(self) -> None:
         """End a worker that takes more than it may of what no system limit counts."""
-        if too_much := self._scratch.excess():
-            raise Overran(too_much)
+        if too_much := self._scratch.exceeded_limit():
+            raise LimitExceeded(too_much)
         if self._isolation is None:
             return  # it has run nothing yet, and may not have an id
         written = probes.written_bytes(self.pid)
         if written is not None and written - self._written_before > MAX_WRITTEN:
-            raise Overran(f"wrote more than {MAX_WRITTEN >> 20} MB to files")
+            raise LimitExceeded(f"wrote more than {MAX_WRITTEN >> 20} MB to files")
         held, allowed = probes.resident_bytes(self.pid), config.MEMORY[self.torch]
         if held is not None and held > allowed:
-            raise Overran(f"took more than {allowed >> 20:,} MB of memory")
+            raise LimitExceeded(f"took more than {allowed >> 20:,} MB of memory")
 
     def _drain(self) -> bool:
         """Read what the process printed; False when it has closed its output."""
         with contextlib.suppress(BlockingIOError):
             while piece := os.read(self._output, 1 << 16):
                 self.output_bytes += len(piece)
-                self.printed = (self.printed + piece)[-KEEP_OUTPUT:]
-                self.first_printed += piece[: KEEP_FIRST - len(self.first_printed)]
+                self.printed = (self.printed + piece)[-MAX_KEPT_OUTPUT:]
+                self.first_printed += piece[: MAX_KEPT_BEGINNING - len(self.first_printed)]
                 if self.output_bytes > MAX_OUTPUT:
-                    raise Overran(f"printed more than {MAX_OUTPUT >> 20} MB")
+                    raise LimitExceeded(f"printed more than {MAX_OUTPUT >> 20} MB")
             return False
         return True
 
@@ -530,18 +543,18 @@ class WorkerClient(Closing):
             self._drain()
         self.process.end(_GRACE)
         if not self.process.ended:
-            return Died("lost its process before it answered")
+            return WorkerDied("lost its process before it answered")
         status = self.process.status
         if status is None:
-            return Garbled("closed its channel to the judge")
+            return ProtocolViolation("closed its channel to the judge")
         if status == -signal.SIGXCPU:
-            return Overran("used up its CPU time")
+            return LimitExceeded("used up its CPU time")
         how = f"exit status {status}"
         if status < 0:
             how = signal.Signals(-status).name if -status in set(signal.Signals) else str(-status)
-        return Died(f"ended its process ({how}) before it answered")
+        return WorkerDied(f"ended its process ({how}) before it answered")
 
-    def count_anew(self) -> None:
+    def reset_counters(self) -> None:
         """Forget what was printed and written so far: the next program is another one."""
         self.printed, self.first_printed, self.output_bytes = b"", b"", 0
         self._written_before = probes.written_bytes(self.pid) or 0
@@ -562,7 +575,7 @@ class WorkerClient(Closing):
             self._stack.close()
 
 
-def place(said: bytes, name: str, source: bytes) -> str:
+def crash_location(said: bytes, name: str, source: bytes) -> str:
     """Where in a file a program was, as faulthandler says on its output; '' where it does not.
 
     The line and the function are taken from that, and the text of the line is the judge's own.  A
@@ -581,4 +594,4 @@ def place(said: bytes, name: str, source: bytes) -> str:
     text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
     text = text if len(text) <= 60 else f"{text[:57]}..."
     within = f"`{function}`, " if re.fullmatch(r"[^\W\d]\w{0,59}", function) else ""
-    return f"{within}{cells.place(source, line)}: `{text}`" if text else ""
+    return f"{within}{cells.line_in_words(source, line)}: `{text}`" if text else ""

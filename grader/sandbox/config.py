@@ -15,10 +15,10 @@ import sysconfig
 from pathlib import Path
 
 from grader.model.errors import UsageError
-from grader.sandbox.scratch import Scratch
+from grader.sandbox.scratch import ScratchFolder
 from grader.sandbox.worker.control import FOLDERS, PACKAGES, USER, SharedConfig, WorkerConfig
 from grader.sandbox.worker.walls import kernel
-from grader.sandbox.worker.walls.landlock import LIST, READ, USE, Grant
+from grader.sandbox.worker.walls.landlock import LIST_FOLDER, READ, USE_DEVICE, Grant
 
 WORKER = Path(__file__).parent / "worker"
 BOOT = WORKER / "boot.py"
@@ -45,9 +45,9 @@ _CUDA = (
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 
 
-def shared(*, torch: bool, compiler: bool = False) -> SharedConfig:
+def shared_config(*, torch: bool, compiler: bool = False) -> SharedConfig:
     """What holds for every worker that a zygote forks, or for one that starts afresh."""
-    cards = cuda() if torch else ()
+    cards = cuda_device_files() if torch else ()
     sites = site_folders()
     # Another package is out of sight; of torch a worker of numpy tries whether it is.
     torch_files = [str(Path(p, "torch", "__init__.py")) for p in sites]
@@ -56,7 +56,9 @@ def shared(*, torch: bool, compiler: bool = False) -> SharedConfig:
         site=sites,
         memory=0 if cards else MEMORY[torch],  # CUDA reserves far more than it uses
         judge=os.getpid(),
-        grants=grants(torch=torch, devices=(*_DEVICES, *cards)) if sys.platform == "linux" else (),
+        grants=landlock_grants(torch=torch, devices=(*_DEVICES, *cards))
+        if sys.platform == "linux"
+        else (),
         devices=bool(cards),
         readable=_needed_files(),
         kept=[__file__, "/etc/passwd", *([] if torch else torch_files)],
@@ -64,17 +66,17 @@ def shared(*, torch: bool, compiler: bool = False) -> SharedConfig:
     )
 
 
-def worker(scratch: Scratch, cpu_seconds: int) -> WorkerConfig:
+def worker_config(scratch: ScratchFolder, cpu_seconds: int) -> WorkerConfig:
     """What holds for one worker; its scratch folder becomes its own."""
-    stays = "" if sys.platform != "linux" or os.getuid() else _why_root_stays(scratch.whole)
-    user = None if stays else scratch.give_away()
+    stays = "" if sys.platform != "linux" or os.getuid() else _why_root_stays(scratch.root)
+    user = None if stays else scratch.chown_to_worker_user()
     return WorkerConfig(
         cpu_seconds=cpu_seconds,
         user=user,
         stays=stays,
         threads=SPARE_THREADS + (0 if user is not None else _threads_here()),
         scratch=scratch.folder,
-        private=scratch.private,
+        private=scratch.lock_file,
     )
 
 
@@ -112,7 +114,7 @@ def _needed_files() -> tuple[str, ...]:
     return (os.__file__, str(WORKER / "serve.py"), *filter(os.path.isfile, libraries))
 
 
-def environment(folder: str) -> dict[str, str]:
+def worker_environment(folder: str) -> dict[str, str]:
     """A closed environment: nothing of the judge's, one thread per library.
 
     C's heap would take 64 MB of addresses for each of a program's own threads, and use none of it;
@@ -141,14 +143,16 @@ def _threads_here() -> int:
 
 
 @functools.cache
-def grants(*, torch: bool, devices: tuple[str, ...] = _DEVICES) -> tuple[Grant, ...]:
+def landlock_grants(*, torch: bool, devices: tuple[str, ...] = _DEVICES) -> tuple[Grant, ...]:
     """Rights and paths for `landlock`, without the scratch folder."""
     sites = site_folders()
     packages = [str(Path(site, name)) for site in sites for name in PACKAGES[torch]]
     return (
         *((READ, path) for path in dict.fromkeys([str(WORKER), *_SYSTEM, *packages, *_python()])),
-        *((LIST, path) for path in (*sites, *_LISTED)),  # the import system looks modules up there
-        *((USE, path) for path in devices),
+        *(
+            (LIST_FOLDER, path) for path in (*sites, *_LISTED)
+        ),  # the import system looks modules up there
+        *((USE_DEVICE, path) for path in devices),
     )
 
 
@@ -183,7 +187,7 @@ def _python() -> list[str]:
 _device = "auto"
 
 
-def use(device: str) -> None:
+def choose_device(device: str) -> None:
     """Choose where what is asked of a GPU is measured, before a worker starts.
 
     Args:
@@ -196,14 +200,14 @@ def use(device: str) -> None:
         raise UsageError(f"--device: expected auto, cpu or cuda, found {device}")
     global _device
     _device = device
-    if device == "cuda" and not cuda():
+    if device == "cuda" and not cuda_device_files():
         raise UsageError(
             "--device cuda: expected a device of NVIDIA's, found none in /dev",
             hint="without the option, what needs one is left out",
         )
 
 
-def cuda() -> tuple[str, ...]:
+def cuda_device_files() -> tuple[str, ...]:
     """Return the files of CUDA's devices; none if torch may not use one."""
     return () if _device == "cpu" else _cuda_files()
 

@@ -1,7 +1,7 @@
 """Messages at the judge's side: what is sent, each thing encoded once, and what replies mean.
 
 They are those of `worker.protocol`.  A submission may have written a reply: whatever is not the
-message that was asked for is `Garbled`.
+message that was asked for is `ProtocolViolation`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, TypeVar, cast
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from grader.model.question import Argument, Step
-from grader.model.report import Frame, Raised
-from grader.sandbox.client import Garbled
+from grader.model.report import ExceptionRecord, Frame
+from grader.sandbox.client import ProtocolViolation
 from grader.sandbox.worker import protocol
 from grader.sandbox.worker.protocol import Loaded, Measured, Outcome
-from grader.sandbox.worker.wire import Encoded
+from grader.sandbox.worker.wire import EncodedValue
 
 __all__ = ["Loaded", "Measured", "Outcome"]
 
@@ -25,7 +25,7 @@ M = TypeVar("M")
 Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `protocol.Input`
 Steps = Sequence[Step]
 
-LONGEST = 400  # characters of what is said about one thing that is kept
+MAX_KEPT_NAME_LENGTH = 400  # characters of what is said about one thing that is kept
 _ADDED = {  # to the text of an exception where a wall was met: what a submission may not do
     "PermissionError": ". A submission runs walled off: it may not start programs or processes, "
     "use the network, or touch files outside its scratch folder",
@@ -42,14 +42,14 @@ class EncodedInput(dict[str, Any]):
     """The fields of an input, encoded once however often it is sent; they must not change."""
 
     @cached_property
-    def sent(self) -> Encoded:
+    def wire_value(self) -> EncodedValue:
         """What is sent."""
-        return Encoded(protocol.Input(**self), _INPUT_DEPTH)
+        return EncodedValue(protocol.WireInput(**self), _INPUT_DEPTH)
 
 
-def sent_inputs(inputs: Inputs) -> Any:  # noqa: ANN401 `protocol.Inputs`, some of them encoded
+def encode_inputs(inputs: Inputs) -> Any:  # noqa: ANN401 `protocol.Inputs`, some of them encoded
     """What is sent for inputs; an encoded one stands for itself until it is on the wire."""
-    return {n: getattr(s, "sent", None) or protocol.Input(**s) for n, s in inputs.items()}
+    return {n: getattr(s, "sent", None) or protocol.WireInput(**s) for n, s in inputs.items()}
 
 
 def array_bytes(inputs: Inputs) -> int:
@@ -58,23 +58,25 @@ def array_bytes(inputs: Inputs) -> int:
     return sum(int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values)
 
 
-def as_sent(steps: Steps) -> protocol.Steps:
+def to_wire_steps(steps: Steps) -> protocol.WireSteps:
     """The steps of a question as a worker takes them."""
     return tuple(
-        protocol.Step(s.targets, s.unpack, s.owner, s.function, tuple(map(_argument, s.arguments)))
+        protocol.WireStep(
+            s.targets, s.unpack, s.owner, s.function, tuple(map(_argument, s.arguments))
+        )
         for s in steps
     )
 
 
-def _argument(a: Argument) -> protocol.Argument:
+def _argument(a: Argument) -> protocol.WireArgument:
     items = None if a.items is None else tuple(map(_argument, a.items))
-    return protocol.Argument(a.name, a.literal, a.keyword, items)
+    return protocol.WireArgument(a.name, a.literal, a.keyword, items)
 
 
 @lru_cache(maxsize=256)
-def encoded_steps(steps: tuple[Step, ...]) -> protocol.Steps:
+def encode_steps(steps: tuple[Step, ...]) -> protocol.WireSteps:
     """What is sent for steps, encoded once however often they are."""
-    return cast(protocol.Steps, Encoded(as_sent(steps), _STEPS_DEPTH))
+    return cast(protocol.WireSteps, EncodedValue(to_wire_steps(steps), _STEPS_DEPTH))
 
 
 # -- what comes back --------------------------------------------------------------------------
@@ -86,7 +88,7 @@ class ProgramError(Exception):
     def __init__(
         self,
         message: str,  # a sentence
-        raised: Raised | None = None,  # with the program's own frames
+        raised: ExceptionRecord | None = None,  # with the program's own frames
         step: Step | None = None,
         where: str = "",  # FILE:LINE: SOURCE in it, the driver or a module beside it
         after: str = "",  # the name that the driver took last from the program
@@ -97,12 +99,12 @@ class ProgramError(Exception):
         self.after, self.given = after, given
 
     @property
-    def of_support(self) -> bool:
+    def is_from_support_code(self) -> bool:
         """Whether none of the program's own code was at work: a driver was, or a helper."""
         return bool(self.where) and (self.raised is None or not self.raised.frames)
 
     @property
-    def out_of_memory(self) -> bool:
+    def is_out_of_memory(self) -> bool:
         """Whether the memory limit was what stopped it."""
         return self.raised is not None and self.raised.type == "MemoryError"
 
@@ -115,17 +117,19 @@ def _reader(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 a message
     return TypeAdapter(kind, config=_STRICT)
 
 
-def read(kind: type[M], data: object, operation: str) -> M:
+def parse_message(kind: type[M], data: object, operation: str) -> M:
     """The message of a class that plain data holds; raises Garbled where it does not hold it."""
     try:
         found: M = _reader(cast(Any, kind)).validate_python(data)
     except ValidationError as error:
         where = ".".join(map(str, error.errors(include_input=False)[0]["loc"]))[:80]
-        raise Garbled(f"broke the protocol: not a reply to {operation} ({where})") from None
+        raise ProtocolViolation(
+            f"broke the protocol: not a reply to {operation} ({where})"
+        ) from None
     return found
 
 
-def answer(kind: type[M], reply: Mapping[str, object], operation: str, steps: Steps) -> M:
+def parse_reply(kind: type[M], reply: Mapping[str, object], operation: str, steps: Steps) -> M:
     """The message of a class that a reply to an operation on steps holds.
 
     Raises:
@@ -133,11 +137,13 @@ def answer(kind: type[M], reply: Mapping[str, object], operation: str, steps: St
         ProgramError: it says how the program failed.
     """
     if reply["ok"] is not True:
-        raise fault(read(protocol.Fault, reply.get("fault"), operation), steps)
-    return read(kind, reply.get("reply"), operation)
+        raise exception_of_fault(
+            parse_message(protocol.WorkerFault, reply.get("fault"), operation), steps
+        )
+    return parse_message(kind, reply.get("reply"), operation)
 
 
-def unwanted(said: object, want: Collection[str], most_pairs: int = 0) -> str:
+def unrequested_field(said: object, want: Collection[str], most_pairs: int = 0) -> str:
     """The field in which an answer holds more than was asked for; '' where none does.
 
     `most_pairs` of a result or step and an input can be changed, stale or shared.
@@ -153,11 +159,13 @@ def unwanted(said: object, want: Collection[str], most_pairs: int = 0) -> str:
                         return pairs
             case Measured():
                 names = (*one.kept, *(what for what, _ in one.details))
-                if len(one.kept) > protocol.MOST_KEPT or any(len(n) > LONGEST for n in names):
+                if len(one.kept) > protocol.MAX_KEPT or any(
+                    len(n) > MAX_KEPT_NAME_LENGTH for n in names
+                ):
                     return "kept"
-                if len(one.products) > protocol.MOST_PRODUCTS:
+                if len(one.products) > protocol.MAX_PRODUCTS:
                     return "products"
-                if len(one.course) > protocol.MOST_POINTS:
+                if len(one.course) > protocol.MAX_POINTS:
                     return "course"
             case protocol.Gradients():
                 values = one.gradients
@@ -166,7 +174,7 @@ def unwanted(said: object, want: Collection[str], most_pairs: int = 0) -> str:
     return ""
 
 
-def fault(said: protocol.Fault, steps: Steps) -> Exception:
+def exception_of_fault(said: protocol.WorkerFault, steps: Steps) -> Exception:
     """The exception that a fault stands for."""
     index = said.step
     step = steps[index] if index is not None and 0 <= index < len(steps) else None
@@ -174,18 +182,18 @@ def fault(said: protocol.Fault, steps: Steps) -> Exception:
         return ProgramError(said.fault[:2000], step=step)
     if said.raised is None:
         *_, last = said.broken.strip().splitlines() or [""]  # above it, the traceback of our own
-        return Garbled(f"broke the process it runs in: {last[:300]}")
+        return ProtocolViolation(f"broke the process it runs in: {last[:300]}")
     raised = said.raised
-    record = record_of(raised)
+    record = to_exception_record(raised)
     where, after, given = (
         " ".join(text.split())[:400] for text in (raised.where, raised.after, raised.given)
     )
     return ProgramError(f"raised {record.type}", record, step, where, after, given)
 
 
-def record_of(raised: protocol.Raised) -> Raised:
+def to_exception_record(raised: protocol.WireException) -> ExceptionRecord:
     """The exception of a report that a worker's stands for."""
-    return Raised(
+    return ExceptionRecord(
         # numpy has a MemoryError of its own: what was met matters, not whose class it is
         type="MemoryError" if raised.memory else raised.type[:200],
         message=raised.message[:2000] + _ADDED.get(raised.type, "") * bool(raised.message),
@@ -194,7 +202,7 @@ def record_of(raised: protocol.Raised) -> Raised:
     )
 
 
-def plain(text: str) -> str:
+def without_added_text(text: str) -> str:
     """An exception's text as the program gave it, without what was added here."""
     for added in _ADDED.values():
         text = text.removesuffix(added)

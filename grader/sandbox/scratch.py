@@ -26,23 +26,23 @@ _FIRST_USER, _NOBODY = 7 << 28, 65534
 _KILL = 1 << 5  # CAP_KILL, to end another user's process; <linux/capability.h>
 
 
-class Scratch:
+class ScratchFolder:
     """A temporary folder of the judge's that holds a worker's folder.
 
     The judge keeps a lock in it, so that a later one can see what nobody uses any more.
     """
 
     def __init__(self) -> None:
-        self.whole = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()  # TMPDIR may be relative
-        self.folder = str(self.whole / "scratch")
-        self.private = str(self.whole / "lock")
-        self._lock = os.open(self.private, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        self.root = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()  # TMPDIR may be relative
+        self.folder = str(self.root / "scratch")
+        self.lock_file = str(self.root / "lock")
+        self._lock = os.open(self.lock_file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         with contextlib.suppress(OSError):  # not every file system has locks
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        self.whole.chmod(0o711)  # a worker with a user of its own goes through, and sees nothing
+        self.root.chmod(0o711)  # a worker with a user of its own goes through, and sees nothing
         Path(self.folder).mkdir(mode=0o700)
 
-    def give_away(self) -> int | None:
+    def chown_to_worker_user(self) -> int | None:
         """Give the worker's folder to a user of its own; None where the judge is not root."""
         if sys.platform != "linux" or os.getuid() != 0:
             return None
@@ -58,7 +58,7 @@ class Scratch:
                 return None
         return None
 
-    def excess(self) -> str | None:
+    def exceeded_limit(self) -> str | None:
         """What is too much about the worker's folder; None while it is within its limits."""
         size = 0
         faults: list[OSError] = []
@@ -76,7 +76,7 @@ class Scratch:
     def remove(self) -> None:
         """Remove it with all that a program left there; a second call does nothing."""
         if self._lock >= 0:
-            remove(self.whole)
+            remove(self.root)
             os.close(self._lock)
             self._lock = -1
 

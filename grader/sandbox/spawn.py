@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 from grader import sandbox
 from grader.model.errors import GraderError
-from grader.sandbox import Closing, config, scratch
-from grader.sandbox.scratch import Scratch
+from grader.sandbox import Closeable, config, scratch
+from grader.sandbox.scratch import ScratchFolder
 from grader.sandbox.worker import control
 from grader.sandbox.worker.walls import kernel
 
@@ -42,7 +42,7 @@ _END_SECONDS = 5.0
 _clear_stale = functools.cache(scratch.clear_stale)
 
 
-class Starter:
+class ProcessStarter:
     """The judge's end of a connection to a process that starts others; threads may share it."""
 
     def __init__(
@@ -58,7 +58,7 @@ class Starter:
 
     def ask(self, request: dict[str, Any], *descriptors: int) -> int:
         """Send a request and return its number."""
-        need_owner(self._owner)
+        forbid_use_after_fork(self._owner)
         with self._lock:
             with contextlib.suppress(OSError):  # who waits for the answer learns of it
                 control.send(self._connection, request, descriptors)
@@ -77,7 +77,7 @@ class Starter:
             while number not in self._answers:
                 if self._connection.fileno() < 0:
                     raise ChildProcessError("the process that starts workers was ended")
-                if not readable(self._connection.fileno(), deadline - time.monotonic()):
+                if not wait_until_readable(self._connection.fileno(), deadline - time.monotonic()):
                     raise TimeoutError(f"no answer within {seconds:.3g} seconds")
                 answer, _ = control.receive(self._connection)
                 if answer is None:
@@ -94,10 +94,10 @@ class Starter:
             self._connection.close()
 
 
-class Child:
+class ChildProcess:
     """A process that another one of ours has started."""
 
-    def __init__(self, starter: Starter, role: str, channel: int, output: int) -> None:
+    def __init__(self, starter: ProcessStarter, role: str, channel: int, output: int) -> None:
         self._starter = starter
         self._number = starter.ask({"op": "start", "role": role}, channel, output)
         self._pid: int | None = None
@@ -106,7 +106,7 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Its id, once it has been started; see `Starter.answer` for what is raised."""
+        """Its id, once it has been started; see `ProcessStarter.answer` for what is raised."""
         return self._known(self._starter.seconds)
 
     def _known(self, seconds: float) -> int:
@@ -133,12 +133,12 @@ class Child:
             self.status = status if by_itself else None
 
 
-def supervisor(
+def start_supervisor(
     stack: contextlib.ExitStack,
     folder: str,
     log: int,
     last_words: Callable[[], str] = lambda: "it could not be started",
-) -> Starter:
+) -> ProcessStarter:
     """Start a process that starts others, and ends them all when it or the judge ends.
 
     It is ended by the stack, takes the folder for its home, and writes what it says to the log.
@@ -147,7 +147,7 @@ def supervisor(
     if sandbox.own_process and sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     near, far = socket.socketpair()
-    starter = Starter(near, START_SECONDS[False], last_words)
+    starter = ProcessStarter(near, START_SECONDS[False], last_words)
     stack.callback(starter.close)
     arguments = ("supervisor", str(far.fileno()), str(os.getpid()))
     with far:
@@ -157,7 +157,7 @@ def supervisor(
             stdout=log,
             stderr=log,
             pass_fds=[far.fileno()],
-            env=config.environment(folder),
+            env=config.worker_environment(folder),
             cwd="/",
             start_new_session=True,
         )
@@ -166,7 +166,7 @@ def supervisor(
         starter.close()
         with contextlib.suppress(AttributeError, OSError):  # Popen.wait looks every 50 ms
             ended = os.pidfd_open(process.pid)
-            readable(ended, _END_SECONDS)
+            wait_until_readable(ended, _END_SECONDS)
             os.close(ended)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_END_SECONDS)
@@ -177,34 +177,34 @@ def supervisor(
     return starter
 
 
-def readable(descriptor: int, seconds: float) -> bool:
+def wait_until_readable(descriptor: int, seconds: float) -> bool:
     """Wait until there is something to read, or the other side is gone."""
     poll = select.poll()  # because select knows no descriptor beyond 1023
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(1000 * max(0.0, seconds)))
 
 
-class Zygote(Closing):
+class Zygote(Closeable):
     """A process that imports its libraries once and forks workers."""
 
     def __init__(self, *, torch: bool) -> None:
         self._owner = os.getpid()
-        self._scratch = Scratch()
-        self._log = self._scratch.whole / "log"
+        self._scratch = ScratchFolder()
+        self._log = self._scratch.root / "log"
         self.has_compiler = False  # of torch
         near, far = socket.socketpair()
-        self.starter = Starter(near, START_SECONDS[torch], self._last_words)
+        self.starter = ProcessStarter(near, START_SECONDS[torch], self._last_words)
         with contextlib.ExitStack() as stack:
             stack.callback(self._scratch.remove)
             stack.callback(self.starter.close)
             with far, self._log.open("wb") as log:
                 folder = self._scratch.folder
-                starter = supervisor(stack, folder, log.fileno(), self._last_words)
-                self.process = Child(starter, "zygote", far.fileno(), log.fileno())
+                starter = start_supervisor(stack, folder, log.fileno(), self._last_words)
+                self.process = ChildProcess(starter, "zygote", far.fileno(), log.fileno())
             with contextlib.suppress(OSError):  # who waits for its first answer learns of it
                 # The first is enough to begin importing.
                 control.send(near, {"torch": torch, "site": config.site_folders()})
-                control.send(near, config.shared(torch=torch)._asdict())
+                control.send(near, config.shared_config(torch=torch)._asdict())
             self._stack = stack.pop_all()
 
     def import_compiler(self) -> None:
@@ -235,7 +235,7 @@ def zygote_if_safe(*, torch: bool) -> Zygote | None:
     return Zygote(torch=torch) if sys.platform == "linux" else None
 
 
-class Workers(Closing):
+class WorkerPool(Closeable):
     """Gives a session its workers, which belong to those who asked for them.
 
     They share nothing but the memory of before they were forked, in which there is nothing but
@@ -255,7 +255,7 @@ class Workers(Closing):
             }
             self._stack = stack.pop_all()
 
-    def take(self, cpu_seconds: int = config.CPU_SECONDS) -> WorkerClient:
+    def take_worker(self, cpu_seconds: int = config.CPU_SECONDS) -> WorkerClient:
         """A worker in which nothing has run, for a submission or with `BANK_CPU_SECONDS`."""
         early = self._early.pop(cpu_seconds, None)
         return self._start(cpu_seconds) if early is None else early
@@ -272,7 +272,7 @@ class Workers(Closing):
         self._stack.close()
 
 
-def need_owner(owner: int) -> None:
+def forbid_use_after_fork(owner: int) -> None:
     """Refuse to use in a fork what belongs to its parent."""
     if os.getpid() != owner:
         raise GraderError(

@@ -9,29 +9,31 @@ from pathlib import Path
 from typing import Any, get_args
 
 from grader import forms
-from grader.cases.draw import DrawError, draw
-from grader.cases.recipe import CaseRecipe, case_names, every_draw, free_names, read_cases
-from grader.evaluation.evaluation import BankFault, Evaluation, secret
-from grader.evaluation.values import encoded
+from grader.cases.draw import DrawError, draw_inputs
+from grader.cases.recipe import CaseRecipe, cases_of_check, expand_draws, read_cases, run_inputs
+from grader.evaluation.evaluation import BankProgramError, Evaluation, new_secret_draw
+from grader.evaluation.values import encode_input
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
-from grader.model.report import Raised
+from grader.model.report import ExceptionRecord
 from grader.model.spec import Check, Library
-from grader.sandbox import Closing, Deadline
+from grader.sandbox import Closeable, Deadline
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.messages import Inputs, ProgramError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.spawn import BANK_CPU_SECONDS, Workers
+from grader.sandbox.spawn import BANK_CPU_SECONDS, WorkerPool
 
-MOST_SPENT = BANK_CPU_SECONDS * 10**9 // 2  # nanoseconds of CPU time: far from the worker's limit
-MOST_HELD = {False: 256 << 20, True: 1 << 30}  # bytes that it may hold, by torch
-MOST_SEEDS = 4  # of which is remembered what the bank's programs compute
-ACCEPTED = "accepted/"
+MAX_CPU_NANOSECONDS = (
+    BANK_CPU_SECONDS * 10**9 // 2
+)  # nanoseconds of CPU time: far from the worker's limit
+MAX_MEMORY_BYTES = {False: 256 << 20, True: 1 << 30}  # bytes that it may hold, by torch
+MAX_REMEMBERED_SEEDS = 4  # of which is remembered what the bank's programs compute
+ACCEPTED_PREFIX = "accepted/"
 _MODULE = re.compile(r"No module named '(\w+)")
-LONGEST = 200  # characters of a message or a line of code: enough to find it by
+MAX_QUOTED_LENGTH = 200  # characters of a message or a line of code: enough to find it by
 
 
-class BankPrograms(Closing):
+class BankPrograms(Closeable):
     """The reference and the misconceptions of a question, and what they compute.
 
     The reference has a worker of its own, because the memory of its process is held against a
@@ -40,11 +42,11 @@ class BankPrograms(Closing):
     Whatever loads a program raises BankFault where it cannot be loaded.
     """
 
-    def __init__(self, question: Question, workers: Workers) -> None:
+    def __init__(self, question: Question, workers: WorkerPool) -> None:
         """Load nothing yet."""
         self.question = question
-        self.memory: dict[tuple[Hashable, ...], Any] = {}
-        self.secret = secret()
+        self.remembered_outcomes: dict[tuple[Hashable, ...], Any] = {}
+        self.secret_draw = new_secret_draw()
         self._seeds: list[int] = []  # of which something is remembered, the latest last
         self._supply = workers
         # For the reference, variants, and what is examined.
@@ -61,42 +63,42 @@ class BankPrograms(Closing):
     def living_reference(self) -> RemoteProgram:
         """The same, in a process that has not ended."""
         if self.reference.worker.failure is not None:
-            self.revive("reference")
+            self.reload_program("reference")
         return self.reference
 
-    def slowest(self) -> float:
+    def slowest_call(self) -> float:
         """Seconds of CPU time that a call of the reference took at most."""
         worker = self._workers.get("reference")
-        return max(self._slowest, worker.slowest if worker else 0.0)
+        return max(self._slowest, worker.slowest_cpu_seconds if worker else 0.0)
 
-    def expect_variants(self) -> None:
+    def start_variants_process(self) -> None:
         """Start the process of the misconceptions, if there are any, while others are at work."""
         if self.question.variants:
             self._worker("variants")
 
-    def variant(self, name: str, index: int) -> RemoteProgram:
+    def variant_program(self, name: str, index: int) -> RemoteProgram:
         """A misconception's program, loaded when it is first asked for."""
         return self._loaded(f"{name}/{index}")
 
-    def layered(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
+    def layered_program(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
         """A program of several variants, each executed on top of those before it."""
         return self._loaded("+".join(f"{name}/{index}" for name, index in variants))
 
-    def accepted(self, name: str) -> RemoteProgram:
+    def accepted_solution_program(self, name: str) -> RemoteProgram:
         """The program of an accepted solution, loaded when it is first asked for."""
-        return self._loaded(ACCEPTED + name)
+        return self._loaded(ACCEPTED_PREFIX + name)
 
-    def restore(self) -> None:
+    def restore_reference(self) -> None:
         """Replace workers that are of no use any more, and load the reference again if need be."""
         self._renew("variants")
-        self.revive("reference")
+        self.reload_program("reference")
 
-    def revive(self, name: str) -> None:
+    def reload_program(self, name: str) -> None:
         """Load the reference or a misconception again, whose process may have ended."""
         self._renew(_use(name))
         self._loaded(name)
 
-    def examine(
+    def evaluate_bank_program(
         self,
         name: str,
         sources: Sequence[bytes],
@@ -105,28 +107,31 @@ class BankPrograms(Closing):
         file: str,
         parts: int | None,
     ) -> Evaluation:
-        """An evaluation with a program of the bank's own; see `GradingSession.examine`."""
-        self.restore()
+        """An evaluation with a program of the bank's own; see `GradingSession.evaluate_bank_program`."""
+        self.restore_reference()
         self._renew("examined")
         program = self._program("examined", name, sources)
         self._load(program, called, file, parts)
-        evaluation = self.evaluation(program, seed)
-        evaluation.reference_first = False  # the reference itself is examined too
+        evaluation = self.new_evaluation(program, seed)
+        evaluation.runs_reference_first = False  # the reference itself is examined too
         return evaluation
 
-    def evaluation(self, program: RemoteProgram, seed: int) -> Evaluation:
+    def new_evaluation(self, program: RemoteProgram, seed: int) -> Evaluation:
         """An evaluation for a program that has not been in one."""
         if seed not in self._seeds:
-            old, self._seeds = self._seeds[: 1 - MOST_SEEDS], [*self._seeds[1 - MOST_SEEDS :], seed]
-            for key in [key for key in self.memory if key[0] in old]:
-                del self.memory[key]
+            old, self._seeds = (
+                self._seeds[: 1 - MAX_REMEMBERED_SEEDS],
+                [*self._seeds[1 - MAX_REMEMBERED_SEEDS :], seed],
+            )
+            for key in [key for key in self.remembered_outcomes if key[0] in old]:
+                del self.remembered_outcomes[key]
         return self._evaluation.with_submission(program, seed)
 
     @cached_property
     def _evaluation(self) -> Evaluation:
         return Evaluation(self.question, 0, self.reference, self.reference, bank=self)
 
-    def limit(self, deadline: Deadline | None) -> None:
+    def set_deadline(self, deadline: Deadline | None) -> None:
         """Have the workers answer until a deadline, or take their time."""
         self._deadline = deadline
         for worker in self._workers.values():
@@ -139,7 +144,7 @@ class BankPrograms(Closing):
 
     def _worker(self, use: str) -> WorkerClient:
         if use not in self._workers:
-            self._workers[use] = self._supply.take(BANK_CPU_SECONDS)
+            self._workers[use] = self._supply.take_worker(BANK_CPU_SECONDS)
             self._workers[use].deadline = self._deadline
         return self._workers[use]
 
@@ -147,14 +152,14 @@ class BankPrograms(Closing):
         """End a worker that is of no use any more; another is started when there is work."""
         worker = self._workers.get(use)
         if worker is not None and worker.failure is None and not _is_old(worker):
-            worker.count_anew()
+            worker.reset_counters()
         else:
             self._end(use)
 
     def _end(self, use: str) -> None:
         if use in self._workers:
             if use == "reference":
-                self._slowest = self.slowest()
+                self._slowest = self.slowest_call()
             self._workers.pop(use).close()
 
     def _program(self, use: str, name: str, sources: Sequence[bytes]) -> RemoteProgram:
@@ -166,17 +171,17 @@ class BankPrograms(Closing):
 
         The name is `reference`, `accepted/STYLE`, or misconceptions `id/index` joined by `+`.
         """
-        question, style = self.question, name.removeprefix(ACCEPTED)
-        called, file = "the reference", file_of(question, "reference")
+        question, style = self.question, name.removeprefix(ACCEPTED_PREFIX)
+        called, file = "the reference", program_file(question, "reference")
         sources, layers = [question.reference], name.split("+")
         if name == "reference":
             layers = []
-        elif name.startswith(ACCEPTED) and style in question.accepted:
-            called, file = f"the accepted {style}", file_of(question, name)
+        elif name.startswith(ACCEPTED_PREFIX) and style in question.accepted:
+            called, file = f"the accepted {style}", program_file(question, name)
             sources, layers = [accepted_program(question, style)], []
         for layer in layers:
             idea, _, index = layer.partition("/")
-            called, file = f"the misconception {idea}", file_of(question, idea)
+            called, file = f"the misconception {idea}", program_file(question, idea)
             sources.append(question.variants[idea][int(index)])
         program = self._programs.get(name) or self._program(_use(name), name, sources)
         if name == "reference" and file:  # of layers, the lines are not those of one file
@@ -191,9 +196,9 @@ class BankPrograms(Closing):
         if name not in self._programs or program.worker is not worker:
             program.worker = worker
             try:
-                parts = self.question.right_until.get(name.removeprefix(ACCEPTED))
+                parts = self.question.accepted_until_part.get(name.removeprefix(ACCEPTED_PREFIX))
                 self._load(program, called, file, parts)
-            except BankFault:
+            except BankProgramError:
                 self._end(use)
                 raise
             self._programs[name] = program
@@ -203,21 +208,25 @@ class BankPrograms(Closing):
         self, program: RemoteProgram, called: str, file: str, parts: int | None = None
     ) -> None:
         try:
-            loaded = program.load(self.question.functions, self.question.driven)
+            loaded = program.load(self.question.functions, self.question.driver_functions)
         except (ProgramError, WorkerError) as error:
-            if isinstance(error, ProgramError) and error.of_support:
+            if isinstance(error, ProgramError) and error.is_from_support_code:
                 is_driver = error.where.startswith(self.question.support.driver_file)
                 called = "the driver" if is_driver else "a helper"
-            raise BankFault(f"{called} cannot be loaded: {in_one_sentence(error, file)}") from None
-        wanted = self.question.functions_of(parts)
+            raise BankProgramError(
+                f"{called} cannot be loaded: {error_in_one_sentence(error, file)}"
+            ) from None
+        wanted = self.question.functions_for_part(parts)
         if missing := [name for name in loaded.missing if name in wanted]:
             hint = did_you_mean(missing[0], loaded.defined)
             if missing[0] == "vjp":  # which is torch's own, where there is torch
                 hint = "; vjp needs torch in uses"
-            raise BankFault(f"{called} does not define {self._needed(missing)}{hint}")
+            raise BankProgramError(f"{called} does not define {self._needed(missing)}{hint}")
         if loaded.undriven:
             near = did_you_mean(loaded.undriven[0], loaded.driver)
-            raise BankFault(f"the driver does not define {self._needed(loaded.undriven)}{near}")
+            raise BankProgramError(
+                f"the driver does not define {self._needed(loaded.undriven)}{near}"
+            )
 
     def _needed(self, names: Sequence[str]) -> str:
         """Functions, and the step that calls the first of them."""
@@ -228,7 +237,7 @@ class BankPrograms(Closing):
 
 def accepted_program(question: Question, style: str) -> bytes:
     """Return the program that an accepted solution stands for."""
-    return forms.of(question.spec).program(question.accepted[style], question)
+    return forms.form_of(question.spec).program(question.accepted[style], question)
 
 
 def _use(name: str) -> str:
@@ -239,18 +248,18 @@ def _use(name: str) -> str:
 def _is_old(worker: WorkerClient) -> bool:
     """Whether a worker is nearer to its limits than a grade should find it."""
     held, spent = worker.occupied_bytes() or 0, worker.cpu_nanoseconds() or 0
-    return held > MOST_HELD[worker.torch] or spent > MOST_SPENT
+    return held > MAX_MEMORY_BYTES[worker.torch] or spent > MAX_CPU_NANOSECONDS
 
 
 # -- what went wrong in a program of the bank, for its author: the message, the file, the line ---
 
 
-def file_of(question: Question, name: str) -> str:
+def program_file(question: Question, name: str) -> str:
     """The file that holds a program, from the bank's root; empty where it is no file of the bank.
 
     It is `reference`, `starter`, `repair`, `accepted/NAME`, or the id of a misconception.
     """
-    spec, form = question.spec, forms.of(question.spec)
+    spec, form = question.spec, forms.form_of(question.spec)
     file = "ideas" if name in question.ideas else name.partition("/")[0]
     made_of_another = file in {"starter", "repair"} and spec.starter
     if file not in {"reference", "starter", "ideas", "accepted", "repair"} or made_of_another:
@@ -262,18 +271,20 @@ def file_of(question: Question, name: str) -> str:
     return f"drills/{question.id}/{file}{suffix}"
 
 
-def in_one_sentence(error: Exception, file: str) -> str:
+def error_in_one_sentence(error: Exception, file: str) -> str:
     """An error with what the exception says, where it is, and the line itself."""
     raised = error.raised if isinstance(error, ProgramError) else None
     if not isinstance(error, ProgramError) or raised is None:
         return str(error)
-    if error.of_support:
-        return f"{error}{message_of(raised)}, in {error.where}"
+    if error.is_from_support_code:
+        return f"{error}{message_suffix(raised)}, in {error.where}"
     source = _short(raised.frames[-1].source) if raised.frames else ""
-    return f"{error}{message_of(raised)}{line_of(raised, file)}" + (source and f": {source}")
+    return f"{error}{message_suffix(raised)}{line_suffix(raised, file)}" + (
+        source and f": {source}"
+    )
 
 
-def message_of(raised: Raised) -> str:
+def message_suffix(raised: ExceptionRecord) -> str:
     """`: ` and the text of an exception; nothing where it has none."""
     text = _short(raised.message)
     if lacking := raised.type == "ModuleNotFoundError" and _MODULE.match(text):
@@ -289,7 +300,7 @@ def _instead_of(module: str) -> str:
     return near or "only numpy, torch if uses has it, and modules in helpers can be imported"
 
 
-def line_of(raised: Raised, file: str) -> str:
+def line_suffix(raised: ExceptionRecord, file: str) -> str:
     """`, in FILE:LINE`, as editors open it; nothing where the line is not known."""
     if not raised.frames:
         return ""
@@ -300,29 +311,29 @@ def line_of(raised: Raised, file: str) -> str:
 def _short(text: str) -> str:
     """A text on one line, and not too long for a sentence."""
     plain = " ".join(text.split())
-    return plain if len(plain) <= LONGEST else plain[: LONGEST - 3] + "..."
+    return plain if len(plain) <= MAX_QUOTED_LENGTH else plain[: MAX_QUOTED_LENGTH - 3] + "..."
 
 
 # -- the inputs of one case, without a submission ------------------------------------------------
 
 
-def cases(question: Question) -> dict[str, CaseRecipe]:
+def cases_and_draws(question: Question) -> dict[str, CaseRecipe]:
     """Every case of a question, and every further draw of one, by name."""
-    return every_draw(read_cases(question.spec.cases)[0])
+    return expand_draws(read_cases(question.spec.cases)[0])
 
 
-def uses(question: Question, case: str, asked: int) -> list[Check]:
+def checks_using_case(question: Question, case: str, asked: int) -> list[Check]:
     """The checks of the first `asked` parts that have a case, in their order."""
-    known = cases(question)
+    known = cases_and_draws(question)
     return [
         check
         for part in question.spec.parts[:asked]
         for check in part.checks
-        if case in case_names(check, question.runs[check.run], known)
+        if case in cases_of_check(check, question.runs[check.run], known)
     ]
 
 
-def inputs_of(question: Question, case: str, run: str, seed: int) -> Inputs:
+def case_inputs(question: Question, case: str, run: str, seed: int) -> Inputs:
     """The inputs of a run on a case, as a grade with that seed draws them, by name.
 
     Each is the fields of a `protocol.Input`.  The reference is started where an input is shaped
@@ -331,21 +342,21 @@ def inputs_of(question: Question, case: str, run: str, seed: int) -> Inputs:
     Raises:
         BankFault: they cannot be drawn.
     """
-    recipe, needed = cases(question)[case], []
+    recipe, needed = cases_and_draws(question)[case], []
 
     def shape_of(name: str, _: object) -> tuple[int, ...]:
         needed.append(name)
         raise DrawError("only the reference knows")
 
     try:
-        drawn = draw(recipe, seed, shape_of)
+        drawn = draw_inputs(recipe, seed, shape_of)
     except DrawError as error:
         if not needed:
-            raise BankFault(f"case {case} cannot be drawn: {error}") from None
+            raise BankProgramError(f"case {case} cannot be drawn: {error}") from None
         with (
-            Workers(torch=question.spec.needs_torch) as workers,
+            WorkerPool(torch=question.spec.needs_torch) as workers,
             BankPrograms(question, workers) as bank,
         ):
-            return bank.evaluation(bank.reference, seed).inputs(recipe, run)
-    names = free_names(question.runs[run])
-    return {name: encoded(question, recipe, name, drawn[name]) for name in names}
+            return bank.new_evaluation(bank.reference, seed).inputs(recipe, run)
+    names = run_inputs(question.runs[run])
+    return {name: encode_input(question, recipe, name, drawn[name]) for name in names}

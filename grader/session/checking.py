@@ -6,15 +6,15 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from grader import forms
-from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.evaluation.tally import Finding, Stopped
+from grader.evaluation.evaluation import BankProgramError, Evaluation
+from grader.evaluation.tally import CaseFinding, SubmissionStopped
 from grader.kinds import registry
-from grader.model.report import FINE, CheckResult, Clause, Verdict
+from grader.model.report import NON_FAILING_VERDICTS, CheckResult, Clause, Verdict
 from grader.model.spec import Check, Spec
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerClient
-from grader.session.order import CheckSchedule, blocked, stopping
-from grader.session.submission import lacks
+from grader.session.order import CheckSchedule, first_blocking_failure, skipped_result
+from grader.session.submission import missing_functions
 
 
 def run_checks(
@@ -39,77 +39,86 @@ def run_checks(
     gone: str | None = None
     unwritten: dict[str, str] = {}  # by sentence on what is not written, the first check with it
     for part, check in schedule.order:
-        result = schedule.skipped(part, check)
-        evaluation.parts_asked = schedule.asked
-        is_asked = part <= schedule.asked
+        result = schedule.result_if_skipped(part, check)
+        evaluation.parts_asked = schedule.last_asked_part
+        is_asked = part <= schedule.last_asked_part
         if gone is not None and is_asked and (result is None or result.blocked_by == gone):
-            result = blocked(part, check, gone, f"the process was stopped in {gone}")
+            result = skipped_result(part, check, gone, f"the process was stopped in {gone}")
         lacking = _lacking(evaluation, part, check)
         if result is None and lacking and _calls_what_is_missing(evaluation, check):
             result = _stopping(check, lacking.verdict, lacking.sentence)
-        kind, left_out = registry.get(check.kind), check.stretch and not evaluation.stretched
-        if result is None and left_out and not kind.timed:  # a race tries inputs that nobody knows
+        kind, left_out = (
+            registry.kind_named(check.kind),
+            check.stretch and not evaluation.measures_stretch,
+        )
+        if (
+            result is None and left_out and not kind.is_timed
+        ):  # a race tries inputs that nobody knows
             result = _stopping(check, Verdict.SKIPPED, "not measured")
         if result is None:
-            progress(len(schedule.done) + 1, len(spec.checks))
+            progress(len(schedule.results_so_far) + 1, len(spec.checks))
             try:
-                result = kind.carry_out(evaluation, check)
-            except Stopped as stop:
+                result = kind.run_check(evaluation, check)
+            except SubmissionStopped as stop:
                 result, gone = stop.result, check.id
             except OutOfTime:
-                done = schedule.done.values()
-                decided = any(c.verdict not in FINE and not c.stretch for c in done)
-                late = out_of_time(evaluation.submission.worker, decided=decided)
+                done = schedule.results_so_far.values()
+                decided = any(c.verdict not in NON_FAILING_VERDICTS and not c.stretch for c in done)
+                late = deadline_note(evaluation.submission.worker, decided=decided)
                 result, gone = _stopping(check, Verdict.LIMIT, late), check.id
-        if lacking is not None and result.verdict not in FINE:
+        if lacking is not None and result.verdict not in NON_FAILING_VERDICTS:
             # What is not written yet is all that is said of it, though it may be wrong in more.
             first = unwritten.setdefault(lacking.sentence, check.id)
-            result = blocked(part, check, first, f"needs {first}")
+            result = skipped_result(part, check, first, f"needs {first}")
             if first == check.id:
                 result = _stopping(check, lacking.verdict, lacking.sentence)
-        worked = any(c.verdict is Verdict.PASS for c in schedule.done.values())
+        worked = any(c.verdict is Verdict.PASS for c in schedule.results_so_far.values())
         clauses, estimate = _broken(spec, check, result, worked=worked), _of_estimate(spec, check)
-        schedule.done[check.id] = replace(result, part=part, clauses=clauses, estimate=estimate)
-        if result.verdict not in FINE:
+        schedule.results_so_far[check.id] = replace(
+            result, part=part, clauses=clauses, estimate=estimate
+        )
+        if result.verdict not in NON_FAILING_VERDICTS:
             failing()
-    return tuple(schedule.done[check.id] for check in spec.checks)
+    return tuple(schedule.results_so_far[check.id] for check in spec.checks)
 
 
-def about_unwritten(
+def missing_functions_note(
     evaluation: Evaluation, checks: Collection[CheckResult], counting: Collection[int]
 ) -> str:
     """Return the sentence on what the program does not define yet, if that is why it fails."""
-    root = stopping({check.id: check for check in checks}, counting)
-    if root is None or forms.of(evaluation.question.spec).is_text:
+    root = first_blocking_failure({check.id: check for check in checks}, counting)
+    if root is None or forms.form_of(evaluation.question.spec).is_text:
         return ""
     check = next(one for one in evaluation.question.spec.checks if one.id == root.id)
     lacking = _lacking(evaluation, root.part, check)
     return lacking.sentence if lacking and lacking.sentence == root.message else ""
 
 
-def _lacking(evaluation: Evaluation, part: int, check: Check) -> Finding | None:
+def _lacking(evaluation: Evaluation, part: int, check: Check) -> CaseFinding | None:
     """Return what a program lacks of what the part of a check asks for; of answers, its own."""
     question, submission = evaluation.question, evaluation.submission
     loaded = submission.loaded
     if loaded is None or not (loaded.missing or loaded.stubs or loaded.uncallable):
         return None
-    names = question.names_of(part)
-    if forms.of(question.spec).is_text:
-        names = {name: name for name in question.functions_of_runs({check.run})}
-    return lacks(loaded, names, question, submission.filename)
+    names = question.signatures_for_part(part)
+    if forms.form_of(question.spec).is_text:
+        names = {name: name for name in question.functions_called_by_runs({check.run})}
+    return missing_functions(loaded, names, question, submission.filename)
 
 
 def _calls_what_is_missing(evaluation: Evaluation, check: Check) -> bool:
     """Return True if a step of a check's run calls what the file does not define."""
     loaded, question = evaluation.submission.loaded, evaluation.question
-    called = question.functions_of_runs({check.run})
+    called = question.functions_called_by_runs({check.run})
     return loaded is not None and not {*loaded.missing, *dict(loaded.uncallable)}.isdisjoint(called)
 
 
 def _of_estimate(spec: Spec, check: Check) -> bool:
     """Whether a check, or one that it needs, is of an estimate."""
     needed = (one for one in spec.checks if one.id in check.needs)
-    hides = registry.get(check.kind).hides_expected and not forms.of(spec).shows_expected
+    hides = (
+        registry.kind_named(check.kind).hides_expected and not forms.form_of(spec).shows_expected
+    )
     return hides or any(_of_estimate(spec, one) for one in needed)
 
 
@@ -129,7 +138,7 @@ def _stopping(check: Check, verdict: Verdict, message: str) -> CheckResult:
     return CheckResult(check.id, check.kind, verdict, message, stretch=check.stretch)
 
 
-def out_of_time(worker: WorkerClient, *, decided: bool = False) -> str:
+def deadline_note(worker: WorkerClient, *, decided: bool = False) -> str:
     """The sentence on a submission, by its worker, that did not finish by the grade's deadline.
 
     `decided`: the grade is no pass already, and nobody's slowness takes that back.
@@ -140,12 +149,12 @@ def out_of_time(worker: WorkerClient, *, decided: bool = False) -> str:
     assert worker.deadline is not None
     seconds = worker.deadline.seconds
     allowed = f"a whole grade may take {seconds:g} seconds"
-    if worker.waited < seconds / 2:
+    if worker.seconds_waited < seconds / 2:
         if decided:
             return f"the deadline came first: {allowed}"
-        raise BankFault(
+        raise BankProgramError(
             f"a grade may take {seconds:g} seconds (deadline), and the submission took "
-            f"{worker.waited:.3g} of them: the reference and the checks are too slow"
+            f"{worker.seconds_waited:.3g} of them: the reference and the checks are too slow"
         )
     at = f", stopped in {worker.stopped_at}" if worker.stopped_at else ""
     return f"your code was still running at the deadline{at}: {allowed}"

@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from grader.model.question import Question
-from grader.model.report import FINE, CheckResult, PartResult, Verdict
+from grader.model.report import NON_FAILING_VERDICTS, CheckResult, PartResult, Verdict
 from grader.model.spec import Check, Spec
 
-GOOD_ENOUGH = FINE - {Verdict.SKIPPED}  # for a check that needs another
+SATISFIES_NEEDS = NON_FAILING_VERDICTS - {Verdict.SKIPPED}  # for a check that needs another
 
 
-def counting(question: Question, parts: Collection[int] | None) -> frozenset[int]:
+def resolve_counted_parts(question: Question, parts: Collection[int] | None) -> frozenset[int]:
     """The numbers of the parts that count in a grade; all, if none are given.
 
     Raises:
@@ -26,7 +26,7 @@ def counting(question: Question, parts: Collection[int] | None) -> frozenset[int
     return found
 
 
-def in_order(spec: Spec, counting: Collection[int]) -> list[tuple[int, Check]]:
+def execution_order(spec: Spec, counting: Collection[int]) -> list[tuple[int, Check]]:
     """Every check with the number of its part: those first that decide, and what they need.
 
     So nothing keeps anybody from passing that decides nothing and ends the process.
@@ -44,27 +44,31 @@ class CheckSchedule:
 
     def __init__(self, spec: Spec, counting: Collection[int]) -> None:
         """Ask the first part."""
-        self.done: dict[str, CheckResult] = {}
-        self.asked = 1  # parts
-        self.order = in_order(spec, counting)
+        self.results_so_far: dict[str, CheckResult] = {}
+        self.last_asked_part = 1  # parts
+        self.order = execution_order(spec, counting)
         self._counting = counting
 
-    def skipped(self, part: int, check: Check) -> CheckResult | None:
+    def result_if_skipped(self, part: int, check: Check) -> CheckResult | None:
         """The result of the next check, where it is not to be carried out.
 
         Either its part is not asked, because one before it does not pass, or it needs a check that
         was not good enough.
         """
-        held = stopping(self.done, self._counting) if part > self.asked else None
+        held = (
+            first_blocking_failure(self.results_so_far, self._counting)
+            if part > self.last_asked_part
+            else None
+        )
         if held is not None:
             why = f"part {part} is asked when part {held.part} passes"
-            return blocked(part, check, held.id, why)
-        self.asked = max(part, self.asked)
-        unmet = (n for n in check.needs if self.done[n].verdict not in GOOD_ENOUGH)
-        return next((blocked(part, check, need, f"needs {need}") for need in unmet), None)
+            return skipped_result(part, check, held.id, why)
+        self.last_asked_part = max(part, self.last_asked_part)
+        unmet = (n for n in check.needs if self.results_so_far[n].verdict not in SATISFIES_NEEDS)
+        return next((skipped_result(part, check, need, f"needs {need}") for need in unmet), None)
 
 
-def blocked(part: int, check: Check, by: str, message: str) -> CheckResult:
+def skipped_result(part: int, check: Check, by: str, message: str) -> CheckResult:
     """The result of a check that is not carried out for another."""
     skipped = Verdict.SKIPPED
     return CheckResult(
@@ -72,7 +76,9 @@ def blocked(part: int, check: Check, by: str, message: str) -> CheckResult:
     )
 
 
-def stopping(done: Mapping[str, CheckResult], counting: Collection[int]) -> CheckResult | None:
+def first_blocking_failure(
+    done: Mapping[str, CheckResult], counting: Collection[int]
+) -> CheckResult | None:
     """The first check that decides and is neither passed nor open; of one skipped, what did it."""
     for check in done.values():
         if check.stretch or check.part not in counting:
@@ -80,14 +86,14 @@ def stopping(done: Mapping[str, CheckResult], counting: Collection[int]) -> Chec
         root = check
         while root.verdict is Verdict.SKIPPED and root.blocked_by is not None:
             root = done[root.blocked_by]  # what was never tried is no better than what stopped it
-        if root.verdict not in FINE:
+        if root.verdict not in NON_FAILING_VERDICTS:
             return root
     return None
 
 
-def overall(checks: Sequence[CheckResult], counting: Collection[int]) -> Verdict:
+def overall_verdict(checks: Sequence[CheckResult], counting: Collection[int]) -> Verdict:
     """The verdict of all checks that decide."""
-    root = stopping({check.id: check for check in checks}, counting)
+    root = first_blocking_failure({check.id: check for check in checks}, counting)
     return Verdict.PASS if root is None else root.verdict
 
 
@@ -96,10 +102,10 @@ def part_results(
 ) -> tuple[PartResult, ...]:
     """What became of each part."""
     verdicts = [_verdict_of(number, checks) for number in range(1, len(spec.parts) + 1)]
-    return _with_points(spec, verdicts, counting, credited(spec, checks, counting))
+    return _with_points(spec, verdicts, counting, award_points(spec, checks, counting))
 
 
-def credited(
+def award_points(
     spec: Spec, checks: Sequence[CheckResult], counting: Collection[int]
 ) -> tuple[CheckResult, ...]:
     """The checks with the points that they earn, where those of their part are shared.
@@ -113,7 +119,7 @@ def credited(
     found = []
     for check in checks:
         of = worth[check.id] if check.part in counting else 0
-        earned = check.part in passing or check.verdict in GOOD_ENOUGH
+        earned = check.part in passing or check.verdict in SATISFIES_NEEDS
         points = of if earned else int(of * check.figures.get("share", 0))
         found.append(replace(check, points=points, of=of) if of else check)
     return tuple(found)
@@ -122,10 +128,12 @@ def credited(
 def _verdict_of(number: int, checks: Sequence[CheckResult]) -> Verdict:
     """The verdict of a part."""
     untried = all(c.verdict is Verdict.SKIPPED for c in checks if c.part == number)
-    return Verdict.SKIPPED if untried else overall(checks, {number})
+    return Verdict.SKIPPED if untried else overall_verdict(checks, {number})
 
 
-def unreached(spec: Spec, verdict: Verdict, counting: Collection[int]) -> tuple[PartResult, ...]:
+def part_results_without_checks(
+    spec: Spec, verdict: Verdict, counting: Collection[int]
+) -> tuple[PartResult, ...]:
     """The parts where a grade ends before any check: the first one that counts has the verdict."""
     first, numbers = min(counting), range(1, len(spec.parts) + 1)
     verdicts = [verdict if number == first else Verdict.SKIPPED for number in numbers]

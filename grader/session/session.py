@@ -18,37 +18,43 @@ from types import MappingProxyType
 import numpy as np
 
 from grader import __version__, forms
-from grader.evaluation.again import require_steady
-from grader.evaluation.evaluation import BankFault, Evaluation, secret
-from grader.evaluation.tally import Finding
-from grader.explain.explain import explain
-from grader.explain.further import keeping_output
-from grader.explain.shrink import made_readable
-from grader.forms.base import Unreadable
+from grader.evaluation.again import require_deterministic
+from grader.evaluation.evaluation import BankProgramError, Evaluation, new_secret_draw
+from grader.evaluation.tally import CaseFinding
+from grader.explain.explain import explain_report
+from grader.explain.further import discarding_output
+from grader.explain.shrink import shrink_counterexamples
+from grader.forms.base import UnreadableAnswer
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report, Verdict
 from grader.model.spec import GRADE_SECONDS
-from grader.sandbox import Closing, Deadline, OutOfTime
-from grader.sandbox.cells import first_lines, with_cells
+from grader.sandbox import Closeable, Deadline, OutOfTime
+from grader.sandbox.cells import cell_starts, with_cell_numbers
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram, TesterProgram
-from grader.sandbox.spawn import Workers
+from grader.sandbox.spawn import WorkerPool
 from grader.session.bank_programs import BankPrograms
-from grader.session.checking import about_unwritten, out_of_time, run_checks
-from grader.session.order import counting, credited, overall, part_results, unreached
+from grader.session.checking import deadline_note, missing_functions_note, run_checks
+from grader.session.order import (
+    award_points,
+    overall_verdict,
+    part_results,
+    part_results_without_checks,
+    resolve_counted_parts,
+)
 from grader.session.submission import (
-    as_written,
+    byte_problem,
+    load_exception_notes,
     load_submission,
-    program_of,
-    stop_notes,
-    unreadable,
-    with_traces,
+    map_exceptions,
+    submission_program,
+    with_answer_lines,
 )
 
 MAX_SEED = 2**63 - 1  # what is recorded of a grade has it as a whole number of 64 bits
-PATIENCE = 1.0  # seconds for running the reference a second time, in the first grade
+RERUN_SECONDS = 1.0  # seconds for running the reference a second time, in the first grade
 MOST_COMPARED = 1 << 16  # bytes of a submission whose code is compared with what it was
-SHOWN_OUTPUT = 4000  # characters of the submission's printing that go into a report
+MAX_REPORTED_OUTPUT = 4000  # characters of the submission's printing that go into a report
 
 
 def grade(
@@ -57,7 +63,7 @@ def grade(
     *,
     seed: int,
     filename: str = "submission.py",
-    workers: Workers | None = None,
+    workers: WorkerPool | None = None,
     proved: bool = False,
     parts: Collection[int] | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
@@ -72,7 +78,7 @@ def grade(
         )  # fmt: skip
 
 
-class GradingSession(Closing):
+class GradingSession(Closeable):
     """Grades submissions of one question, one after another.
 
     It serves one thread at a time: threads that grade side by side open a session each.
@@ -82,7 +88,7 @@ class GradingSession(Closing):
         self,
         question: Question,
         *,
-        workers: Workers | None = None,
+        workers: WorkerPool | None = None,
         clock: Callable[[], float] = time.monotonic,
         proved: bool = False,
         parts: Collection[int] | None = None,
@@ -100,8 +106,8 @@ class GradingSession(Closing):
             ValueError: there is no such part, or none is named.
         """
         self.question = question
-        self._counting = counting(question, parts)
-        self._form = forms.of(question.spec)
+        self._counting = resolve_counted_parts(question, parts)
+        self._form = forms.form_of(question.spec)
         self._clock = clock
         self._proved = proved
         self._in_use = threading.Lock()
@@ -109,7 +115,7 @@ class GradingSession(Closing):
         self._stack = contextlib.ExitStack()
         torch = question.spec.needs_torch
         if workers is None or workers.torch != torch:
-            workers = self._stack.enter_context(Workers(torch=torch))
+            workers = self._stack.enter_context(WorkerPool(torch=torch))
         self._workers = workers
         # The bank's own programs; none is loaded before it is needed.
         self.bank = self._stack.enter_context(BankPrograms(question, workers))
@@ -174,23 +180,25 @@ class GradingSession(Closing):
             program=__version__,
             unchanged=question.is_starter(submission),
         )
-        unread: list[Unreadable] = []
-        source: bytes | Finding = unreadable(submission, question) or submission
+        unread: list[UnreadableAnswer] = []
+        source: bytes | CaseFinding = byte_problem(submission, question) or submission
         if source is submission and not is_program:
             passed_over = unread if lenient else None
-            source = program_of(submission, question, filename, passed_over, literal=literal)
-        if isinstance(source, Finding):
+            source = submission_program(
+                submission, question, filename, passed_over, literal=literal
+            )
+        if isinstance(source, CaseFinding):
             return self._stopped(report, source)
         # No numpy warnings: infinities and NaN are what comparing is about.
         with (
             self._alone(),
             np.errstate(all="ignore"),
-            self._workers.take() as worker,
+            self._workers.take_worker() as worker,
         ):
             program = self._program(worker, source, filename, modules, keep=lenient)
             report = replace(report, isolation=worker.isolation.level)
             worker.deadline = Deadline(GRADE_SECONDS, self._clock)
-            self.bank.limit(worker.deadline)
+            self.bank.set_deadline(worker.deadline)
             try:
                 if not is_text and len(submission) < MOST_COMPARED:
                     program.before = passed or question.starter
@@ -201,17 +209,17 @@ class GradingSession(Closing):
                 if wrong is not None:
                     report = self._stopped(report, wrong)
                 else:
-                    report = replace(report, stopped=stop_notes(program))
-                    evaluation = self.bank.evaluation(program, seed)
+                    report = replace(report, stopped=load_exception_notes(program))
+                    evaluation = self.bank.new_evaluation(program, seed)
                     is_explained = explain_starter or not report.unchanged
                     # The misconceptions' process starts during other checks.
-                    expect = self.bank.expect_variants if is_explained else (lambda: None)
+                    expect = self.bank.start_variants_process if is_explained else (lambda: None)
 
                     def judged(*, stretched: bool) -> Report:
-                        evaluation.stretched = stretched
+                        evaluation.measures_stretch = stretched
                         # Where no speed is measured the reference runs on one secret draw, once.
-                        drawn = secret() if stretched else self.bank.secret
-                        evaluation.secret, evaluation.secret_lasts = drawn, not stretched
+                        drawn = new_secret_draw() if stretched else self.bank.secret_draw
+                        evaluation.secret_draw, evaluation.keeps_secret_draw = drawn, not stretched
                         checks = run_checks(evaluation, expect, self._counting, progress)
                         return self._judged(report, evaluation, checks)
 
@@ -224,20 +232,22 @@ class GradingSession(Closing):
                     # Of what is not written yet there is nothing to explain.
                     is_wrong = report.verdict is not Verdict.PASS and not report.message
                     if is_wrong and is_explained:
-                        with keeping_output(worker):
-                            report = explain(evaluation, report)
-                            readable = made_readable(evaluation, report.checks)
+                        with discarding_output(worker):
+                            report = explain_report(evaluation, report)
+                            readable = shrink_counterexamples(evaluation, report.checks)
                         report = replace(report, checks=readable)
-            except BankFault as fault:
-                invalid = Finding(f"{question.spec_path}: {fault}", Verdict.INVALID)
+            except BankProgramError as fault:
+                invalid = CaseFinding(f"{question.spec_path}: {fault}", Verdict.INVALID)
                 report = self._stopped(report, invalid)
             finally:
-                self.bank.limit(None)
+                self.bank.set_deadline(None)
             if is_text and not is_program:
-                report = as_written(report, submission, unread)
-            elif first_lines(submission):
-                report = with_traces(report, lambda raised: with_cells(raised, submission))
-            printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
+                report = with_answer_lines(report, submission, unread)
+            elif cell_starts(submission):
+                report = map_exceptions(
+                    report, lambda raised: with_cell_numbers(raised, submission)
+                )
+            printed = worker.printed[-MAX_REPORTED_OUTPUT:].decode("utf-8", "replace")
             return replace(report, printed=printed, seconds=time.perf_counter() - began)
 
     def _program(
@@ -252,20 +262,20 @@ class GradingSession(Closing):
         """A submission, not loaded yet."""
         support = self.question.support
         support = replace(support, modules={**modules, **support.modules})
-        if not self._form.apart:
+        if not self._form.runs_in_two_processes:
             # The first calls of torch may load what the reference, used before, has already loaded.
-            slowest = None if worker.torch else self.bank.slowest
+            slowest = None if worker.torch else self.bank.slowest_call
             return RemoteProgram(
                 worker, "submission", [source], support, filename,
-                slowest=slowest, untrusted=True, keep=keep,
-                judging=self.bank.living_reference,
+                slowest_call=slowest, untrusted=True, keeps_partial_load=keep,
+                judge_program=self.bank.living_reference,
             )  # fmt: skip
         return TesterProgram(
             worker, "submission", [source], replace(support, driver=None), filename,
-            untrusted=True, keep=keep, keeper=self.bank.living_reference,
+            untrusted=True, keeps_partial_load=keep, reference_program=self.bank.living_reference,
         )  # fmt: skip
 
-    def _load(self, program: RemoteProgram) -> Finding | None:
+    def _load(self, program: RemoteProgram) -> CaseFinding | None:
         """Load a submission and the reference; what is wrong where that cannot be done.
 
         Raises:
@@ -274,13 +284,13 @@ class GradingSession(Closing):
         # What a part asks for that does not count decides nothing.
         # What is not answered yet leaves the rest of a file of answers as it is.
         whole = 1 in self._counting and not self._form.is_text
-        required = self.question.names_of(1) if whole else {}
+        required = self.question.signatures_for_part(1) if whole else {}
         try:
-            wrong = load_submission(program, self.question, required, self.bank.restore)
+            wrong = load_submission(program, self.question, required, self.bank.restore_reference)
             if wrong is None:
-                self.bank.restore()
+                self.bank.restore_reference()
         except OutOfTime:
-            wrong = Finding(out_of_time(program.worker), Verdict.LIMIT)
+            wrong = CaseFinding(deadline_note(program.worker), Verdict.LIMIT)
         return wrong
 
     def _judged(
@@ -294,26 +304,26 @@ class GradingSession(Closing):
         spec = self.question.spec
         if not self._proved:
             with contextlib.suppress(OutOfTime):
-                require_steady(evaluation, self.bank.reference, patience=PATIENCE)
+                require_deterministic(evaluation, self.bank.reference, patience=RERUN_SECONDS)
             self._proved = True
         parts = part_results(spec, checks, self._counting)
-        checks = credited(spec, checks, self._counting)
-        verdict = overall(checks, self._counting)
-        message = about_unwritten(evaluation, checks, self._counting)
+        checks = award_points(spec, checks, self._counting)
+        verdict = overall_verdict(checks, self._counting)
+        message = missing_functions_note(evaluation, checks, self._counting)
         report = replace(report, verdict=verdict, parts=parts, checks=checks, message=message)
         if verdict is Verdict.PASS:
             asks = [one.ask for one in spec.follow_ups]
             return replace(report, follow_up=asks[report.seed % len(asks)] if asks else "")
         return report
 
-    def _stopped(self, report: Report, wrong: Finding) -> Report:
+    def _stopped(self, report: Report, wrong: CaseFinding) -> Report:
         """The report of a grade that never got as far as a check."""
-        parts = unreached(self.question.spec, wrong.verdict, self._counting)
+        parts = part_results_without_checks(self.question.spec, wrong.verdict, self._counting)
         return replace(
             report, verdict=wrong.verdict, message=wrong.sentence, raised=wrong.raised, parts=parts
         )
 
-    def examine(
+    def evaluate_bank_program(
         self, name: str, sources: Sequence[bytes], seed: int, *, called: str = "", file: str = "",
         parts: int | None = None,
     ) -> Evaluation:  # fmt: skip
@@ -327,7 +337,7 @@ class GradingSession(Closing):
             RuntimeError: another thread is using the session, or it is closed.
         """
         with self._alone():
-            return self.bank.examine(name, sources, seed, called or name, file, parts)
+            return self.bank.evaluate_bank_program(name, sources, seed, called or name, file, parts)
 
     def close(self) -> None:
         """End every process of the session."""

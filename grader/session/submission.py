@@ -8,54 +8,60 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader import forms
-from grader.bank.steps import parse
-from grader.evaluation.tally import Finding, stopped
+from grader.bank.steps import parse_step
+from grader.evaluation.tally import CaseFinding, process_end_finding
 from grader.evaluation.values import Value
-from grader.forms.base import MOST_FAULTS, Unread, Unreadable, lines, unanswered
-from grader.model.errors import closest
-from grader.model.numerals import joined
+from grader.forms.base import (
+    MAX_LISTED_ERRORS,
+    UnreadableAnswer,
+    UnreadLines,
+    answer_lines,
+    open_answers_text,
+)
+from grader.model.errors import closest_word
+from grader.model.numerals import join_words
 from grader.model.question import Question
-from grader.model.report import UNREADABLE, Frame, Raised, Report, Verdict
-from grader.sandbox.cells import is_skipping, place, with_cells, without_ipython
-from grader.sandbox.client import Limits, WorkerClient, WorkerError
+from grader.model.report import UNREADABLE_TYPE, ExceptionRecord, Frame, Report, Verdict
+from grader.sandbox.cells import comment_out_ipython, is_skipping, line_in_words, with_cell_numbers
+from grader.sandbox.client import RequestLimits, WorkerClient, WorkerError
 from grader.sandbox.config import CPU_SECONDS
-from grader.sandbox.messages import ProgramError, plain, record_of
+from grader.sandbox.messages import ProgramError, to_exception_record, without_added_text
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.worker.protocol import Loaded
 
-MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
+MAX_SUBMISSION_BYTES = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
 LOG_SEED = 0  # of the run that the log of a question is of
-SET_BY = "experiments of the question"
+EXPERIMENT_LIMIT_SOURCE = "experiments of the question"
 _LONGEST = 200  # characters of an exception's text in a note
 
 
-def unreadable(submission: bytes, question: Question) -> Finding | None:
+def byte_problem(submission: bytes, question: Question) -> CaseFinding | None:
     """What is wrong with a file's bytes, if it need not even be loaded."""
-    if len(submission) > MAX_SUBMISSION:
-        size = f"{len(submission):,} bytes, at most {MAX_SUBMISSION:,} are read"
-        return Finding(f"the file has {size}", Verdict.LIMIT)
-    if not forms.of(question.spec).is_text and not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
-        wanted = question.names_of(1).values()
-        return _error("the file is empty" + (f"; expected {joined(wanted)}" if wanted else ""))
+    if len(submission) > MAX_SUBMISSION_BYTES:
+        size = f"{len(submission):,} bytes, at most {MAX_SUBMISSION_BYTES:,} are read"
+        return CaseFinding(f"the file has {size}", Verdict.LIMIT)
+    if not forms.form_of(question.spec).is_text and not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
+        wanted = question.signatures_for_part(1).values()
+        return _error("the file is empty" + (f"; expected {join_words(wanted)}" if wanted else ""))
     return None
 
 
-def program_of(
+def submission_program(
     submission: bytes,
     question: Question,
     file: str,
-    unread: Unread = None,
+    unread: UnreadLines = None,
     *,
     literal: bool = False,
-) -> bytes | Finding:
+) -> bytes | CaseFinding:
     """The program that a file stands for; or what is wrong with it, which is no attempt.
 
     With a list, answers that are `unread` are added to it, as long as one can be read.
     `literal` forgives nothing in a text.
     """
-    form = forms.of(question.spec)
+    form = forms.form_of(question.spec)
     if form.is_text and question.is_starter(submission):
-        raised = Raised(UNREADABLE, "nothing is answered yet")
+        raised = ExceptionRecord(UNREADABLE_TYPE, "nothing is answered yet")
         return _error(
             f"{file}: nothing is answered yet: write your answers in it, and grade again", raised
         )
@@ -63,32 +69,36 @@ def program_of(
         program = form.program(submission, question, unread, literal=literal)
         is_read = unread is None or program.strip()
         return program if is_read else form.program(submission, question, literal=literal)
-    except Unreadable as wrong:
+    except UnreadableAnswer as wrong:
         place = f"{file}:{wrong.line}: " if wrong.line else f"{file}: "
         frames = tuple(Frame(line, "", text) for line, text in wrong.lines)
         column = wrong.column if wrong.line else None
-        raised = Raised(UNREADABLE, wrong.sentence, frames, column=column)
+        raised = ExceptionRecord(UNREADABLE_TYPE, wrong.sentence, frames, column=column)
         return _error(f"{place}{wrong.sentence}", raised)
 
 
-def as_written(report: Report, submission: bytes, unread: Sequence[Unreadable]) -> Report:
+def with_answer_lines(
+    report: Report, submission: bytes, unread: Sequence[UnreadableAnswer]
+) -> Report:
     """A report on answers: what was not read; where code of them raised, their own lines."""
     faults = sorted(unread, key=lambda fault: fault.line)
     said = [f"line {one.line} could not be read: {one.sentence}" for one in faults]
-    said[MOST_FAULTS:] = [f"and {len(said) - MOST_FAULTS} more"] * (len(said) > MOST_FAULTS)
-    own = dict(enumerate(lines(submission), 1))
+    said[MAX_LISTED_ERRORS:] = [f"and {len(said) - MAX_LISTED_ERRORS} more"] * (
+        len(said) > MAX_LISTED_ERRORS
+    )
+    own = dict(enumerate(answer_lines(submission), 1))
 
     def written(frame: Frame) -> Frame:
         return Frame(frame.line, "", own.get(frame.line, frame.source).strip())
 
-    def written_all(raised: Raised) -> Raised:
+    def written_all(raised: ExceptionRecord) -> ExceptionRecord:
         frames = tuple(dict.fromkeys(map(written, raised.frames)))  # a line, once
         return replace(raised, frames=frames)
 
-    return replace(with_traces(report, written_all), unread=tuple(said))
+    return replace(map_exceptions(report, written_all), unread=tuple(said))
 
 
-def with_traces(report: Report, change: Callable[[Raised], Raised]) -> Report:
+def map_exceptions(report: Report, change: Callable[[ExceptionRecord], ExceptionRecord]) -> Report:
     """Return a report with every exception of its checks changed."""
     checks = (
         replace(check, raised=change(check.raised)) if check.raised else check
@@ -102,7 +112,7 @@ def load_submission(
     question: Question,
     required: Mapping[str, str],
     restore: Callable[[], None] = lambda: None,
-) -> Finding | None:
+) -> CaseFinding | None:
     """Execute the file; None when it can be graded, else what is wrong.
 
     It must define at least one of the `required` names, which have their signatures.  `restore` is
@@ -112,18 +122,18 @@ def load_submission(
         BankFault: neither could it be with the reference.
     """
     try:
-        loaded = _loaded(program, tuple({**question.names_of(), **required}))
+        loaded = _loaded(program, tuple({**question.signatures_for_part(), **required}))
     except WorkerError as failure:
-        return stopped(f"your file {failure} while it was being loaded", failure)
+        return process_end_finding(f"your file {failure} while it was being loaded", failure)
     except ProgramError as error:
-        if error.of_support:
+        if error.is_from_support_code:
             restore()
         own = program.support.modules.keys() - question.support.modules.keys()
         is_own = error.where.partition(".py")[0] in own
         return _unloadable(error, question, program, f", in {error.where}" if is_own else "")
     unwritten = {*loaded.missing, *loaded.stubs}
-    if forms.of(question.spec).is_text or required.keys() <= unwritten:
-        return lacks(loaded, required, question, program.filename)
+    if forms.form_of(question.spec).is_text or required.keys() <= unwritten:
+        return missing_functions(loaded, required, question, program.filename)
     return _not_a_function(loaded, required, question)
 
 
@@ -133,51 +143,53 @@ def _loaded(program: RemoteProgram, names: Sequence[str]) -> Loaded:
         return program.load(names)
     except ProgramError as error:
         *_, source = program.sources
-        own = without_ipython(source.decode("latin-1")).encode("latin-1")
-        if own == source or error.raised is None or not error.raised.is_of_text:
+        own = comment_out_ipython(source.decode("latin-1")).encode("latin-1")
+        if own == source or error.raised is None or not error.raised.is_unparsable_file:
             raise
     program.sources = [own]
     return program.load(names)
 
 
-def stop_notes(program: RemoteProgram) -> tuple[str, ...]:
+def load_exception_notes(program: RemoteProgram) -> tuple[str, ...]:
     """Return what a file raised while it was loaded, though what it defined counts."""
     source, stopped = program.sources[-1], program.loaded.stopped if program.loaded else ()
     rest = "the other cells count" if is_skipping(source) else "what was defined before it counts"
     said = []
-    for raised in map(record_of, stopped[:MOST_FAULTS]):
+    for raised in map(to_exception_record, stopped[:MAX_LISTED_ERRORS]):
         lines = [one.line for one in raised.frames if one.function in {"", "<module>"}]
-        at = f" at {place(source, lines[0])}" if lines else ""
-        text = " ".join(plain(raised.message).split())[:_LONGEST]
+        at = f" at {line_in_words(source, lines[0])}" if lines else ""
+        text = " ".join(without_added_text(raised.message).split())[:_LONGEST]
         said.append(f"your file raised {raised.type}{at}{f' ({text})' if text else ''}; {rest}")
     return tuple(said)
 
 
-def lacks(
+def missing_functions(
     loaded: Loaded | None, names: Mapping[str, str], question: Question, file: str
-) -> Finding | None:
+) -> CaseFinding | None:
     """Return what a file does not define yet of some names, which have their signatures."""
     if loaded is None:
         return None
     missing = [name for name in names if name in loaded.missing]
-    if (form := forms.of(question.spec)).is_text:
-        open_ = [one for name in missing for one in form.asked_by(name, question)]
-        return Finding(unanswered(open_), Verdict.FAIL) if open_ else None
+    if (form := forms.form_of(question.spec)).is_text:
+        open_ = [one for name in missing for one in form.answers_for_function(name, question)]
+        return CaseFinding(open_answers_text(open_), Verdict.FAIL) if open_ else None
     # The methods of a class that is missing are not named as well.
     missing = [name for name in missing if name.rpartition(".")[0] not in missing]
     stubs = [names[name] for name in names if name in loaded.stubs]
     said = []
     if missing:
-        said.append(f"{file} does not define {joined([names[name] for name in missing])} yet")
+        said.append(f"{file} does not define {join_words([names[name] for name in missing])} yet")
     if stubs:
-        said.append(f"{joined(stubs)} {'is' if len(stubs) == 1 else 'are'} not implemented yet")
-    spare = [name for name in loaded.defined if name not in question.names_of()]
-    near = ((closest(name, spare), name) for name in missing)
+        said.append(f"{join_words(stubs)} {'is' if len(stubs) == 1 else 'are'} not implemented yet")
+    spare = [name for name in loaded.defined if name not in question.signatures_for_part()]
+    near = ((closest_word(name, spare), name) for name in missing)
     said += [f"is {found} meant to be {name}?" for found, name in near if found][:1]
     return _error("; ".join(said)) if said else _not_a_function(loaded, names, question)
 
 
-def _not_a_function(loaded: Loaded, names: Mapping[str, str], question: Question) -> Finding | None:
+def _not_a_function(
+    loaded: Loaded, names: Mapping[str, str], question: Question
+) -> CaseFinding | None:
     """Return which of some names should be a function or class and is none."""
     for name, kind in loaded.uncallable:
         is_constant = names.get(name) == name and name not in question.functions
@@ -189,22 +201,22 @@ def _not_a_function(loaded: Loaded, names: Mapping[str, str], question: Question
 
 def _unloadable(
     error: ProgramError, question: Question, program: RemoteProgram, where: str = ""
-) -> Finding:
+) -> CaseFinding:
     """What is wrong with a file; `where` is the place in another that it imports."""
     if error.raised is None:
         return _error(error.message)
     source = program.sources[-1]
-    raised = with_cells(error.raised, source)
-    if raised.is_of_text:
+    raised = with_cell_numbers(error.raised, source)
+    if raised.is_unparsable_file:
         if "codec can't decode" in raised.message or "Non-UTF-8" in raised.message:
             return _error(f"the file is not UTF-8 text: {raised.message}{where}")
-        line = f" at {place(source, error.raised.frames[0].line)}" if raised.frames else ""
+        line = f" at {line_in_words(source, error.raised.frames[0].line)}" if raised.frames else ""
         return _error(f"the file is not valid Python{line}: {raised.message}{where}", raised)
-    if error.out_of_memory:
+    if error.is_out_of_memory:
         sentence = "loading the file took more memory than is allowed"
-        return Finding(sentence, Verdict.LIMIT, raised=raised)
+        return CaseFinding(sentence, Verdict.LIMIT, raised=raised)
     what = f"loading the file raised {raised.type}"
-    said = plain(raised.message)  # the rest is shown with the line
+    said = without_added_text(raised.message)  # the rest is shown with the line
     what += f": {said}" if said.strip() else ""
     if raised.type == "ModuleNotFoundError":
         allowed = ", ".join(question.spec.uses)
@@ -212,12 +224,12 @@ def _unloadable(
     return _error(what + where, raised)
 
 
-def _error(sentence: str, raised: Raised | None = None) -> Finding:
-    return Finding(sentence, Verdict.ERROR, raised=raised)
+def _error(sentence: str, raised: ExceptionRecord | None = None) -> CaseFinding:
+    return CaseFinding(sentence, Verdict.ERROR, raised=raised)
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class ExperimentResult:
     """What came of an experiment."""
 
     started: bool
@@ -227,17 +239,17 @@ class Ran:
     end: str = ""  # the end of it, where that is not all
     bytes_printed: int = 0
     fault: str = ""  # why it did not finish, in a sentence
-    raised: Raised | None = None
+    raised: ExceptionRecord | None = None
 
 
-def experiment(
+def run_experiment(
     question: Question,
     submission: bytes,
     *,
     seed: int,
     filename: str = "submission.py",
     begin: Callable[[], None] = lambda: None,
-) -> Ran:
+) -> ExperimentResult:
     """Run a script once, an experiment: walled off as a grade is, and judged by nobody.
 
     It begins when the file does: what a file does while it is loaded is part of the run.  One that
@@ -245,9 +257,9 @@ def experiment(
     """
     spec, asked = question.spec, question.spec.experiments
     assert asked is not None, "the question has no experiments"
-    if (wrong := unreadable(submission, question)) is not None:
-        return Ran(started=False, fault=wrong.sentence)
-    step = parse(f"result = {asked.function}(seed)")
+    if (wrong := byte_problem(submission, question)) is not None:
+        return ExperimentResult(started=False, fault=wrong.sentence)
+    step = parse_step(f"result = {asked.function}(seed)")
     own = {step.function: f"{step.function}(seed)"} if step.owner == "submission" else {}
     cpu = max(CPU_SECONDS, math.ceil(2 * asked.seconds))
     with WorkerClient(torch=spec.needs_torch, cpu_seconds=cpu) as worker:
@@ -258,22 +270,24 @@ def experiment(
         read = RemoteProgram(worker, "text", [text], filename=filename)
         lacking = load_submission(read, question, {})
         if lacking is not None:
-            return Ran(started=False, fault=lacking.sentence, raised=lacking.raised)
+            return ExperimentResult(started=False, fault=lacking.sentence, raised=lacking.raised)
         begin()
         lacking = load_submission(program, question, own)
         if lacking is not None:
-            return Ran(started=True, fault=lacking.sentence, raised=lacking.raised)
-        program.limits = Limits(asked.seconds, None, SET_BY)
+            return ExperimentResult(started=True, fault=lacking.sentence, raised=lacking.raised)
+        program.limits = RequestLimits(asked.seconds, None, EXPERIMENT_LIMIT_SOURCE)
         began = time.perf_counter()
-        value, fault = None, Finding("")
+        value, fault = None, CaseFinding("")
         try:
             value = program.run((step,), {"seed": {"value": seed}}, ("result",)).values["result"]
         except ProgramError as error:
-            fault = Finding(error.message, raised=error.raised)
+            fault = CaseFinding(error.message, raised=error.raised)
         except WorkerError as failure:
-            fault = Finding(f"your script {failure}")
+            fault = CaseFinding(f"your script {failure}")
         seconds = time.perf_counter() - began
         printed, size = worker.first_printed, worker.output_bytes
         end = worker.printed if size > len(printed) else b""
         first, last = (text.decode("utf-8", "replace") for text in (printed, end))
-        return Ran(True, seconds, value, first, last, size, fault.sentence, fault.raised)
+        return ExperimentResult(
+            True, seconds, value, first, last, size, fault.sentence, fault.raised
+        )

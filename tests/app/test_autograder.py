@@ -28,7 +28,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The archive for one question, at a level that every machine reaches."""
     folder = tmp_path_factory.mktemp("made")
     file = folder / "autograder.zip"
-    file.write_bytes(autograder.make(context(folder), ["deviations"], "process"))
+    file.write_bytes(autograder.build_autograder(context(folder), ["deviations"], "process"))
     return file
 
 
@@ -68,7 +68,9 @@ def test_what_a_class_gives_points_for_is_in_the_archive(tmp_path: Path) -> None
     keys = {"partial": "checks", "on_error": "stop", "stretch": True, "isolation": "process"}
     file = tmp_path / "class.yaml"
     file.write_text(json.dumps({"format": 1, "questions": ["deviations"], "seed": 5, **keys}))
-    (tmp_path / "made.zip").write_bytes(autograder.make(context(tmp_path), [], "", file))
+    (tmp_path / "made.zip").write_bytes(
+        autograder.build_autograder(context(tmp_path), [], "", file)
+    )
     with zipfile.ZipFile(tmp_path / "made.zip") as archive:
         there = yaml.safe_load(archive.read("class.yaml"))
     assert keys.items() <= there.items()
@@ -104,7 +106,7 @@ def test_whatever_happens_there_is_a_result(root: Path, damage: str, said: str) 
     assert test["name"] == "NOT GRADED"
     assert said in test["output"]
     assert "To the instructor: " in test["output"]
-    assert autograder.SECONDS < 600  # when Gradescope ends it, with a zero
+    assert autograder.GRADE_TIMEOUT < 600  # when Gradescope ends it, with a zero
 
 
 def test_nothing_handed_in_earns_nothing_without_a_grade(root: Path) -> None:
@@ -161,7 +163,7 @@ def test_a_class_yaml_names_what_counts(tmp_path: Path) -> None:
         "questions: [{id: deviations, weight: 2, hidden: [slopes]}, ledger]\n"
     )
     archive = tmp_path / "a.zip"
-    archive.write_bytes(autograder.make(context(tmp_path), (), file=file))
+    archive.write_bytes(autograder.build_autograder(context(tmp_path), (), file=file))
     with zipfile.ZipFile(archive) as held:
         there = yaml.safe_load(held.read("class.yaml"))
     assert (there["seed"], there["isolation"]) == (11, "process")

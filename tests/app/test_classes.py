@@ -26,12 +26,12 @@ from grader.app.classes import (
 from grader.app.context import Context
 from grader.bank import load
 from grader.classroom.export import export
-from grader.classroom.layout import AnswerNames, fitting_pattern
+from grader.classroom.layout import AnswerNames, best_pattern
 from grader.classroom.overrides import ClassFileError
-from grader.classroom.report import find
-from grader.classroom.results import Results, key_of
-from grader.classroom.run import with_shares
-from grader.model.classroom import Entry, Program, Terms
+from grader.classroom.report import class_findings
+from grader.classroom.results import ClassResults, grade_key
+from grader.classroom.run import with_equal_points
+from grader.model.classroom import ClassEntry, ClassSettings, SubmittedProgram
 from grader.model.errors import UsageError
 from tests.bank.test_faults import PARTS
 from tests.classroom.builders import (
@@ -48,10 +48,10 @@ from tests.classroom.builders import (
 from tests.classroom.test_careful_teacher import ESTIMATE
 
 
-def the_entries(folder: Path) -> dict[str, Entry]:
+def the_entries(folder: Path) -> dict[str, ClassEntry]:
     """What counts, by student."""
-    with Results(folder / "out") as results:
-        return {one.handed.student: one for one in results.entries()}
+    with ClassResults(folder / "out") as results:
+        return {one.hand_in.student: one for one in results.counting_entries()}
 
 
 def verdicts(folder: Path) -> dict[str, tuple[str, int | None]]:
@@ -69,22 +69,22 @@ def test_a_class_is_graded_and_gone_on_with(tmp_path: Path) -> None:
     (handed / "eve" / "deviations.py").symlink_to(PROGRAMS / "reference.py")
     found = graded(tmp_path, jobs=2)
     assert sorted(one.done for one in found) == [1, 2, 3, 4, 5, 6]
-    assert {one.of for one in found} == {6}
+    assert {one.total_files for one in found} == {6}
     assert verdicts(tmp_path) == {
         "ada": ("pass", 100), "ben": ("fail", 0), "cem": ("fail", 0), "dov": ("pass", 100),
         "eve": ("no answer", 0), "fay": ("limit", 0),
     }  # fmt: skip
     entries = the_entries(tmp_path)
-    assert "link" in entries["eve"].handed.fault
+    assert "link" in entries["eve"].hand_in.fault
     assert entries["cem"].report is not None
     assert [one.id for one in entries["cem"].report.misconceptions] == ["forgot-weight"]
     # Two programs that are the same are graded once.
     assert entries["ada"].report == entries["dov"].report
     # Begun again, all of it is known; a changed file alone is graded.
-    assert all(one.known for one in graded(tmp_path))
+    assert all(one.was_known for one in graded(tmp_path))
     (handed / "ben" / "deviations.py").write_text(f"# repaired\n{REFERENCE}")
-    fresh = [one for one in graded(tmp_path) if not one.known]
-    assert [one.entry.handed.student for one in fresh] == ["ben"]
+    fresh = [one for one in graded(tmp_path) if not one.was_known]
+    assert [one.entry.hand_in.student for one in fresh] == ["ben"]
     assert verdicts(tmp_path)["ben"] == ("pass", 100)
 
 
@@ -141,14 +141,18 @@ def test_a_line_that_cannot_be_read_costs_no_other_answer(tmp_path: Path) -> Non
         "line 2 could not be read: grad_x[4]: 8 or 9 may be two numbers; write one, and a minus "
         "between spaces"
     )
-    with Results(tmp_path / "out") as results:
-        ann = {one.question.id: one for one in results.entries() if one.handed.student == "ann"}
+    with ClassResults(tmp_path / "out") as results:
+        ann = {
+            one.question.id: one
+            for one in results.counting_entries()
+            if one.hand_in.student == "ann"
+        }
     assert ann["seven-windows"].verdict == "pass"
     assert ann["seven-windows"].note == (
         "line 1 could not be read: expected NAME = VALUE (names: grad_x[1], grad_x[4] and "
         "grad_x[6]), found 'Name: Ann'"
     )
-    assert ann["maxpool-routing"].handed.path == "ann/submission.py"
+    assert ann["maxpool-routing"].hand_in.path == "ann/submission.py"
 
 
 def test_right_answers_pass_however_they_are_written_unless_a_class_is_literal(
@@ -165,7 +169,7 @@ def test_right_answers_pass_however_they_are_written_unless_a_class_is_literal(
     graded(tmp_path, ROOT, **asked)
     assert [verdict for verdict, _ in verdicts(tmp_path).values()] == ["pass"] * 3
     again = graded(tmp_path, ROOT, **asked, strict_text=True)
-    assert not any(progress.known for progress in again)
+    assert not any(progress.was_known for progress in again)
     assert [verdict for verdict, _ in verdicts(tmp_path).values()] == ["pass", "error", "error"]
     file = tmp_path / "class.yaml"
     file.write_text(
@@ -256,9 +260,9 @@ def by_file(folder: Path, text: str, *edits: str, **changes: object) -> list[Cla
     return graded(folder, PARTS, **(plan | changes))
 
 
-def terms(folder: Path) -> Terms:
-    with Results(folder / "out") as results:
-        return results.terms
+def terms(folder: Path) -> ClassSettings:
+    with ClassResults(folder / "out") as results:
+        return results.class_settings
 
 
 def test_a_class_is_what_its_file_says(folder: Path) -> None:
@@ -275,18 +279,18 @@ def test_a_class_is_what_its_file_says(folder: Path) -> None:
     # What only counts grades needs none; what they depend on does.
     weighed = by_file(folder, WHOLE, "weight: 2", "weight: 0.5", "Statistics", "Sums",
                       "[far, many]", "[few]", "11-20", "11-30", "best", "last")  # fmt: skip
-    assert [p.known for p in weighed] == [True]
+    assert [p.was_known for p in weighed] == [True]
     now = terms(folder)
     assert (now.title, now.questions[0].weight, now.questions[0].hidden, now.counts) == (
         "Sums, autumn", 0.5, ("few",), "last",
     )  # fmt: skip
-    same = Program(b"same")
-    assert key_of(before, posed, same, "") == key_of(now, now.questions[0], same, "")
+    same = SubmittedProgram(b"same")
+    assert grade_key(before, posed, same, "") == grade_key(now, now.questions[0], same, "")
     assert not the_entries(folder)["ada"].late
-    assert [p.known for p in by_file(folder, WHOLE, "[1, spread]", "[1]")] == [False]
-    assert [p.known for p in by_file(folder, WHOLE, "seed: 5", "seed: 6")] == [False]
+    assert [p.was_known for p in by_file(folder, WHOLE, "[1, spread]", "[1]")] == [False]
+    assert [p.was_known for p in by_file(folder, WHOLE, "seed: 5", "seed: 6")] == [False]
     # The command line goes before the file.
-    assert [p.known for p in by_file(folder, WHOLE, seed=6)] == [True]
+    assert [p.was_known for p in by_file(folder, WHOLE, seed=6)] == [True]
 
 
 def test_a_question_may_be_its_id_alone_and_most_keys_are_left_out(folder: Path) -> None:
@@ -317,7 +321,11 @@ def said_of(folder: Path, *questions: str, said: list[str] | None = None, **plan
     """Return what the command says beside the verdicts."""
     said = [] if said is None else said
     ctx = Context(
-        folder, folder / "data", lambda: NOW, bank=PARTS, say=lambda one, _: said.append(one)
+        folder,
+        folder / "data",
+        lambda: NOW,
+        bank=PARTS,
+        show_warning=lambda one, _: said.append(one),
     )
     planned = ClassPlan(folder / "in", questions, folder / "out", jobs=1, level="process")
     list(grade_class(ctx, planned._replace(**plan)))
@@ -342,8 +350,8 @@ def test_a_question_alone_leaves_out_no_other_that_was_graded(tmp_path: Path) ->
     assert "--question deviations --question ledger, or" in refused.value.hint
     assert verdicts(tmp_path) == {"ada": ("pass", 100)}
     graded(tmp_path, questions=("ledger", "deviations"))
-    with Results(tmp_path / "out") as results:
-        assert {one.question.id for one in results.entries()} == {"deviations", "ledger"}
+    with ClassResults(tmp_path / "out") as results:
+        assert {one.question.id for one in results.counting_entries()} == {"deviations", "ledger"}
 
 
 def test_no_mark_is_left_out_or_changes_without_a_word(folder: Path) -> None:
@@ -393,7 +401,7 @@ def test_one_pattern_fits_a_flat_folder_of_programs_notebooks_and_answers(tmp_pa
         "deviations-cy.py": REFERENCE,
     }
     tree(tmp_path / "in", files)
-    pattern = fitting_pattern(files, AnswerNames(["deviations", "ledger"]))
+    pattern = best_pattern(files, AnswerNames(["deviations", "ledger"]))
     assert pattern == "{question}_{student}.{_}"
     graded(tmp_path, pattern=pattern)
     assert verdicts(tmp_path) == {"ann": ("pass", 100), "bo": ("pass", 100)}
@@ -416,7 +424,11 @@ def test_the_command_counts_students_and_names_files_of_other_questions(tmp_path
     })  # fmt: skip
     said: list[str] = []
     ctx = Context(
-        tmp_path, tmp_path / "data", lambda: NOW, bank=BANK, say=lambda one, _: said.append(one)
+        tmp_path,
+        tmp_path / "data",
+        lambda: NOW,
+        bank=BANK,
+        show_warning=lambda one, _: said.append(one),
     )
     list(
         grade_class(
@@ -452,7 +464,7 @@ def test_the_command_says_whose_numbers_are_graded(tmp_path: Path, seed: int, wh
         tmp_path / "data",
         lambda: NOW,
         bank=tmp_path / "bank",
-        say=lambda one, _: said.append(one),
+        show_warning=lambda one, _: said.append(one),
     )
     list(
         grade_class(
@@ -469,17 +481,24 @@ def test_what_coming_late_costs_grades_nothing_anew(folder: Path) -> None:
     file = folder / "in/ada/mean-and-spread.py"
     os.utime(file, (1_796_164_000, 1_796_164_000))  # 2026-12-01T22:26:40Z, eleven days begun
     by_file(folder, WHOLE)
-    assert (the_entries(folder)["ada"].points, the_entries(folder)["ada"].days) == (70, 11)
+    assert (the_entries(folder)["ada"].points, the_entries(folder)["ada"].days_after_deadline) == (
+        70,
+        11,
+    )
     policy = "late: {penalty: 10, days: 5, extensions: {ada: 9, bo: 1}}"
     said: list[str] = []
     (folder / "class.yaml").write_text(WHOLE.replace("counts: best", policy))
     ctx = Context(
-        folder, folder / "data", lambda: NOW, bank=PARTS, say=lambda one, _: said.append(one)
+        folder,
+        folder / "data",
+        lambda: NOW,
+        bank=PARTS,
+        show_warning=lambda one, _: said.append(one),
     )
     plan = ClassPlan(
         folder / "in", (), folder / "out", file=folder / "class.yaml", jobs=1, level=""
     )
-    assert [one.known for one in grade_class(ctx, plan)] == [True]
+    assert [one.was_known for one in grade_class(ctx, plan)] == [True]
     assert the_entries(folder)["ada"].note == "2 days late: 20 % less of 70 points"
     assert "late: an extension and no file: bo" in said
     assert any("when it was last changed" in one for one in said)
@@ -536,8 +555,8 @@ def test_the_example_and_the_tables_of_the_docs_are_whole(tmp_path: Path) -> Non
     (tmp_path / "class.yaml").write_text(page.partition("```yaml\n")[2].partition("```")[0])
     ctx = Context(tmp_path, tmp_path / "data", lambda: NOW, bank=ROOT)
     course, questions = read_class(ctx, tmp_path / "class.yaml", ())
-    assert [one.weight for one in course.asked] == [1, 2, 1]
-    assert [one.id for one in questions] == [one.id for one in course.asked]
+    assert [one.weight for one in course.questions_asked] == [1, 2, 1]
+    assert [one.id for one in questions] == [one.id for one in course.questions_asked]
     for model in (ClassFile, ClassQuestion, LateKeys):
         assert [key for key in model.model_fields if f"`{key}`" not in page] == []
 
@@ -560,7 +579,9 @@ SHARES = {
 
 def handed_in(name: str) -> str:
     asked = load([PARTS], "mean-and-spread")
-    right, start = (asked.handed_out(one).decode() for one in (asked.reference, asked.starter))
+    right, start = (
+        asked.without_leading_blank_lines(one).decode() for one in (asked.reference, asked.starter)
+    )
     made = {"reference": right, "untouched": start, "touched": f"{start}\nx = 1\n", "syntax": "("}
     return made.get(name) or f"{right}\n\n{asked.variants[name][0].decode()}"
 
@@ -612,7 +633,7 @@ def test_shares_are_whole_points_that_add_up(
     checks.append(part.checks[0].model_copy(update={"id": "extra", "stretch": True}))
     one = part.model_copy(update={"points": points, "checks": checks})
     spec = asked.spec.model_copy(update={"parts": [one]})
-    (found,) = with_shares(replace(asked, spec=spec)).spec.parts
+    (found,) = with_equal_points(replace(asked, spec=spec)).spec.parts
     assert tuple(check.points for check in found.checks) == (*shares, None)
 
 
@@ -627,7 +648,7 @@ def test_every_student_may_have_numbers_of_his_own(tmp_path: Path) -> None:
     text = WHOLE.replace("seed: 5", "seed: per student").replace("    parts: [1, spread]\n", "")
     first = by_file(tmp_path, text)
     assert len(first) == 6
-    assert not any(one.known for one in first)
+    assert not any(one.was_known for one in first)
     found = the_entries(tmp_path)
     seeds = {who: one.report.seed for who, one in found.items() if one.report}
     assert len({*seeds.values()}) == 6
@@ -635,10 +656,12 @@ def test_every_student_may_have_numbers_of_his_own(tmp_path: Path) -> None:
     assert {who: one.verdict for who, one in found.items()} == {
         who: "pass" if who.startswith("reference") else "fail" for who in found
     }
-    assert all(one.known for one in by_file(tmp_path, text))  # the class's own seed stays
+    assert all(one.was_known for one in by_file(tmp_path, text))  # the class's own seed stays
     # Equal ideas are one group, whatever the numbers were.
-    with Results(tmp_path / "out") as results:
-        groups = find(results.terms, results.entries()).questions[0].ideas
+    with ClassResults(tmp_path / "out") as results:
+        groups = (
+            class_findings(results.class_settings, results.counting_entries()).questions[0].ideas
+        )
         rows = list(csv.DictReader("".join(export(results, "csv")).splitlines()))
     assert {idea.id: len(idea.students) for idea in groups} == {"sums": 2, "divides-by-nothing": 2}
     assert {row["student"]: row["seed"] for row in rows} == {k: str(v) for k, v in seeds.items()}

@@ -13,7 +13,7 @@ import pytest
 import grader.bank
 from grader.app import catalog, debriefing, drills, grading, history, interviews
 from grader.app.context import Context
-from grader.app.watching import Watching
+from grader.app.watching import WatchedDrill
 from grader.model.errors import UsageError
 from grader.records import events, progress
 from tests.cli import stand_in
@@ -60,55 +60,55 @@ def ctx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
     return Context(work, tmp_path / "home", lambda: "2026-01-02T03:04:05+00:00", who="ann")
 
 
-def graded(ctx: Context, text: str) -> grading.Graded:
-    (ctx.here() / ID / "submission.py").write_text(text)
-    return grading.grade(ctx, ID)
+def graded(ctx: Context, text: str) -> grading.GradeResult:
+    (ctx.current_folder() / ID / "submission.py").write_text(text)
+    return grading.grade_file(ctx, ID)
 
 
-def yours(ctx: Context) -> progress.Progress:
+def yours(ctx: Context) -> progress.QuestionProgress:
     """Return the progress that a list of questions shows."""
-    (found,) = (row.yours for row in catalog.listed(ctx) if row.header.id == ID)
+    (found,) = (row.question_progress for row in catalog.list_questions(ctx) if row.header.id == ID)
     return found
 
 
 def test_a_clone_and_a_wheel_share_all_records(
     ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drills.start(ctx, ID)
+    drills.start_drill(ctx, ID)
     assert graded(ctx, "# fail\n").tries == 1
-    drills.hint(ctx, ID)
+    drills.next_hint(ctx, ID)
     use(wheel, monkeypatch)
-    assert (yours(ctx).state, yours(ctx).tries, yours(ctx).hints) == ("tried", 1, 1)
+    assert (yours(ctx).state, yours(ctx).tries, yours(ctx).highest_hint) == ("tried", 1, 1)
     second = graded(ctx, "# fail again\n")
-    assert (second.tries, second.choice.question.bank) == (2, wheel)
+    assert (second.tries, second.resolved_drill.question.bank) == (2, wheel)
     assert graded(ctx, "# pass\n").tries == 3
     use(clone, monkeypatch)
     assert (yours(ctx).state, yours(ctx).tries) == ("passed", 3)
     for name in (ID, f"drill/{ID}"):
-        rows, _ = history.history(ctx, name)
+        rows, _ = history.list_history(ctx, name)
         assert [row.attempt.verdict for row in rows] == ["fail", "fail", "pass"]
         assert [row.sitting for row in rows] == [1, 1, 1]
-    assert history.restore(ctx, 2)[1] == ctx.here() / ID / "submission.py"
-    assert catalog.suggestion(ctx).folder in {None, ctx.here() / ID}  # type: ignore[union-attr]
+    assert history.restore_version(ctx, 2)[1] == ctx.current_folder() / ID / "submission.py"
+    assert catalog.suggest_question(ctx).folder in {None, ctx.current_folder() / ID}  # type: ignore[union-attr]
 
 
 def test_a_folder_of_one_copy_is_accepted_with_another(
     ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drills.start(ctx, ID)
+    drills.start_drill(ctx, ID)
     use(wheel, monkeypatch)
     assert clone.exists()
-    assert drills.start(ctx, ID)[1].already
+    assert drills.start_drill(ctx, ID)[1].was_there
     graded(ctx, "# fail\n")
-    with Watching(ctx, ID) as watched:
-        watched.look()
-        assert watched.graded is not None
-        assert watched.choice.started
-        assert watched.choice.question.bank == wheel
-    interviews.begin(ctx, [ID], minutes=45)
-    held = interviews.latest(ctx)
+    with WatchedDrill(ctx, ID) as watched:
+        watched.grade_if_changed()
+        assert watched.last_grade is not None
+        assert watched.resolved_drill.is_started
+        assert watched.resolved_drill.question.bank == wheel
+    interviews.begin_interview(ctx, [ID], minutes=45)
+    held = interviews.unclosed_interview(ctx)
     assert held is not None
-    assert interviews.now_asked(ctx, held) is not None
+    assert interviews.current_drill(ctx, held) is not None
     assert graded(ctx, "# fail once more\n").tries == 2
 
 
@@ -116,17 +116,17 @@ def test_a_blind_interview_stays_blind_when_the_program_is_installed_again(
     ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert clone.exists()
-    interviews.begin(ctx, [ID], minutes=45, blind=True)
-    held = interviews.latest(ctx)
+    interviews.begin_interview(ctx, [ID], minutes=45, blind=True)
+    held = interviews.unclosed_interview(ctx)
     assert held is not None
-    interviews.now_asked(ctx, held)
+    interviews.current_drill(ctx, held)
     use(wheel, monkeypatch)
     with pytest.raises(grading.SealedError):
         graded(ctx, "# pass\n")
-    assert [row.attempt.verdict for row in history.history(ctx, ID)[0]] == ["sealed"]
-    interviews.end(ctx)
+    assert [row.attempt.verdict for row in history.list_history(ctx, ID)[0]] == ["sealed"]
+    interviews.end_interview(ctx)
     shutil.rmtree(clone)
-    assert debriefing.debrief(ctx).questions[0].review
+    assert debriefing.make_debrief(ctx).questions[0].review
 
 
 def old_history(folder: Path, *banks: Path) -> None:
@@ -163,7 +163,7 @@ def test_an_old_history_counts_wherever_its_bank_was(
         for bank in (clone, wheel):
             use(bank, monkeypatch)
             assert yours(ctx).tries == len(banks)
-            assert len(history.history(ctx, f"drill/{ID}")[0]) == len(banks)
+            assert len(history.list_history(ctx, f"drill/{ID}")[0]) == len(banks)
     finally:
         ctx.data.chmod(0o700)
     assert file.read_bytes() == before
@@ -174,12 +174,12 @@ def test_banks_of_one_name_are_one_and_of_two_names_are_two(ctx: Context, tmp_pa
         Path(shutil.copytree(BANK, tmp_path / name)) for name in ("a/mine", "b/mine", "other")
     )
     at = {bank: replace(ctx, bank=bank) for bank in (mine, copy, other)}
-    drills.start(at[mine], ID)
+    drills.start_drill(at[mine], ID)
     assert graded(at[mine], "# fail\n").tries == 1
     assert (yours(at[copy]).tries, yours(at[other]).tries) == (1, 0)
     assert graded(at[copy], "# fail again\n").tries == 2
     with pytest.raises(UsageError, match="was started for"):
-        drills.start(at[other], ID)
+        drills.start_drill(at[other], ID)
     file = tmp_path / "c" / "mine.yaml"
     assert progress.is_same_bank(str(mine), str(file))
     assert not progress.is_same_bank(str(tmp_path / "drill"), str(tmp_path / WHEEL))

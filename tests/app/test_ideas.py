@@ -10,8 +10,8 @@ import pytest
 from grader import bank
 from grader.app.classes import ClassPlan, grade_class
 from grader.app.context import Context
-from grader.app.ideas import NewIdea, new_idea
-from grader.classroom.results import Results
+from grader.app.ideas import NewIdea, create_idea
+from grader.classroom.results import ClassResults
 from grader.cli.app import run
 from grader.model.errors import BankError, UsageError
 from tests.classroom.builders import NOW
@@ -66,8 +66,8 @@ def here(graded: Path, tmp_path: Path) -> Context:
 
 
 def digests(root: Path) -> dict[str, str]:
-    with Results(root / "out") as results:
-        reports = {e.handed.student: e.report for e in results.everything()}
+    with ClassResults(root / "out") as results:
+        reports = {e.hand_in.student: e.report for e in results.all_entries()}
     return {student: one.outputs if one else "" for student, one in reports.items()}
 
 
@@ -78,7 +78,7 @@ def files(root: Path) -> dict[str, bytes]:
 
 def made(graded: Path, here: Context, student: str, name: str) -> NewIdea:
     """Keep what a student answered as an idea."""
-    return new_idea(here, "deviations", graded / "out", digests(graded)[student], name)
+    return create_idea(here, "deviations", graded / "out", digests(graded)[student], name)
 
 
 def test_the_shortest_of_equal_answers_is_written_and_nothing_else_of_the_question_changes(
@@ -86,19 +86,21 @@ def test_the_shortest_of_equal_answers_is_written_and_nothing_else_of_the_questi
 ) -> None:
     known = digests(graded)
     assert known["wilhelmina"] == known["bartholomew"] != known["constanze"]
-    before = bank.load([here.here() / "bank"], "deviations")
+    before = bank.load([here.current_folder() / "bank"], "deviations")
     kept = made(graded, here, "bartholomew", "sum-of-squares")
     assert (kept.answers, kept.checks, kept.known) == (2, ("total",), ())
     assert kept.text == "def spread(x):\n    return float((_centred(x) ** 2).sum())\n"
-    assert kept.file == here.here() / "bank/drills/deviations/ideas.py"
+    assert kept.file == here.current_folder() / "bank/drills/deviations/ideas.py"
     assert not [one for one in kept.audit.problems if "sum-of-squares" in one]
-    after = bank.load([here.here() / "bank"], "deviations")
+    after = bank.load([here.current_folder() / "bank"], "deviations")
     assert list(after.variants) == [*before.variants, "sum-of-squares"]
     assert after.ideas["sum-of-squares"].killed_by == ["total"]
     text, old = kept.file.read_text(), (graded / "bank/drills/deviations/ideas.py").read_text()
     assert text.splitlines()[kept.line - 1].startswith('"""TODO')
     assert text.startswith(old)
-    written = "".join(content.decode() for content in files(here.here() / "bank").values())
+    written = "".join(
+        content.decode() for content in files(here.current_folder() / "bank").values()
+    )
     assert not [name for name in CLASS if name in written.casefold()]
     # Another idea of the same class can still be taken in: its question is another one by now.
     assert made(graded, here, "constanze", "half-the-spread").answers == 1
@@ -108,21 +110,21 @@ def test_the_shortest_of_equal_answers_is_written_and_nothing_else_of_the_questi
 def test_a_name_that_is_none_or_taken_changes_nothing(
     name: str, graded: Path, here: Context
 ) -> None:
-    before = files(here.here())
+    before = files(here.current_folder())
     with pytest.raises(UsageError, match="lower-case words joined by hyphens"):
         made(graded, here, "constanze", name)
-    assert files(here.here()) == before
+    assert files(here.current_folder()) == before
 
 
 def test_what_cannot_be_loaded_is_taken_back(
     graded: Path, here: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = files(here.here())
+    before = files(here.current_folder())
     with monkeypatch.context() as patch:
         patch.setattr("grader.app.ideas._stopping", lambda _: ("nothing-like-this",))
         with pytest.raises(BankError, match="nothing-like-this"):
             made(graded, here, "constanze", "half")
-    assert files(here.here()) == before
+    assert files(here.current_folder()) == before
 
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -130,13 +132,13 @@ def test_what_cannot_be_loaded_is_taken_back(
     monkeypatch.setattr("grader.app.ideas.audited", stop)
     with pytest.raises(KeyboardInterrupt):
         made(graded, here, "constanze", "half")
-    assert files(here.here()) == before
+    assert files(here.current_folder()) == before
 
 
 def test_a_group_that_is_none_or_several_is_refused(graded: Path, here: Context) -> None:
     for group in ("0000", ""):
         with pytest.raises(UsageError, match="expected one group of answers to deviations"):
-            new_idea(here, "deviations", graded / "out", group, "any")
+            create_idea(here, "deviations", graded / "out", group, "any")
 
 
 def test_a_program_with_its_author_in_it_stays_out_of_the_bank(
@@ -144,7 +146,7 @@ def test_a_program_with_its_author_in_it_stays_out_of_the_bank(
 ) -> None:
     shutil.copytree(graded / "in", tmp_path / "in")
     named = HALVED.replace("spread(x):\n", 'spread(x):\n    """By Constanze."""\n')
-    reference = (here.here() / "bank/drills/deviations/reference.py").read_text()
+    reference = (here.current_folder() / "bank/drills/deviations/reference.py").read_text()
     (tmp_path / "in/constanze/deviations.py").write_text(reference + named)
     plan = ClassPlan(tmp_path / "in", ("deviations",), tmp_path / "out", 3, level="process", jobs=1)
     list(grade_class(here, plan))
@@ -157,7 +159,7 @@ def test_the_command_shows_the_program_and_says_whose_it_is(
 ) -> None:
     monkeypatch.setenv("DRILL_HOME", str(here.data))
     group = digests(graded)["constanze"][:4]
-    where = ["--bank", str(here.here() / "bank"), "bank", "new-idea", "deviations", group]
+    where = ["--bank", str(here.current_folder() / "bank"), "bank", "new-idea", "deviations", group]
     arguments = [*where, "--from", str(graded / "out"), "--name", "half-the-spread"]
     run(arguments)
     shown = capsys.readouterr()

@@ -21,7 +21,7 @@ from numpy import exp as e
 
 import grader
 from grader import GradingSession, OpenQuestion, open_question
-from grader.app.notebook import source_of
+from grader.app.notebook import source_text
 from grader.model.errors import UsageError
 from grader.model.report import Report, Verdict
 from grader.reports.json import to_json
@@ -161,14 +161,14 @@ def test_functions_bring_along_what_they_use_of_their_module(question: OpenQuest
 
 
 def test_the_source_of_functions_and_classes_stands_by_itself() -> None:
-    alone = load_text(source_of([even]))
+    alone = load_text(source_text([even]))
     assert (alone.even(1), alone.even(2)) == ("text1.0", "text1.0")
-    assert load_text(source_of([four])).four() == 4
-    alone = load_text(source_of([uses_what_is_cached]))
+    assert load_text(source_text([four])).four() == 4
+    alone = load_text(source_text([uses_what_is_cached]))
     assert alone.uses_what_is_cached(1) == (m.inf, "submission")
-    assert load_text(source_of([Derived])).Derived().scaled(0.0) == 0.5
-    assert source_of([odd, even, odd]) == source_of([odd, even])
-    assert source_of([odd]).count("def odd") == 1
+    assert load_text(source_text([Derived])).Derived().scaled(0.0) == 0.5
+    assert source_text([odd, even, odd]) == source_text([odd, even])
+    assert source_text([odd]).count("def odd") == 1
 
 
 def test_a_class_of_a_cell_is_found_by_the_lines_of_its_methods(
@@ -184,9 +184,9 @@ def test_a_class_of_a_cell_is_found_by_the_lines_of_its_methods(
     lines = text.splitlines(keepends=True)
     monkeypatch.setitem(linecache.cache, "<cell 1>", (len(text), None, lines, "<cell 1>"))
     module.Cell.__module__ = module.Other.__module__ = "cell"
-    assert source_of([module.Cell]) == "import functools as functools\n" + "".join(lines[2:6])
+    assert source_text([module.Cell]) == "import functools as functools\n" + "".join(lines[2:6])
     with pytest.raises(UsageError, match="the source of Other cannot be had; pass its code"):
-        source_of([module.Other])
+        source_text([module.Other])
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,13 @@ import pytest
 
 from grader import bank, forms
 from grader.app.context import Context
-from grader.app.packing import EXAMPLES, pack
+from grader.app.packing import EXAMPLES_FOLDER, write_pack
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.model.report import Verdict
 from grader.reports.script import module_name
 from grader.session import GradingSession
-from grader.session.bank_programs import cases
+from grader.session.bank_programs import cases_and_draws
 from tests.classroom.builders import NOW, ROOT
 
 SHORT = 12  # letters: a number that answers a follow-up may stand anywhere
@@ -42,7 +42,7 @@ def question(name: str) -> Question:
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every question of the bank, with all parts."""
     folder = tmp_path_factory.mktemp("packed")
-    pack(context(folder), QUESTIONS, Path("all"))
+    write_pack(context(folder), QUESTIONS, Path("all"))
     return folder / "all"
 
 
@@ -56,11 +56,11 @@ def lines(source: bytes | str) -> set[str]:
 def test_nothing_of_the_solution_is_in_it(packed: Path, name: str) -> None:
     asked = question(name)
     content = {one: one.read_bytes() for one in (packed / name).rglob("*") if one.is_file()}
-    assert {"README.md", forms.of(asked.spec).file} <= {one.name for one in content}
+    assert {"README.md", forms.form_of(asked.spec).file} <= {one.name for one in content}
     found = {line for text in content.values() for line in lines(text)}
     everything = b"\n".join(content.values()).decode("utf-8", "replace")
     given = set[str]().union(*map(lines, [asked.starter, asked.driver or b""]))
-    given |= set[str]().union(*map(lines, asked.handed_beside.values()))
+    given |= set[str]().union(*map(lines, asked.companion_files.values()))
     for part in asked.spec.parts:  # what is asked may show a line of every answer
         given |= lines(part.prompt) | lines(part.interface) | lines("\n".join(part.contract))
     ours = [asked.reference, asked.repair, *asked.accepted.values()]
@@ -73,10 +73,10 @@ def test_nothing_of_the_solution_is_in_it(packed: Path, name: str) -> None:
             assert len(said) < SHORT or said not in everything
     for idea in asked.ideas.values():
         assert " ".join(idea.feedback.split())[:60] not in " ".join(everything.split())
-    shown = {one.stem for one in content if one.parent.name == EXAMPLES}
+    shown = {one.stem for one in content if one.parent.name == EXAMPLES_FOLDER}
     scripts = [text for one, text in content.items() if one.suffix == ".py" and one.stem in shown]
     first = {text.splitlines()[0].decode() for text in scripts}
-    known = {module_name(case): recipe.about for case, recipe in cases(asked).items()}
+    known = {module_name(case): recipe.about for case, recipe in cases_and_draws(asked).items()}
     told = {known[case] for case in shown & known.keys()}
     for case, about in known.items():
         if case not in shown and about not in told:
@@ -87,16 +87,18 @@ def test_nothing_of_the_solution_is_in_it(packed: Path, name: str) -> None:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_examples_say_what_the_reference_gives(packed: Path, name: str, tmp_path: Path) -> None:
     asked = question(name)
-    form = forms.of(asked.spec)
-    scripts = sorted((packed / name / EXAMPLES).glob("*.py"))
-    assert bool(scripts) is not (form.is_text or form.apart or asked.spec.form == "diagnose")
+    form = forms.form_of(asked.spec)
+    scripts = sorted((packed / name / EXAMPLES_FOLDER).glob("*.py"))
+    assert bool(scripts) is not (
+        form.is_text or form.runs_in_two_processes or asked.spec.form == "diagnose"
+    )
     for script in [one for one in scripts if one.name != "driver.py"][:1]:
-        (tmp_path / EXAMPLES).mkdir()
+        (tmp_path / EXAMPLES_FOLDER).mkdir()
         for one in script.parent.iterdir():
-            (tmp_path / EXAMPLES / one.name).write_bytes(one.read_bytes())
-        for beside, text in {**asked.handed_beside, form.file: asked.reference}.items():
+            (tmp_path / EXAMPLES_FOLDER / one.name).write_bytes(one.read_bytes())
+        for beside, text in {**asked.companion_files, form.file: asked.reference}.items():
             (tmp_path / beside).write_bytes(text)
-        command = [sys.executable, str(tmp_path / EXAMPLES / script.name)]
+        command = [sys.executable, str(tmp_path / EXAMPLES_FOLDER / script.name)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
         assert (done.returncode, done.stderr) == (0, "")
         told = f"\n{done.stdout}".split("\nexpected ")  # neither numbers nor arrays stand twice
@@ -112,12 +114,12 @@ def test_examples_say_what_the_reference_gives(packed: Path, name: str, tmp_path
 )
 def test_what_comes_back_is_graded(packed: Path, name: str) -> None:
     asked = question(name)
-    file = forms.of(asked.spec).file
+    file = forms.form_of(asked.spec).file
     back = (packed / name / file).read_bytes()
-    assert back == asked.handed_out(asked.starter)
+    assert back == asked.without_leading_blank_lines(asked.starter)
     with GradingSession(asked) as session:
         assert session.grade(back, seed=1, filename=file).verdict is not Verdict.PASS
-        is_text = forms.of(asked.spec).is_text
+        is_text = forms.form_of(asked.spec).is_text
         right = asked.reference
         if is_text:
             right = next(iter(asked.accepted.values()))
@@ -127,10 +129,10 @@ def test_what_comes_back_is_graded(packed: Path, name: str) -> None:
 def test_a_pack_has_the_parts_that_are_asked_and_is_the_same_every_time(tmp_path: Path) -> None:
     here, name = context(tmp_path), "maxpool-routing"
     for out in ("one.zip", "two.zip"):
-        made = pack(here, [name, name], Path(out), part=1)
+        made = write_pack(here, [name, name], Path(out), part=1)
     assert made.questions == (name,)
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
-    pack(here, [name], Path("whole"))
+    write_pack(here, [name], Path("whole"))
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
         for one in set(made.files) - {f"{name}/README.md"}:  # which has all parts in the other
             assert archive.read(one) == (tmp_path / "whole" / one).read_bytes()
@@ -139,7 +141,7 @@ def test_a_pack_has_the_parts_that_are_asked_and_is_the_same_every_time(tmp_path
     first, second, _ = question(name).spec.parts
     assert " ".join(first.prompt.split())[:50] in " ".join(readme.split())
     assert " ".join(second.prompt.split())[:50] not in " ".join(readme.split())
-    assert f"{name}/{EXAMPLES}/tied.py" not in made.files
+    assert f"{name}/{EXAMPLES_FOLDER}/tied.py" not in made.files
 
 
 def test_what_cannot_be_packed_is_said_and_nothing_is_written_over(
@@ -153,13 +155,13 @@ def test_what_cannot_be_packed_is_said_and_nothing_is_written_over(
     (tmp_path / "link.zip").symlink_to(tmp_path / "nowhere.zip")
     for out in ("full", "old.zip", "link.zip"):
         with pytest.raises(UsageError, match="it is there already"):
-            pack(here, ["three-rows"], Path(out))
+            write_pack(here, ["three-rows"], Path(out))
     with pytest.raises(UsageError, match="three-rows has parts from 1 to 1, found 2"):
-        pack(here, ["three-rows"], Path("empty"), part=2)
+        write_pack(here, ["three-rows"], Path("empty"), part=2)
     with pytest.raises(UsageError, match="no question three-rws"):
-        pack(here, ["three-rows", "three-rws"], Path("empty"))
+        write_pack(here, ["three-rows", "three-rws"], Path("empty"))
     with pytest.raises(UsageError, match="expected one question of this id, found 2"):
-        pack(here, ["three-rows", "drill/three-rows"], Path("empty"))
+        write_pack(here, ["three-rows", "drill/three-rows"], Path("empty"))
     assert not any((tmp_path / "empty").iterdir())
 
     read = Path.iterdir
@@ -172,7 +174,7 @@ def test_what_cannot_be_packed_is_said_and_nothing_is_written_over(
     with monkeypatch.context() as patched:
         patched.setattr(Path, "iterdir", closed)
         with pytest.raises(UsageError, match="it is there already"):
-            pack(here, ["three-rows"], Path("empty"))
-    pack(here, ["three-rows"], Path("empty"))
+            write_pack(here, ["three-rows"], Path("empty"))
+    write_pack(here, ["three-rows"], Path("empty"))
     assert (tmp_path / "empty" / "three-rows" / "answers.txt").exists()
     assert (tmp_path / "old.zip").read_text() == (tmp_path / "full/mine.txt").read_text() == "mine"

@@ -13,7 +13,7 @@ from grader.app import schedule
 from grader.app.context import Context
 from grader.app.schedule import AGAIN, EASY, GOOD, HARD
 from grader.model.question import Header
-from grader.records.progress import Progress
+from grader.records.progress import QuestionProgress
 
 START = datetime(2026, 1, 2, 10, tzinfo=UTC)
 HEAD = Header("q", "A question", "track", "core", 20, Path("bank"), parts=2)
@@ -30,17 +30,17 @@ def moments(*minutes: float, start: datetime = START) -> list[str]:
 
 def ended(
     days: float = 0.0, *, minutes: float = 10, misses: int = 0, hints: int = 0, done: bool = True
-) -> Progress:
+) -> QuestionProgress:
     """Return a sitting that was over so many days after the start, as it was then."""
     at = moments(-minutes, 0, start=START + timedelta(days))
-    return Progress(
+    return QuestionProgress(
         True,
         tries=misses + 1,
-        hints=hints,
-        shown=hints,
-        misses=misses,
-        done=done,
-        over=True,
+        highest_hint=hints,
+        hints_shown=hints,
+        failed_tries=misses,
+        passed_in_sitting=done,
+        is_finished=True,
         moments=at,
     )
 
@@ -64,8 +64,10 @@ def ended(
         (ended(minutes=60 * 24), EASY),  # nobody was there: as long as planned
     ],
 )
-def test_a_rating_follows_from_misses_hints_and_minutes(sitting: Progress, rating: int) -> None:
-    assert schedule.rating(sitting, HEAD) == rating
+def test_a_rating_follows_from_misses_hints_and_minutes(
+    sitting: QuestionProgress, rating: int
+) -> None:
+    assert schedule.rate_sitting(sitting, HEAD) == rating
 
 
 def test_the_numbers_are_those_of_fsrs() -> None:
@@ -87,7 +89,7 @@ def test_the_numbers_are_those_of_fsrs() -> None:
     ],
 )
 def test_a_pause_counts_as_the_planned_minutes(at: tuple[int, ...], spent: float) -> None:
-    assert schedule.minutes(moments(*at), 20) == spent
+    assert schedule.minutes_spent(moments(*at), 20) == spent
 
 
 def wrong(days: float) -> str:
@@ -95,9 +97,9 @@ def wrong(days: float) -> str:
     return (START + timedelta(days)).isoformat()
 
 
-def days(ctx: Context, *rated: Progress | str) -> int:
+def days(ctx: Context, *rated: QuestionProgress | str) -> int:
     """Return how many days after the start a question comes back."""
-    found = schedule.due(ctx, HEAD, Progress(rated=list(rated)))
+    found = schedule.due_date(ctx, HEAD, QuestionProgress(rated_moments=list(rated)))
     assert found is not None
     return (found - START.date()).days
 
@@ -111,7 +113,7 @@ def test_the_better_it_went_the_later_a_question_comes_back(ctx: Context) -> Non
 
 
 def test_each_pass_waits_longer_and_a_lapse_begins_with_days_again(ctx: Context) -> None:
-    rated: list[Progress | str] = []
+    rated: list[QuestionProgress | str] = []
     at, waits = 0, []
     for _ in range(4):
         rated.append(ended(at, misses=1))
@@ -123,7 +125,7 @@ def test_each_pass_waits_longer_and_a_lapse_begins_with_days_again(ctx: Context)
 
 
 def test_half_a_year_is_the_longest(ctx: Context) -> None:
-    assert days(ctx, ended(), ended(400)) == 400 + schedule.LONGEST
+    assert days(ctx, ended(), ended(400)) == 400 + schedule.MAX_INTERVAL_DAYS
 
 
 def test_a_wrong_answer_to_a_follow_up_brings_a_question_back_sooner(ctx: Context) -> None:
@@ -143,14 +145,14 @@ def test_a_clock_that_went_back_counts_from_the_last_sitting(ctx: Context) -> No
 def test_the_day_is_that_of_the_persons_calendar(ctx: Context) -> None:
     for hours, day in ((0, 0), (3, 1), (-23, -1)):
         there = timezone(timedelta(hours=hours))
-        local = replace(ctx, local=partial(datetime.astimezone, tz=there))
+        local = replace(ctx, to_local=partial(datetime.astimezone, tz=there))
         assert days(local, ended(0.5, done=False)) == 1 + day  # over at 22:00 UTC
         assert local.today == START.astimezone(there).date()
 
 
 def test_before_a_sitting_is_over_nothing_is_due(ctx: Context) -> None:
-    assert schedule.due(ctx, HEAD, Progress(started=True, tries=3)) is None
-    assert schedule.due(ctx, HEAD, Progress(rated=[wrong(0)])) is None
+    assert schedule.due_date(ctx, HEAD, QuestionProgress(started=True, tries=3)) is None
+    assert schedule.due_date(ctx, HEAD, QuestionProgress(rated_moments=[wrong(0)])) is None
 
 
 @pytest.mark.parametrize(
@@ -165,9 +167,9 @@ def test_before_a_sitting_is_over_nothing_is_due(ctx: Context) -> None:
     ],
 )
 def test_a_reason_says_what_happened_last(
-    ctx: Context, rated: list[Progress | str], said: str
+    ctx: Context, rated: list[QuestionProgress | str], said: str
 ) -> None:
-    assert schedule.why(ctx, Progress(rated=rated)) == said
+    assert schedule.return_reason(ctx, QuestionProgress(rated_moments=rated)) == said
 
 
 @pytest.mark.parametrize(
@@ -180,4 +182,4 @@ def test_a_reason_says_what_happened_last(
     ],
 )
 def test_a_day_is_said_as_people_do(when: date, said: str) -> None:
-    assert schedule.day(when, START.date()) == said
+    assert schedule.format_day(when, START.date()) == said

@@ -17,7 +17,7 @@ import pytest
 from grader.app import drills, history, interviews, watching
 from grader.app.context import Context
 from grader.app.grading import SealedError
-from grader.app.watching import Watching
+from grader.app.watching import WatchedDrill
 from grader.model.errors import GraderError
 from grader.model.report import Report
 from grader.records import events
@@ -48,7 +48,7 @@ def here(tmp_path: Path, warned: list[str]) -> Callable[[Path], Context]:
             lambda: f"2026-01-02T03:04:{next(seconds):02}+00:00",
             bank,
             who="ann",
-            say=lambda message, hint: warned.append(f"{message} {hint}".rstrip()),
+            show_warning=lambda message, hint: warned.append(f"{message} {hint}".rstrip()),
         )
 
     return surroundings
@@ -60,68 +60,70 @@ def ctx(here: Callable[[Path], Context]) -> Context:
 
 
 @pytest.fixture
-def watched(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watching]:
+def watched(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedDrill]:
     """Watch a drill whose judge reads the verdict from the file."""
     for module, name, function in (*stand_in.put_in_place(), *stand_in.put_sessions_in_place()):
         monkeypatch.setattr(module, name, function)
-    drills.start(ctx, "double-trouble")
-    with Watching(ctx, "double-trouble") as watched:
+    drills.start_drill(ctx, "double-trouble")
+    with WatchedDrill(ctx, "double-trouble") as watched:
         yield watched
 
 
 def verdicts(ctx: Context) -> list[str]:
     """What is on record, the latest last."""
-    return [row.attempt.state for row in history.history(ctx)[0]]
+    return [row.attempt.state for row in history.list_history(ctx)[0]]
 
 
-def report_of(watched: Watching) -> Report:
-    assert watched.graded is not None
-    return watched.graded.report
+def report_of(watched: WatchedDrill) -> Report:
+    assert watched.last_grade is not None
+    return watched.last_grade.report
 
 
-def test_a_save_is_graded_once_and_recorded_as_any_grade(ctx: Context, watched: Watching) -> None:
-    assert watched.look()
-    assert not watched.look()
+def test_a_save_is_graded_once_and_recorded_as_any_grade(
+    ctx: Context, watched: WatchedDrill
+) -> None:
+    assert watched.grade_if_changed()
+    assert not watched.grade_if_changed()
     watched.path.touch()
-    assert not watched.look()  # nothing is another
+    assert not watched.grade_if_changed()  # nothing is another
     for text in ("# fail 1", "# pass", "# fail 1"):
         watched.path.write_text(text)
-        assert watched.look()
-        assert not watched.look()
+        assert watched.grade_if_changed()
+        assert not watched.grade_if_changed()
     assert verdicts(ctx) == ["fail", "fail", "pass", "fail"]
-    assert watched.graded is not None
-    assert watched.graded.tries == 0  # a version is a try once
-    assert watched.graded.before.done
+    assert watched.last_grade is not None
+    assert watched.last_grade.tries == 0  # a version is a try once
+    assert watched.last_grade.progress_before.passed_in_sitting
 
 
-def test_the_seed_stays_until_another_is_asked_for(ctx: Context, watched: Watching) -> None:
-    watched.look()
+def test_the_seed_stays_until_another_is_asked_for(ctx: Context, watched: WatchedDrill) -> None:
+    watched.grade_if_changed()
     watched.path.write_text("# pass")
-    watched.look()
-    watched.again()
-    seeds = [row.attempt.seed for row in history.history(ctx)[0]]
+    watched.grade_if_changed()
+    watched.grade_again()
+    seeds = [row.attempt.seed for row in history.list_history(ctx)[0]]
     assert seeds[0] == seeds[1] != seeds[2]
     assert watched.news == ""  # of the same version
 
 
 def test_the_minutes_of_a_sitting_run_on_until_it_is_over(
-    ctx: Context, watched: Watching, monkeypatch: pytest.MonkeyPatch
+    ctx: Context, watched: WatchedDrill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watched.look()
-    assert watched.clock == "0 of 25 min"
+    watched.grade_if_changed()
+    assert watched.time_text == "0 of 25 min"
     later = replace(ctx, now=lambda: "2026-01-02T03:16:30+00:00")
     monkeypatch.setattr(watched, "_ctx", later)
-    assert watched.clock == "12 of 25 min"
+    assert watched.time_text == "12 of 25 min"
     watched.path.write_text("# pass")
-    watched.look()
-    assert watched.clock == ""
+    watched.grade_if_changed()
+    assert watched.time_text == ""
     drills.start_again(later, "double-trouble")
-    watched.look()
-    assert watched.clock == "0 of 25 min"
+    watched.grade_if_changed()
+    assert watched.time_text == "0 of 25 min"
 
 
 def test_a_file_that_is_none_is_said_and_the_page_comes_back_with_it(
-    ctx: Context, watched: Watching, tmp_path: Path
+    ctx: Context, watched: WatchedDrill, tmp_path: Path
 ) -> None:
     path, aside = watched.path, tmp_path / "aside.py"
 
@@ -134,7 +136,7 @@ def test_a_file_that_is_none_is_said_and_the_page_comes_back_with_it(
         with path.open("wb") as file:
             file.truncate(1 << 30)
 
-    watched.look()
+    watched.grade_if_changed()
     for make, said in (
         (nothing, "there is no such file"),
         (path.mkdir, "found a folder"),
@@ -146,23 +148,23 @@ def test_a_file_that_is_none_is_said_and_the_page_comes_back_with_it(
         if path.exists() and not aside.exists():
             path.rename(aside)
         make()
-        assert watched.look(), said
+        assert watched.grade_if_changed(), said
         assert watched.fault is not None
         assert said in watched.fault.message
-        assert not watched.look()
+        assert not watched.grade_if_changed()
         with suppress(OSError):
             path.rmdir() if path.is_dir() else path.unlink()
     path.parent.mkdir()
     aside.rename(path)
-    assert watched.look()
+    assert watched.grade_if_changed()
     assert watched.fault is None
     path.write_bytes(b"# \xff\xfe\n")
-    assert watched.look()
+    assert watched.grade_if_changed()
     assert verdicts(ctx) == ["fail", "fail"]  # the starter that came back was graded before
 
 
 def test_what_keeps_a_save_from_being_graded_keeps_no_other(
-    ctx: Context, watched: Watching, monkeypatch: pytest.MonkeyPatch
+    ctx: Context, watched: WatchedDrill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[stand_in.Session] = []
 
@@ -177,13 +179,13 @@ def test_what_keeps_a_save_from_being_graded_keeps_no_other(
             opened.append(self)
 
     monkeypatch.setattr(watching, "GradingSession", Session)
-    watched.look()
+    watched.grade_if_changed()
     watched.path.write_text("# gone")
-    assert watched.look()
+    assert watched.grade_if_changed()
     assert str(watched.fault) == "the process that starts workers has ended"
-    assert not watched.look()  # nor is it tried again and again
+    assert not watched.grade_if_changed()  # nor is it tried again and again
     watched.path.write_text("# pass")
-    assert watched.look()
+    assert watched.grade_if_changed()
     assert watched.fault is None
     first, _, closed, second = opened
     assert first is closed is not second
@@ -191,16 +193,16 @@ def test_what_keeps_a_save_from_being_graded_keeps_no_other(
 
 
 def test_records_that_fail_meanwhile_lose_nothing_and_end_nothing(
-    ctx: Context, watched: Watching, warned: list[str], monkeypatch: pytest.MonkeyPatch
+    ctx: Context, watched: WatchedDrill, warned: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "BUSY_SECONDS", 0.01)
 
     def save(text: str) -> str:
         watched.path.write_text(text)
-        assert watched.look()
+        assert watched.grade_if_changed()
         return report_of(watched).verdict
 
-    watched.look()
+    watched.grade_if_changed()
     path = ctx.store.path
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("BEGIN EXCLUSIVE")
@@ -222,19 +224,19 @@ def test_records_that_fail_meanwhile_lose_nothing_and_end_nothing(
 
 
 def test_what_a_save_changed_is_since_the_version_before_or_the_starter(
-    watched: Watching,
+    watched: WatchedDrill,
 ) -> None:
-    watched.look()
-    assert watched.changes() == ()
+    watched.grade_if_changed()
+    assert watched.diff_since_last() == ()
     watched.path.write_bytes(stand_in.STARTER.replace(b" + 1", b""))
-    watched.look()
+    watched.grade_if_changed()
     changed = ((" ", "def double(x):"), ("-", "    return x + x + 1"), ("+", "    return x + x"))
-    assert watched.changes() == changed
-    watched.again()
-    assert watched.changes() == changed
+    assert watched.diff_since_last() == changed
+    watched.grade_again()
+    assert watched.diff_since_last() == changed
     watched.path.write_bytes(stand_in.REFERENCE)
-    watched.look()
-    assert watched.changes()[-2:] == (("-", "    return x + x"), ("+", "    return 2 * x"))
+    watched.grade_if_changed()
+    assert watched.diff_since_last()[-2:] == (("-", "    return x + x"), ("+", "    return 2 * x"))
 
 
 @pytest.mark.usefixtures("one_zygote")
@@ -242,18 +244,18 @@ def test_parts_are_asked_one_after_another_and_one_that_fails_again_is_said(
     here: Callable[[Path], Context],
 ) -> None:
     ctx, told = here(BANKS / "parts"), list[str]()
-    question, made = drills.start(ctx, "mean-and-spread")
+    question, made = drills.start_drill(ctx, "mean-and-spread")
     asked = made.workspace.folder / "QUESTION.md"
 
-    with Watching(ctx, "mean-and-spread") as watched:
-        watched.decided = lambda report: told.append(report.verdict)
+    with WatchedDrill(ctx, "mean-and-spread") as watched:
+        watched.on_verdict = lambda report: told.append(report.verdict)
 
         def save(source: bytes) -> str:
             watched.path.write_bytes(source)
-            assert watched.look()
+            assert watched.grade_if_changed()
             return watched.news
 
-        assert watched.look()
+        assert watched.grade_if_changed()
         assert "sends nothing at all" not in asked.read_text()
         assert told.pop() == "fail"
         # Part 2 fails, but is no news before it is asked.
@@ -269,26 +271,26 @@ def test_parts_are_asked_one_after_another_and_one_that_fails_again_is_said(
     assert known_tries(ctx) == 4
     # What another process wrote counts, too.
     told.clear()
-    with Watching(ctx, "mean-and-spread") as watched:
-        watched.decided = lambda report: told.append(report.verdict)
+    with WatchedDrill(ctx, "mean-and-spread") as watched:
+        watched.on_verdict = lambda report: told.append(report.verdict)
         watched.path.write_bytes(question.reference)
-        watched.look()
+        watched.grade_if_changed()
         assert told == ["pass"]
         assert report_of(watched).verdict == "pass"
         watched.path.write_bytes(BOTH)
-        watched.look()
+        watched.grade_if_changed()
         assert watched.news.endswith("; part 3 passed in try 5, fails now.")
     # Tries are counted from the start of a sitting on.
     drills.start_again(ctx, "mean-and-spread")
-    with Watching(ctx, "mean-and-spread") as watched:
+    with WatchedDrill(ctx, "mean-and-spread") as watched:
         for source in (MEAN + b"# 2\n", MEAN.replace(b"sum", b"max")):
             watched.path.write_bytes(source)
-            watched.look()
+            watched.grade_if_changed()
         assert watched.news.endswith("; part 1 passed in try 1, fails now.")
 
 
 def known_tries(ctx: Context) -> int:
-    return sum(row.attempt.is_try for row in history.history(ctx)[0])
+    return sum(row.attempt.is_try for row in history.list_history(ctx)[0])
 
 
 @pytest.mark.usefixtures("one_zygote")
@@ -301,26 +303,29 @@ def test_a_prediction_is_asked_about_before_the_grade_that_counts(
         asked.append(shown)
         return False
 
-    drills.start(ctx, "seven-windows", seed=0)
+    drills.start_drill(ctx, "seven-windows", seed=0)
     answers = b"grad_x[1] = 2\ngrad_x[4] = 5\ngrad_x[6] = 0\n"
-    with Watching(ctx, "seven-windows") as watched:
-        watched.agreed = refused
-        assert watched.look()  # nothing is answered yet
+    with WatchedDrill(ctx, "seven-windows") as watched:
+        watched.confirm_answers = refused
+        assert watched.grade_if_changed()  # nothing is answered yet
         assert (asked, verdicts(ctx)) == ([], ["error"])
         watched.path.write_bytes(answers)
-        assert watched.look()
+        assert watched.grade_if_changed()
         assert watched.fault is not None
         assert watched.fault.message.startswith("the first grade of a prediction is the one that")
-        assert not watched.look()  # it is asked once
+        assert not watched.grade_if_changed()  # it is asked once
         assert (asked, len(verdicts(ctx))) == ([answers], 1)
-        watched.agreed = lambda _: True
-        watched.again()
-        assert (report_of(watched).verdict, watched.graded and watched.graded.tries) == ("fail", 1)
+        watched.confirm_answers = lambda _: True
+        watched.grade_again()
+        assert (report_of(watched).verdict, watched.last_grade and watched.last_grade.tries) == (
+            "fail",
+            1,
+        )
         watched.path.write_bytes(answers.replace(b"5", b"8"))
-        assert watched.look()
+        assert watched.grade_if_changed()
         assert report_of(watched).verdict == "pass"
-        assert watched.graded is not None
-        assert watched.graded.tries == 0
+        assert watched.last_grade is not None
+        assert watched.last_grade.tries == 0
     assert len(asked) == 1
     assert warned == ["Only your first prediction is scored; this grade of answers.txt does not"
                       " count."]  # fmt: skip
@@ -351,7 +356,7 @@ def test_every_way_to_save_is_noticed(tmp_path: Path, monkeypatch: pytest.Monkey
         path.write_text("made again")
 
     path.parent.mkdir()
-    with watching.saves(path, lambda: told.put(read())):
+    with watching.watch_saves(path, lambda: told.put(read())):
         for act, text in (
             (lambda: path.write_text("written"), "written"),
             (replaced, "replaced"),
@@ -368,19 +373,19 @@ def test_every_way_to_save_is_noticed(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_blind_interview_has_no_verdict_also_early(here: Callable[[Path], Context]) -> None:
     ctx = here(BANKS / "parts")
-    interviews.begin(ctx, ["mean-and-spread"], minutes=45, blind=True)
-    held = interviews.latest(ctx)
+    interviews.begin_interview(ctx, ["mean-and-spread"], minutes=45, blind=True)
+    held = interviews.unclosed_interview(ctx)
     assert held is not None
-    assert interviews.now_asked(ctx, held) is not None
+    assert interviews.current_drill(ctx, held) is not None
     early: list[Report] = []
-    with Watching(ctx, "mean-and-spread") as watched:
-        watched.decided = early.append
+    with WatchedDrill(ctx, "mean-and-spread") as watched:
+        watched.on_verdict = early.append
         watched.path.write_bytes(b"def mean(x):\n    return 7.0\n")
-        assert watched.look()
+        assert watched.grade_if_changed()
         assert isinstance(watched.fault, SealedError)
         assert watched.fault.message == "submission.py is received. It loads."
-        assert (watched.graded, early) == (None, [])
-        interviews.end(ctx)
-        watched.again()
-        assert watched.graded is not None
+        assert (watched.last_grade, early) == (None, [])
+        interviews.end_interview(ctx)
+        watched.grade_again()
+        assert watched.last_grade is not None
         assert len(early) == 1

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from grader.evaluation.evaluation import Evaluation
-from grader.sandbox.messages import as_sent
+from grader.sandbox.messages import to_wire_steps
 from grader.sandbox.worker import protocol, steps, values
 from grader.sandbox.worker.wire import Opaque, Tensor
 from grader.session import GradingSession
@@ -147,7 +147,7 @@ def forgery(
     table: dict[tuple[str, str], list[tuple[Any, Any, Any]]] = {}
     for (owner, name, args, first), (*_, others, second) in zip(*recorded, strict=True):
         known = [
-            ("value", one) if values.same(one, other) else ("form", _form(one))
+            ("value", one) if values.same_bits(one, other) else ("form", _form(one))
             for one, other in zip(args, others, strict=True)
         ]
         entry = [(kind, _sendable(one) if kind == "value" else one) for kind, one in known]
@@ -162,10 +162,10 @@ def forgery(
 def _calls(session: GradingSession, seed: int) -> Iterator[Call]:
     """Give every call that the steps of all checks make of the reference, on one seed."""
     question = session.question
-    program = steps.execute("recorded", _load(session))
+    program = steps.execute_program("recorded", _load(session))
     if question.spec.needs_torch:
         from grader.sandbox.worker.measure import autograd  # noqa: F401 which gives steps its vjp
-    evaluation = session.bank.evaluation(session.bank.reference, seed)
+    evaluation = session.bank.new_evaluation(session.bank.reference, seed)
     done = set()
     for check in question.spec.checks:
         for case in evaluation.cases_of(check):
@@ -178,13 +178,15 @@ def _of_run(
     program: steps.LoadedModule, evaluation: Evaluation, run: str, case: str
 ) -> Iterator[Call]:
     inputs = evaluation.inputs(evaluation.cases[case], run)
-    names = steps.build({name: protocol.Input(**given) for name, given in inputs.items()})
-    for step in as_sent(evaluation.steps(run)):
+    names = steps.build_inputs(
+        {name: protocol.WireInput(**given) for name, given in inputs.items()}
+    )
+    for step in to_wire_steps(evaluation.steps(run)):
         if step.owner == "judge":
             return
         given = sorted(step.arguments, key=lambda one: one.keyword or "")
         args = [values.snapshot(steps._given(one, names)) for one in given]
-        assigned = steps.perform(program, step, names)
+        assigned = steps.perform_step(program, step, names)
         results = [values.snapshot(assigned[target]) for target in step.targets]
         if step.owner != "torch":
             yield step.owner, step.function, args, tuple(results) if step.unpack else results[0]
@@ -192,8 +194,8 @@ def _of_run(
 
 def _load(session: GradingSession) -> protocol.Load:
     """Return the request that loads the reference."""
-    session.bank.restore()
-    loads = session.bank.reference.loads
+    session.bank.restore_reference()
+    loads = session.bank.reference.load_request
     assert loads is not None
     return loads
 

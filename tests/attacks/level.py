@@ -17,7 +17,7 @@ def level_here() -> str:
         isolation = worker.isolation
     if isolation.level == STRONG:
         return f"isolation {STRONG}, Landlock {landlock.version()}, {platform.machine()}"
-    return f"isolation {isolation.level}: {[*isolation.missing, *isolation.done]}"
+    return f"isolation {isolation.level}: {[*isolation.missing, *isolation.possible_acts]}"
 
 
 def could_be_strong() -> bool:

@@ -9,13 +9,13 @@ from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.config import CPU_SECONDS
-from grader.sandbox.spawn import Workers, Zygote
+from grader.sandbox.spawn import WorkerPool, Zygote
 from grader.session import GradingSession
 
 Graded = Callable[..., tuple[Report, str]]
 
 
-class Around(Workers):
+class Around(WorkerPool):
     """The workers of a session whose submissions run in given ones."""
 
     def __init__(self, zygote: Zygote, *, torch: bool = False) -> None:

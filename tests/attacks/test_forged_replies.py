@@ -17,7 +17,7 @@ import pytest
 
 from grader.model.report import Verdict
 from grader.reports.json import dumps
-from grader.sandbox.client import Garbled, WorkerClient
+from grader.sandbox.client import ProtocolViolation, WorkerClient
 from grader.sandbox.worker.wire import Opaque, Tensor
 from tests.attacks.attack import question
 from tests.attacks.running import Graded
@@ -107,7 +107,7 @@ def lying(worker: WorkerClient, rng: random.Random, chance: float) -> None:
             return reply
         value = sent(forged(reply, rng))
         if not isinstance(value, dict) or not isinstance(value.get("ok"), bool):
-            raise Garbled("broke the protocol: not a reply")
+            raise ProtocolViolation("broke the protocol: not a reply")
         return dict(value)
 
     worker.exchange = answer  # type: ignore[method-assign]

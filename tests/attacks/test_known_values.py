@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from grader import bank
-from grader.audit.foreseen import comparing, is_forgeable
-from grader.bank.repair import repaired
-from grader.evaluation.values import array_of
+from grader.audit.foreseen import comparing_checks, is_forgeable
+from grader.bank.repair import repaired_starter
+from grader.evaluation.values import to_array
 from grader.kinds import registry
 from grader.model.report import Report, Verdict
 from grader.sandbox import config
@@ -82,15 +82,15 @@ def holds_truth_value(value: Any) -> bool:
         value = list(value.values())
     if isinstance(value, (list, tuple)):
         return any(map(holds_truth_value, value))
-    return bool(array_of(value).dtype == np.bool_)
+    return bool(to_array(value).dtype == np.bool_)
 
 
 def test_a_driver_does_not_judge(session: GradingSession) -> None:
     """Judgements are the same on every seed; a step of judge makes them beside the reference."""
-    right = session.bank.evaluation(session.bank.reference, SEED)
+    right = session.bank.new_evaluation(session.bank.reference, SEED)
     found = set[str]()
     for check in right.checks:
-        if not registry.get(check.kind).judges_values:
+        if not registry.kind_named(check.kind).judges_values:
             continue
         by_driver = {
             name
@@ -98,8 +98,8 @@ def test_a_driver_does_not_judge(session: GradingSession) -> None:
             if step.owner == "driver"
             for name in step.targets
         }
-        results = right.truth(check.run, right.cases_of(check)[0]).values
-        for name in by_driver & {*right.wanted[check.run]}:
+        results = right.reference_outcome(check.run, right.cases_of(check)[0]).values
+        for name in by_driver & {*right.wanted_results[check.run]}:
             if holds_truth_value(results[name]):
                 found.add(name)
     assert found <= FACTS.get(session.question.id, set())
@@ -108,9 +108,9 @@ def test_a_driver_does_not_judge(session: GradingSession) -> None:
 def test_known_values_pass_no_part(session: GradingSession) -> None:
     question = session.question
     for part, name in enumerate(question.spec.part_ids):
-        text = repaired(question, part) if part and question.repair else question.starter
+        text = repaired_starter(question, part) if part and question.repair else question.starter
         if part and name in passed(session, text):
             text = question.starter  # the changes of the parts before solve this one, too
-        for whole in (False, True) if comparing(question, part + 1) else ():
+        for whole in (False, True) if comparing_checks(question, part + 1) else ():
             forged = forgery(session, text, KNOWN, whole=whole)
             assert name not in passed(session, forged), f"part {name}, whole results: {whole}"

@@ -36,7 +36,9 @@ def test_acts_are_refused_to_a_program_of_torch_too(torch_zygote: Zygote, victim
         assert [line for line in lines if line.startswith("refused")], attack.name
         done = [line.removeprefix(DONE).split()[0] for line in lines if line.startswith(DONE)]
         # CUDA names its threads through files; beside a card a worker may write those of its own.
-        assert [what for what in done if not (config.cuda() and what in OF_A_THREAD)] == []
+        assert [
+            what for what in done if not (config.cuda_device_files() and what in OF_A_THREAD)
+        ] == []
         assert [line for line in lines if line.startswith(ODD)] == [], attack.name
     after = traces(victims)
     for what, was in before.items():

@@ -113,7 +113,7 @@ class Victims:
 
 def _one_attempt(db: Any) -> int:
     event = Event("begun", "2026-01-01T00:00:00Z", "ann", "0.1.0", "deviations", "mini", seed=1)
-    return events.begin(db, event, b"x")
+    return events.begin_attempt(db, event, b"x")
 
 
 def _bound(family: socket.AddressFamily, kind: socket.SocketKind, address: Any) -> socket.socket:

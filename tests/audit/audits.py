@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from grader.audit.audit import audit
+from grader.audit.audit import audit_question
 from grader.bank import load
 from grader.model.audit import AuditReport
 from grader.model.question import Question
@@ -133,7 +133,7 @@ def gate(
 
 def audited(folder: Path, seeds: Sequence[int] = (1,), **changes: Any) -> AuditReport:
     """Audit the question with parts of it replaced."""
-    return audit(question(folder, **changes), seeds=seeds)
+    return audit_question(question(folder, **changes), seeds=seeds)
 
 
 def said(report: AuditReport, about: str) -> list[str]:

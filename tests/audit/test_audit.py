@@ -18,16 +18,16 @@ from typing import Any
 import pytest
 
 from grader.audit import audit as auditing
-from grader.audit.audit import Plan, audit
-from grader.audit.audit import audited as audited_at_once
-from grader.audit.matrix import as_graded
+from grader.audit.audit import AuditPlan, audit_question
+from grader.audit.audit import audit_questions as audited_at_once
+from grader.audit.matrix import results_as_graded
 from grader.bank import load
-from grader.model.audit import AuditReport, Cell
+from grader.model.audit import AuditReport, MatrixCell
 from grader.model.question import Question
 from grader.model.report import CheckResult, Verdict
 from grader.reports.audit import audit_page
 from grader.reports.blocks import render_terminal
-from grader.reports.sheet import plain
+from grader.reports.sheet import without_styles
 from tests.asking import with_checks
 from tests.audit.audits import (
     GATE,
@@ -52,7 +52,7 @@ def test_a_question_passes_with_every_variant_stopped_and_named(tmp_path: Path) 
     assert report.problems == ()
     assert [row.name for row in report.programs] == ["reference", "starter", "open"]
     row, (facts,) = report.programs[2], report.checks
-    assert (row.claimed_by, row.cells) == (("gate",), {"gate": Cell.KILLS})
+    assert (row.claimed_by, row.cells) == (("gate",), {"gate": MatrixCell.KILLS})
     assert (row.named_well, facts.stops, facts.first) == (2, 2, 2)
 
 
@@ -97,7 +97,7 @@ def test_what_is_too_close_to_call_blocks_no_check(verdict: Verdict, then: Verdi
         "speed": CheckResult("speed", "performance", verdict, ""),
         "forward": CheckResult("forward", "outputs", Verdict.PASS, ""),
     }
-    graded, _ = as_graded(with_checks(question, checks), lambda check: results[check.id])
+    graded, _ = results_as_graded(with_checks(question, checks), lambda check: results[check.id])
     assert [result.verdict for result in graded.values()] == [verdict, then]
 
 
@@ -267,7 +267,7 @@ def estimate(folder: Path, was: str, becomes: str) -> AuditReport:
     text = ESTIMATE.read_text(encoding="utf-8")
     assert was in text
     (folder / "card.yaml").write_text(text.replace(was, becomes).replace("@TRACK@", "memory"))
-    return audit(load([folder / "card.yaml"], "card"), seeds=(1,))
+    return audit_question(load([folder / "card.yaml"], "card"), seeds=(1,))
 
 
 @pytest.mark.parametrize("idea", ["BYTES = 2", "BYTES, BANDWIDTH = 2, 2e12", "[BYTES] = [2]"])
@@ -307,7 +307,7 @@ def test_a_wrong_idea_that_passes_on_some_seeds_is_told_with_those(tmp_path: Pat
         starter_holds=[],
         begin="def relu(x):\n    return x - 7\n",
     )
-    assert report.programs[2].cells["gate"] is Cell.VARIES
+    assert report.programs[2].cells["gate"] is MatrixCell.VARIES
     lucky = report.programs[2].passing_seeds["gate"]
     assert 0 < len(lucky) < 8
     seeds = f"seed{'' if len(lucky) == 1 else 's'} {', '.join(map(str, lucky))}"
@@ -382,7 +382,7 @@ def edited(folder: Path, *edits: str, seeds: Sequence[int] = (1, 2)) -> AuditRep
         text = text.replace(old, new)
     path = folder / f"{NAME}.yaml"
     path.write_text(text, encoding="utf-8")
-    return audit(load([path], NAME), seeds=seeds)
+    return audit_question(load([path], NAME), seeds=seeds)
 
 
 def test_a_question_of_parts_is_proved(tmp_path: Path) -> None:
@@ -440,10 +440,10 @@ def test_every_check_and_idea_has_its_part(
 
 def test_a_question_of_parts_without_a_repair_is_remarked() -> None:
     made = load([MINI.parent / "parts"], NAME)
-    (remark,) = said(audit(made, seeds=(1,)), "repair")
+    (remark,) = said(audit_question(made, seeds=(1,)), "repair")
     assert remark.startswith("there is no drills/mean-and-spread/repair.py, so that `drill ")
     repaired = replace(made, repair=made.reference)
-    assert said(audit(repaired, seeds=(1,)), "repair") == []
+    assert said(audit_question(repaired, seeds=(1,)), "repair") == []
 
 
 def test_the_starter_fails_in_the_first_part(tmp_path: Path) -> None:
@@ -473,7 +473,7 @@ def test_what_is_to_be_passed_before_is_another_question_of_the_bank(tmp_path: P
     before = ["there", "nowhere", "gate"]
     asked = question(tmp_path, prerequisites=before)
     (tmp_path / "questions" / "there.yaml").write_text("title: There\n")
-    assert said(audit(asked, seeds=(1,)), "prerequisites") == [
+    assert said(audit_question(asked, seeds=(1,)), "prerequisites") == [
         f"prerequisites: there is no other question {name} in this bank" for name in before[1:]
     ]
 
@@ -504,12 +504,12 @@ def fails(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         where = "here" if os.getpid() == HERE else "elsewhere"
         return AuditReport(asked.id, where, tuple(seeds), 0.0, (), (), ())
 
-    monkeypatch.setattr(auditing, "audit", stand_in)
+    monkeypatch.setattr(auditing, "audit_question", stand_in)
     return found
 
 
 def reports(questions: Sequence[Question], jobs: int) -> list[tuple[str, str]]:
-    found = audited_at_once(questions, Plan(range(1), jobs=jobs), lambda _: None)
+    found = audited_at_once(questions, AuditPlan(range(1), jobs=jobs), lambda _: None)
     return [(report.question, report.title) for report, _ in found]
 
 
@@ -529,7 +529,7 @@ def test_reports_come_in_the_order_asked_whoever_is_done_first(
 def test_no_process_stays_when_nobody_listens_any_more(
     questions: list[Question], fails: list[str]
 ) -> None:
-    found = audited_at_once(questions, Plan(range(1), jobs=2), lambda _: None)
+    found = audited_at_once(questions, AuditPlan(range(1), jobs=2), lambda _: None)
     next(found)
     found.close()  # type: ignore[attr-defined]
     assert multiprocessing.active_children() == []
@@ -569,5 +569,5 @@ def test_a_budget_that_right_styles_come_near_is_a_fault(
     assert all(text in said_of_it[0] for text in fault)
     (budget,) = report.budgets
     assert (budget.check, budget.wrong) == ("peak", "hoards")
-    page = "\n".join(map(plain, render_terminal(list(audit_page(report)), 80)))
+    page = "\n".join(map(without_styles, render_terminal(list(audit_page(report)), 80)))
     assert f"takes {budget.right_share:.2f} of its budget; hoards" in page

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.audit.audit import audit
-from grader.audit.derived import ANSWERS, STYLES, handed_on, hold_written
+from grader.audit.audit import audit_question
+from grader.audit.derived import ANSWERS, STYLES, check_accepted_solutions, opaque_results
 from grader.bank import load
-from grader.model.audit import Accepted, AuditReport
+from grader.model.audit import AcceptedSolutionResult, AuditReport
 from grader.sandbox.worker.mutate.stand_ins import StandIns
 from grader.session import GradingSession
 from tests.audit.audits import GATE, MINI, SIGNS, audited, cells, question
@@ -82,7 +82,7 @@ def test_every_style_passes_a_question_with_a_fair_band(tmp_path: Path) -> None:
     report = audited(tmp_path, seeds=(1, 2), reference=CENTER)
     assert report.problems == ()
     # Nothing is narrower than float64.
-    assert report.accepted == (Accepted("longdouble", 2, 2, derived=True),)
+    assert report.accepted == (AcceptedSolutionResult("longdouble", 2, 2, derived=True),)
 
 
 def test_a_band_that_turns_them_down_is_a_fault_of_the_question(tmp_path: Path) -> None:
@@ -155,10 +155,12 @@ LEAKY = "import numpy as np\n\ndef relu(x):\n    return np.where(x > 0, x, 0.01 
 def test_right_solutions_in_other_styles_are_held_on_every_seed(
     tmp_path: Path, sources: dict[str, str], problem: str, held: list[tuple[str, int]]
 ) -> None:
-    report = audit(question(tmp_path, code={"accepted": cells({}, sources)}), seeds=(1, 2))
+    report = audit_question(question(tmp_path, code={"accepted": cells({}, sources)}), seeds=(1, 2))
     assert len(report.problems) == bool(problem)
     assert "".join(report.problems).startswith(problem and f"questions/gate.yaml: {problem}")
-    assert report.accepted[: len(held)] == tuple(Accepted(n, passed, 2) for n, passed in held)
+    assert report.accepted[: len(held)] == tuple(
+        AcceptedSolutionResult(n, passed, 2) for n, passed in held
+    )
 
 
 def test_a_reference_that_no_right_solution_agrees_with_is_blamed_first(tmp_path: Path) -> None:
@@ -167,7 +169,7 @@ def test_a_reference_that_no_right_solution_agrees_with_is_blamed_first(tmp_path
         "maximum": "import numpy as np\n\ndef relu(x):\n    return np.maximum(x, 0)\n",
     }
     made = question(tmp_path, reference=LEAKY, code={"accepted": cells({}, right)})
-    first, *others = audit(made, seeds=(1, 2)).problems
+    first, *others = audit_question(made, seeds=(1, 2)).problems
     assert first == (
         "drills/gate/reference.py: the reference disagrees with every other right solution "
         "(accepted loops, accepted maximum): if it is wrong, fix it first, and the faults below "
@@ -201,7 +203,7 @@ def test_what_is_right_in_the_first_parts_is_held_to_them_alone(
     home.mkdir(parents=True)
     (home / "accepted.py").write_text(f"# %% {listed}\n{source}")
     with GradingSession(load([bank], "mean-and-spread")) as session:
-        _, found = hold_written(session, (1,), lambda _: None, {})
+        _, found = check_accepted_solutions(session, (1,), lambda _: None, {})
     assert len(found) == len(problems), found
     assert all(map(str.__contains__, found, problems)), found
 
@@ -240,13 +242,13 @@ def test_the_checks_that_let_one_through_are_known(tmp_path: Path) -> None:
 
 def test_what_one_function_hands_to_another_is_left_as_it_is() -> None:
     mini = load([MINI], "deviations")
-    assert handed_on(mini, "centre") == [1]
-    assert handed_on(mini, "centre_backward") == []
+    assert opaque_results(mini, "centre") == [1]
+    assert opaque_results(mini, "centre_backward") == []
 
 
 @pytest.mark.parametrize("name", ["deviations", "ledger", "squares-graph"])
 def test_they_are_tried_on_tuples_dicts_drivers_and_tensors(name: str) -> None:
-    report = audit(load([MINI], name), seeds=(1,))
+    report = audit_question(load([MINI], name), seeds=(1,))
     assert [(t.accepted, t.made) for t in report.trivial] == [(False, True)] * len(ANSWERS)
 
 

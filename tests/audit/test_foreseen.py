@@ -54,7 +54,7 @@ builtins.exec = _hooked
 
 def faults(asked: Question) -> list[str]:
     with GradingSession(asked) as session, np.errstate(all="ignore"):
-        return list(foreseen.faults(session, 0))
+        return list(foreseen.forgeable_parts(session, 0))
 
 
 def doubled(folder: Path, *cases: dict[str, Any], **more: Any) -> Question:

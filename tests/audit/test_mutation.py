@@ -14,18 +14,18 @@ import yaml
 
 from grader import bank
 from grader.audit import mutation
-from grader.audit.mutation import Search, mutate, sample
+from grader.audit.mutation import Search, sample_mutants, try_mutants
 from grader.cases.recipe import CaseRecipe, read_cases
-from grader.cases.vary import varied, written
+from grader.cases.vary import format_inputs, vary_case
 from grader.evaluation.evaluation import Evaluation
-from grader.explain.further import Domain
+from grader.explain.further import InputDomain
 from grader.kinds.side_effects import SideEffectsCheck
-from grader.model.audit import Counterexample, Fate, MutationReport, Trial
+from grader.model.audit import Counterexample, MutantFate, MutantTrial, MutationReport
 from grader.model.mutation import Mutant, Reach
 from grader.reports.audit import mutation_page, mutation_to_json
 from grader.reports.blocks import render_terminal
-from grader.reports.sheet import plain
-from grader.sandbox.client import Overran
+from grader.reports.sheet import without_styles
+from grader.sandbox.client import LimitExceeded
 from grader.session import GradingSession
 from tests.asking import with_checks
 from tests.audit.audits import AT_ZERO, BACKWARD, gate, question
@@ -42,7 +42,7 @@ KILLED = {key: text.replace("x >= 0", "x <= 0") for key, text in AT_ZERO.items()
 HOLE = "return np.where(x >= 0, grad_y, 0).astype(x.dtype)"
 
 
-def of_fate(report: MutationReport, fate: Fate = Fate.SURVIVED) -> list[Trial]:
+def of_fate(report: MutationReport, fate: MutantFate = MutantFate.SURVIVED) -> list[MutantTrial]:
     return [t for t in report.trials if t.fate is fate]
 
 
@@ -55,7 +55,7 @@ def survivor(report: MutationReport) -> tuple[Mutant, Counterexample]:
 
 def shown(report: MutationReport) -> str:
     """The page as text."""
-    return "\n".join(map(plain, render_terminal(list(mutation_page(report)), 80)))
+    return "\n".join(map(without_styles, render_terminal(list(mutation_page(report)), 80)))
 
 
 @pytest.fixture
@@ -66,21 +66,21 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         def chosen(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
             return [m for m in mutants if m.becomes in wanted]
 
-        monkeypatch.setattr(mutation, "sample", chosen)
+        monkeypatch.setattr(mutation, "sample_mutants", chosen)
 
     return choose
 
 
 def test_a_hole_is_found_with_the_smallest_input_that_shows_it(tmp_path: Path) -> None:
-    report = mutate(gate(tmp_path), seeds=[0])
+    report = try_mutants(gate(tmp_path), seeds=[0])
     mutant, found = survivor(report)
     assert (mutant.scope, mutant.line, mutant.becomes) == ("gate_backward", 6, HOLE)
     assert (found.reach, found.result) == (Reach.VALUES, "grad_x")
     assert "integers: [2]" in found.inputs or "integers: [1]" in found.inputs
     assert not report.ok
-    killed = report.count(Fate.KILLED)
+    killed = report.count(MutantFate.KILLED)
     assert report.score == killed / (killed + 1)
-    assert sum(report.count(fate) for fate in Fate) == report.derived == len(report.trials)
+    assert sum(report.count(fate) for fate in MutantFate) == report.derived == len(report.trials)
     page = shown(report)
     for text in (
         "SURVIVES gate_backward, line 6: another bound",
@@ -99,19 +99,19 @@ def test_a_hole_is_found_with_the_smallest_input_that_shows_it(tmp_path: Path) -
 
 
 def test_the_case_that_was_missing_kills_it(tmp_path: Path) -> None:
-    report = mutate(gate(tmp_path, compared=ALL, zeros=ZEROS), seeds=range(2))
+    report = try_mutants(gate(tmp_path, compared=ALL, zeros=ZEROS), seeds=range(2))
     assert report.ok
     assert report.score == 1.0
-    assert report.count(Fate.EQUIVALENT) > 0  # np.where(...) of the right dtype needs no cast
+    assert report.count(MutantFate.EQUIVALENT) > 0  # np.where(...) of the right dtype needs no cast
 
 
 def test_a_mutant_that_some_seeds_let_through_is_flaky_and_a_fault(
     tmp_path: Path, only: Callable[..., None]
 ) -> None:
     only(HOLE)
-    report = mutate(gate(tmp_path / "a", compared=ALL, zeros=RARE), seeds=range(10))
+    report = try_mutants(gate(tmp_path / "a", compared=ALL, zeros=RARE), seeds=range(10))
     (found,) = report.trials
-    assert (found.fate, found.killed_by) == (Fate.FLAKY, "gate")
+    assert (found.fate, found.killed_by) == (MutantFate.FLAKY, "gate")
     assert 0 < len(found.passing_seeds) < 10
     assert found.seed not in found.passing_seeds
     share = f"{10 - len(found.passing_seeds)} of 10 seeds"
@@ -124,14 +124,16 @@ def test_a_mutant_that_some_seeds_let_through_is_flaky_and_a_fault(
     assert "FLAKY gate_backward, line 6: another bound" in page
     assert f"stopped on {share}, by gate" in page
     assert (report.score, mutation_to_json(report)["flaky"]) == (0.0, 1)
-    explained = mutate(gate(tmp_path / "b", AT_ZERO, compared=ALL, zeros=RARE), seeds=range(10))
+    explained = try_mutants(
+        gate(tmp_path / "b", AT_ZERO, compared=ALL, zeros=RARE), seeds=range(10)
+    )
     assert explained.ok
-    assert explained.count(Fate.EXPLAINED) == 1
+    assert explained.count(MutantFate.EXPLAINED) == 1
 
 
 def test_a_case_that_no_check_compares_is_named(tmp_path: Path, only: Callable[..., None]) -> None:
     only(HOLE)
-    _, found = survivor(mutate(gate(tmp_path, zeros=ZEROS), seeds=range(2)))
+    _, found = survivor(try_mutants(gate(tmp_path, zeros=ZEROS), seeds=range(2)))
     assert found.reach is Reach.SAME
     assert found.advice == "let gate look at zeros"
 
@@ -141,8 +143,8 @@ def test_a_case_that_is_compared_and_has_few_draws_is_not_named_as_one_to_look_a
 ) -> None:
     only(HOLE)
     asked = gate(tmp_path, compared=ALL, zeros=RARE)
-    (flaky,) = mutate(asked, seeds=range(10)).trials
-    _, found = survivor(mutate(asked, seeds=flaky.passing_seeds[:1]))
+    (flaky,) = try_mutants(asked, seeds=range(10)).trials
+    _, found = survivor(try_mutants(asked, seeds=flaky.passing_seeds[:1]))
     assert found.advice == "give zeros more draws, or numbers that are written"
 
 
@@ -162,12 +164,12 @@ def totals(folder: Path, sizes: dict[str, int], **changes: Any) -> MutationRepor
         starter_holds=None,
         code={"accepted": f"# %% branches\n{BRANCHES}"}, **changes,
     )  # fmt: skip
-    return mutate(named, seeds=[0])
+    return try_mutants(named, seeds=[0])
 
 
 def test_a_number_of_the_contract_needs_cases_at_it_and_on_both_sides(tmp_path: Path) -> None:
     bare = totals(tmp_path / "a", SIZES)
-    alive = {(t.mutant.accepted, t.mutant.becomes) for t in of_fate(bare)}
+    alive = {(t.mutant.accepted_solution, t.mutant.becomes) for t in of_fate(bare)}
     assert alive == {
         *(("", f"return x.mean() if x.size {one} else x.sum()")
           for one in (">= 1000", ">= 1002", ">= 500", ">= 2002", "> 1001")),
@@ -182,15 +184,15 @@ def test_a_number_of_the_contract_needs_cases_at_it_and_on_both_sides(tmp_path: 
         "becomes": "if len(x) <= 500:", "because": "It could be so.",
     }  # fmt: skip
     explained = totals(tmp_path / "c", SIZES, survivors=[left])
-    assert [t.mutant.becomes for t in of_fate(explained, Fate.EXPLAINED)] == [left["becomes"]]
+    assert [t.mutant.becomes for t in of_fate(explained, MutantFate.EXPLAINED)] == [left["becomes"]]
 
 
 def test_a_survivor_may_be_explained_however_its_line_is_laid_out(tmp_path: Path) -> None:
     moved = BACKWARD.replace("    return np.where(x > 0,", "    return np.where(\n        x>0,")
-    report = mutate(gate(tmp_path, AT_ZERO, reference=moved), seeds=range(2))
+    report = try_mutants(gate(tmp_path, AT_ZERO, reference=moved), seeds=range(2))
     assert report.ok
     assert report.score == 1.0
-    assert [t.because for t in of_fate(report, Fate.EXPLAINED)] == [AT_ZERO["because"]]
+    assert [t.because for t in of_fate(report, MutantFate.EXPLAINED)] == [AT_ZERO["because"]]
     assert f"is explained: {AT_ZERO['because']}" in " ".join(shown(report).split())
 
 
@@ -201,7 +203,7 @@ def test_a_survivor_may_be_explained_however_its_line_is_laid_out(tmp_path: Path
 def test_an_explanation_that_explains_nothing_is_a_fault(
     tmp_path: Path, written: dict[str, str], told: str
 ) -> None:
-    report = mutate(gate(tmp_path, written), seeds=[0])
+    report = try_mutants(gate(tmp_path, written), seeds=[0])
     assert any(told in p and p.startswith("survivors[0] (gate_backward") for p in report.problems)
 
 
@@ -209,11 +211,15 @@ def test_a_mutant_that_hangs_is_killed_and_the_others_go_on(
     tmp_path: Path, only: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only("n -= 1", HOLE)
-    monkeypatch.setattr(mutation, "LEAST_SECONDS", 0.4)  # a call of the others takes a thousandth
+    monkeypatch.setattr(
+        mutation, "MIN_CALL_SECONDS", 0.4
+    )  # a call of the others takes a thousandth
     loop = "    n = 0\n    while n < 3:\n        n += 1\n    return np"
-    report = mutate(gate(tmp_path, reference=BACKWARD.replace("    return np", loop)), seeds=[0])
+    report = try_mutants(
+        gate(tmp_path, reference=BACKWARD.replace("    return np", loop)), seeds=[0]
+    )
     assert [t.mutant.becomes for t in report.trials] == ["n -= 1", HOLE]
-    assert [t.fate for t in report.trials] == [Fate.KILLED, Fate.SURVIVED]
+    assert [t.fate for t in report.trials] == [MutantFate.KILLED, MutantFate.SURVIVED]
 
 
 def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_its_second_try(
@@ -226,17 +232,17 @@ def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_i
         trying: mutation._Trying, evaluation: Evaluation, likely: str = ""
     ) -> tuple[str | None, bool]:
         check = real(trying, evaluation, likely)
-        if evaluation.submission.name == mutation.NAME:
+        if evaluation.submission.name == mutation.MUTANT_NAME:
             tries.append(evaluation.submission.call_seconds)
             if len(tries) == 1:
-                evaluation.submission.worker.failure = Overran("took too long")
+                evaluation.submission.worker.failure = LimitExceeded("took too long")
         return check
 
     only(HOLE)
     question = gate(tmp_path)
-    (usual,) = mutate(question, seeds=[0]).trials
+    (usual,) = try_mutants(question, seeds=[0]).trials
     monkeypatch.setattr(mutation._Trying, "_killer", late)
-    (trial,) = mutate(question, seeds=[0]).trials
+    (trial,) = try_mutants(question, seeds=[0]).trials
     assert tries[1] == pytest.approx(3 * tries[0])
     assert trial.counterexample == usual.counterexample
 
@@ -244,19 +250,19 @@ def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_i
 def test_a_reference_that_fails_its_own_checks_is_said_to(tmp_path: Path) -> None:
     question = gate(tmp_path, reference=BACKWARD.replace("return", "x += 1\n    return"))
     manners = SideEffectsCheck(id="manners", kind="side-effects", of="grad_x")
-    report = mutate(with_checks(question, [*question.spec.checks, manners]), seeds=[0])
+    report = try_mutants(with_checks(question, [*question.spec.checks, manners]), seeds=[0])
     assert report.problems == ("the reference does not pass manners: audit it first",)
     assert not report.trials
 
 
 def test_a_sample_is_the_same_each_time_and_part_of_a_larger_one() -> None:
     mutants = [Mutant("f", n, "rule", f"x = {n}", "x = 0", n, n + 1, "x") for n in range(50)]
-    few, more = sample(mutants, 5), sample(mutants, 20)
+    few, more = sample_mutants(mutants, 5), sample_mutants(mutants, 20)
     assert len(few) == 5
-    assert few == sample(list(mutants), 5)
+    assert few == sample_mutants(list(mutants), 5)
     assert {m.line for m in few} < {m.line for m in more}
     assert [m.line for m in more] == sorted(m.line for m in more)
-    assert sample(mutants, None) == sample(mutants, 99) == mutants
+    assert sample_mutants(mutants, None) == sample_mutants(mutants, 99) == mutants
 
 
 def test_what_is_known_is_reported_when_somebody_stops_it(tmp_path: Path) -> None:
@@ -267,7 +273,7 @@ def test_what_is_known_is_reported_when_somebody_stops_it(tmp_path: Path) -> Non
         if len(steps) == 4:
             raise KeyboardInterrupt
 
-    report = mutate(gate(tmp_path, KILLED), seeds=[0], progress=impatient)
+    report = try_mutants(gate(tmp_path, KILLED), seeds=[0], progress=impatient)
     assert report.interrupted
     assert len(report.trials) == 3
     assert not any("a check kills it" in p for p in report.problems)  # nobody knows yet
@@ -298,7 +304,7 @@ def variants(name: str, reach: Reach) -> list[CaseRecipe]:
     """Forty variants of one of the cases."""
     cases = read(POOLING)
     made = [
-        varied(cases[name], list(cases.values()), random.Random(n), reach, LAYOUTS)
+        vary_case(cases[name], list(cases.values()), random.Random(n), reach, LAYOUTS)
         for n in range(40)
     ]
     return [case for case in made if case is not None]
@@ -308,7 +314,7 @@ def variants(name: str, reach: Reach) -> list[CaseRecipe]:
 @pytest.mark.parametrize("name", ["pooled", "padded", "plain", "classes"])
 def test_a_variant_is_a_case_and_is_shown_as_it_would_be_written(name: str, reach: Reach) -> None:
     for case in variants(name, reach):
-        again = read(f"{{again: {{{', '.join(written(case, case.inputs))}}}}}")["again"]
+        again = read(f"{{again: {{{', '.join(format_inputs(case, case.inputs))}}}}}")["again"]
         assert (again.dtype, again.layout) == (case.dtype, case.layout)
         for one, other in zip(case.inputs.values(), again.inputs.values(), strict=True):
             assert (other.generator, other.shape) == (one.generator, one.shape)
@@ -335,7 +341,9 @@ def session() -> Iterator[GradingSession]:
 
 def test_what_every_case_keeps_is_taken_to_be_meant(session: GradingSession) -> None:
     evaluation = Evaluation(session.question, 1, session.bank.reference, session.bank.reference)
-    domain = Domain(Evaluation(session.question, 1, session.bank.reference, session.bank.reference))
+    domain = InputDomain(
+        Evaluation(session.question, 1, session.bank.reference, session.bank.reference)
+    )
     cases = read(
         f"inside: {{{POOL}, kernel: 4, stride: 3, padding: 2}}\n"
         f"outside: {{{POOL}, kernel: 3, stride: 3, padding: 2}}\n"
@@ -344,15 +352,15 @@ def test_what_every_case_keeps_is_taken_to_be_meant(session: GradingSession) -> 
     )
     evaluation.cases = cases
     own = next(iter(domain._evaluation.cases))
-    kept = {name: domain.holds(evaluation, "main", case, own) for name, case in cases.items()}
+    kept = {name: domain.contains(evaluation, "main", case, own) for name, case in cases.items()}
     assert kept == {"inside": True, "outside": False, "misfit": False, "nothing": False}
     # y is no result that a check of the run `twice` looks at; its shape is known all the same.
     fitting = f"{POOL}, x_other: {{normal: [1, 1, 4, 4]}}, kernel: 2, stride: 2, padding: 0"
     evaluation.cases = read(
         f"fits: {{{fitting}}}\nunfit: {{{fitting.replace('like y', '[1, 1, 1, 1]')}}}\n"
     )
-    assert domain.holds(evaluation, "twice", evaluation.cases["fits"], "two-layers")
-    assert not domain.holds(evaluation, "twice", evaluation.cases["unfit"], "two-layers")
+    assert domain.contains(evaluation, "twice", evaluation.cases["fits"], "two-layers")
+    assert not domain.contains(evaluation, "twice", evaluation.cases["unfit"], "two-layers")
 
 
 def test_a_right_solution_differs_nowhere_and_a_wrong_one_somewhere(tmp_path: Path) -> None:
@@ -360,9 +368,9 @@ def test_a_right_solution_differs_nowhere_and_a_wrong_one_somewhere(tmp_path: Pa
     with GradingSession(gate(tmp_path)) as session:
         search = Search(session)
         same, other = (
-            session.examine(name, [source], 1).submission
+            session.evaluate_bank_program(name, [source], 1).submission
             for name, source in (("right", right), ("wrong", right.replace(b">", b">=")))
         )
-        assert search.difference(same) is None
+        assert search.find_counterexample(same) is None
         assert search.size > 30
-        assert search.difference(other) is not None
+        assert search.find_counterexample(other) is not None

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.audit.audit import audit
-from grader.audit.planted import plant_ideas, planted
-from grader.model.audit import Planted
+from grader.audit.audit import audit_question
+from grader.audit.planted import plant_idea, plant_ideas
+from grader.model.audit import PlantingResult
 from grader.model.question import Question
 from grader.reports.audit import audit_page
 from grader.reports.blocks import render_terminal
@@ -64,7 +64,7 @@ def made(folder: Path, variants: Mapping[str, str], accepted: str = PLAIN) -> Qu
 def layers(folder: Path, idea: str, accepted: str = PLAIN) -> list[str] | None:
     """Return what stands on top of the accepted solution; None if it does not take the idea."""
     asked = made(folder, {"idea": idea}, accepted)
-    found = planted(asked, asked.accepted["plain"], asked.variants["idea"][0])
+    found = plant_idea(asked, asked.accepted["plain"], asked.variants["idea"][0])
     return None if found is None else [layer.decode().strip() for layer in found[1:]]
 
 
@@ -91,7 +91,7 @@ def test_a_constant_that_is_bound_with_others_is_brought_with_all_that_changes_i
     constants = "LOW, HIGH = 0, 1\nLOW += 2\n"
     asked = made(tmp_path, {"idea": "def relu(x):\n    return x + LOW\n"})
     asked = replace(asked, reference=constants.encode() + asked.reference)
-    brought, _ = (planted(asked, asked.accepted["plain"], asked.variants["idea"][0]) or [])[1:]
+    brought, _ = (plant_idea(asked, asked.accepted["plain"], asked.variants["idea"][0]) or [])[1:]
     assert brought.decode() == "LOW, HIGH = (0, 1)\nLOW += 2"
 
 
@@ -102,21 +102,23 @@ def test_an_idea_is_named_although_only_the_reference_uses_its_function_again(
     asked = made(tmp_path, {"one-more": WRAPPED, "three-times": WITH_A_HELPER, "open": OF_A_HELPER})
     with GradingSession(asked) as session:
         found = plant_ideas(session, 1)
-    assert found == Planted(named=2, missed=(), passing=0, impossible=1)
-    assert found.share == 1
+    assert found == PlantingResult(named=2, missed=(), passing=0, impossible=1)
+    assert found.named_share == 1
 
 
 def test_an_audit_says_how_many_are_named_and_which_are_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = made(tmp_path, {"one-more": WRAPPED, "three-times": WITH_A_HELPER})
-    report = audit(asked, seeds=(1,))
-    assert report.planted == Planted(2, (), 0, 0)
+    report = audit_question(asked, seeds=(1,))
+    assert report.planted == PlantingResult(2, (), 0, 0)
     assert "planted: 2 of 2 named (100%)" in text(render_terminal(list(audit_page(report)), 80))
 
     missed = ("one-more in plain (named: nothing)",)
-    monkeypatch.setattr("grader.audit.audit.plant_ideas", lambda *_: Planted(2, missed, 0, 0))
-    report = audit(asked, seeds=(1,))
+    monkeypatch.setattr(
+        "grader.audit.audit.plant_ideas", lambda *_: PlantingResult(2, missed, 0, 0)
+    )
+    report = audit_question(asked, seeds=(1,))
     page = text(render_terminal(list(audit_page(report)), 80))
     assert "planted: 2 of 3 named (67%)" in page
     assert f"not named: {missed[0]}" in page

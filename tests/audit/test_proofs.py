@@ -12,17 +12,24 @@ import pytest
 
 from grader import bank
 from grader.audit import proofs
-from grader.audit.audit import Plan, audit
-from grader.audit.mutation import mutate
-from grader.audit.proofs import MOST_BYTES, Proof, State, place, proof_of, standing
-from grader.model.audit import AuditRow, Cell
+from grader.audit.audit import AuditPlan, audit_question
+from grader.audit.mutation import try_mutants
+from grader.audit.proofs import (
+    MAX_PROOF_BYTES,
+    Proof,
+    ProofState,
+    make_proof,
+    proof_path,
+    proof_status,
+)
+from grader.model.audit import AuditRow, MatrixCell
 from grader.model.question import Question
 from tests.audit import audits
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
-PLAN = Plan(range(3), mutants=True)
+PLAN = AuditPlan(range(3), mutants=True)
 STRICT = replace(PLAN, strict=True)
 QUESTIONS = sorted(path.stem for path in (ROOT / "questions").glob("*.y*ml"))
 
@@ -32,8 +39,8 @@ def proof(question: Question, /, **changes: Any) -> Proof:
     own = Proof(
         question=question.id,
         digest=question.digest,
-        grader=proofs.grader(),
-        versions=proofs.versions(question),
+        grader=proofs.grader_digest(),
+        versions=proofs.proof_versions(question),
         seeds=3,
         remarks=0,
         programs={"reference": "passes", "open": "gate"},
@@ -48,7 +55,7 @@ def proof(question: Question, /, **changes: Any) -> Proof:
 
 
 def write(question: Question, /, **changes: Any) -> None:
-    place(question).write_bytes(proof(question, **changes).text())
+    proof_path(question).write_bytes(proof(question, **changes).to_bytes())
 
 
 @pytest.fixture
@@ -60,11 +67,13 @@ def question(tmp_path: Path) -> Question:
 def test_every_committed_proof_is_about_its_question_as_it_is(name: str) -> None:
     """Whoever changes a question proves it anew; whether the grader changed, the audit says."""
     question = bank.load([ROOT], name)
-    found = standing(question, PLAN)
+    found = proof_status(question, PLAN)
     again = f"drill bank audit {name} --mutants --write-proofs"
-    assert found.state in {State.CURRENT, State.GRADER, State.LIBRARIES}, f"{found.text}; {again}"
+    assert found.state in {ProofState.CURRENT, ProofState.GRADER, ProofState.LIBRARIES}, (
+        f"{found.text}; {again}"
+    )
     assert found.proof is not None
-    assert place(question).read_bytes() == found.proof.text()
+    assert proof_path(question).read_bytes() == found.proof.to_bytes()
     assert {"reference", "starter", *question.ideas} <= found.proof.programs.keys()
     assert {*question.accepted} <= {*found.proof.accepted}
     assert (sum(found.proof.killed.values()) > 0) is (found.proof.mutants > 0)
@@ -72,25 +81,30 @@ def test_every_committed_proof_is_about_its_question_as_it_is(name: str) -> None
 
 def test_a_proof_says_what_was_found_and_nothing_of_the_machine(question: Question) -> None:
     def found() -> Proof:
-        report = audit(question, seeds=range(2))
-        return proof_of(question, report, mutate(question, seeds=range(2)))
+        report = audit_question(question, seeds=range(2))
+        return make_proof(question, report, try_mutants(question, seeds=range(2)))
 
     first, again = found(), found()
-    assert first.text() == again.text()
+    assert first.to_bytes() == again.to_bytes()
     assert first.programs == {"reference": "passes", "starter": "gate", "open": "gate"}
     assert (first.seeds, first.digest) == (2, question.digest)
     assert "longdouble" in first.styles
     assert any("relu: return np.where(x > 0" in text for text in first.equivalent)
     # One bound survives: at 0 both sides of the gate are 0.
     assert first.killed == {"gate": first.mutants - len(first.equivalent) - 1}
-    text = first.text().decode()
+    text = first.to_bytes().decode()
     assert len(text.splitlines()) > 20, "a line per fact"
     assert len(text) < 4000
     assert not [word for word in (str(question.bank), platform.node(), "second") if word in text]
 
 
 def test_where_it_depends_on_the_seed_the_proof_says_on_which_it_is_not_stopped() -> None:
-    cells = {"gate": Cell.VARIES, "sum": Cell.KILLS, "late": Cell.WOULD_KILL, "dtype": Cell.PASSES}
+    cells = {
+        "gate": MatrixCell.VARIES,
+        "sum": MatrixCell.KILLS,
+        "late": MatrixCell.WOULD_KILL,
+        "dtype": MatrixCell.PASSES,
+    }
     row = AuditRow("open", "open", cells, (), 0, 3, passing_seeds={"gate": (0, 2)})
     assert proofs._stopped(row, range(3)) == "gate (not on seeds 0, 2), sum"
 
@@ -98,24 +112,24 @@ def test_where_it_depends_on_the_seed_the_proof_says_on_which_it_is_not_stopped(
 @pytest.mark.parametrize(
     ("changes", "plan", "state"),
     [
-        ({"digest": "0" * 64}, PLAN, State.QUESTION),
-        ({"question": "other"}, PLAN, State.QUESTION),
-        ({"grader": "0" * 64}, PLAN, State.GRADER),
-        ({"versions": {"python": "2.7"}}, PLAN, State.LIBRARIES),
-        ({"seeds": 2}, PLAN, State.LESS),
-        ({"remarks": 1}, STRICT, State.LESS),
-        ({"remarks": 1}, PLAN, State.CURRENT),
-        ({"seeds": 2, "grader": ""}, PLAN, State.LESS),
-        ({"seeds": 2, "digest": ""}, PLAN, State.QUESTION),
-        ({}, replace(PLAN, mutants=False), State.CURRENT),
-        ({"seeds": 4}, PLAN, State.CURRENT),
+        ({"digest": "0" * 64}, PLAN, ProofState.QUESTION),
+        ({"question": "other"}, PLAN, ProofState.QUESTION),
+        ({"grader": "0" * 64}, PLAN, ProofState.GRADER),
+        ({"versions": {"python": "2.7"}}, PLAN, ProofState.LIBRARIES),
+        ({"seeds": 2}, PLAN, ProofState.LESS),
+        ({"remarks": 1}, STRICT, ProofState.LESS),
+        ({"remarks": 1}, PLAN, ProofState.CURRENT),
+        ({"seeds": 2, "grader": ""}, PLAN, ProofState.LESS),
+        ({"seeds": 2, "digest": ""}, PLAN, ProofState.QUESTION),
+        ({}, replace(PLAN, mutants=False), ProofState.CURRENT),
+        ({"seeds": 4}, PLAN, ProofState.CURRENT),
     ],
 )
 def test_a_proof_is_about_one_question_one_grader_and_so_many_seeds(
-    question: Question, changes: dict[str, Any], plan: Plan, state: State
+    question: Question, changes: dict[str, Any], plan: AuditPlan, state: ProofState
 ) -> None:
     write(question, **changes)
-    assert standing(question, plan).state is state
+    assert proof_status(question, plan).state is state
 
 
 def test_a_proof_is_no_part_of_the_question_and_a_byte_of_a_program_ends_it(
@@ -125,26 +139,26 @@ def test_a_proof_is_no_part_of_the_question_and_a_byte_of_a_program_ends_it(
     assert bank.load([question.bank], "gate").digest == question.digest
     assert [header.id for header in bank.headers([question.bank])] == ["gate"]
     current = "proved before: this question, this grader, 3 seeds, 7 mutants"
-    assert standing(question, PLAN).text == current
+    assert proof_status(question, PLAN).text == current
     path = question.bank / "drills" / "gate" / "reference.py"
     path.write_text(path.read_text() + "\n")
     changed = bank.load([question.bank], "gate")
-    assert standing(changed, PLAN).text == "the question has changed since its proof"
+    assert proof_status(changed, PLAN).text == "the question has changed since its proof"
 
 
 def test_what_decides_is_there_and_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = Path(proofs.__file__).parents[1]
-    assert all((package / room / "__init__.py").is_file() for room in proofs.DECIDING)
+    assert all((package / room / "__init__.py").is_file() for room in proofs.VERDICT_ROOMS)
     copy = tmp_path / "grader"
-    for room in proofs.DECIDING:
+    for room in proofs.VERDICT_ROOMS:
         (copy / room).mkdir(parents=True)
         (copy / room / "one.py").write_text("1\n")
     monkeypatch.setattr(proofs, "__file__", str(copy / "audit" / "proofs.py"))
-    before = proofs.grader.__wrapped__()
-    assert before == proofs.grader.__wrapped__()
-    for room in proofs.DECIDING:
+    before = proofs.grader_digest.__wrapped__()
+    assert before == proofs.grader_digest.__wrapped__()
+    for room in proofs.VERDICT_ROOMS:
         (copy / room / "one.py").write_text("2\n")
-        after = proofs.grader.__wrapped__()
+        after = proofs.grader_digest.__wrapped__()
         assert after != before
         before = after
 
@@ -171,32 +185,32 @@ def test_words_about_code_decide_nothing() -> None:
 )  # fmt: skip
 def test_a_damaged_proof_is_none(question: Question, content: bytes) -> None:
     within = content.startswith(b'"')
-    good = proof(question).text()
-    place(question).write_bytes(good.replace(b'"seeds": 3', content) if within else content)
-    found = standing(question, PLAN)
-    assert (found.state, found.proof) == (State.NONE, None)
+    good = proof(question).to_bytes()
+    proof_path(question).write_bytes(good.replace(b'"seeds": 3', content) if within else content)
+    found = proof_status(question, PLAN)
+    assert (found.state, found.proof) == (ProofState.NONE, None)
     assert "gate.proof.json is damaged" in found.text
 
 
 def test_a_huge_proof_is_not_read(question: Question) -> None:
     write(question)
-    with place(question).open("ab") as file:
-        file.write(b" " * MOST_BYTES)
-    found = standing(question, PLAN)
+    with proof_path(question).open("ab") as file:
+        file.write(b" " * MAX_PROOF_BYTES)
+    found = proof_status(question, PLAN)
     assert found.text == "no proof: expected at most 262,144 bytes in gate.proof.json, found more"
 
 
 def test_what_is_no_file_is_no_proof(question: Question, tmp_path: Path) -> None:
-    path = place(question)
-    assert standing(question, PLAN).text == "no proof"
+    path = proof_path(question)
+    assert proof_status(question, PLAN).text == "no proof"
     elsewhere = tmp_path / "proof.json"
-    elsewhere.write_bytes(proof(question).text())
+    elsewhere.write_bytes(proof(question).to_bytes())
     path.symlink_to(elsewhere)
-    assert standing(question, PLAN).text.endswith("found a symbolic link")
+    assert proof_status(question, PLAN).text.endswith("found a symbolic link")
     path.unlink()
     os.mkfifo(path)
-    said = standing(question, PLAN).text
+    said = proof_status(question, PLAN).text
     assert said.endswith("gate.proof.json, found a pipe")
     path.unlink()
     path.mkdir()
-    assert standing(question, PLAN).state is State.NONE
+    assert proof_status(question, PLAN).state is ProofState.NONE

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from grader.audit.uncombined import MOST_LINES, uncombined
+from grader.audit.uncombined import MAX_LINES, uncombined_features
 from grader.session import GradingSession
 from tests.audit.audits import audited, question
 
@@ -43,9 +43,9 @@ def listed(folder: Path, *cases: dict[str, Any], **more: Any) -> list[str]:
         **more,
     )
     with GradingSession(asked) as session, np.errstate(all="ignore"):
-        session.bank.restore()
-        evaluation = session.bank.evaluation(session.bank.reference, 0)
-        return list(uncombined(evaluation))
+        session.bank.restore_reference()
+        evaluation = session.bank.new_evaluation(session.bank.reference, 0)
+        return list(uncombined_features(evaluation))
 
 
 def test_two_features_that_no_case_combines(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_long_list_is_cut_and_says_how_much_is_left(tmp_path: Path) -> None:
         interface=f"def total({parameters}): ...",
         run=[f"y = total({parameters})"],
     )
-    assert len(found) == MOST_LINES + 1
+    assert len(found) == MAX_LINES + 1
     assert re.fullmatch(r"\d+ more pairs", found[-1])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.audit.unvaried import unvaried
+from grader.audit.unvaried import unvaried_inputs
 from grader.session import GradingSession
 from tests.audit.audits import audited, question
 
@@ -32,8 +32,10 @@ def said(folder: Path, *cases: dict[str, Any], step: str = "scale(x, k)", **more
         **more,
     )
     with GradingSession(asked) as session:
-        evaluation = session.bank.evaluation(session.bank.reference, 0)
-        return [text for text in unvaried(asked, evaluation) if not text.startswith("eps of")]
+        evaluation = session.bank.new_evaluation(session.bank.reference, 0)
+        return [
+            text for text in unvaried_inputs(asked, evaluation) if not text.startswith("eps of")
+        ]
 
 
 @pytest.mark.parametrize(
@@ -90,8 +92,8 @@ def test_the_case_that_is_proposed_has_a_name_that_is_free(tmp_path: Path) -> No
             cases={"rows": cases[0], "other-k": cases[1]},
         )
     ) as session:
-        evaluation = session.bank.evaluation(session.bank.reference, 0)
-        (found, *_) = (t for t in unvaried(session.question, evaluation) if " k " in t)
+        evaluation = session.bank.new_evaluation(session.bank.reference, 0)
+        (found, *_) = (t for t in unvaried_inputs(session.question, evaluation) if " k " in t)
     assert found == "every case has k 2; add `other-k-2: {extends: rows, k: 3}`"
 
 

@@ -16,7 +16,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader import bank as room
-from grader.bank import banks, builtin, document, header, headers, ids, load, names, storage
+from grader.bank import (
+    bank_names,
+    banks_in_use,
+    builtin,
+    document,
+    header,
+    headers,
+    load,
+    question_ids,
+    storage,
+)
 from grader.model.errors import BankError, UsageError
 from tests.bank.specs import SPEC, edited, one_file, write_bank
 
@@ -44,7 +54,7 @@ def listed(home: Path, *lines: str) -> Path:
 def warned(explicit: Path | None = None) -> tuple[list[Path], list[tuple[str, str]]]:
     """The banks, and what is said of those that are left out."""
     told: list[tuple[str, str]] = []
-    return banks(explicit, lambda *said: told.append(said)), told
+    return banks_in_use(explicit, lambda *said: told.append(said)), told
 
 
 def test_the_command_line_stands_alone_then_environment_list_and_builtin(
@@ -53,13 +63,13 @@ def test_the_command_line_stands_alone_then_environment_list_and_builtin(
     one, two, three = (write_bank(home / name) for name in ("one", "two", "three"))
     monkeypatch.setenv("DRILL_BANK", f"{one}{os.pathsep}{os.pathsep}{two}")
     listed(home, "# mine", f"{three}  # and a remark", "", f"  {one}  ")
-    assert banks() == [one, two, three, builtin()]
-    assert banks(three) == [three]
+    assert banks_in_use() == [one, two, three, builtin()]
+    assert banks_in_use(three) == [three]
     monkeypatch.setenv("DRILL_HOME", str(home / "records"))
     (home / "records").mkdir()
     (home / "records" / "banks").write_text(str(two), encoding="utf-8")
     monkeypatch.delenv("DRILL_BANK")
-    assert banks() == [two, builtin()]
+    assert banks_in_use() == [two, builtin()]
 
 
 def test_a_bank_that_cannot_be_read_is_told_and_left_out(
@@ -87,18 +97,18 @@ def test_a_bank_that_was_asked_for_and_is_not_there_is_said(
     empty = home / "empty"
     empty.mkdir()
     with pytest.raises(UsageError) as raised:
-        banks(home / "none")
+        banks_in_use(home / "none")
     assert raised.value.message == (
         "--bank: expected a folder that holds questions/, or a .yaml file, "
         f"found nothing at {home / 'none'}"
     )
     monkeypatch.setenv("DRILL_BANK", str(empty))
     with pytest.raises(UsageError, match=r"^DRILL_BANK: .*, found no questions/ in "):
-        banks()
+        banks_in_use()
     monkeypatch.delenv("DRILL_BANK")
     path = listed(home, str(empty))
     with pytest.raises(UsageError, match=f"^{path}: "):
-        banks()
+        banks_in_use()
 
 
 def shut(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -126,9 +136,9 @@ def test_a_line_of_the_list_that_cannot_be_looked_at_hides_no_other(
     assert f"found {home / line}: " in said or f"found nothing at {home / line}" in said
     assert hint.endswith("takes it off the list")
     with pytest.raises(UsageError, match="expected a folder that holds questions/"):
-        banks(home / line)
+        banks_in_use(home / line)
     shut(monkeypatch, good)
-    assert f"found {good / 'questions'}: Permission denied" in storage.refusal(good)
+    assert f"found {good / 'questions'}: Permission denied" in storage.why_not_a_bank(good)
 
 
 def test_a_list_of_banks_that_is_a_pipe_or_cut_is_no_list(home: Path) -> None:
@@ -137,7 +147,7 @@ def test_a_list_of_banks_that_is_a_pipe_or_cut_is_no_list(home: Path) -> None:
         room.config_lines()
     path.unlink()
     os.mkfifo(path)
-    assert banks() == [builtin()]
+    assert banks_in_use() == [builtin()]
 
 
 # -- which question is meant -----------------------------------------------------------------------
@@ -146,7 +156,7 @@ def test_a_list_of_banks_that_is_a_pipe_or_cut_is_no_list(home: Path) -> None:
 def test_every_bank_has_a_name_of_its_own(home: Path) -> None:
     made = [write_bank(home / name) for name in ("a/class", "b/class", "drill", "c/class")]
     spec = one_file(home, SPEC)
-    assert names([*made, spec, builtin()]) == {
+    assert bank_names([*made, spec, builtin()]) == {
         "class": made[0], "class-2": made[1], "drill-2": made[2], "class-3": made[3],
         "one": spec, "drill": builtin(),
     }  # fmt: skip
@@ -213,7 +223,12 @@ def test_headers_are_sorted_by_track_and_what_two_banks_hold_is_there_twice(home
     assert [(h.level, h.minutes, h.torch) for h in found][:2] == [
         ("warm-up", 5, False), ("warm-up", 5, True),
     ]  # fmt: skip
-    assert ids([first, second]) == ["apple", "first/scaled-copy", "second/scaled-copy", "zebra"]
+    assert question_ids([first, second]) == [
+        "apple",
+        "first/scaled-copy",
+        "second/scaled-copy",
+        "zebra",
+    ]
     assert header([second, first], "zebra") == found[0]
     assert header([first, second], "second/scaled-copy").title == "Second"
 
@@ -277,7 +292,7 @@ def test_no_question_that_comes_along_is_read_behind_its_head(
             yield event
 
     monkeypatch.setattr(yaml, "parse", counting)
-    for name in ids([builtin()]):
+    for name in question_ids([builtin()]):
         seen.clear()
         head = header([builtin()], name)
         assert head.track
@@ -285,11 +300,11 @@ def test_no_question_that_comes_along_is_read_behind_its_head(
         assert head.minutes
         spec = (builtin() / "questions" / f"{name}.yaml").read_text(encoding="utf-8")
         top = re.findall(r"^(\w+):", spec, re.MULTILINE)
-        last = max(n for n, key in enumerate(top) if key in {*document.HEAD, "parts"})
+        last = max(n for n, key in enumerate(top) if key in {*document.REQUIRED_HEAD, "parts"})
         behind = spec[: spec.index(f"\n{top[last + 1]}:") + 1].count("\n")
         assert seen[-1].start_mark is not None
         assert seen[-1].start_mark.line <= behind
-        most = document.MOST_EVENTS_OF_PARTS if head.parts > 1 else document.MOST_EVENTS
+        most = document.MAX_PARTS_EVENTS if head.parts > 1 else document.MAX_HEAD_EVENTS
         assert len(seen) <= most // 5
 
 
@@ -298,10 +313,10 @@ def test_a_bank_has_a_thousand_questions_at_most(home: Path) -> None:
     folder.mkdir(parents=True)
     for number in range(1000):
         (folder / f"q{number}.yaml").touch()
-    assert len(ids([home / "bank"])) == 1000
+    assert len(question_ids([home / "bank"])) == 1000
     (folder / "one-more.yml").touch()
     with pytest.raises(BankError, match="expected at most 1,000 questions, found more"):
-        ids([home / "bank"])
+        question_ids([home / "bank"])
 
 
 @pytest.mark.parametrize("name", ["new\nline", "a b", "turned\u202e", "-option", "x" * 101])

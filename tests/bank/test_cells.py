@@ -35,7 +35,7 @@ r"""You write \\d."""
 
 
 def test_a_file_is_read_cell_by_cell() -> None:
-    _, found = cells.read(TWO, PATH)
+    _, found = cells.read_cells(TWO, PATH)
     assert [cell.name for cell in found] == ["no-gate", "no-gate / by-a-product", "open"]
     assert found[0].keys == {
         "killed_by": ["gate", "zero"],
@@ -54,7 +54,7 @@ def test_a_file_is_read_cell_by_cell() -> None:
 
 @pytest.mark.parametrize("text", [b"", b"\n\n", b"# x = 1", b'"""x"""\n', b"# a\n"])
 def test_what_has_no_name_above_it_is_no_cell(text: bytes) -> None:
-    assert cells.read(text, PATH)[1] == []
+    assert cells.read_cells(text, PATH)[1] == []
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_what_has_no_name_above_it_is_no_cell(text: bytes) -> None:
     ],
 )
 def test_a_key_may_stand_among_comments_with_or_without_a_blank(above: str) -> None:
-    _, (found,) = cells.read(f"# %% a\n{above}\nx = 1\n".encode(), PATH)
+    _, (found,) = cells.read_cells(f"# %% a\n{above}\nx = 1\n".encode(), PATH)
     assert found.keys == {"killed_by": "forward"}
 
 
@@ -88,7 +88,7 @@ def test_a_key_may_stand_among_comments_with_or_without_a_blank(above: str) -> N
 )
 def test_what_cannot_be_read_is_placed(text: bytes, message: str) -> None:
     with pytest.raises(BankError) as caught:
-        cells.read(text, PATH)
+        cells.read_cells(text, PATH)
     assert message in str(caught.value)
 
 
@@ -162,7 +162,7 @@ def helper():
 
 
 def test_what_an_idea_defines_takes_the_place_of_what_the_reference_has() -> None:
-    assert cells.applied(REFERENCE, IDEA).decode() == (
+    assert cells.layer_over(REFERENCE, IDEA).decode() == (
         "import numpy as np\n\nSCALE = 3\n\n\ndef gate(x):\n    return x < 0\n\n\n"
         "def relu(x):\n    return np.where(gate(x), SCALE * x, 0)\n\n\ndef helper():\n    pass\n"
     )
@@ -170,15 +170,15 @@ def test_what_an_idea_defines_takes_the_place_of_what_the_reference_has() -> Non
 
 def test_names_that_are_bound_together_are_replaced_together() -> None:
     idea, reference = b"A, B = 1, 2\nnp.x = C = 3\n", b"A, B = 5, 6\nD = A\n"
-    assert cells.applied(reference, idea) == b"A, B = 1, 2\nD = A\n\n\nnp.x = C = 3\n"
+    assert cells.layer_over(reference, idea) == b"A, B = 1, 2\nD = A\n\n\nnp.x = C = 3\n"
 
 
 def test_what_an_idea_imports_stands_below_what_the_reference_does() -> None:
     idea = b"from math import (\n    exp,\n)\nimport numpy as np\n\ndef gate(x):\n    pass\n"
-    made = cells.applied(REFERENCE, idea).decode()
+    made = cells.layer_over(REFERENCE, idea).decode()
     assert made.startswith("import numpy as np\nfrom math import (\n    exp,\n)\n\nSCALE = 2\n")
     assert made.count("import numpy") == 1
-    assert cells.applied(b"SCALE = 2\n", b"import math\n") == b"import math\nSCALE = 2\n"
+    assert cells.layer_over(b"SCALE = 2\n", b"import math\n") == b"import math\nSCALE = 2\n"
 
 
 @pytest.mark.parametrize(
@@ -213,4 +213,4 @@ def test_every_way_to_bind_a_name_at_the_left_margin_counts(statement: str, name
     ],
 )  # fmt: skip
 def test_an_idea_keeps_what_it_does_not_bind_again(reference: str, idea: str, made: str) -> None:
-    assert cells.applied(reference.encode(), idea.encode()).decode() == made
+    assert cells.layer_over(reference.encode(), idea.encode()).decode() == made

@@ -254,5 +254,7 @@ def test_cases_that_no_check_looks_at_have_their_places(tmp_path: Path) -> None:
         "of: grad_x,", "of: grad_x, cases: [seen],",
     )  # fmt: skip
     text = "cases.spare: no check looks at it; name it in a check, or remove it"
-    assert loaded(tmp_path, spec).unused == (f"questions/scaled-copy.yaml:16:3: {text}",)
-    assert loaded(tmp_path, edited("of: y}", "of: y, cases: small}")).unused == ()
+    assert loaded(tmp_path, spec).unused_case_problems == (
+        f"questions/scaled-copy.yaml:16:3: {text}",
+    )
+    assert loaded(tmp_path, edited("of: y}", "of: y, cases: small}")).unused_case_problems == ()

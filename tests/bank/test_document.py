@@ -13,7 +13,7 @@ from grader.model.errors import BankError
 
 def read(text: str | bytes) -> document.Document:
     """Return the document of a file."""
-    return document.parse(text if isinstance(text, bytes) else text.encode(), Path("q.yaml"))
+    return document.parse_yaml(text if isinstance(text, bytes) else text.encode(), Path("q.yaml"))
 
 
 def fault(text: str | bytes) -> BankError:
@@ -29,20 +29,22 @@ def fault(text: str | bytes) -> BankError:
 def test_a_document_remembers_where_keys_and_entries_stand() -> None:
     doc = read(b"\xef\xbb\xbftitle: T\r\ncases:\r\n  small: {x: [1, 2]}\r\n")
     assert doc.data == {"title": "T", "cases": {"small": {"x": [1, 2]}}}
-    assert doc.position(("title",)) == doc.position(()) == "1:1"
-    assert doc.position(("cases", "small", "x", 1)) == "3:18"
-    assert doc.nearest(("cases", "small", "nothing", "below")) == ("cases", "small")
+    assert doc.place_text(("title",)) == doc.place_text(()) == "1:1"
+    assert doc.place_text(("cases", "small", "x", 1)) == "3:18"
+    assert doc.nearest_path(("cases", "small", "nothing", "below")) == ("cases", "small")
 
 
 def test_faults_stand_in_the_order_of_the_file_each_once_and_in_one_line() -> None:
     doc = read("a: {b: [1, 2]}\nc: 3\n")
     faults = [(("c",), "last"), (("a", "b", 1), "x\n" * 400), ((), "first"), (("c", "d"), "last")]
-    first, second, third = doc.complaint(iter(faults), "the class").problems
+    first, second, third = doc.to_bank_error(iter(faults), "the class").problems
     assert (first, third) == ("q.yaml:1:1: the class: first", "q.yaml:2:1: c: last")
     assert second.startswith("q.yaml:1:12: a.b[1]: x\\nx\\nx")
     assert second.isprintable()
     assert len(second) < 1000
-    assert len(doc.complaint(((), str(n)) for n in range(10**9)).problems) == document.MAX_PROBLEMS
+    assert (
+        len(doc.to_bank_error(((), str(n)) for n in range(10**9)).problems) == document.MAX_PROBLEMS
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,4 +187,4 @@ def test_plain_values_are_read_as_yaml_1_2_has_them(written: str, value: object)
     ("text", "line"), [("a: |\n  x\n", 2), ("a: >\n  x\n", 2), ("a: x\n", 1), ("a:\n  'x'\n", 2)]
 )
 def test_the_line_on_which_a_text_begins(text: str, line: int) -> None:
-    assert read(text).spots[("a",)].first_line == line
+    assert read(text).positions[("a",)].first_line == line

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, Field, ValidationError, create_model
 
-from grader.bank.faults import faults
+from grader.bank.faults import validation_errors
 from grader.kinds import registry
 from tests.bank.specs import edited, one_file, problems, said
 
@@ -139,7 +139,7 @@ def test_no_limit_of_a_key_is_told_in_words_of_the_library(
     data = {"key": value}
     with pytest.raises(ValidationError) as refused:
         model.model_validate(data)
-    ((_, sentence),) = faults(refused.value, data, model)
+    ((_, sentence),) = validation_errors(refused.value, data, model)
     assert sentence.startswith("expected ")
     assert "should" not in sentence
     assert "valid" not in sentence

@@ -68,7 +68,10 @@ def shown(folder: Path, seed: int) -> list[str]:
     spec, (one, array) = question.spec, question.spec.follow_ups
     texts = [spec.parts[0].prompt, *spec.contract, spec.answers["total"].ask, spec.checks[0].about]
     texts += [*spec.parts[0].hints, one.ask, one.answer, one.number, *one.ideas, str(array.array)]
-    texts += [question.ideas["one-byte"].said_of(), question.accepted["plain"].decode().strip()]
+    texts += [
+        question.ideas["one-byte"].feedback_for(),
+        question.accepted["plain"].decode().strip(),
+    ]
     case = read_cases(spec.cases)[0]["model"]
     return [*texts, case.about, *(str(recipe.literal) for recipe in case.inputs.values())]
 
@@ -94,7 +97,7 @@ def test_a_title_and_code_are_left_as_they_are(tmp_path: Path) -> None:
 def test_questions_with_other_numbers_are_the_same_question(tmp_path: Path) -> None:
     ones = [load([one_file(tmp_path, SPEC)], "one", seed) for seed in range(4)]
     assert len({one.digest for one in ones}) == 1
-    assert [one.numbers for one in ones] == [0, 1, 2, 0]
+    assert [one.number_set for one in ones] == [0, 1, 2, 0]
     assert len({one.starter for one in ones}) == 3
     assert not any(a.is_starter(b.starter) for a in ones[:3] for b in ones[:3] if a is not b)
     assert "numbers of seed 2" in question_markdown(ones[2])
@@ -108,7 +111,7 @@ def test_braces_are_nothing_where_nothing_is_drawn(tmp_path: Path) -> None:
     edits += ["of {wide[0]} bytes", "of 4"]
     question = load([one_file(tmp_path, edited(*edits, text=SPEC))], "one", 3)
     assert question.spec.parts[0].prompt.startswith("A model has {n:,} weights in {in}")
-    assert question.numbers == 0
+    assert question.number_set == 0
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.bank import load
-from grader.bank.repair import changes, repaired
+from grader.bank.repair import repair_changes, repaired_starter
 from grader.cases.recipe import read_cases
 from grader.model.question import Question
 from grader.model.report import Verdict
@@ -86,7 +86,10 @@ def test_a_question_carries_its_programs_as_bytes_and_where_they_come_from(tmp_p
     assert question.variants == {"adds-it": (b"\n'''You add.'''\nx + factor  # TODO\n",)}
     idea = question.ideas["adds-it"]
     assert (idea.feedback, idea.killed_by) == ("You add.", [])
-    assert (question.accepted, question.right_until) == ({"loops": b"\nright = 1\n"}, {"loops": 1})
+    assert (question.accepted, question.accepted_until_part) == (
+        {"loops": b"\nright = 1\n"},
+        {"loops": 1},
+    )
     assert question.functions == ("scale", "scale_backward")
     assert question.spec.runs == {
         "main": ["y, ctx = scale(x, factor)", "grad_x = scale_backward(grad_y, ctx)"]
@@ -125,7 +128,10 @@ def test_a_file_that_is_missing_spare_or_too_long_is_said(
 def test_a_program_in_the_spec_has_the_lines_of_the_spec(tmp_path: Path) -> None:
     question = one(tmp_path)
     assert question.spec_path == question.bank == tmp_path / "one.yaml"
-    assert question.handed_out(question.starter) == b"def gate(g, x):\n    return g * 1.0\n"
+    assert (
+        question.without_leading_blank_lines(question.starter)
+        == b"def gate(g, x):\n    return g * 1.0\n"
+    )
     assert question.driver is not None
     variants = [source for sources in question.variants.values() for source in sources]
     assert len(variants) == 4
@@ -221,7 +227,7 @@ def test_a_spec_of_parts_is_one_of_all_of_them(tmp_path: Path) -> None:
     assert [c.id for c in spec.checks] == ["mean", "nothing", "alone", "spread", "far"]
     assert [spec.part_of(c.id) for c in spec.checks] == [1, 2, 2, 3, 3]
     assert (spec.minutes, len(spec.contract)) == (9, 3)
-    assert [question.functions_of(n) for n in (1, 2, 3)] == [
+    assert [question.functions_for_part(n) for n in (1, 2, 3)] == [
         ("mean",), ("mean",), ("mean", "spread"),
     ]  # fmt: skip
     text = (PARTS / "questions" / "mean-and-spread.yaml").read_text(encoding="utf-8")
@@ -367,11 +373,11 @@ BEGUN = (
 
 def test_a_starter_may_be_the_reference_with_an_idea(tmp_path: Path) -> None:
     question = one(tmp_path, *BEGUN)
-    reference = question.handed_out(question.reference)
+    reference = question.without_leading_blank_lines(question.reference)
     assert question.starter == reference.replace(b"np.where(x > 0, g, 0.0)", b"g.copy()")
     assert question.spec.starter_holds == ["no-gate"]
-    (change,) = changes(question)
-    assert (change.why, repaired(question)) == (((1, "You ignore x."),), reference)
+    (change,) = repair_changes(question)
+    assert (change.why, repaired_starter(question)) == (((1, "You ignore x."),), reference)
     named = grade(question, question.starter, seed=1).misconceptions
     assert [one.id for one in named] == ["no-gate"]
 

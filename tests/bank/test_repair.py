@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from grader import bank
-from grader.audit.derived import hold_repair
-from grader.bank.repair import Change, changes, faults, repaired
+from grader.audit.derived import check_repair
+from grader.bank.repair import RepairChange, repair_changes, repair_errors, repaired_starter
 from grader.model.question import Question
 from grader.session import GradingSession
 
@@ -64,15 +64,17 @@ def question(starter: str, repair: str) -> Question:
 
 def test_every_change_has_its_sentences_and_the_starter_becomes_the_repair_part_by_part() -> None:
     asked = question(STARTER, REPAIR)
-    assert changes(asked) == (
-        Change(2, ("    a = 1",), ("    a = 2",), ((1, "a was too small, by one."),)),
-        Change(3, ("    b = 2",), (), ((2, "b is not used."),)),
-        Change(5, (), ("", "", "def g(x):", "    return x"), ((2, "Part 2 asks for g."),)),
+    assert repair_changes(asked) == (
+        RepairChange(2, ("    a = 1",), ("    a = 2",), ((1, "a was too small, by one."),)),
+        RepairChange(3, ("    b = 2",), (), ((2, "b is not used."),)),
+        RepairChange(5, (), ("", "", "def g(x):", "    return x"), ((2, "Part 2 asks for g."),)),
     )
-    assert not list(faults(asked))
-    assert repaired(asked, 1).decode() == STARTER.replace("a = 1", "a = 2")
-    assert repaired(asked, 2) == repaired(asked)
-    assert repaired(asked).decode().startswith("def f(x):\n    a = 2\n    return x\n\n\ndef g")
+    assert not list(repair_errors(asked))
+    assert repaired_starter(asked, 1).decode() == STARTER.replace("a = 1", "a = 2")
+    assert repaired_starter(asked, 2) == repaired_starter(asked)
+    assert (
+        repaired_starter(asked).decode().startswith("def f(x):\n    a = 2\n    return x\n\n\ndef g")
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,7 @@ def test_every_change_has_its_sentences_and_the_starter_becomes_the_repair_part_
     ],
 )
 def test_what_is_wrong_with_a_repair_is_said(starter: str, repair: str, said: str) -> None:
-    (fault,) = faults(question(starter, repair))
+    (fault,) = repair_errors(question(starter, repair))
     assert said in fault
 
 
@@ -94,7 +96,7 @@ def test_the_audit_says_of_which_part_a_repair_does_not_pass() -> None:
     asked = bank.load([SMALL], name)
     asked = replace(asked, repair=b"# why: this is still the starter\n" + asked.starter)
     with GradingSession(asked) as session:
-        *written, found = hold_repair(session, [0, 1])
+        *written, found = check_repair(session, [0, 1])
     file = f"drills/{name}/repair.py: "
     assert all(one.startswith(f"{file}expected ") for one in written)
     assert found.startswith(f"{file}the starter with the changes of part 1 is stopped: ")
@@ -105,7 +107,7 @@ def test_a_repair_that_passes_no_seed_is_said_once() -> None:
     asked = bank.load([MINI], name)
     asked = replace(asked, repair=b"# why: this is still the starter\n" + asked.starter)
     with GradingSession(asked) as session:
-        *_, found = hold_repair(session, [0, 1])
+        *_, found = check_repair(session, [0, 1])
     assert "the starter with the changes of part 1 is stopped on all 2 seeds: " in found
 
 
@@ -114,7 +116,7 @@ def test_every_question_has_a_repair_whose_changes_have_sentences(name: str) -> 
     """That it passes part by part is in its proof."""
     question = bank.load([ROOT], name)
     assert question.repair
-    assert not list(faults(question))
+    assert not list(repair_errors(question))
 
 
 def test_a_repair_that_passes_part_by_part_is_held() -> None:
@@ -122,4 +124,4 @@ def test_a_repair_that_passes_part_by_part_is_held() -> None:
     asked = replace(bank.load([SMALL], name), repair=RIGHT.encode())
     assert len(asked.spec.parts) == 3
     with GradingSession(asked) as session:
-        assert hold_repair(session, [3]) == []
+        assert check_repair(session, [3]) == []

@@ -11,12 +11,12 @@ from typing import Any, get_args
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from grader.bank.document import parse
+from grader.bank.document import parse_yaml
 from grader.cases import recipe
 from grader.cli.app import run
 from grader.kinds import registry
-from grader.kinds.schema import schema
-from grader.model.spec import Form
+from grader.kinds.schema import question_schema
+from grader.model.spec import FormName
 
 ROOT = Path(__file__).parents[2]
 SPECS = sorted((ROOT / "questions").glob("*.yaml"))
@@ -26,12 +26,12 @@ EXAMPLES = [
     for path in sorted((ROOT / folder).rglob("*.yaml"))
     if b"\nformat: 3" in b"\n" + path.read_bytes()
 ]
-VALIDATOR = Draft202012Validator(json.loads(schema()))
+VALIDATOR = Draft202012Validator(json.loads(question_schema()))
 
 
 def faults(path: Path, change: Callable[[dict[str, Any]], object] | None = None) -> list[str]:
     """What an editor underlines in a spec: in JSON every key is a text."""
-    data = parse(path.read_bytes(), path).data
+    data = parse_yaml(path.read_bytes(), path).data
     if change is not None:
         change(data)
     found = VALIDATOR.iter_errors(json.loads(json.dumps(data)))
@@ -44,7 +44,8 @@ def test_a_validator_accepts_every_question(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [*(["--form", form] for form in get_args(Form)), ["--parts", "2"], ["--one-file"]]
+    "options",
+    [*(["--form", form] for form in get_args(FormName)), ["--parts", "2"], ["--one-file"]],
 )
 def test_a_validator_accepts_every_skeleton(
     options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -119,7 +120,7 @@ def test_the_first_line_of_every_question_names_it(path: Path) -> None:
 
 
 def test_it_describes_every_key() -> None:
-    whole = json.loads(schema())
+    whole = json.loads(question_schema())
     assert len(whole["$defs"]) >= 16
     for name, part in {**whole["$defs"], "Spec": whole}.items():
         for key, found in part.get("properties", {}).items():
@@ -127,7 +128,7 @@ def test_it_describes_every_key() -> None:
 
 
 def test_an_editor_can_offer_every_generator_and_every_kind() -> None:
-    whole = json.loads(schema())
+    whole = json.loads(question_schema())
     offered = {one["required"][0] for one in whole["$defs"]["Input"]["anyOf"][1:]}
     assert offered == recipe.GENERATORS.keys()
     kinds = whole["$defs"]["Part"]["properties"]["checks"]["items"]["anyOf"][1]["oneOf"]

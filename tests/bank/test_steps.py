@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.bank.steps import StepError, parse
+from grader.bank.steps import StepError, parse_step
 from grader.model.question import Argument
 
 ARGUMENT = "expected a name, a literal or a list of these as an argument"
@@ -12,7 +12,9 @@ NO_CALL = "expected one assignment of a call"
 
 
 def test_a_step_is_read_into_its_parts() -> None:
-    step = parse(" y, ctx = forward(x, 3, [a, 2], stride=stride, mode='same', bias=None, into=[]) ")
+    step = parse_step(
+        " y, ctx = forward(x, 3, [a, 2], stride=stride, mode='same', bias=None, into=[]) "
+    )
     assert (
         step.text
         == "y, ctx = forward(x, 3, [a, 2], stride=stride, mode='same', bias=None, into=[])"
@@ -28,7 +30,7 @@ def test_a_step_is_read_into_its_parts() -> None:
         Argument(None, None, "bias"),
         Argument(None, None, "into", ()),
     )
-    assert step.reads == ("x", "a", "stride")
+    assert step.names_read == ("x", "a", "stride")
 
 
 @pytest.mark.parametrize(
@@ -43,8 +45,8 @@ def test_a_step_is_read_into_its_parts() -> None:
     ],
 )
 def test_the_forms_of_a_step(text: str, torch: bool, owner: str, unpack: bool) -> None:
-    step = parse(text, torch=torch)
-    assert (step.owner, step.backward, step.unpack) == (owner, owner == "torch", unpack)
+    step = parse_step(text, torch=torch)
+    assert (step.owner, step.is_backward, step.unpack) == (owner, owner == "torch", unpack)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +72,6 @@ def test_the_forms_of_a_step(text: str, torch: bool, owner: str, unpack: bool) -
 )  # fmt: skip
 def test_everything_else_is_refused_in_words(text: str, expected: str) -> None:
     with pytest.raises(StepError) as raised:
-        parse(text)
+        parse_step(text)
     assert str(raised.value).startswith(expected)
     assert len(str(raised.value)) < 600

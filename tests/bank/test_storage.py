@@ -142,7 +142,7 @@ def test_a_folder_behind_a_link_out_of_the_bank_is_not_read(
     path.symlink_to(os.path.relpath(moved, path.parent) if relative else moved)
     with pytest.raises(BankError, match=OUTSIDE):
         load([bank], "scaled-copy")
-    assert BankFiles(bank).names(name) == []
+    assert BankFiles(bank).file_names(name) == []
 
 
 def test_links_within_a_bank_are_followed_and_the_bank_may_be_a_link(tmp_path: Path) -> None:
@@ -159,4 +159,4 @@ def test_links_within_a_bank_are_followed_and_the_bank_may_be_a_link(tmp_path: P
     one.symlink_to("real.txt")
     assert headers([one])[0].title == "A scaled copy"
     with pytest.raises(FileNotFoundError):
-        BankFiles(one).read("../secret")
+        BankFiles(one).read_file("../secret")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.cases.draw import Array, DrawError, as_dtype, draw
+from grader.cases.draw import Array, DrawError, draw_inputs, round_to_dtype
 from grader.cases.recipe import MAX_ENTRIES, CaseRecipe, read_cases
 
 
@@ -30,7 +30,7 @@ def case(name: str = "c", /, **inputs: Any) -> CaseRecipe:
 
 def one(x: Any, seed: int = 0, **more: Any) -> Array:
     """Draw a single input."""
-    drawn = draw(case(x=x, **more), seed, no_result)["x"]
+    drawn = draw_inputs(case(x=x, **more), seed, no_result)["x"]
     assert isinstance(drawn, np.ndarray)
     return drawn
 
@@ -39,19 +39,19 @@ NORMAL = {"normal": [40]}
 
 
 def test_a_draw_depends_on_seed_case_input_and_turn_and_on_nothing_else() -> None:
-    plain = draw(case(x=NORMAL), 7, no_result)["x"]
+    plain = draw_inputs(case(x=NORMAL), 7, no_result)["x"]
     others = {
-        "seed": draw(case(x=NORMAL), 8, no_result)["x"],
-        "case": draw(case("d", x=NORMAL), 7, no_result)["x"],
-        "input": draw(case(z=NORMAL), 7, no_result)["z"],
-        "draw index": draw(case(x=NORMAL), 7, no_result, draw_index=1)["x"],
+        "seed": draw_inputs(case(x=NORMAL), 8, no_result)["x"],
+        "case": draw_inputs(case("d", x=NORMAL), 7, no_result)["x"],
+        "input": draw_inputs(case(z=NORMAL), 7, no_result)["z"],
+        "draw index": draw_inputs(case(x=NORMAL), 7, no_result, draw_index=1)["x"],
     }
     for what, other in others.items():
         assert not np.array_equal(plain, other), what
     same = [
-        draw(case(x=NORMAL), 7, no_result)["x"],
-        draw(case(w={"uniform": [3]}, x=NORMAL, z=3), 7, no_result)["x"],
-        draw(case(z=NORMAL, x=NORMAL, about="other words"), 7, no_result)["x"],
+        draw_inputs(case(x=NORMAL), 7, no_result)["x"],
+        draw_inputs(case(w={"uniform": [3]}, x=NORMAL, z=3), 7, no_result)["x"],
+        draw_inputs(case(z=NORMAL, x=NORMAL, about="other words"), 7, no_result)["x"],
     ]
     for other in same:
         assert np.array_equal(plain, other)
@@ -59,7 +59,7 @@ def test_a_draw_depends_on_seed_case_input_and_turn_and_on_nothing_else() -> Non
 
 def test_scalars_and_literals_do_not_change_with_the_seed() -> None:
     written = case(x=[[1, 2.5]], k=3, on=True, name="same", none=None)
-    drawn = draw(written, 5, no_result, draw_index=9)
+    drawn = draw_inputs(written, 5, no_result, draw_index=9)
     assert list(drawn) == ["x", "k", "on", "name", "none"]
     assert np.array_equal(drawn["x"], [[1.0, 2.5]])
     assert (drawn["k"], drawn["on"], drawn["name"], drawn["none"]) == (3, True, "same", None)
@@ -121,7 +121,7 @@ def test_modifiers_are_applied_in_their_order() -> None:
 
 
 def test_the_dtype_of_an_input_comes_before_that_of_its_case() -> None:
-    drawn = draw(
+    drawn = draw_inputs(
         case(x=[1.5], t={"array": [2], "dtype": "int32"}, b={"array": [0, 3], "dtype": "bool"},
              dtype="float32"),
         0, no_result,
@@ -138,7 +138,7 @@ def test_a_broadcast_input_repeats_its_first_entry() -> None:
 
 
 def test_like_takes_the_shape_of_an_input_however_they_are_ordered() -> None:
-    drawn = draw(
+    drawn = draw_inputs(
         case(a={"normal": "like b"}, b={"ones": "like c"}, c={"zeros": [2, 3]}), 0, no_result
     )
     assert list(drawn) == ["a", "b", "c"]
@@ -152,7 +152,9 @@ def test_like_a_result_waits_for_every_other_input() -> None:
         asked.append((name, sorted(drawn)))
         return (3, 1)
 
-    drawn = draw(case(h={"ones": "like g"}, g={"normal": "like y"}, x=[1.0], k=2), 0, shape_of)
+    drawn = draw_inputs(
+        case(h={"ones": "like g"}, g={"normal": "like y"}, x=[1.0], k=2), 0, shape_of
+    )
     assert asked == [("y", ["k", "x"])]
     assert drawn["g"].shape == drawn["h"].shape == (3, 1)
 
@@ -175,7 +177,7 @@ def test_a_case_has_no_more_entries_than_its_inputs_may_have_together() -> None:
 )
 def test_what_cannot_be_drawn_is_the_banks_fault(inputs: dict[str, Any], said: str) -> None:
     with pytest.raises(DrawError, match=said):
-        draw(case(**inputs), 0, lambda _, __: (MAX_ENTRIES, MAX_ENTRIES))
+        draw_inputs(case(**inputs), 0, lambda _, __: (MAX_ENTRIES, MAX_ENTRIES))
 
 
 BITS = hnp.arrays(np.uint32, 8, elements=st.integers(0, 2**32 - 1))
@@ -186,7 +188,7 @@ BITS = hnp.arrays(np.uint32, 8, elements=st.integers(0, 2**32 - 1))
 def test_bfloat16_rounds_as_torch_does(bits: Array) -> None:
     torch = pytest.importorskip("torch")
     values = bits.view(np.float32)
-    ours = as_dtype(values, "bfloat16")
+    ours = round_to_dtype(values, "bfloat16")
     theirs = torch.from_numpy(values.copy()).to(torch.bfloat16).to(torch.float32).numpy()
     assert np.array_equal(ours, theirs, equal_nan=True)
     known = ~np.isnan(ours)
@@ -195,7 +197,7 @@ def test_bfloat16_rounds_as_torch_does(bits: Array) -> None:
 
 def test_bfloat16_ties_go_to_the_even_neighbour() -> None:
     step = 2.0**-7
-    rounded = as_dtype(
+    rounded = round_to_dtype(
         np.array([1 + step / 2, 1 + 3 * step / 2, -1 - step / 2, 3.4e38]), "bfloat16"
     )
     assert rounded.dtype == np.float32

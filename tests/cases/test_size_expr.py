@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.cases.size_expr import AmountError, names, value
+from grader.cases.size_expr import AmountError, evaluate_amount, names_in_amount
 
 KNOWN: dict[str, Any] = {
     "x": np.zeros((2, 5), np.float32),
@@ -42,12 +42,12 @@ KNOWN: dict[str, Any] = {
     ],
 )
 def test_amounts_are_worked_out(amount: str | float, expected: float) -> None:
-    assert value(amount, KNOWN) == expected
+    assert evaluate_amount(amount, KNOWN) == expected
 
 
 def test_the_names_of_an_amount() -> None:
-    assert names("8 * y.size + x.shape[0] * k bytes") == {"x", "y", "k"}
-    assert names(3) == set()
+    assert names_in_amount("8 * y.size + x.shape[0] * k bytes") == {"x", "y", "k"}
+    assert names_in_amount(3) == set()
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_the_names_of_an_amount() -> None:
 )  # fmt: skip
 def test_anything_that_is_not_arithmetic_over_sizes_is_refused(amount: str) -> None:
     with pytest.raises(AmountError, match=r"^expected "):
-        names(amount)
+        names_in_amount(amount)
     with pytest.raises(AmountError, match=r"^expected "):
-        value(amount, KNOWN)
+        evaluate_amount(amount, KNOWN)
 
 
 @pytest.mark.parametrize(
@@ -70,14 +70,14 @@ def test_anything_that_is_not_arithmetic_over_sizes_is_refused(amount: str) -> N
 )  # fmt: skip
 def test_what_a_case_has_not_is_said(amount: str) -> None:
     with pytest.raises(AmountError):
-        value(amount, KNOWN | {"huge": 10**300})
+        evaluate_amount(amount, KNOWN | {"huge": 10**300})
 
 
 @settings(deadline=None)
 @given(st.text(st.characters(max_codepoint=0x2FF), max_size=210))
 def test_any_text_is_an_amount_or_refused(text: str) -> None:
     with contextlib.suppress(AmountError):
-        assert isinstance(value(text, KNOWN), float)
+        assert isinstance(evaluate_amount(text, KNOWN), float)
 
 
 PIECES = st.sampled_from(
@@ -90,7 +90,7 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=12).map(" ".join))
 def test_any_arrangement_of_its_pieces_is_worked_out_as_python_would_or_refused(text: str) -> None:
     try:
-        found = value(text, KNOWN)
+        found = evaluate_amount(text, KNOWN)
     except AmountError:
         return
     plain = re.sub(r"(?<![.\w])bytes$", "", text.strip()).strip()
@@ -104,4 +104,4 @@ def test_a_unit_is_said_to_be_none(amount: str, unit: str) -> None:
     with pytest.raises(
         AmountError, match=f"; {unit} is no unit here: write 60 \\* 1024 for 60 KiB"
     ):
-        names(amount)
+        names_in_amount(amount)

@@ -16,16 +16,23 @@ from typing import Any
 from grader.app.classes import ClassPlan, ClassProgress, grade_class
 from grader.app.context import Context
 from grader.classroom.hand_in import HandIns
-from grader.classroom.results import Results, key_of
-from grader.model.classroom import AssignedQuestion, Entry, Graded, HandIn, Program, Terms
+from grader.classroom.results import ClassResults, grade_key
+from grader.model.classroom import (
+    AssignedQuestion,
+    ClassEntry,
+    ClassSettings,
+    HandIn,
+    ProgramGrade,
+    SubmittedProgram,
+)
 from grader.model.report import (
     CheckResult,
+    ExceptionRecord,
     Explanation,
     Frame,
+    IdeaMatch,
     Mismatch,
-    Named,
     PartResult,
-    Raised,
     Report,
     Verdict,
 )
@@ -100,7 +107,7 @@ def graded(folder: Path, bank: Path = BANK, **plan: Any) -> list[ClassProgress]:
 
 MEAN = AssignedQuestion("mean", "A mean", "d" * 64, "/bank", (1, 2), 10)
 SUM = AssignedQuestion("sum", "A sum", "e" * 64, "/bank", (1,), 4, weight=2.5)
-TERMS = Terms(7, "strong", "1.0", (MEAN, SUM), "Class of 2026", "2026-11-20T23:59:00+01:00")
+TERMS = ClassSettings(7, "strong", "1.0", (MEAN, SUM), "Class of 2026", "2026-11-20T23:59:00+01:00")
 FEEDBACK = {
     "off-by-one": "You divide by n - 1. That is the variance's denominator.",
     "axis": "You take the mean along the wrong axis. Rows are samples.",
@@ -108,12 +115,14 @@ FEEDBACK = {
 FAIL = Verdict.FAIL
 
 
-def named(idea: str, **more: object) -> Named:
-    base = Named(idea, FEEDBACK.get(idea, ""), True, ("y",), 2, 2, ("small", "wide"), ("values",))
+def named(idea: str, **more: object) -> IdeaMatch:
+    base = IdeaMatch(
+        idea, FEEDBACK.get(idea, ""), True, ("y",), 2, 2, ("small", "wide"), ("values",)
+    )
     return replace(base, **more)  # type: ignore[arg-type]
 
 
-def report(verdict: Verdict = Verdict.PASS, *ideas: Named, **more: object) -> Report:
+def report(verdict: Verdict = Verdict.PASS, *ideas: IdeaMatch, **more: object) -> Report:
     """A report of the question `mean`, whose part 1 fails where it is no pass."""
     passed = verdict is Verdict.PASS
     worst = Mismatch("y", "small", (0,), "2.000", "1.500", "+-1e-9", 1, 1)
@@ -145,23 +154,27 @@ def entry(
     handed: str = "",
     late: bool = False,
     name: str = "",
-) -> Entry:
+) -> ClassEntry:
     """What a student handed in; `fault` is the grader's, `handed` why there is no program."""
     sha256 = "" if handed else sha256 or hashlib.sha256(repr((student, at)).encode()).hexdigest()
     file = HandIn(student, posed.id, f"{student}/{posed.id}.py", sha256, at, handed, name)
-    return Entry(posed, file, None if fault else found, fault, late)
+    return ClassEntry(posed, file, None if fault else found, fault, late)
 
 
-def write_results(folder: Path, terms: Terms, entries: Iterable[Entry]) -> Path:
+def write_results(folder: Path, terms: ClassSettings, entries: Iterable[ClassEntry]) -> Path:
     """Keep a class as `drill class grade` does."""
     entries = list(entries)
-    with Results(folder, write=terms) as results:
-        results.take((one.handed, Program(one.handed.sha256.encode())) for one in entries)
+    with ClassResults(folder, write=terms) as results:
+        results.store_hand_ins(
+            (one.hand_in, SubmittedProgram(one.hand_in.sha256.encode())) for one in entries
+        )
         for one in entries:
             if one.report is not None or one.fault:
-                program = Program(one.handed.sha256.encode())
-                key = key_of(terms, one.question, program, one.handed.student)
-                results.keep(Graded(key, one.report, one.fault), "2026-11-22T13:00:00.000+00:00")
+                program = SubmittedProgram(one.hand_in.sha256.encode())
+                key = grade_key(terms, one.question, program, one.hand_in.student)
+                results.store_grade(
+                    ProgramGrade(key, one.report, one.fault), "2026-11-22T13:00:00.000+00:00"
+                )
     return folder
 
 
@@ -179,17 +192,20 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def hostile(text: str) -> Entry:
+def hostile(text: str) -> ClassEntry:
     """An entry in which a student has written a text wherever that is possible."""
     base = report(FAIL, named("axis", exact=False), explanations=(rule(),))
-    worst, raised = base.checks[0].mismatch, Raised(text, text, (Frame(3, text, text),), text, text)
+    worst, raised = (
+        base.checks[0].mismatch,
+        ExceptionRecord(text, text, (Frame(3, text, text),), text, text),
+    )
     check = replace(
         base.checks[0], verdict=Verdict.ERROR, message=f"your f raised {text} in case small",
         raised=raised, inputs={text: text}, mismatch=worst and replace(worst, observed=text),
     )  # fmt: skip
     more = replace(base, checks=(check,), printed=f"{text}\n{text}", note=text, message=text)
     one = entry(text, replace(more, raised=raised), name=text)
-    return replace(one, handed=replace(one.handed, path=text))
+    return replace(one, hand_in=replace(one.hand_in, path=text))
 
 
 # A page of HTML, read by a parser.

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.export import export
-from grader.classroom.report import class_blocks, class_page, find, not_loaded
-from grader.classroom.results import Results
+from grader.classroom.report import class_blocks, class_findings, class_page, load_failures
+from grader.classroom.results import ClassResults
 from grader.classroom.student import feedback
-from grader.model.classroom import Entry
+from grader.model.classroom import ClassEntry
 from grader.reports.blocks import render_text
 from tests.classroom.builders import BANK, REFERENCE, Files, Page, graded, notebook, tree, zipped
 
@@ -217,9 +217,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def entries(results: Path) -> dict[tuple[str, str], Entry]:
-    with Results(results) as read:
-        return {(one.handed.student, one.question.id): one for one in read.entries()}
+def entries(results: Path) -> dict[tuple[str, str], ClassEntry]:
+    with ClassResults(results) as read:
+        return {(one.hand_in.student, one.question.id): one for one in read.counting_entries()}
 
 
 def test_there_are_49_students() -> None:
@@ -228,25 +228,25 @@ def test_there_are_49_students() -> None:
 
 @pytest.mark.parametrize("who", CLASSMATES)
 def test_each_gets_the_mark_that_a_careful_teacher_would_give(
-    entries: dict[tuple[str, str], Entry], who: str
+    entries: dict[tuple[str, str], ClassEntry], who: str
 ) -> None:
     hand, found = CLASSMATES[who], entries[who, NAME]
-    assert (found.points, found.handed.fault or found.report is not None) != (None, False)
+    assert (found.points, found.hand_in.fault or found.report is not None) != (None, False)
     assert found.points == hand.points, found.note or (found.report and found.report.message)
     assert hand.note in found.note
 
 
-def test_who_answers_all_has_all_points(entries: dict[tuple[str, str], Entry]) -> None:
+def test_who_answers_all_has_all_points(entries: dict[tuple[str, str], ClassEntry]) -> None:
     assert [entries["ann", name].points for name in (NAME, OTHER, PAPER)] == [100, 100, 100]
     assert entries["jon", PAPER].points == entries["qua", OTHER].points == 100
 
 
 def test_the_report_lists_who_did_not_load_by_cause(results: Path) -> None:
-    with Results(results) as read:
-        found = find(read.terms, read.entries())
-        page = "".join(class_page(found, read.entries(), "RESULTS"))
+    with ClassResults(results) as read:
+        found = class_findings(read.class_settings, read.counting_entries())
+        page = "".join(class_page(found, read.counting_entries(), "RESULTS"))
     text = render_text(list(class_blocks(found, "RESULTS")))
-    listed = not_loaded(found)
+    listed = load_failures(found)
     assert listed["invalid Python"] == [f"ivy ({NAME})"]
     assert listed["the file is not UTF-8 text"] == [f"ida ({NAME})"]
     assert [cause for cause in listed if "does not define centre(x, w)" in cause] != []
@@ -259,44 +259,46 @@ def test_the_report_lists_who_did_not_load_by_cause(results: Path) -> None:
 
 
 def test_a_file_with_another_name_is_graded_for_what_it_defines(
-    results: Path, entries: dict[tuple[str, str], Entry]
+    results: Path, entries: dict[tuple[str, str], ClassEntry]
 ) -> None:
     assert [entries["hal", name].points for name in (NAME, OTHER, PAPER)] == [100, 100, 100]
     assert ("sub", OTHER) not in entries  # its functions are those of one question alone
-    with Results(results) as read:
-        aside = dict(read.aside())
+    with ClassResults(results) as read:
+        aside = dict(read.unassigned_files())
     assert not {path for path in aside if path.startswith(("hal/", "sub/"))}
 
 
 def test_answers_may_be_markdown_or_have_two_suffixes(
-    entries: dict[tuple[str, str], Entry],
+    entries: dict[tuple[str, str], ClassEntry],
 ) -> None:
     assert entries["mar", PAPER].points == entries["win", PAPER].points == 100
 
 
 def test_a_file_that_fits_no_question_is_told_what_to_rename(
-    results: Path, entries: dict[tuple[str, str], Entry]
+    results: Path, entries: dict[tuple[str, str], ClassEntry]
 ) -> None:
-    assert entries["bad", PAPER].handed.fault == (
+    assert entries["bad", PAPER].hand_in.fault == (
         "no question is named in notes.txt: rename it read-time.txt"
     )
-    with Results(results) as read:
-        blocks = feedback(read.terms, [entries["bad", name] for name in (NAME, OTHER, PAPER)])
-        aside = dict(read.aside())
+    with ClassResults(results) as read:
+        blocks = feedback(
+            read.class_settings, [entries["bad", name] for name in (NAME, OTHER, PAPER)]
+        )
+        aside = dict(read.unassigned_files())
     assert "There is no answer in bad/gn.py: no question is named in gn.py" in render_text(blocks)
     assert "rename it deviations.py or ledger.py" in aside["bad/gn.py"]
 
 
 def test_notes_reach_students_and_tables(
-    results: Path, entries: dict[tuple[str, str], Entry]
+    results: Path, entries: dict[tuple[str, str], ClassEntry]
 ) -> None:
-    with Results(results) as read:
+    with ClassResults(results) as read:
         rows = {
             row["student"]: row["note"]
             for row in csv.DictReader("".join(export(read, "csv")).splitlines())
             if row["question"] == NAME
         }
-        said = render_text(feedback(read.terms, [entries["pat", NAME]]))
+        said = render_text(feedback(read.class_settings, [entries["pat", NAME]]))
         shown = "".join(export(read, "gradescope", student="pat"))
     number = len(f"{REFERENCE}\n\nimport sys\nsys.exit(0)\n".splitlines())
     note = f"file raised SystemExit at line {number} (the code called sys.exit(0)); "

@@ -15,17 +15,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.classroom.export import (
-    Cell,
-    gradescope,
-    line,
+    CsvCell,
+    csv_rows,
+    entry_line,
+    escape_formula,
+    gradescope_result,
     long_rows,
-    no_formula,
-    rows,
     wide_rows,
 )
 from grader.cli.app import run
-from grader.model.classroom import Entry
-from grader.model.report import CheckResult, Frame, Mismatch, PartResult, Raised, Report, Verdict
+from grader.model.classroom import ClassEntry
+from grader.model.report import (
+    CheckResult,
+    ExceptionRecord,
+    Frame,
+    Mismatch,
+    PartResult,
+    Report,
+    Verdict,
+)
 from tests.classroom.builders import (
     FAIL,
     MEAN,
@@ -59,7 +67,7 @@ def wrong(*checks: CheckResult) -> Report:
     )  # fmt: skip
 
 
-def everybody() -> list[Entry]:
+def everybody() -> list[ClassEntry]:
     """A class of four: one passes, one is wrong, one has no program, one no grade."""
     of_sum = report(question="sum", parts=(PartResult("1", Verdict.PASS, 4, 4),))
     return [
@@ -93,10 +101,10 @@ def assert_gradescope(found: dict[str, Any]) -> None:
     json.dumps(found, allow_nan=False)
 
 
-def result(*entries: Entry) -> dict[str, Any]:
+def result(*entries: ClassEntry) -> dict[str, Any]:
     """The result of a student on Gradescope, which is valid."""
     asked = [entries[0].question] + [SUM] * (entries[0].question == MEAN)
-    found = gradescope(asked, {one.question.id: one for one in entries})
+    found = gradescope_result(asked, {one.question.id: one for one in entries})
     assert_gradescope(found)
     return found
 
@@ -145,7 +153,9 @@ def test_nothing_hidden_is_said(hidden: str) -> None:
 
 def test_no_students_text_is_markup_or_acts_on_a_terminal() -> None:
     evil = "<script>alert(1)</script> **x** \x1b[2J\u202e"
-    raised = Raised("ValueError", evil, (Frame(3, "backward", f"raise ValueError # {evil}"),))
+    raised = ExceptionRecord(
+        "ValueError", evil, (Frame(3, "backward", f"raise ValueError # {evil}"),)
+    )
     check = replace(WRONG, verdict=Verdict.ERROR, message=f"raised ValueError: {evil}",
                     mismatch=None, raised=raised)  # fmt: skip
     said = result(entry("eve", wrong(check)))["tests"][1]["output"]
@@ -158,22 +168,22 @@ def test_no_students_text_is_markup_or_acts_on_a_terminal() -> None:
 EVIL = '=cmd|"/c calc"!A1'
 
 
-def read(table: Iterable[Sequence[Cell]]) -> list[dict[str, str]]:
+def read(table: Iterable[Sequence[CsvCell]]) -> list[dict[str, str]]:
     """What a program finds in a table."""
-    return list(csv.DictReader(io.StringIO("".join(rows(table)), newline="")))
+    return list(csv.DictReader(io.StringIO("".join(csv_rows(table)), newline="")))
 
 
 @given(st.text(alphabet=st.sampled_from("=+-@\t\r\n,;|\"' a1"), max_size=12))
 def test_no_text_is_a_formula(value: str) -> None:
-    assert str(no_formula(value)).lstrip(" ")[:1] not in {*"=+-@\t\r"} or not value.strip(" ")
+    assert str(escape_formula(value)).lstrip(" ")[:1] not in {*"=+-@\t\r"} or not value.strip(" ")
     for separator in ",;|\t":
-        pieces = str(no_formula(value)).split(separator)
+        pieces = str(escape_formula(value)).split(separator)
         assert all(piece.lstrip(" ")[:1] not in {*"=+-@"} for piece in pieces)
 
 
 def test_no_student_puts_a_formula_into_a_table() -> None:
     one = entry(EVIL, report())
-    one = replace(one, handed=replace(one.handed, name=EVIL, email=EVIL, path=EVIL))
+    one = replace(one, hand_in=replace(one.hand_in, name=EVIL, email=EVIL, path=EVIL))
     for table in (long_rows([one]), wide_rows([one], TERMS)):
         (row,) = read(table)
         assert {row["student"], row["name"], row["email"], row.get("file", f"'{EVIL}")} == {
@@ -210,14 +220,14 @@ def test_a_row_for_each_student() -> None:
 
 def test_a_line_is_the_whole_report_in_ascii() -> None:
     evil = entry("\u202eeve\x1b[2J\n", wrong())
-    said = line(evil)
+    said = entry_line(evil)
     assert said.isascii()
     assert not {"\n", "\x1b"} & {*said}
     found = json.loads(said)
-    assert found["student"] == evil.handed.student
+    assert found["student"] == evil.hand_in.student
     assert found["report"]["checks"][1]["mismatch"]["observed"] == "4.000"
     assert (found["points"], found["of"], found["verdict"]) == (6, 10, "fail")
-    unknown = json.loads(line(entry("dov", fault=FAULT)))
+    unknown = json.loads(entry_line(entry("dov", fault=FAULT)))
     assert (unknown["points"], unknown["verdict"], unknown["report"]) == (None, "not graded", None)
     assert unknown["note"] == FAULT
 
@@ -229,7 +239,7 @@ def test_a_line_is_the_whole_report_in_ascii() -> None:
 def drill(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Drill:
     """Type `drill class export` for the results of a class."""
 
-    def call(given: list[Entry], *arguments: str) -> tuple[int, str, str]:
+    def call(given: list[ClassEntry], *arguments: str) -> tuple[int, str, str]:
         results = write_results(tmp_path / "results", TERMS, given)
         return run(["class", "export", str(results), *arguments]), *capsys.readouterr()
 

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.bank.storage import read_regular
+from grader.bank.storage import read_regular_file
 from grader.classroom import hand_in
 from grader.classroom.hand_in import HandIns
-from grader.classroom.layout import LAYOUTS, student_id
-from grader.classroom.notebook import MOST_BYTES
-from grader.classroom.results import Results, key_of
-from grader.model.classroom import Program
+from grader.classroom.layout import LAYOUTS, to_student_id
+from grader.classroom.notebook import MAX_BYTES
+from grader.classroom.results import ClassResults, grade_key
+from grader.model.classroom import SubmittedProgram
 from grader.model.errors import UsageError
 from tests.classroom.builders import (
     MEAN,
@@ -136,7 +136,7 @@ def test_what_this_machine_cannot_read_is_nobodys_fault(
     def failing(path: Path, most: int) -> tuple[bytes, os.stat_result]:
         if path.parent.name == "bo":
             raise OSError(5, "Input/output error")
-        return read_regular(path, most)
+        return read_regular_file(path, most)
 
     def closed(path: Path) -> os.stat_result:
         if path.parent.name == "cem":  # it may be listed, and no more
@@ -172,9 +172,9 @@ def test_a_disk_that_fails_under_a_zip_file_is_nobodys_fault(
 
 
 def test_a_program_has_a_size(tmp_path: Path) -> None:
-    large = b"#" * (MOST_BYTES + 1)
+    large = b"#" * (MAX_BYTES + 1)
     tree(tmp_path, {"ann.py": large, "bo.py": large[1:], "cem.zip": zipped({"mean.py": large})})
-    said = f"expected at most {MOST_BYTES:,} bytes, found more"
+    said = f"expected at most {MAX_BYTES:,} bytes, found more"
     assert faults(tmp_path) == {
         "ann.py": said,
         "bo.py": "",
@@ -285,7 +285,7 @@ def test_a_backslash_in_a_name_is_no_folder_in_a_class(tmp_path: Path, layout: s
 
 
 def test_bombs_do_not_go_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(hand_in.MOST, ".zip", 200_000)
+    monkeypatch.setitem(hand_in.MAX_BYTES_BY_SUFFIX, ".zip", 200_000)
     zeros = bytes(900_000)
     large = zipped({"mean.py": "x", "noise": os.urandom(300_000)})
     nested = zipped({"mean.py": "x"})
@@ -314,16 +314,16 @@ def test_many_zip_files_of_one_student_take_no_disk(
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     monkeypatch.setattr(tempfile, "tempdir", None)
     (tmp_path / "tmp").mkdir()
-    bomb = packed(*((info(f"{n}.py"), b"#" * MOST_BYTES) for n in range(4)))
+    bomb = packed(*((info(f"{n}.py"), b"#" * MAX_BYTES) for n in range(4)))
     bombs: Files = {f"eve/{n}.zip": bomb for n in range(4)}
     tree(tmp_path / "in", {"ann/mean.zip": zipped({"mean.py": "x = 1"}), **bombs})
     with HandIns(tmp_path / "in", ["mean"]) as submissions:
         size = os.fstat(submissions._temporary.fileno()).st_size
-        assert size < MOST_BYTES
+        assert size < MAX_BYTES
         assert [*(tmp_path / "tmp").iterdir()] == []  # nothing has a name that a kill could leave
         handed = {one.path: program.main for one, program in submissions}
     assert handed["ann/mean.zip/mean.py"] == b"x = 1"
-    assert handed["eve/0.zip/0.py"] == b"#" * MOST_BYTES
+    assert handed["eve/0.zip/0.py"] == b"#" * MAX_BYTES
 
 
 def test_nothing_is_written_outside_and_nothing_is_left(
@@ -340,7 +340,7 @@ def test_nothing_is_written_outside_and_nothing_is_left(
 
 def test_a_zip_file_of_countless_files_is_refused(tmp_path: Path) -> None:
     entry = packed((info("a"), b""))
-    many = entry * (hand_in.MOST_ENTRIES + 1)
+    many = entry * (hand_in.MAX_ENTRIES + 1)
     tree(tmp_path, {"ann.zip": many})
     assert faults(tmp_path) == {"ann.zip": "its zip files hold more than 20,000 files"}
 
@@ -348,7 +348,7 @@ def test_a_zip_file_of_countless_files_is_refused(tmp_path: Path) -> None:
 def test_zip_files_in_each_other_share_what_they_may_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hand_in, "MOST_ENTRIES", 12)
+    monkeypatch.setattr(hand_in, "MAX_ENTRIES", 12)
     four = zipped({f"{number}.py": "" for number in range(4)})
     tree(tmp_path, {"ann.zip": zipped({"a.zip": four, "b.zip": four, "c.zip": four})})
     assert walked(tmp_path) == {"ann.zip/c.zip": "its zip files hold more than 12 files"} | {
@@ -398,11 +398,11 @@ def test_any_zip_file_is_read_or_refused(
     (tmp_path / "all.zip").write_bytes(content)
     with suppress(UsageError), HandIns(tmp_path / "all.zip", ASKED, name) as handed_in:
         for one, program in handed_in:
-            assert one.student == student_id(one.student) != ""
+            assert one.student == to_student_id(one.student) != ""
             assert bool(one.sha256) != bool(one.fault)
             assert one.question in ASKED
             assert not (one.fault and program.main)
-        assert "\n" not in handed_in.nobodys() or any("\n" in path for path, _ in names)
+        assert "\n" not in handed_in.describe_unassigned() or any("\n" in path for path, _ in names)
 
 
 # Notebooks.
@@ -492,13 +492,16 @@ def test_no_program_imports_another_students(tmp_path: Path) -> None:
 def test_a_file_is_one_program_whatever_it_begins_with(tmp_path: Path, forged: bytes) -> None:
     tree(tmp_path, {"ann/mean.py": forged})
     with HandIns(tmp_path, ["mean"]) as handed:
-        assert [program for _, program in handed] == [Program(forged)]
+        assert [program for _, program in handed] == [SubmittedProgram(forged)]
 
 
 def test_no_file_has_the_key_of_another_with_its_modules() -> None:
-    several = Program(b"import a", {"a": b"x = 1"})
-    alone = Program(json.dumps(several.hashes).encode())
-    keys = {key_of(TERMS, MEAN, one, "ann") for one in (several, alone, Program(b"import a"))}
+    several = SubmittedProgram(b"import a", {"a": b"x = 1"})
+    alone = SubmittedProgram(json.dumps(several.hashes).encode())
+    keys = {
+        grade_key(TERMS, MEAN, one, "ann")
+        for one in (several, alone, SubmittedProgram(b"import a"))
+    }
     assert len(keys) == 3
 
 
@@ -524,12 +527,12 @@ def test_a_bug_of_the_readers_is_one_students_and_costs_no_points(
     tree(tmp_path / "in", {"dee/mean.zip": zipped({"mean.py": "x"})})
     with HandIns(tmp_path / "in", ["mean"]) as handed:
         found = {one.student: one for one, _ in handed}
-        assert not handed.lacking
+        assert not handed.students_without_file
     assert "a bug" in found["dee"].unread
     results = tmp_path / "out"
-    with HandIns(tmp_path / "in", ["mean"]) as handed, Results(results, write=TERMS) as kept:
-        assert kept.take(handed, handed.unused) == 4
-        assert len(list(kept.waiting(MEAN))) == 2
-        entries = {one.handed.student: one for one in kept.settled()}
+    with HandIns(tmp_path / "in", ["mean"]) as handed, ClassResults(results, write=TERMS) as kept:
+        assert kept.store_hand_ins(handed, handed.unused) == 4
+        assert len(list(kept.programs_to_grade(MEAN))) == 2
+        entries = {one.hand_in.student: one for one in kept.settled_entries()}
     assert {name: one.points for name, one in entries.items()} == {"bo": None, "dee": None}
     assert all("failed to read it" in one.note for one in entries.values())

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.export import export
-from grader.classroom.report import class_page, find
-from grader.classroom.results import TABLE, Results
+from grader.classroom.report import class_findings, class_page
+from grader.classroom.results import GRADES_FILE, ClassResults
 from grader.classroom.student import write_feedback
 from tests.classroom.builders import (
     REFERENCE,
@@ -27,7 +27,7 @@ HOSTILE: dict[str, Files] = {
     "bundle": {"deviations.py": b'\0{"": "x = 1", "helper": "y = 1"}'},
     "bundle-of-lists": {"deviations.py": b'\0{"": ["x"], "a": null}'},
     "deep-bundle": {"deviations.py": b"\0{" + b"[" * 100_000},
-    "marker": {"deviations.py": "x = 1", ".drill": "[" * 9000, "class.json": "{", TABLE: "x"},
+    "marker": {"deviations.py": "x = 1", ".drill": "[" * 9000, "class.json": "{", GRADES_FILE: "x"},
     # Texts that are no programs.
     "nul": {"deviations.py": b"\0" * 5000},
     "utf-16": {"deviations.py": REFERENCE.encode("utf-16")},
@@ -85,14 +85,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     os.mkfifo(root / "pipe" / "deviations.py")
     (root / "folder" / "deviations.py").mkdir()
     done = graded(made, layout="folders", jobs=2)
-    assert len(done) == done[-1].of
+    assert len(done) == done[-1].total_files
     return made
 
 
 def test_every_other_student_is_graded(folder: Path) -> None:
-    with Results(folder / "out") as results:
-        found = {one.handed.student: one for one in results.everything()}
-        aside = [path for path, _ in results.aside()]
+    with ClassResults(folder / "out") as results:
+        found = {one.hand_in.student: one for one in results.all_entries()}
+        aside = [path for path, _ in results.unassigned_files()]
     assert {who: found[who].verdict for who in HONEST} == dict.fromkeys(HONEST, "pass")
     others = {who: one for who, one in found.items() if who not in HONEST}
     listed = {path.partition("/")[0] for path in aside}
@@ -102,16 +102,16 @@ def test_every_other_student_is_graded(folder: Path) -> None:
 
 
 def test_the_class_has_its_reports(folder: Path) -> None:
-    with Results(folder / "out") as results:
-        entries = list(results.entries())
-        page = "".join(class_page(find(results.terms, entries), entries, "out"))
+    with ClassResults(folder / "out") as results:
+        entries = list(results.counting_entries())
+        page = "".join(class_page(class_findings(results.class_settings, entries), entries, "out"))
         assert all(who in page for who in HONEST)
         written, _, _ = write_feedback(results, folder / "feedback")
-        assert written == len({one.handed.student for one in entries})
+        assert written == len({one.hand_in.student for one in entries})
         for form in ("csv", "jsonl"):
             lines = "".join(export(results, form)).splitlines()
             assert len(lines) >= len(entries)
 
 
 def test_begun_again_there_is_nothing_to_grade(folder: Path) -> None:
-    assert all(one.known for one in graded(folder, layout="folders", jobs=1))
+    assert all(one.was_known for one in graded(folder, layout="folders", jobs=1))

@@ -19,11 +19,11 @@ from grader.classroom.layout import (
     AnswerNames,
     Claim,
     Layout,
-    Pattern,
-    acts,
-    detected,
-    student_id,
-    submitters,
+    PatternLayout,
+    detect_layout,
+    has_control_characters,
+    read_submitters,
+    to_student_id,
 )
 from grader.model.errors import UsageError
 from tests.classroom.builders import Files, found, notebook, tree, whose, zipped
@@ -123,7 +123,7 @@ def test_nobody_hands_in_for_another(tmp_path: Path, path: str, student: str | N
 )  # fmt: skip
 def test_the_question_is_in_the_name(own: str, question: str) -> None:
     asked = AnswerNames(["layer-norm", "layer-norm-2", "paper"], ["paper"], ["rope", "layer"])
-    answers = [one for one, rank in asked.answers(own.split("/")) if rank[0] < UNFIT]
+    answers = [one for one, rank in asked.questions_answered(own.split("/")) if rank[0] < UNFIT]
     assert answers == [question] * bool(question)
 
 
@@ -199,7 +199,7 @@ def test_a_file_of_another_type_is_said_though_another_answer_is_right(tmp_path:
             ("dov", "mean"): "", ("dov", "paper"): "",
         }  # fmt: skip
         assert dict(handed_in.unused)["ann/paper.docx"] == "expected a .txt file, found paper.docx"
-        assert handed_in.lacking == ["ann to paper", "bo to mean", "cy to paper"]
+        assert handed_in.students_without_file == ["ann to paper", "bo to mean", "cy to paper"]
 
 
 def test_so_many_of_one_student_and_no_more(tmp_path: Path) -> None:
@@ -299,17 +299,17 @@ TWICE = "HW1_ann_attempt_2026-11-20-10-00-00_{}_bob_attempt_2026-11-20-11-00-00_
     ],
 )  # fmt: skip
 def test_a_pattern_says_the_rest(pattern: str, path: str, expected: tuple[str, ...] | None) -> None:
-    claims = Pattern(pattern, AnswerNames(["mean"])).claims(path)
+    claims = PatternLayout(pattern, AnswerNames(["mean"])).claims(path)
     seen = [(one.student, one.question, one.at or "", one.name, one.email) for one in claims]
     assert seen == ([expected] if expected else [])
 
 
 def test_a_question_with_the_text_between_in_its_name() -> None:
     path, several = "{question}-{student}.py", ["layer-norm", "layer-norm-2", "mean"]
-    (one,) = Pattern(path, AnswerNames(several[::2])).claims("layer-norm-ann-lee.py")
+    (one,) = PatternLayout(path, AnswerNames(several[::2])).claims("layer-norm-ann-lee.py")
     assert (one.student, one.question) == ("ann-lee", "layer-norm")
     # 2-ann's, or ann's
-    assert Pattern(path, AnswerNames(several)).claims("layer-norm-2-ann.py") == []
+    assert PatternLayout(path, AnswerNames(several)).claims("layer-norm-2-ann.py") == []
 
 
 @pytest.mark.parametrize("pattern", [
@@ -318,7 +318,7 @@ def test_a_question_with_the_text_between_in_its_name() -> None:
 ])  # fmt: skip
 def test_a_pattern_that_is_none_is_said(pattern: str) -> None:
     with pytest.raises(UsageError, match=r"expected the fields \{student\}, \{question\}, "):
-        Pattern(pattern, AnswerNames(["mean"]))
+        PatternLayout(pattern, AnswerNames(["mean"]))
 
 
 METADATA = """\
@@ -388,7 +388,7 @@ def test_a_number_that_two_have_tells_nobody_apart(sids: tuple[str, ...], ids: l
         f"submission_{n}:\n  :submitters:\n  - :sid: {sid}\n    :email: {n}@x\n"
         for n, sid in enumerate(sids)
     )
-    known = submitters(text.encode()).values()
+    known = read_submitters(text.encode()).values()
     assert [person.student for people in known for person in people] == ids
 
 
@@ -403,10 +403,10 @@ def test_what_is_nobodys_is_counted_and_named(tmp_path: Path) -> None:
     with HandIns(tmp_path, ["mean"]) as handed_in:
         assert len(list(handed_in)) == 2
         assert len(handed_in.unused) == 9
-        assert handed_in.nobodys().startswith(
+        assert handed_in.describe_unassigned().startswith(
             "9 files not taken for an answer: ann/0.py (another file is"
         )
-        assert handed_in.nobodys().endswith(" and 4 more")
+        assert handed_in.describe_unassigned().endswith(" and 4 more")
 
 
 # Whatever is handed in: nothing raises, and nobody gets another one's answer.
@@ -428,8 +428,8 @@ def fits(place: Claim, path: str) -> bool:
     said = place.student.removeprefix("anon_").rpartition("_")[0] or place.student
     return (
         place.question in ASKED
-        and place.student == student_id(place.student) != ""
-        and not acts(place.student)
+        and place.student == to_student_id(place.student) != ""
+        and not has_control_characters(place.student)
         and "/" not in place.student
         and place.student not in {".", ".."}
         and said in plain
@@ -439,10 +439,10 @@ def fits(place: Claim, path: str) -> bool:
 @given(PATHS, PATHS)
 def test_any_path_is_somebodys_within_the_rules_or_nobodys(path: str, text: str) -> None:
     asked = AnswerNames(ASKED)
-    ways: list[Layout | Pattern] = [Layout(name, asked) for name in LAYOUTS]
+    ways: list[Layout | PatternLayout] = [Layout(name, asked) for name in LAYOUTS]
     for pattern in ("{student}/{question}.py", "{student}_{_}/{question}", "{student}" + text):
         with suppress(UsageError):
-            ways.append(Pattern(pattern, asked))
+            ways.append(PatternLayout(pattern, asked))
     assert all(fits(place, path) for way in ways for place in way.claims(path))
 
 
@@ -461,9 +461,9 @@ def test_what_a_student_chooses_does_not_change_whose_it_is(one: str, two: str) 
 @given(st.lists(PATHS, max_size=6), st.sampled_from(["", *LAYOUTS]))
 def test_any_class_has_a_layout_or_is_refused(paths: list[str], name: str) -> None:
     with suppress(UsageError):
-        found = detected(paths, AnswerNames(ASKED), name)
+        found = detect_layout(paths, AnswerNames(ASKED), name)
         assert found.name in LAYOUTS
-        assert "/" not in found.around
+        assert "/" not in found.base_folder
 
 
 @given(st.lists(st.sampled_from(
@@ -472,5 +472,5 @@ def test_any_class_has_a_layout_or_is_refused(paths: list[str], name: str) -> No
 ) | st.text(max_size=12)))  # fmt: skip
 def test_any_metadata_is_read(lines: list[str]) -> None:
     with suppress(UsageError):
-        for people in submitters("\n".join(lines).encode("utf-8", "replace")).values():
+        for people in read_submitters("\n".join(lines).encode("utf-8", "replace")).values():
             assert all(person.student for person in people)

@@ -11,18 +11,18 @@ import pytest
 
 from grader.classroom.export import export
 from grader.classroom.overrides import OVERRIDES
-from grader.classroom.report import class_blocks, class_page, find
-from grader.classroom.results import Results
+from grader.classroom.report import class_blocks, class_findings, class_page
+from grader.classroom.results import ClassResults
 from grader.classroom.student import feedback
 from grader.cli import app
-from grader.model.classroom import Entry, Late, Terms
+from grader.model.classroom import ClassEntry, ClassSettings, LatePolicy
 from grader.model.errors import UsageError
 from grader.model.report import PartResult, Report, Verdict
 from grader.reports.blocks import render_text
 from tests.classroom.builders import SUM, TERMS, entry, report, write_results
 
 # The deadline is 2026-11-20T23:59:00+01:00, which is 22:59 UTC.
-LATE = replace(TERMS, late=Late(10, 3, {"ann": 2, "bo": "2026-11-27T12:00:00+02:00"}))
+LATE = replace(TERMS, late=LatePolicy(10, 3, {"ann": 2, "bo": "2026-11-27T12:00:00+02:00"}))
 
 
 def of(points: int) -> Report:
@@ -31,7 +31,9 @@ def of(points: int) -> Report:
     return replace(report(verdict), parts=(PartResult("1", verdict, points, 10),))
 
 
-def kept(folder: Path, terms: Terms, *entries: Entry, overrides: str | bytes | None = None) -> Path:
+def kept(
+    folder: Path, terms: ClassSettings, *entries: ClassEntry, overrides: str | bytes | None = None
+) -> Path:
     """Results with grades, and points by hand."""
     write_results(folder, terms, entries)
     if overrides is not None:
@@ -40,18 +42,18 @@ def kept(folder: Path, terms: Terms, *entries: Entry, overrides: str | bytes | N
     return folder
 
 
-def counting(folder: Path) -> list[Entry]:
+def counting(folder: Path) -> list[ClassEntry]:
     """What counts."""
-    with Results(folder) as results:
-        return list(results.entries())
+    with ClassResults(folder) as results:
+        return list(results.counting_entries())
 
 
 def test_who_handed_in_nothing_has_points_by_hand_where_the_note_says_so(tmp_path: Path) -> None:
     given = "student,question,points,note\nzoe,mean,7,Nothing handed in: by e-mail\n"
     kept(tmp_path, TERMS, entry("ann", of(10)), overrides=given)
-    found = {one.handed.student: (one.points, one.verdict) for one in counting(tmp_path)}
+    found = {one.hand_in.student: (one.points, one.verdict) for one in counting(tmp_path)}
     assert found == {"ann": (10, "pass"), "zoe": (7, "by hand")}
-    with Results(tmp_path) as results:
+    with ClassResults(tmp_path) as results:
         (line,) = map(json.loads, export(results, "jsonl", student="zoe"))
         assert (line["by_hand"], line["note"]) == (
             True, "points by hand: Nothing handed in: by e-mail"
@@ -82,7 +84,7 @@ def test_each_day_begun_costs_its_share(
     tmp_path: Path, student: str, at: str, points: int, late: bool
 ) -> None:
     (one,) = counting(kept(tmp_path, LATE, entry(student, of(10), at=at)))
-    assert (one.points, one.late, one.earned) == (points, late, 10)
+    assert (one.points, one.late, one.earned_points) == (points, late, 10)
     (same,) = counting(kept(tmp_path / "no policy", TERMS, entry(student, of(10), at=at)))
     assert same.points == 10
 
@@ -90,7 +92,7 @@ def test_each_day_begun_costs_its_share(
 def test_what_is_left_is_rounded_up_and_said(tmp_path: Path) -> None:
     (one,) = counting(kept(tmp_path, LATE, entry("cy", of(5), at="2026-11-22T00:00:00+00:00")))
     assert (one.points, one.note) == (4, "2 days late: 20 % less of 5 points")
-    terms = replace(LATE, late=Late(10, 3))
+    terms = replace(LATE, late=LatePolicy(10, 3))
     folder = kept(tmp_path / "none", terms, entry("cy", of(9), at="2026-11-30T00:00:00+00:00"))
     assert counting(folder)[0].note == "10 days late: nothing is left of 9 points"
 
@@ -102,20 +104,20 @@ def test_of_several_files_the_last_counts_or_the_best_after_its_penalty(tmp_path
         entry("cy", of(10), at="2026-11-30T12:00:00+00:00"),  # too late to count
     ]
     for number, one in enumerate(files):
-        files[number] = replace(one, handed=replace(one.handed, path=f"cy/{number}.py"))
+        files[number] = replace(one, hand_in=replace(one.hand_in, path=f"cy/{number}.py"))
     for counts, at in (("last", "1"), ("best", "1")):
         (one,) = counting(kept(tmp_path / counts, replace(LATE, counts=counts), *files))
-        assert (one.handed.path, one.points) == (f"cy/{at}.py", 8)
-    harsh = replace(LATE, late=Late(50, 3), counts="best")
+        assert (one.hand_in.path, one.points) == (f"cy/{at}.py", 8)
+    harsh = replace(LATE, late=LatePolicy(50, 3), counts="best")
     (one,) = counting(kept(tmp_path / "harsh", harsh, *files))
-    assert (one.handed.path, one.points) == ("cy/0.py", 8)
+    assert (one.hand_in.path, one.points) == ("cy/0.py", 8)
 
 
 def test_an_extension_is_stronger_than_what_a_platform_says(tmp_path: Path) -> None:
     at = {"ann": "2026-11-20T23:30:00+00:00", "cy": "2026-11-20T23:30:00+00:00", "di": ""}
     said = [entry(name, of(10), at=time) for name, time in at.items()]
-    said = [replace(one, handed=replace(one.handed, late=True)) for one in said]
-    found = {one.handed.student: one for one in counting(kept(tmp_path, LATE, *said))}
+    said = [replace(one, hand_in=replace(one.hand_in, late=True)) for one in said]
+    found = {one.hand_in.student: one for one in counting(kept(tmp_path, LATE, *said))}
     assert {name: (one.points, one.late) for name, one in found.items()} == {
         "ann": (10, False), "cy": (9, True), "di": (10, True),
     }  # fmt: skip
@@ -127,15 +129,15 @@ GIVEN = "student,question,points,note\nann,mean,7,said it well\ncy,sum,3,on pape
 def test_points_by_hand_reach_everything_that_is_written(tmp_path: Path) -> None:
     late = entry("cy", of(10), at="2026-11-22T00:00:00+00:00", name="Cy Twombly")
     folder = kept(tmp_path, LATE, entry("ann", of(5)), late, overrides=GIVEN)
-    with Results(folder) as results:
-        entries = list(results.entries())
-        found = find(results.terms, entries)
+    with ClassResults(folder) as results:
+        entries = list(results.counting_entries())
+        found = class_findings(results.class_settings, entries)
         csv = "".join(export(results, "csv")).splitlines()
         wide = "".join(export(results, "csv", wide=True)).splitlines()
         lines = [json.loads(line) for line in "".join(export(results, "jsonl")).splitlines()]
         tests: Any = json.loads("".join(export(results, "gradescope", student="cy")))
         page = "".join(class_page(found, entries, str(folder)))
-    assert [(one.handed.student, one.question.id, one.points) for one in entries] == [
+    assert [(one.hand_in.student, one.question.id, one.points) for one in entries] == [
         ("ann", "mean", 7), ("cy", "mean", 8), ("cy", "sum", 3),
     ]  # fmt: skip
     shown = render_text(tuple(class_blocks(found, str(folder))))

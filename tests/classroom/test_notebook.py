@@ -8,20 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.classroom.notebook import code_of
+from grader.classroom.notebook import notebook_code
 from grader.model.errors import UsageError
-from grader.sandbox.cells import first_lines
+from grader.sandbox.cells import cell_starts
 from tests.classroom.builders import notebook
 
 
 def text_of(*cells: str) -> str:
     """Return the program of a notebook without the lines that name its cells."""
-    return re.sub("(?m)^# (?:---- cell|The cells) .*\n", "", code_of(notebook(*cells)).decode())
+    return re.sub(
+        "(?m)^# (?:---- cell|The cells) .*\n", "", notebook_code(notebook(*cells)).decode()
+    )
 
 
 def test_each_cell_is_below_a_line_with_its_number() -> None:
     book = notebook("import numpy\nx = 1", "", "\ny = 2\n\n")
-    assert code_of(book).decode() == (
+    assert notebook_code(book).decode() == (
         "# The cells of a notebook.\n"
         "# ---- cell 1 ----\nimport numpy\nx = 1\n\n"
         "# ---- cell 2 ----\n\n\n"
@@ -30,9 +32,9 @@ def test_each_cell_is_below_a_line_with_its_number() -> None:
 
 
 def test_a_notebook_says_whether_cells_that_raise_are_passed_over() -> None:
-    first, _, rest = code_of(notebook("x = 1"), skip=True).partition(b"\n")
+    first, _, rest = notebook_code(notebook("x = 1"), skip=True).partition(b"\n")
     assert first == b"# The cells of a notebook. Those that raise are passed over."
-    assert rest == code_of(notebook("x = 1")).partition(b"\n")[2]
+    assert rest == notebook_code(notebook("x = 1")).partition(b"\n")[2]
 
 
 def test_what_is_no_code_is_left_out() -> None:
@@ -41,7 +43,7 @@ def test_what_is_no_code_is_left_out() -> None:
     ]
     code = {"cell_type": "code", "source": "x = 1\r\ny = 2\r", "outputs": [{"text": "x"}]}
     book = notebook(cells=[others[0], code, others[1]])
-    assert code_of(b"\xef\xbb\xbf" + book).endswith(b"\n# ---- cell 1 ----\nx = 1\ny = 2\n")
+    assert notebook_code(b"\xef\xbb\xbf" + book).endswith(b"\n# ---- cell 1 ----\nx = 1\ny = 2\n")
 
 
 @pytest.mark.parametrize(
@@ -97,20 +99,20 @@ def test_lines_of_ipython_become_comments(cell: str, expected: str | None) -> No
 )  # fmt: skip
 def test_what_is_no_notebook_is_said(content: bytes, said: str) -> None:
     with pytest.raises(UsageError) as error:
-        code_of(content)
+        notebook_code(content)
     assert said in error.value.message
     assert "\n" not in error.value.message
 
 
 def test_half_a_character_is_no_crash() -> None:
     book = b'{"nbformat":4,"cells":[{"cell_type":"code","source":"\\ud800"}]}'
-    assert code_of(book).endswith(b"\n?\n")
+    assert notebook_code(book).endswith(b"\n?\n")
 
 
 @given(st.lists(st.text(st.sampled_from("%!?\\\n'\"()#= x"), max_size=40), min_size=1, max_size=4))
 def test_every_line_keeps_its_place(sources: list[str]) -> None:
-    program = code_of(notebook(*sources, "last = 1"))
+    program = notebook_code(notebook(*sources, "last = 1"))
     lines = program.decode().split("\n")[:-1]
-    for source, first in zip([*sources, "last = 1"], first_lines(program), strict=True):
+    for source, first in zip([*sources, "last = 1"], cell_starts(program), strict=True):
         for number, line in enumerate(source.rstrip("\n").split("\n"), first):
             assert lines[number].endswith((line, line.lstrip()))

@@ -14,18 +14,18 @@ import pytest
 from grader.app.classes import report_class
 from grader.classroom.report import (
     FINDER,
+    AnswerStatus,
     ClassFindings,
-    Standing,
-    Student,
     StudentResult,
+    StudentSummary,
     class_blocks,
+    class_findings,
     class_page,
-    find,
-    summary,
-    to_talk_to,
+    class_summary,
+    students_to_talk_to,
 )
 from grader.cli import app
-from grader.model.classroom import Entry
+from grader.model.classroom import ClassEntry
 from grader.model.errors import UsageError
 from grader.model.report import Explanation, Report, Verdict
 from grader.reports.blocks import render_text
@@ -46,8 +46,8 @@ from tests.classroom.builders import (
 )
 
 
-def found(*entries: Entry) -> ClassFindings:
-    return find(replace(TERMS, questions=(MEAN,)), entries)
+def found(*entries: ClassEntry) -> ClassFindings:
+    return class_findings(replace(TERMS, questions=(MEAN,)), entries)
 
 
 def unanswered() -> Report:
@@ -59,20 +59,20 @@ def unanswered() -> Report:
 @pytest.mark.parametrize(
     ("given", "stands"),
     [
-        (entry("a", report()), Standing.PASSED),
-        (entry("a", report(FAIL, named("axis"))), Standing.IDEA),
-        (entry("a", report(FAIL, named("axis", exact=False))), Standing.UNEXPLAINED),
-        (entry("a", report(FAIL, explanations=(rule(),))), Standing.EXPLAINED),
-        (entry("a", report(FAIL)), Standing.UNEXPLAINED),
-        (entry("a", report(Verdict.ERROR)), Standing.STOPPED),
-        (entry("a", unanswered()), Standing.UNANSWERED),
-        (entry("a", report(FAIL, named("axis"), unchanged=True)), Standing.STARTER),
-        (entry("a", handed="it is a link"), Standing.NO_ANSWER),
-        (entry("a", report(Verdict.INVALID), fault="no memory"), Standing.NOT_GRADED),
-        (entry("a"), Standing.NOT_GRADED),
+        (entry("a", report()), AnswerStatus.PASSED),
+        (entry("a", report(FAIL, named("axis"))), AnswerStatus.IDEA),
+        (entry("a", report(FAIL, named("axis", exact=False))), AnswerStatus.UNEXPLAINED),
+        (entry("a", report(FAIL, explanations=(rule(),))), AnswerStatus.EXPLAINED),
+        (entry("a", report(FAIL)), AnswerStatus.UNEXPLAINED),
+        (entry("a", report(Verdict.ERROR)), AnswerStatus.STOPPED),
+        (entry("a", unanswered()), AnswerStatus.UNANSWERED),
+        (entry("a", report(FAIL, named("axis"), unchanged=True)), AnswerStatus.STARTER),
+        (entry("a", handed="it is a link"), AnswerStatus.NO_ANSWER),
+        (entry("a", report(Verdict.INVALID), fault="no memory"), AnswerStatus.NOT_GRADED),
+        (entry("a"), AnswerStatus.NOT_GRADED),
     ],
 )
-def test_everybody_stands_somewhere(given: Entry, stands: Standing) -> None:
+def test_everybody_stands_somewhere(given: ClassEntry, stands: AnswerStatus) -> None:
     of = found(given)
     assert of.students[0].results[0].standing is stands
     assert {one: count for one, count in of.questions[0].standings.items() if count} == {stands: 1}
@@ -91,23 +91,23 @@ def test_points_are_weighted_and_a_fault_of_the_grader_is_no_zero() -> None:
         entry("ben", report(FAIL)), entry("ben", fault="the disk is full", posed=SUM),
         entry("cem", report(), late=True),
     ]  # fmt: skip
-    of = find(TERMS, given)
+    of = class_findings(TERMS, given)
     ada, ben, cem = of.students
     assert of.of == 10 + 2.5 * 4
     assert ada.points == 10 + 2.5 * 10
     assert (ben.points, ben.so_far, ben.results[1].points) == (None, 0, None)
     assert ben.results[1].note == "the disk is full"
     assert (cem.points, cem.results[0].late, cem.results[1].standing) == (
-        10, True, Standing.MISSING,
+        10, True, AnswerStatus.MISSING,
     )  # fmt: skip
     # Who is not graded throughout counts in no average.
-    assert summary(of) == (
+    assert class_summary(of) == (
         "3 students, 1 passed all questions, mean 22.5 and median 22.5 of 20 points. In no "
         "average, because something is not graded yet: 1 student."
     )
-    assert of.questions[1].standings[Standing.MISSING] == 1
+    assert of.questions[1].standings[AnswerStatus.MISSING] == 1
     tenth = replace(TERMS, questions=(replace(MEAN, weight=0.1), replace(SUM, weight=0.2, of=10)))
-    whole = find(tenth, given[:2])  # weights add up without noise
+    whole = class_findings(tenth, given[:2])  # weights add up without noise
     assert (whole.of, whole.students[0].points, whole.scores["100 %"]) == (3, 3, 1)
 
 
@@ -149,16 +149,16 @@ def test_equal_answers_are_together_the_most_first() -> None:
 # How it is shown.
 
 
-def hostile_class() -> list[Entry]:
+def hostile_class() -> list[ClassEntry]:
     given = [
         one
         for text in HOSTILE
         for one in (hostile(text), entry(f"{text}2", handed=text), entry(f"{text}3", fault=text))
     ]
-    return sorted(given, key=lambda one: one.handed.student)
+    return sorted(given, key=lambda one: one.hand_in.student)
 
 
-def ordinary() -> list[Entry]:
+def ordinary() -> list[ClassEntry]:
     return [
         entry("ada", report(), name="Ada L."),
         entry("ben", report(FAIL, named("axis")), at="2026-11-20T23:30:00+00:00"),
@@ -179,8 +179,8 @@ def results(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("entries", [ordinary(), hostile_class(), []])
-def test_a_page_is_well_formed_and_nothing_on_it_acts(entries: list[Entry]) -> None:
-    content = "".join(class_page(find(TERMS, entries), entries, "RESULTS"))
+def test_a_page_is_well_formed_and_nothing_on_it_acts(entries: list[ClassEntry]) -> None:
+    content = "".join(class_page(class_findings(TERMS, entries), entries, "RESULTS"))
     page = Page.of(content)
     assert page.wrong == page.open == []
     assert page.tags.keys() & {"link", "img", "iframe", "object", "form", "base"} == set()
@@ -192,7 +192,7 @@ def test_a_page_is_well_formed_and_nothing_on_it_acts(entries: list[Entry]) -> N
     }
     assert PRODUCT not in page.text
     content.encode()
-    students = {one.handed.student for one in entries}
+    students = {one.hand_in.student for one in entries}
     assert content.count("<details data-id=") == len(students)
 
 
@@ -262,7 +262,7 @@ def words_of(page: str) -> dict[str, list[str]]:
 def test_a_student_is_found_by_name_verdict_idea_and_lateness() -> None:
     held = entry("s1", report(FAIL, named("axis")), name="Ada Love", late=True)
     entries = [held, entry("s2", report(Verdict.PASS))]
-    content = "".join(class_page(find(TERMS, entries), entries, "RESULTS"))
+    content = "".join(class_page(class_findings(TERMS, entries), entries, "RESULTS"))
     found = words_of(content)
     question = held.question.id
     assert {"s1", "(Ada", "Love)"} <= {*found["s1"]}
@@ -276,59 +276,59 @@ def test_a_student_is_found_by_name_verdict_idea_and_lateness() -> None:
     assert '<p id="find" hidden>' in content
 
 
-def student(name: str, *standings: Standing, points: float | None = 10) -> Student:
+def student(name: str, *standings: AnswerStatus, points: float | None = 10) -> StudentSummary:
     results = tuple(StudentResult(f"q{number}", one, 0) for number, one in enumerate(standings, 1))
-    return Student(name, results, points, points or 0)
+    return StudentSummary(name, results, points, points or 0)
 
 
 @pytest.mark.parametrize(
     ("one", "why"),
     [
-        (student("a", Standing.PASSED, Standing.PASSED), ""),
-        (student("a", Standing.PASSED, Standing.IDEA), ""),
-        (student("a", Standing.IDEA), ""),  # one question, of which the page says the idea
-        (student("a", Standing.IDEA, Standing.STOPPED, points=9), "passed none of 2 questions"),
-        (student("a", Standing.STARTER, Standing.NO_ANSWER, points=9),
+        (student("a", AnswerStatus.PASSED, AnswerStatus.PASSED), ""),
+        (student("a", AnswerStatus.PASSED, AnswerStatus.IDEA), ""),
+        (student("a", AnswerStatus.IDEA), ""),  # one question, of which the page says the idea
+        (student("a", AnswerStatus.IDEA, AnswerStatus.STOPPED, points=9), "passed none of 2 questions"),
+        (student("a", AnswerStatus.STARTER, AnswerStatus.NO_ANSWER, points=9),
          "passed none of 2 questions; what was handed in holds no answer (q2); the starter was "
          "handed in as it was (q1)"),
-        (student("a", Standing.UNANSWERED, Standing.PASSED), ""),
-        (student("a", Standing.IDEA, Standing.STOPPED, points=10), ""),  # in parts, as others
-        (student("a", Standing.NOT_GRADED, Standing.IDEA, points=None), ""),  # our fault
-        (student("a", Standing.MISSING, Standing.PASSED), ""),
-        (student("a", Standing.NO_ANSWER), "what was handed in holds no answer"),
-        (student("a", Standing.PASSED, Standing.STARTER),
+        (student("a", AnswerStatus.UNANSWERED, AnswerStatus.PASSED), ""),
+        (student("a", AnswerStatus.IDEA, AnswerStatus.STOPPED, points=10), ""),  # in parts, as others
+        (student("a", AnswerStatus.NOT_GRADED, AnswerStatus.IDEA, points=None), ""),  # our fault
+        (student("a", AnswerStatus.MISSING, AnswerStatus.PASSED), ""),
+        (student("a", AnswerStatus.NO_ANSWER), "what was handed in holds no answer"),
+        (student("a", AnswerStatus.PASSED, AnswerStatus.STARTER),
          "the starter was handed in as it was (q2)"),
-        (student("a", Standing.UNEXPLAINED, Standing.PASSED),
+        (student("a", AnswerStatus.UNEXPLAINED, AnswerStatus.PASSED),
          "wrong in a way that no listed idea explains (q1)"),
-        (student("a", Standing.PASSED, points=4), ""),  # only late
-        (student("a", Standing.IDEA, points=4), "4 points, less than half of the median"),
-        (student("a", Standing.PASSED, points=5), ""),
-        (student("a", Standing.NO_ANSWER, points=1),
+        (student("a", AnswerStatus.PASSED, points=4), ""),  # only late
+        (student("a", AnswerStatus.IDEA, points=4), "4 points, less than half of the median"),
+        (student("a", AnswerStatus.PASSED, points=5), ""),
+        (student("a", AnswerStatus.NO_ANSWER, points=1),
          "1 points, less than half of the median; what was handed in holds no answer"),
     ],
 )  # fmt: skip
-def test_a_reason_to_talk_is_said(one: Student, why: str) -> None:
-    found = replace(find(TERMS, []), students=(one,), median=10.0)
-    assert [reason for _, reason in to_talk_to(found)] == [why] * bool(why)
+def test_a_reason_to_talk_is_said(one: StudentSummary, why: str) -> None:
+    found = replace(class_findings(TERMS, []), students=(one,), median=10.0)
+    assert [reason for _, reason in students_to_talk_to(found)] == [why] * bool(why)
 
 
 def test_a_line_that_was_not_read_is_a_reason_to_talk() -> None:
     lost = entry("ada", report(FAIL, unread=("line 3 could not be read: x",)))
-    ((one, why),) = to_talk_to(found(lost))
+    ((one, why),) = students_to_talk_to(found(lost))
     assert one.results[0].unread
     assert why.startswith("lines of the answers could not be read")
 
 
 def test_a_file_that_did_not_load_is_a_reason_to_talk() -> None:
     ruined = report(FAIL, checks=(), message="the file is not UTF-8 text: 0xff")
-    ((one, why),) = to_talk_to(found(entry("ada", ruined)))
+    ((one, why),) = students_to_talk_to(found(entry("ada", ruined)))
     assert one.results[0].cause == "the file is not UTF-8 text"
     assert why.startswith("a file did not load")
 
 
 def test_files_that_are_no_answer_are_all_listed() -> None:
     aside = tuple((f"ada/{n}\x1b.py", "a link") for n in range(40))
-    text = render_text(tuple(class_blocks(replace(find(TERMS, []), aside=aside), "R")))
+    text = render_text(tuple(class_blocks(replace(class_findings(TERMS, []), aside=aside), "R")))
     assert text.count("a link") == 40
     assert "ada/39\\x1b.py: a link" in text
 
@@ -339,13 +339,15 @@ def test_students_come_in_the_order_of_their_names_whatever_their_case() -> None
 
 
 def test_at_most_ten_are_listed_the_most_urgent_first() -> None:
-    many = [student(f"s{n:02}", Standing.STARTER, points=20 - n) for n in range(20)]
-    lost = student("lost", Standing.IDEA, Standing.IDEA, points=9)
-    found = replace(find(TERMS, []), students=(*many, lost), median=10.0)
-    listed = [one.id for one, _ in to_talk_to(found)]
+    many = [student(f"s{n:02}", AnswerStatus.STARTER, points=20 - n) for n in range(20)]
+    lost = student("lost", AnswerStatus.IDEA, AnswerStatus.IDEA, points=9)
+    found = replace(class_findings(TERMS, []), students=(*many, lost), median=10.0)
+    listed = [one.id for one, _ in students_to_talk_to(found)]
     assert listed[0] == "lost"
     assert listed[1:4] == ["s19", "s18", "s17"]
     assert len(listed) == 10
     text = render_text(tuple(class_blocks(found, "RESULTS")))
     assert "Students to talk to" in text
-    assert "Students to talk to" not in render_text(tuple(class_blocks(find(TERMS, []), "R")))
+    assert "Students to talk to" not in render_text(
+        tuple(class_blocks(class_findings(TERMS, []), "R"))
+    )

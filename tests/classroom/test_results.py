@@ -13,57 +13,59 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank.storage import write_whole
-from grader.classroom.results import TABLE, TERMS, Results, key_of
-from grader.model.classroom import Entry, Graded, HandIn, Program, Terms
+from grader.bank.storage import write_atomically
+from grader.classroom.results import GRADES_FILE, SETTINGS_FILE, ClassResults, grade_key
+from grader.model.classroom import ClassEntry, ClassSettings, HandIn, ProgramGrade, SubmittedProgram
 from grader.model.errors import UsageError
 from grader.model.report import (
     Bar,
     Bars,
     Breakdown,
+    BreakdownRow,
     Curve,
+    ExceptionRecord,
     Exhibit,
     Grids,
     Panel,
     PartResult,
-    Raised,
-    Row,
     Verdict,
 )
 from tests.classroom.builders import TERMS as CLASS
 from tests.classroom.builders import entry, named, report, write_results
 
 MEAN = CLASS.questions[0]
-SAME = Program(b"same")
+SAME = SubmittedProgram(b"same")
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
-def hand_ins(*students: str, program: str = "") -> list[tuple[HandIn, Program]]:
+def hand_ins(*students: str, program: str = "") -> list[tuple[HandIn, SubmittedProgram]]:
     """Files of some students, each with a program of its own unless one is given."""
-    programs = {one: Program((program or one).encode()) for one in students}
+    programs = {one: SubmittedProgram((program or one).encode()) for one in students}
     return [(HandIn(one, "mean", f"{one}.py", p.sha256), p) for one, p in programs.items()]
 
 
-def entries(folder: Path) -> list[Entry]:
+def entries(folder: Path) -> list[ClassEntry]:
     """What counts."""
-    with Results(folder) as results:
-        return list(results.entries())
+    with ClassResults(folder) as results:
+        return list(results.counting_entries())
 
 
 def test_an_empty_file_waits_to_be_graded_as_one(tmp_path: Path) -> None:
-    with Results(tmp_path, write=CLASS) as results:
-        results.take([(HandIn("Ada", "mean", "Ada.py", "e" * 64), Program())])
-        assert [program for _, program, _ in results.waiting(MEAN)] == [Program()]
+    with ClassResults(tmp_path, write=CLASS) as results:
+        results.store_hand_ins([(HandIn("Ada", "mean", "Ada.py", "e" * 64), SubmittedProgram())])
+        assert [program for _, program, _ in results.programs_to_grade(MEAN)] == [
+            SubmittedProgram()
+        ]
 
 
 def test_a_report_comes_back_as_it_was(tmp_path: Path) -> None:
     exhibits: list[Exhibit] = [
         Grids((Panel("x", (("1", "2"),), frozenset({(0, 1)}), note="plane"),)),
-        Breakdown((Row("weights", "14 GB", "28 GB", "half"),)),
+        Breakdown((BreakdownRow("weights", "14 GB", "28 GB", "half"),)),
         Bars((Bar("yours", float("inf"), "64 B"),), ("an array",)),
         Curve((1.0, float("nan")), (1.0, 0.5)),
     ]
-    base = report(Verdict.FAIL, named("axis"), raised=Raised("ValueError", "no"))
+    base = report(Verdict.FAIL, named("axis"), raised=ExceptionRecord("ValueError", "no"))
     check = replace(base.checks[0], figures={"bytes": 3.0})
     full = replace(base, checks=tuple(replace(check, exhibit=one) for one in exhibits))
     write_results(tmp_path, CLASS, [entry("ada", full)])
@@ -72,66 +74,77 @@ def test_a_report_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_copies_are_graded_once_and_known_ones_not_at_all(tmp_path: Path) -> None:
-    with Results(tmp_path, write=CLASS) as results:
-        assert results.take([*hand_ins("a", "b", "c", program="same"), *hand_ins("d")]) == 4
-        waiting = list(results.waiting(MEAN))
-        assert [program for _, program, _ in waiting] == [Program(b"same"), Program(b"d")]
-        results.keep(Graded(waiting[0][0], report()), "now")
-        assert [one.handed.student for one in results.with_key(waiting[0][0])] == ["a", "b", "c"]
-        results.keep(Graded(waiting[1][0], fault="the disk is full"), "now")
-        assert [one.handed.student for one in results.settled()] == ["a", "b", "c"]
+    with ClassResults(tmp_path, write=CLASS) as results:
+        assert (
+            results.store_hand_ins([*hand_ins("a", "b", "c", program="same"), *hand_ins("d")]) == 4
+        )
+        waiting = list(results.programs_to_grade(MEAN))
+        assert [program for _, program, _ in waiting] == [
+            SubmittedProgram(b"same"),
+            SubmittedProgram(b"d"),
+        ]
+        results.store_grade(ProgramGrade(waiting[0][0], report()), "now")
+        assert [one.hand_in.student for one in results.entries_of_program(waiting[0][0])] == [
+            "a",
+            "b",
+            "c",
+        ]
+        results.store_grade(ProgramGrade(waiting[1][0], fault="the disk is full"), "now")
+        assert [one.hand_in.student for one in results.settled_entries()] == ["a", "b", "c"]
     # Another day: who has a known program needs no grade, what is no verdict is tried again.
-    with Results(tmp_path, write=CLASS) as results:
-        results.take([*hand_ins("e", program="same"), *hand_ins("d")])
-        assert [program for _, program, _ in results.waiting(MEAN)] == [Program(b"d")]
-        assert [one.verdict for one in results.everything()] == ["not graded", "pass"]
-        results.take(hand_ins("d"))
-        assert results.students() == ["d"]
+    with ClassResults(tmp_path, write=CLASS) as results:
+        results.store_hand_ins([*hand_ins("e", program="same"), *hand_ins("d")])
+        assert [program for _, program, _ in results.programs_to_grade(MEAN)] == [
+            SubmittedProgram(b"d")
+        ]
+        assert [one.verdict for one in results.all_entries()] == ["not graded", "pass"]
+        results.store_hand_ins(hand_ins("d"))
+        assert results.all_students() == ["d"]
 
 
 def test_groups_in_one_folder_of_results_stay(tmp_path: Path) -> None:
     first, second = (replace(CLASS, submissions=path) for path in ("/first", "/second"))
-    with Results(tmp_path, write=first) as results:
-        results.take(hand_ins("Ada", "Ben"), [("Ada/x.md", "no answer")])
-        assert results.from_elsewhere() == 0
-    with Results(tmp_path, write=second) as results:
-        assert results.take(hand_ins("Cem", "Ben"), [("Cem/x.md", "no answer")]) == 2
-        assert results.from_elsewhere() == 1  # Ben handed in anew
-        assert [whose for *_, whose in results.waiting(MEAN)] == ["Cem", "Ben"]
-        assert [path for path, _ in results.aside()] == ["Ada/x.md", "Cem/x.md"]
-        key = key_of(second, MEAN, Program(b"Ada"), "Ada")
-        results.keep(Graded(key, report()), "")
-        assert results.with_key(key) == list(results.settled()) == []
-    found = {one.handed.student: one.points for one in entries(tmp_path)}
+    with ClassResults(tmp_path, write=first) as results:
+        results.store_hand_ins(hand_ins("Ada", "Ben"), [("Ada/x.md", "no answer")])
+        assert results.count_other_students() == 0
+    with ClassResults(tmp_path, write=second) as results:
+        assert results.store_hand_ins(hand_ins("Cem", "Ben"), [("Cem/x.md", "no answer")]) == 2
+        assert results.count_other_students() == 1  # Ben handed in anew
+        assert [whose for *_, whose in results.programs_to_grade(MEAN)] == ["Cem", "Ben"]
+        assert [path for path, _ in results.unassigned_files()] == ["Ada/x.md", "Cem/x.md"]
+        key = grade_key(second, MEAN, SubmittedProgram(b"Ada"), "Ada")
+        results.store_grade(ProgramGrade(key, report()), "")
+        assert results.entries_of_program(key) == list(results.settled_entries()) == []
+    found = {one.hand_in.student: one.points for one in entries(tmp_path)}
     assert found == {"Ada": 10, "Ben": None, "Cem": None}
-    with Results(tmp_path, write=second) as results:
-        results.take(hand_ins("Ben"))  # who is gone from this folder is gone
-    assert [one.handed.student for one in entries(tmp_path)] == ["Ada", "Ben"]
+    with ClassResults(tmp_path, write=second) as results:
+        results.store_hand_ins(hand_ins("Ben"))  # who is gone from this folder is gone
+    assert [one.hand_in.student for one in entries(tmp_path)] == ["Ada", "Ben"]
 
 
 def test_a_verdict_stays_whatever_comes_after_it(tmp_path: Path) -> None:
-    with Results(tmp_path, write=CLASS) as results:
-        results.take(hand_ins("a"))
-        ((key, _, _),) = results.waiting(MEAN)
-        results.keep(Graded(key, report()), "now")
-        results.keep(Graded(key, fault="the disk was full"), "later")
+    with ClassResults(tmp_path, write=CLASS) as results:
+        results.store_hand_ins(hand_ins("a"))
+        ((key, _, _),) = results.programs_to_grade(MEAN)
+        results.store_grade(ProgramGrade(key, report()), "now")
+        results.store_grade(ProgramGrade(key, fault="the disk was full"), "later")
     # Other terms are other grades, and those of before are there when they are asked for again.
     for terms, verdict in ((replace(CLASS, seed=8), "not graded"), (CLASS, "pass")):
-        with Results(tmp_path, write=terms) as results:
-            results.take(hand_ins("a"))
-            assert [one.verdict for one in results.entries()] == [verdict]
+        with ClassResults(tmp_path, write=terms) as results:
+            results.store_hand_ins(hand_ins("a"))
+            assert [one.verdict for one in results.counting_entries()] == [verdict]
 
 
 def test_what_is_read_halfway_is_not_kept(tmp_path: Path) -> None:
     write_results(tmp_path, CLASS, [entry("ada")])
 
-    def broken() -> Iterator[tuple[HandIn, Program]]:
+    def broken() -> Iterator[tuple[HandIn, SubmittedProgram]]:
         yield from hand_ins("b")
         raise UsageError("the disk is gone")
 
-    with Results(tmp_path, write=CLASS) as results, pytest.raises(UsageError):
-        results.take(broken())
-    assert [one.handed.student for one in entries(tmp_path)] == ["ada"]
+    with ClassResults(tmp_path, write=CLASS) as results, pytest.raises(UsageError):
+        results.store_hand_ins(broken())
+    assert [one.hand_in.student for one in entries(tmp_path)] == ["ada"]
 
 
 def test_the_last_or_the_best_counts(tmp_path: Path) -> None:
@@ -139,7 +152,7 @@ def test_the_last_or_the_best_counts(tmp_path: Path) -> None:
     right = replace(report(), parts=(PartResult("1", Verdict.PASS, 6, 6),))
     given = [
         entry("ada", right, at="2026-11-18T12:00:00+00:00"),
-        replace(entry("ada", wrong), handed=replace(entry("ada").handed, path="ada/two.py")),
+        replace(entry("ada", wrong), hand_in=replace(entry("ada").hand_in, path="ada/two.py")),
     ]
     for counts, points in (("last", 0), ("best", 6)):
         write_results(tmp_path / counts, replace(CLASS, counts=counts), given)
@@ -147,12 +160,12 @@ def test_the_last_or_the_best_counts(tmp_path: Path) -> None:
 
 
 def test_one_process_at_a_time_writes_and_others_may_read(tmp_path: Path) -> None:
-    with Results(tmp_path, write=CLASS) as results:
-        results.take(hand_ins("a"))
+    with ClassResults(tmp_path, write=CLASS) as results:
+        results.store_hand_ins(hand_ins("a"))
         assert len(entries(tmp_path)) == 1
         with pytest.raises(UsageError, match="another drill"):
-            Results(tmp_path, write=CLASS)
-    assert {path.name for path in tmp_path.iterdir()} == {TERMS, TABLE}
+            ClassResults(tmp_path, write=CLASS)
+    assert {path.name for path in tmp_path.iterdir()} == {SETTINGS_FILE, GRADES_FILE}
 
 
 @contextmanager
@@ -167,18 +180,18 @@ def room(size: int) -> Iterator[None]:
 
 
 def test_on_a_full_disk_what_was_written_stays(tmp_path: Path) -> None:
-    with Results(tmp_path, write=CLASS) as results:
-        results.take(hand_ins("a", "b"))
-        (first, _, _), (second, _, _) = results.waiting(MEAN)
-        results.keep(Graded(first, report()), "now")
+    with ClassResults(tmp_path, write=CLASS) as results:
+        results.store_hand_ins(hand_ins("a", "b"))
+        (first, _, _), (second, _, _) = results.programs_to_grade(MEAN)
+        results.store_grade(ProgramGrade(first, report()), "now")
         large = replace(report(), printed="x" * 1_000_000)
         with room(200_000), pytest.raises(UsageError, match="cannot be read or written") as said:
-            results.keep(Graded(second, large), "now")
+            results.store_grade(ProgramGrade(second, large), "now")
         assert "what was graded is kept" in said.value.hint
     assert [one.verdict for one in entries(tmp_path)] == ["pass", "not graded"]
 
 
-@pytest.mark.parametrize("name", [TERMS, TABLE])
+@pytest.mark.parametrize("name", [SETTINGS_FILE, GRADES_FILE])
 def test_a_link_a_pipe_or_other_content_is_refused(tmp_path: Path, name: str) -> None:
     path = write_results(tmp_path, CLASS, [entry("ada")]) / name
     precious = tmp_path / "precious"
@@ -211,23 +224,23 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT * 
 )
 def test_tables_of_a_stranger_are_refused_before_they_are_read(tmp_path: Path, made: str) -> None:
     write_results(tmp_path, CLASS, [entry("ada", report())])
-    with sqlite3.connect(tmp_path / TABLE) as db:
+    with sqlite3.connect(tmp_path / GRADES_FILE) as db:
         db.executescript(made)
     db.close()
     for write in (None, CLASS):
         with pytest.raises(UsageError, match="expected the tables of drill class grade"):
-            Results(tmp_path, write=write)
+            ClassResults(tmp_path, write=write)
 
 
 @pytest.mark.parametrize("content", [None, b"no database" * 1000])
 def test_verdicts_that_are_gone_are_not_said_to_be_kept(
     tmp_path: Path, content: bytes | None
 ) -> None:
-    path = write_results(tmp_path, CLASS, [entry("ada", report())]) / TABLE
+    path = write_results(tmp_path, CLASS, [entry("ada", report())]) / GRADES_FILE
     path.unlink()
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(UsageError, match=TABLE) as caught:
+    with pytest.raises(UsageError, match=GRADES_FILE) as caught:
         entries(tmp_path)
     assert "is kept" not in caught.value.hint
     assert "grades everybody again" in caught.value.hint
@@ -235,18 +248,18 @@ def test_verdicts_that_are_gone_are_not_said_to_be_kept(
 
 def test_a_report_that_cannot_be_kept_stops_no_class(tmp_path: Path) -> None:
     odd = replace(report(), printed=object())  # type: ignore[arg-type]
-    with Results(tmp_path, write=CLASS) as results:
-        results.take(hand_ins("a", "b"))
-        (first, _, _), (second, _, _) = results.waiting(MEAN)
-        results.keep(Graded(first, odd), "now")
-        results.keep(Graded(second, report()), "now")
+    with ClassResults(tmp_path, write=CLASS) as results:
+        results.store_hand_ins(hand_ins("a", "b"))
+        (first, _, _), (second, _, _) = results.programs_to_grade(MEAN)
+        results.store_grade(ProgramGrade(first, odd), "now")
+        results.store_grade(ProgramGrade(second, report()), "now")
     assert [one.verdict for one in entries(tmp_path)] == ["not graded", "pass"]
     assert "its report cannot be kept" in entries(tmp_path)[0].note
 
 
 def test_a_report_that_is_none_is_said(tmp_path: Path) -> None:
     write_results(tmp_path, CLASS, [entry("ada", report())])
-    with sqlite3.connect(tmp_path / TABLE) as db:
+    with sqlite3.connect(tmp_path / GRADES_FILE) as db:
         db.execute("UPDATE grade SET report = '{}'")
     with pytest.raises(UsageError, match="expected a report in it"):
         entries(tmp_path)
@@ -257,25 +270,25 @@ def test_a_report_that_is_none_is_said(tmp_path: Path) -> None:
     [{"seed": "x"}, {"title": 3}, {"deadline": "2026-11-20"}, {"questions": 3}, {"format": 1}],
 )
 def test_terms_that_are_none_are_refused(tmp_path: Path, change: dict[str, object]) -> None:
-    path = write_results(tmp_path, CLASS, [entry("ada")]) / TERMS
+    path = write_results(tmp_path, CLASS, [entry("ada")]) / SETTINGS_FILE
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(UsageError, match=r"class\.json: expected"):
-        Results(tmp_path)
+        ClassResults(tmp_path)
 
 
 def test_results_that_are_not_there_are_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"expected results of a class, found no class\.json"):
-        Results(tmp_path)
+        ClassResults(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="expected a folder for the results"):
-        Results(tmp_path / "file" / "out", write=CLASS)
+        ClassResults(tmp_path / "file" / "out", write=CLASS)
 
 
 def test_a_seed_that_was_drawn_stays(tmp_path: Path) -> None:
     write_results(tmp_path, CLASS, [])
     for drawn, seed in ((True, CLASS.seed), (False, 99)):
-        with Results(tmp_path, write=replace(CLASS, seed=99), drawn=drawn) as results:
-            assert results.terms.seed == seed
+        with ClassResults(tmp_path, write=replace(CLASS, seed=99), drawn=drawn) as results:
+            assert results.class_settings.seed == seed
 
 
 @pytest.mark.parametrize(
@@ -292,16 +305,16 @@ def test_a_seed_that_was_drawn_stays(tmp_path: Path) -> None:
         (replace(CLASS, questions=(replace(MEAN, weight=2.0, hidden=("x",)),)), False),
     ],
 )  # fmt: skip
-def test_what_decides_a_grade_is_in_its_key(terms: Terms, other: bool) -> None:
+def test_what_decides_a_grade_is_in_its_key(terms: ClassSettings, other: bool) -> None:
     assert (
-        key_of(terms, terms.questions[0], SAME, "ann") != key_of(CLASS, MEAN, SAME, "ann")
+        grade_key(terms, terms.questions[0], SAME, "ann") != grade_key(CLASS, MEAN, SAME, "ann")
     ) is other
 
 
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59+00:00", "9999-12-31T23:59:59-14:00", ""])
 def test_what_comes_after_the_deadline_is_late(tmp_path: Path, at: str) -> None:
     late = entry("ada", at=at)
-    late = replace(late, handed=replace(late.handed, late=not at))
+    late = replace(late, hand_in=replace(late.hand_in, late=not at))
     write_results(tmp_path, CLASS, [late, entry("ben")])
     assert [one.late for one in entries(tmp_path)] == [True, False]
 
@@ -316,9 +329,9 @@ def test_a_file_is_whole_or_as_it_was_and_a_link_is_not_written_through(tmp_path
         raise UsageError("the disk is full")
 
     with pytest.raises(UsageError, match="the disk is full"):
-        write_whole(file, pieces())
+        write_atomically(file, pieces())
     assert file.is_symlink()
-    write_whole(file, ["theirs"])
+    write_atomically(file, ["theirs"])
     assert (precious.read_text(), file.read_text()) == ("mine", "theirs")
     assert {*tmp_path.iterdir()} == {precious, file}
 
@@ -327,11 +340,11 @@ def test_a_group_of_equal_answers_has_its_programs(tmp_path: Path) -> None:
     wrong = replace(report(Verdict.FAIL), outputs="a3f9" + "0" * 60)
     other = replace(wrong, outputs="a3f0" + "0" * 60)
     given = [entry("ada", wrong), entry("ben", other), entry("cem", wrong), entry("dov", report())]
-    with Results(write_results(tmp_path, CLASS, given)) as results:
+    with ClassResults(write_results(tmp_path, CLASS, given)) as results:
         outputs, answers = results.equal_answers("mean", "a3f9")
         assert outputs == wrong.outputs
         assert [(one.student, program) for one, program in answers] == [
-            (one.student, one.sha256.encode()) for one in (given[0].handed, given[2].handed)
+            (one.student, one.sha256.encode()) for one in (given[0].hand_in, given[2].hand_in)
         ]
         for digits in ("a3", "ffff"):
             with pytest.raises(UsageError, match="expected one group of answers to mean"):

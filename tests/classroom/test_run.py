@@ -20,26 +20,26 @@ from pathlib import Path
 import pytest
 
 from grader import bank
-from grader.bank.storage import files_of
-from grader.classroom.results import TABLE, Results
+from grader.bank.storage import question_files
+from grader.classroom.results import GRADES_FILE, ClassResults
 from grader.classroom.run import (
-    AHEAD,
-    TRIES,
+    JOBS_PER_PROCESS,
+    MAX_TRIES,
     DaskPool,
-    Job,
+    GradingJob,
     LocalPool,
     grade_all,
     grade_one,
-    versions,
+    library_versions,
 )
-from grader.model.classroom import AssignedQuestion, Graded, Program
+from grader.model.classroom import AssignedQuestion, ProgramGrade, SubmittedProgram
 from grader.model.errors import GraderError, UsageError
 from tests.classroom.builders import BANK, MEAN, REFERENCE, ROOT, grading, report
 
 
-def job(number: int, does: str = "pass") -> Job:
+def job(number: int, does: str = "pass") -> GradingJob:
     """A job with a key of its own; `does` is what becomes of it."""
-    return Job(f"{number:032x}", MEAN, Program(does.encode()), 7, "strong")
+    return GradingJob(f"{number:032x}", MEAN, SubmittedProgram(does.encode()), 7, "strong")
 
 
 class Pretending(LocalPool):
@@ -49,7 +49,7 @@ class Pretending(LocalPool):
         super().__init__(2)
         self.begun = Counter[str]()  # by key
 
-    def grade(self, job: Job) -> Graded:
+    def grade(self, job: GradingJob) -> ProgramGrade:
         self.begun[job.key] += 1
         match job.program.main.decode().removesuffix("-once" if self.begun[job.key] == 1 else ""):
             case "die":
@@ -57,11 +57,11 @@ class Pretending(LocalPool):
             case "raise":
                 raise ValueError("something of ours")
             case "fault":
-                return Graded(job.key, fault="the disk is full")
-        return Graded(job.key, report())
+                return ProgramGrade(job.key, fault="the disk is full")
+        return ProgramGrade(job.key, report())
 
 
-def run(jobs: Sequence[Job], pool: Pretending) -> dict[str, Graded]:
+def run(jobs: Sequence[GradingJob], pool: Pretending) -> dict[str, ProgramGrade]:
     """Grade jobs; what came of each, by its key."""
     found = list(grade_all(iter(jobs), pool))
     assert len({one.key for one in found}) == len(found)
@@ -71,14 +71,14 @@ def run(jobs: Sequence[Job], pool: Pretending) -> dict[str, Graded]:
 def test_few_jobs_are_taken_at_a_time() -> None:
     taken = 0
 
-    def many() -> Iterator[Job]:
+    def many() -> Iterator[GradingJob]:
         nonlocal taken
         for number in range(40):
             taken += 1
             yield job(number)
 
     for done, _ in enumerate(grade_all(many(), Pretending())):
-        assert taken <= done + 1 + AHEAD * 2 * 2
+        assert taken <= done + 1 + JOBS_PER_PROCESS * 2 * 2
     assert taken == 40
 
 
@@ -86,17 +86,17 @@ def test_a_fault_is_tried_again_and_is_no_verdict() -> None:
     does = ["fault", "fault-once", "raise", "die-once", "pass"]
     pool = Pretending()
     found = [one for _, one in sorted(run([job(*one) for one in enumerate(does)], pool).items())]
-    assert [one.settled for one in found] == [False, True, False, True, True]
+    assert [one.is_final for one in found] == [False, True, False, True, True]
     assert [one.fault for one in found[:3:2]] == [
         "the disk is full", "ValueError: something of ours",
     ]  # fmt: skip
-    assert [pool.begun[job(n).key] for n in range(5)] == [TRIES, 2, TRIES, 2, 1]
+    assert [pool.begun[job(n).key] for n in range(5)] == [MAX_TRIES, 2, MAX_TRIES, 2, 1]
 
 
 def test_programs_that_end_their_process_stop_nobody_elses_grade() -> None:
     """Whoever comes first: a student may hand in many of them."""
     found = run([job(n, "die" if n < 20 else "pass") for n in range(24)], Pretending())
-    assert [found[job(n).key].settled for n in range(24)] == [False] * 20 + [True] * 4
+    assert [found[job(n).key].is_final for n in range(24)] == [False] * 20 + [True] * 4
 
 
 def test_where_no_process_can_be_started_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,14 +119,21 @@ def test_a_job_can_be_sent_with_its_question() -> None:
     question = bank.load([BANK], "deviations")
     posed = AssignedQuestion(
         "deviations", "", question.digest, "/nowhere", (1,), 100,
-        libraries=versions(["python", "numpy", "drill"]),
+        libraries=library_versions(["python", "numpy", "drill"]),
     )  # fmt: skip
-    sent = Job("0" * 32, posed, Program(REFERENCE.encode()), 7, "process", files=files_of(question))
+    sent = GradingJob(
+        "0" * 32,
+        posed,
+        SubmittedProgram(REFERENCE.encode()),
+        7,
+        "process",
+        files=question_files(question),
+    )
     graded = pickle.loads(pickle.dumps(grade_one(pickle.loads(pickle.dumps(sent)))))
     assert graded.report is not None
     assert (graded.report.digest, graded.report.verdict) == (question.digest, "pass")
     changed = grade_one(replace(sent, question=replace(posed, digest="0" * 64)))
-    assert not changed.settled
+    assert not changed.is_final
     assert "was changed since" in changed.fault
     older = replace(posed, parts=(), libraries={"numpy": "0.1"})
     other = grade_one(replace(sent, question=older))
@@ -184,7 +191,7 @@ def test_a_dask_worker_is_killed_and_every_verdict_is_there_once(tmp_path: Path)
             found.append(one)
             if len(found) == 2:
                 os.kill(worker, signal.SIGKILL)
-    assert sorted(one.entry.handed.student for one in found) == [f"s{n:02}" for n in range(10)]
+    assert sorted(one.entry.hand_in.student for one in found) == [f"s{n:02}" for n in range(10)]
     assert {one.entry.verdict for one in found} == {"pass"}
 
 
@@ -255,12 +262,12 @@ def command(folder: Path, number: int, after: int = 0) -> subprocess.CompletedPr
 
 def settled(folder: Path) -> list[str]:
     """Whoever has a verdict; nobody has anything else."""
-    if not (folder / "out" / TABLE).exists():
+    if not (folder / "out" / GRADES_FILE).exists():
         return []
-    with Results(folder / "out") as results:
-        found = list(results.everything())
+    with ClassResults(folder / "out") as results:
+        found = list(results.all_entries())
     assert {one.verdict for one in found} <= {"pass", "not graded"}
-    return [one.handed.student for one in found if one.report is not None]
+    return [one.hand_in.student for one in found if one.report is not None]
 
 
 @linux

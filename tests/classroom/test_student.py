@@ -15,31 +15,31 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from grader.bank import load
-from grader.classroom.export import gradescope
-from grader.classroom.results import Results
+from grader.classroom.export import gradescope_result
+from grader.classroom.results import ClassResults
 from grader.classroom.student import (
-    NOT_GRADED,
-    UNSEEN,
+    HIDDEN_CHECK_NOTICE,
+    NOT_GRADED_NOTICE,
     feedback,
-    seen,
-    stem,
+    student_file_stem,
+    student_view,
     to_html,
     write_feedback,
 )
 from grader.cli import app
-from grader.model.classroom import Late
+from grader.model.classroom import LatePolicy
 from grader.model.report import (
-    FINE,
+    NON_FAILING_VERDICTS,
     CheckResult,
     Clause,
     Entries,
+    ExceptionRecord,
     Explanation,
     Frame,
     Grids,
+    IdeaMatch,
     Mismatch,
-    Named,
     Panel,
-    Raised,
     Report,
     Verdict,
 )
@@ -79,7 +79,7 @@ def wrong(id_: str, case: str, mark: str = "", *more: str) -> CheckResult:
         inputs={f"{mark}n": f"{mark}3"}, call=f"f({mark}7)",
         exhibit=Grids(panels, Entries((1, 2), (1.25, 2.25), (3.25, 2.25), (0,))),
         mismatch=Mismatch(f"{mark}y", case, (0,), f"{mark}4.5", f"{mark}5.5", f"{mark}+-1", 1, 3),
-        raised=Raised(f"{mark}Error", f"{mark}said", frames, mark, mark) if mark else None,
+        raised=ExceptionRecord(f"{mark}Error", f"{mark}said", frames, mark, mark) if mark else None,
         figures={f"{mark}f": 3.25}, clauses=(Clause(1, "y is the mean."),),
     )  # fmt: skip
 
@@ -88,9 +88,9 @@ def failed(*checks: CheckResult, **more: object) -> Report:
     return report(FAIL, checks=checks, **more)
 
 
-def idea(id_: str, feedback: str, *seen: str, checks: tuple[str, ...] = ()) -> Named:
+def idea(id_: str, feedback: str, *seen: str, checks: tuple[str, ...] = ()) -> IdeaMatch:
     """An idea that gives the numbers of some cases."""
-    return Named(id_, feedback, True, ("y",), len(seen), 9, seen, checks)
+    return IdeaMatch(id_, feedback, True, ("y",), len(seen), 9, seen, checks)
 
 
 def said(found: Report | None, hidden: tuple[str, ...] = (), **more: object) -> str:
@@ -147,7 +147,7 @@ def test_who_does_not_reads_the_smallest_case_and_the_idea() -> None:
 def test_a_fault_of_the_grader_is_nobodys_and_says_nothing_of_the_grader() -> None:
     for fault in ("the disk of host-17 is full", ""):
         text = said(None, fault=fault)
-        assert NOT_GRADED in text
+        assert NOT_GRADED_NOTICE in text
         assert "Total: 0 of 10 points so far: 1 question not graded yet" in text
         assert "disk" not in text
 
@@ -173,10 +173,10 @@ def test_late_is_a_mark_in_the_time_of_the_deadline() -> None:
         "handed in 2026-11-20 23:00:00+01:00, the deadline was 2026-11-20 22:30:00+01:00." in text
     )
     assert "Late" not in to_html(feedback(terms, [replace(late, late=False)]))
-    extended = replace(terms, late=Late(10, 3, {"ada": 2}))
-    after = replace(late, handed=replace(late.handed, at="2026-11-22T22:59:01+00:00"))
+    extended = replace(terms, late=LatePolicy(10, 3, {"ada": 2}))
+    after = replace(late, hand_in=replace(late.hand_in, at="2026-11-22T22:59:01+00:00"))
     assert "the deadline was 2026-11-22 22:30:00+01:00." in to_html(feedback(extended, [after]))
-    marked = replace(late, handed=replace(late.handed, at="", late=True))
+    marked = replace(late, hand_in=replace(late.hand_in, at="", late=True))
     assert "as the learning platform says." in to_html(feedback(terms, [marked]))
 
 
@@ -187,7 +187,7 @@ def test_a_line_that_was_not_read_is_said_to_the_student() -> None:
     )
     one = entry("ada", lost)
     assert one.note == "line 3 could not be read: gb is no unit here"
-    assert gradescope([one.question], {"mean": one})["output"] == f"mean: {one.note}."
+    assert gradescope_result([one.question], {"mean": one})["output"] == f"mean: {one.note}."
 
 
 def test_the_right_figure_of_an_estimate_is_not_shown() -> None:
@@ -262,7 +262,7 @@ def test_nothing_hidden_is_said(checks: tuple[CheckResult, ...], known: dict[str
     assert SECRET not in text.lower()
     assert "3.25" not in text
     assert not re.search(r"\b9 (failing )?cases", text)  # a count over hidden ones
-    assert (UNSEEN[:-1] in text) == (HIDDEN_CHECK.id in [check.id for check in checks])
+    assert (HIDDEN_CHECK_NOTICE[:-1] in text) == (HIDDEN_CHECK.id in [check.id for check in checks])
     assert "LIMIT" not in text.upper()
     if FAILS_THERE_ALONE in checks:
         assert "backward: it does not pass on a hidden case." in text
@@ -324,20 +324,24 @@ def test_a_program_cannot_tell_the_inputs_of_a_hidden_case_that_it_keeps(tells: 
         found = session.grade(source, seed=7)
     hidden = ("few",)  # the first that runs, so that all others could tell of it
     kept = re.compile(r"6\.0|(is|returned) 6\b|(?<![\d.])[126](?:\.0)?, |\[\[|line \d")
-    failing = [c for c in seen(found, hidden).report.checks if c.verdict not in FINE]
+    failing = [
+        c
+        for c in student_view(found, hidden).report.checks
+        if c.verdict not in NON_FAILING_VERDICTS
+    ]
     assert failing
     for check in failing:
         assert (check.raised, check.mismatch, check.call, check.figures) == (None, None, "", {})
     assert not kept.search(said(found, hidden=hidden))
     posed = replace(MEAN, hidden=hidden, parts=(1, 2, 3))
-    shown = gradescope([posed], {"mean": entry("ada", found, posed=posed)})
+    shown = gradescope_result([posed], {"mean": entry("ada", found, posed=posed)})
     assert not kept.search(json.dumps(shown["tests"]))
 
 
 def test_of_an_exception_only_a_name_that_python_gave_is_said() -> None:
     names = {"ValueError": "ValueError", "[0.5, 7.25]": "an exception"}
     for name, shown in names.items():
-        raised = Raised(name, "0.5", (Frame(725, "0.5", "0.5"),), "y = f(x)", "x (0, 5)")
+        raised = ExceptionRecord(name, "0.5", (Frame(725, "0.5", "0.5"),), "y = f(x)", "x (0, 5)")
         check = replace(OPEN, verdict=Verdict.ERROR, message=f"{name} 0.5", mismatch=None,
                         exhibit=None, raised=raised)  # fmt: skip
         found = failed(check, explanations=(rule("y is 7.25 times the right one.", "tied"),))
@@ -370,7 +374,7 @@ def test_a_pass_says_nothing_of_what_is_hidden() -> None:
     text = said(report(checks=checks, follow_up=f"And {SECRET}-case?"), hidden=BOTH)
     assert SECRET not in text
     assert "Right: forward and backward." in text
-    assert UNSEEN not in text
+    assert HIDDEN_CHECK_NOTICE not in text
 
 
 def texts(*found: object) -> set[str]:
@@ -392,7 +396,7 @@ def test_a_real_grade_says_nothing_of_what_is_hidden() -> None:
     assert len(speaking) > 8
     assert "cancels" in said(found)
     shut = said(found, hidden=("far",))
-    assert f"{UNSEEN.removesuffix('.')} in part 3." in shut
+    assert f"{HIDDEN_CHECK_NOTICE.removesuffix('.')} in part 3." in shut
     assert [text for text in speaking if re.search(rf"(?<!\w){re.escape(text)}(?!\w)", shut)] == []
     assert "Right: mean, nothing, alone and spread." in shut
 
@@ -451,35 +455,41 @@ def test_what_a_student_writes_acts_nowhere(text: str) -> None:
 @example("\ud800", "\ud801")
 @example("a" * 70, "a" * 71)
 def test_a_file_is_safe_and_one_students_alone(one: str, other: str) -> None:
-    for name in (stem(one), stem(other)):
+    for name in (student_file_stem(one), student_file_stem(other)):
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", name)
         assert not re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name)
         assert not name.endswith(".")
-    assert (stem(one).casefold() == stem(other).casefold()) == (one == other)
+    assert (student_file_stem(one).casefold() == student_file_stem(other).casefold()) == (
+        one == other
+    )
 
 
 def test_no_students_name_is_what_anothers_becomes() -> None:
-    taken = stem("Ada Lovelace")
+    taken = student_file_stem("Ada Lovelace")
     assert taken.startswith("Ada-Lovelace-")
-    assert stem(taken) != taken
-    assert stem(taken.lower()) != taken.lower()
-    assert stem("ada.lovelace_2") == "ada.lovelace_2"
+    assert student_file_stem(taken) != taken
+    assert student_file_stem(taken.lower()) != taken.lower()
+    assert student_file_stem("ada.lovelace_2") == "ada.lovelace_2"
 
 
 def test_a_class_is_written_and_what_has_not_changed_is_left_alone(tmp_path: Path) -> None:
     results, out = tmp_path / "results", tmp_path / "feedback"
     given = [entry("../../ben", failed(wrong("forward", "few"))), entry("ada", report())]
     write_results(results, TERMS, [*given, entry("cem")])
-    with Results(results) as read:
+    with ClassResults(results) as read:
         assert write_feedback(read, out) == (3, 6, [])
         assert sorted(path.name for path in tmp_path.iterdir()) == ["feedback", "results"]
-        names = sorted(f"{stem(one)}{end}" for one in read.students() for end in (".md", ".html"))
+        names = sorted(
+            f"{student_file_stem(one)}{end}"
+            for one in read.all_students()
+            for end in (".md", ".html")
+        )
         assert sorted(path.name for path in out.iterdir()) == sorted(names)
-        assert NOT_GRADED in (out / "cem.html").read_text()
+        assert NOT_GRADED_NOTICE in (out / "cem.html").read_text()
         before = {path.name: path.stat().st_ino for path in out.iterdir()}
         assert write_feedback(read, out) == (3, 0, [])
     write_results(results, TERMS, [*given, entry("cem", report())])
-    with Results(results) as read:
+    with ClassResults(results) as read:
         assert write_feedback(read, out) == (3, 2, [])
     after = {path.name: path.stat().st_ino for path in out.iterdir()}
     assert {name for name in after if after[name] != before[name]} == {"cem.md", "cem.html"}
@@ -524,7 +534,7 @@ def test_the_command_writes_feedback_and_a_page_if_asked(
 
 
 def test_feedback_says_once_what_a_file_raised() -> None:
-    raised = Raised("ValueError", "no data here", (Frame(3, "<module>", "load(data)"),))
+    raised = ExceptionRecord("ValueError", "no data here", (Frame(3, "<module>", "load(data)"),))
     message = "loading the file raised ValueError: no data here"
     found = report(Verdict.ERROR, message=message, raised=raised, checks=())
     text = render_text(feedback(TERMS, [entry("ann", found)]))

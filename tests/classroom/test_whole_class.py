@@ -18,8 +18,8 @@ import pytest
 
 from grader import bank
 from grader.classroom.export import export
-from grader.classroom.results import Results
-from grader.model.classroom import Entry
+from grader.classroom.results import ClassResults
+from grader.model.classroom import ClassEntry
 from grader.model.question import Question
 from grader.model.report import Verdict
 from tests.classroom.builders import ROOT, Files, graded, notebook, tree, zipped
@@ -61,7 +61,7 @@ def question(name: str) -> Question:
 
 
 def text(source: bytes) -> str:
-    return Question.handed_out(source).decode()
+    return Question.without_leading_blank_lines(source).decode()
 
 
 RIGHT = text(question(POOL).reference)
@@ -88,7 +88,7 @@ def styles() -> Iterator[Hand]:
     """Right programs, as others write them; some until a part."""
     asked = question(POOL)
     for name, source in asked.accepted.items():
-        last = asked.right_until[name]
+        last = asked.accepted_until_part[name]
         points = sum(one.points for one in asked.spec.parts[:last])
         verdict = PASS if points == 100 else FAIL
         if points == 100:
@@ -322,9 +322,9 @@ def whole_class(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @cache
-def entries(results: Path) -> dict[tuple[str, str], Entry]:
-    with Results(results) as read:
-        return {(one.handed.student, one.question.id): one for one in read.entries()}
+def entries(results: Path) -> dict[tuple[str, str], ClassEntry]:
+    with ClassResults(results) as read:
+        return {(one.hand_in.student, one.question.id): one for one in read.counting_entries()}
 
 
 @pytest.mark.parametrize(
@@ -337,7 +337,7 @@ def test_everybody_gets_the_mark_that_a_careful_teacher_would_give(
 ) -> None:
     found = entries(whole_class[layout])[hand.who, hand.question]
     report = found.report
-    said = report.message if report is not None else found.handed.fault
+    said = report.message if report is not None else found.hand_in.fault
     assert (found.points, found.late) == (hand.points, hand.late), said
     assert found.verdict == hand.verdict or (hand.verdict == WRONG and found.verdict in WRONG)
     held = {one.id for one in report.misconceptions if one.exact} if report else set()
@@ -352,7 +352,7 @@ def test_nobody_is_left_out_and_nothing_is_the_graders_fault(whole_class: dict[s
 
 
 def test_the_exports_have_the_same_marks(whole_class: dict[str, Path]) -> None:
-    with Results(whole_class["gradescope"]) as results:
+    with ClassResults(whole_class["gradescope"]) as results:
         rows = list(csv.DictReader("".join(export(results, "csv")).splitlines()))
         lines = [json.loads(line) for line in "".join(export(results, "jsonl")).splitlines()]
         wanted = {hand.who: hand.points for hand in GRADESCOPE}

@@ -50,14 +50,14 @@ def grade(
     progress(1, 1)
     first = submission.decode("utf-8", "replace").split("\n")[0].removeprefix("# ").strip()
     if first == "killed":  # as soon as the verdict is half way into the records
-        done = events.add
+        done = events.append_event
 
         def add(db: sqlite3.Connection, event: events.Event) -> int | None:
             assert done(db, event)
             os.kill(os.getpid(), signal.SIGKILL)
             raise AssertionError
 
-        events.add = add
+        events.append_event = add
     if first in FAULTS:
         raise FAULTS[first]
     verdict = Verdict(first) if first in set(Verdict) else Verdict.FAIL

@@ -16,8 +16,8 @@ import grader.bank
 from grader.audit import audit as auditing
 from grader.audit import proofs
 from grader.bank import builtin, load
-from grader.forms import NAMES
-from grader.kinds.schema import schema
+from grader.forms import FORM_NAMES
+from grader.kinds.schema import question_schema
 from grader.model.audit import AuditReport, Remark
 from grader.model.question import Question
 from tests.audit.audits import AT_ZERO, REFERENCE, gate
@@ -271,7 +271,7 @@ def tree(folder: Path) -> list[str]:
 
 
 def assert_proved(where: Path, question_id: str) -> None:
-    report = auditing.audit(load([where], question_id), seeds=range(2))
+    report = auditing.audit_question(load([where], question_id), seeds=range(2))
     assert (report.problems, report.remarks) == ((), ())
 
 
@@ -290,11 +290,11 @@ def test_a_new_question_passes_its_audit_and_says_what_to_do_next(real: Drill) -
     assert said >= {*tree(Path()), *(f"drill {words}" for words in commands)}
     spec = Path("questions/masked-mean.yaml")
     named = spec.read_text().splitlines()[0].partition("$schema=")[2]
-    assert (spec.parent / named).read_text() == schema()
-    assert real("bank", "schema").out == schema()
+    assert (spec.parent / named).read_text() == question_schema()
+    assert real("bank", "schema").out == question_schema()
 
 
-@pytest.mark.parametrize("form", NAMES[1:])
+@pytest.mark.parametrize("form", FORM_NAMES[1:])
 def test_a_question_of_another_form_passes_its_audit_without_a_remark(
     form: str, real: Drill
 ) -> None:
@@ -353,7 +353,7 @@ def test_a_skeleton_in_parts_is_proved_but_for_what_is_marked(
     assert sum(part.points for part in question.spec.parts) == 100
     assert sorted(made["todo"]) == sorted(question.todos)
     assert len(question.todos) > 8 * parts
-    report = auditing.audit(question, seeds=range(1))
+    report = auditing.audit_question(question, seeds=range(1))
     missing = ["todo"] if one_file else ["todo", "repair"]
     assert (report.problems, [remark.about for remark in report.remarks]) == ((), missing)
 
@@ -375,7 +375,7 @@ IDS = "lower-case words joined by hyphens, at most 60 characters, found"
         (("a--b",), (IDS, "drill bank new a-b")),
         (("é",), (IDS, "drill bank new my-norm")),
         (("../x",), (IDS, "drill bank new x")),
-        (("a", "--form", "essay"), (f"--form: expected one of {', '.join(NAMES)}, found",)),
+        (("a", "--form", "essay"), (f"--form: expected one of {', '.join(FORM_NAMES)}, found",)),
         (("a", "--form", "derive", "--parts", "2"), ("--form derive: expected no --parts",)),
         (("a", "--parts", "1"), ("--parts: expected a number from 2 to 9, found 1",)),
         (("a", "--parts", "10"), ("--parts: expected a number from 2 to 9, found 10",)),
@@ -487,7 +487,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         title = question.spec.title
         return AuditReport(question.id, title, tuple(seeds), 0.0, (), (), problems, remarks)
 
-    monkeypatch.setattr(auditing, "audit", audit)
+    monkeypatch.setattr(auditing, "audit_question", audit)
     monkeypatch.setattr("grader.app.context.find_spec", without_torch)
     return found
 
@@ -535,7 +535,7 @@ def test_ctrl_c_ends_an_audit_with_130(drill: Drill, monkeypatch: pytest.MonkeyP
     def interrupted(*_: object, **__: object) -> AuditReport:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(auditing, "audit", interrupted)
+    monkeypatch.setattr(auditing, "audit_question", interrupted)
     ended = drill("bank", "audit", "double-trouble")
     assert (ended.status, ended.out, "interrupted" in ended.err) == (130, "", True)
 
@@ -559,11 +559,11 @@ def claim(folder: Path, *names: str, **changes: Any) -> None:
     for name in names:
         question = load([folder], name)
         text = proofs.Proof(
-            question=name, digest=question.digest, grader=proofs.grader(),
-            versions=proofs.versions(question), seeds=3, remarks=0, programs={}, accepted=[],
+            question=name, digest=question.digest, grader=proofs.grader_digest(),
+            versions=proofs.proof_versions(question), seeds=3, remarks=0, programs={}, accepted=[],
             styles=[], mutants=13, killed={}, equivalent=[], explained=[],
-        ).model_copy(update=changes).text()  # fmt: skip
-        proofs.place(question).write_bytes(text)
+        ).model_copy(update=changes).to_bytes()  # fmt: skip
+        proofs.proof_path(question).write_bytes(text)
 
 
 def test_a_proof_is_written_after_an_audit_without_faults(folder: Path, real: Drill) -> None:

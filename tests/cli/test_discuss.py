@@ -61,13 +61,13 @@ def happened(home: Path, bank: Path) -> Callable[..., None]:
         verdict = "pass" if parts and {*parts.split()} == {"pass"} else "fail"
         of = ("2026-11-27T10:00:00.000+00:00", "me", "1", ID, str(bank))
         if what != "graded":
-            Store(home).write(lambda db: events.add(db, Event(what, *of, **more)))  # type: ignore[arg-type]
+            Store(home).write(lambda db: events.append_event(db, Event(what, *of, **more)))  # type: ignore[arg-type]
             return
         begun = Event("begun", *of)
-        number = Store(home).write(lambda db: events.begin(db, begun, parts.encode()))
+        number = Store(home).write(lambda db: events.begin_attempt(db, begun, parts.encode()))
         report = json.dumps({"follow_up": more.get("asked", "")})
         graded = Event("graded", *of, attempt=number, verdict=verdict, parts=parts, report=report)
-        Store(home).write(lambda db: events.add(db, graded))
+        Store(home).write(lambda db: events.append_event(db, graded))
 
     return record
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.app.context import GET_TORCH
+from grader.app.context import INSTALL_TORCH
 from grader.model.errors import GraderError
 from grader.sandbox.client import Isolation, WorkerClient
 from grader.sandbox.worker.walls.canary import ACTS
@@ -88,7 +88,7 @@ def test_a_worker_that_does_not_start(drill: Drill, monkeypatch: pytest.MonkeyPa
 def test_the_torch_that_is_advised_is_the_one_that_is_tested() -> None:
     constraints = (ROOT / "constraints.txt").read_text()
     (pinned,) = (line for line in constraints.splitlines() if line.startswith("torch="))
-    assert GET_TORCH.startswith(f"pip install {pinned} ")
+    assert INSTALL_TORCH.startswith(f"pip install {pinned} ")
 
 
 def test_a_user_without_a_home_is_told_what_to_set(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.app.drills import compared
+from grader.app.drills import diff_code
 from grader.session import submission as running
 from tests.cli import stand_in
 from tests.cli.conftest import Drill, follow, without_torch
@@ -191,11 +191,13 @@ def test_ones_own_file_is_compared_with_a_right_one(drill: Drill) -> None:
 def test_comments_docstrings_and_blank_lines_are_no_difference() -> None:
     mine = b'''"""Mine."""\n\ndef f(x):\n    """Do.\n\n    It.\n    """\n    return x  # done\n'''
     right = b'''def f(x):\n    # The same.\n    r"""Twice."""\n    return x\n'''
-    assert compared(mine, right) == ()
+    assert diff_code(mine, right) == ()
     text = b'''TEXT = """\n# kept\n"""\ndef f(x):\n    return "# " + x\n'''
     other = text.replace(b"kept", b"told")
-    assert ("-", "# kept") in compared(text, other)
-    assert [text for sign, text in compared(text, b"") if sign == "-"] == text.decode().splitlines()
+    assert ("-", "# kept") in diff_code(text, other)
+    assert [
+        text for sign, text in diff_code(text, b"") if sign == "-"
+    ] == text.decode().splitlines()
 
 
 FILE = Path("my-fit") / "submission.py"
@@ -304,7 +306,7 @@ def test_a_run_that_is_stopped_counts(fit: Drill, monkeypatch: pytest.MonkeyPatc
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(running, "experiment", stopped)
+        patched.setattr(running, "run_experiment", stopped)
         ended = fit()
     assert (ended.status, ended.out) == (130, "")
     assert ended.err.startswith("drill: run 1 of 3 was stopped, and counts\n")

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from grader import __version__
-from grader.cli.entrypoint import bank_first
+from grader.cli.entrypoint import global_options_first
 from tests.cli.conftest import ROOT, Drill, Program
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -187,11 +187,16 @@ def test_an_output_that_knows_ascii_only(program: Program) -> None:
 
 
 def test_the_bank_may_be_named_anywhere(drill: Drill, tmp_path: Path) -> None:
-    assert bank_first(["list", "--bank", "x", "--json"]) == ["--bank", "x", "list", "--json"]
-    assert bank_first(["a", "--bank=x", "b"]) == ["--bank=x", "a", "b"]
-    assert bank_first(["a", "--", "--bank", "x"]) == ["a", "--", "--bank", "x"]
-    assert bank_first(["a", "--bank"]) == ["--bank", "a"]
-    assert bank_first(
+    assert global_options_first(["list", "--bank", "x", "--json"]) == [
+        "--bank",
+        "x",
+        "list",
+        "--json",
+    ]
+    assert global_options_first(["a", "--bank=x", "b"]) == ["--bank=x", "a", "b"]
+    assert global_options_first(["a", "--", "--bank", "x"]) == ["a", "--", "--bank", "x"]
+    assert global_options_first(["a", "--bank"]) == ["--bank", "a"]
+    assert global_options_first(
         ["a", "--plain", "b", "--color", "never", "--no-pager", "--color=always"]
     ) == [*("--plain", "--color", "never", "--no-pager", "--color=always", "a", "b")]
     assert drill("list", "--bank", str(tmp_path)).status == 2

@@ -81,7 +81,7 @@ def test_a_terminal_gets_the_screen_with_the_sizes_of_a_preset(
     monkeypatch.setattr(Explorer, "run", lambda app: begun.append(app))
     monkeypatch.setenv("TERM", "xterm")
     assert real("explore", "--preset", "70b").out == ""
-    assert begun[0].wanted == MODELS["transformer"].presets["70b"]
+    assert begun[0].wanted_settings == MODELS["transformer"].presets["70b"]
     assert begun[0].marked == "reverse"
     monkeypatch.setenv("NO_COLOR", "1")
     real("explore", "mlp")

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from grader import open_question
-from grader.app.context import seed_of
+from grader.app.context import choose_seed
 from grader.bank import load
-from grader.bank.repair import repaired
-from grader.model.classroom import Terms
+from grader.bank.repair import repaired_starter
+from grader.model.classroom import ClassSettings
 from grader.model.errors import UsageError
 from tests.classroom.builders import graded, tree
 from tests.cli.conftest import ROOT, Drill
@@ -21,7 +21,7 @@ from tests.cli.conftest import ROOT, Drill
 NAME = "three-rows"
 FOLDER, ANSWERS, MARKER = Path(NAME), Path(NAME, "answers.txt"), Path(NAME, ".drill")
 SETS = [load([ROOT], NAME, n) for n in range(5)]
-RIGHT = [repaired(one) for one in SETS]
+RIGHT = [repaired_starter(one) for one in SETS]
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -139,10 +139,10 @@ def test_other_pages_have_the_numbers_of_the_folder(ours: Drill) -> None:
     assert "1, 14 and 5" in guide.out
     assert "for the interviewer, 4 min, numbers of seed 4" in " ".join(guide.out.split())
     told = ours("solution", NAME, "--seed", "4", "--give-up", "--full").out
-    assert repaired(SETS[4]).decode().splitlines()[-1] in told
+    assert repaired_starter(SETS[4]).decode().splitlines()[-1] in told
     other = "four-averages"
     ours("start", other, "--seed", "1")
-    Path(other, "answers.txt").write_bytes(repaired(load([ROOT], other, 1)))
+    Path(other, "answers.txt").write_bytes(repaired_starter(load([ROOT], other, 1)))
     ours("grade", other, "--yes")
     assert "add up to 15" in ours("discuss", other, "--json").out
 
@@ -162,7 +162,7 @@ def test_a_class_has_the_numbers_of_its_seed(tmp_path: Path) -> None:
     def passed(**more: object) -> list[str]:
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
         found = graded(tmp_path, ROOT, questions=(NAME,), **more)
-        return sorted(x.entry.handed.student for x in found if x.entry.verdict == "pass")
+        return sorted(x.entry.hand_in.student for x in found if x.entry.verdict == "pass")
 
     assert passed(seed=7) == ["s2"]
     assert passed(seed=9) == ["s4"]  # in the same processes, which have a session open
@@ -172,21 +172,21 @@ def test_a_class_has_the_numbers_of_its_seed(tmp_path: Path) -> None:
     file.write_text(lines)
     shutil.rmtree(tmp_path / "out")
     found = graded(tmp_path, ROOT, questions=(), file=file, level="", seed=8)
-    assert [x.entry.handed.student for x in found if x.entry.verdict == "pass"] == ["s3"]
+    assert [x.entry.hand_in.student for x in found if x.entry.verdict == "pass"] == ["s3"]
 
 
 def test_each_student_has_a_seed_with_the_numbers_of_the_class() -> None:
-    terms = Terms(20261123, "process", "0", (), per_student=True)
+    terms = ClassSettings(20261123, "process", "0", (), per_student=True)
     seeds = [terms.seed_of(f"s{n}") for n in range(20)]
     assert len({*seeds}) == 20
     assert all(seed % n == 20261123 % n for seed in seeds for n in range(1, 13))
 
 
 def test_a_fresh_seed_draws_the_numbers_of_its_question() -> None:
-    assert {seed_of(one) % 5 for one in SETS for _ in range(9)} == {0, 1, 2, 3, 4}
-    assert all(seed_of(one) % 5 == one.numbers for one in SETS)
-    assert len({seed_of() for _ in range(9)}) > 1
-    assert all(seed_of() % n == 0 for n in range(1, 13))
+    assert {choose_seed(one) % 5 for one in SETS for _ in range(9)} == {0, 1, 2, 3, 4}
+    assert all(choose_seed(one) % 5 == one.number_set for one in SETS)
+    assert len({choose_seed() for _ in range(9)}) > 1
+    assert all(choose_seed() % n == 0 for n in range(1, 13))
 
 
 def test_a_notebook_has_the_numbers_that_it_was_opened_with() -> None:

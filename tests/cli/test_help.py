@@ -55,7 +55,7 @@ def test_a_topic_is_a_page(drill: Drill, topic: str) -> None:
 
 def test_topics_name_what_there_is(drill: Drill) -> None:
     said = drill("help", "forms").out
-    assert all(f"`{name}`:" in said for name in forms.NAMES)
+    assert all(f"`{name}`:" in said for name in forms.FORM_NAMES)
     said = drill("help", "verdicts").out
     of_a_grade = set(Verdict) - {Verdict.SKIPPED, Verdict.INCONCLUSIVE}
     assert all(f"`{verdict.upper()}`:" in said for verdict in of_a_grade)

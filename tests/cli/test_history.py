@@ -33,7 +33,7 @@ def test_history_that_cannot_be_read_is_an_error(drill: Drill, home: Path) -> No
 def test_of_a_long_history_the_latest_are_shown_and_a_line_says_how_to_see_all(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "LATEST", 2)
+    monkeypatch.setattr(history, "MAX_ROWS", 2)
     for name in ("double-trouble", "halve-well"):
         drill("start", name)
         for _ in range(3):

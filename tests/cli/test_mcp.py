@@ -26,8 +26,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 
 from grader import bank
-from grader.cli.served import Caller, Server
-from grader.cli.tools import Request, carry_out, to_line
+from grader.cli.served import CommandCaller, McpServer
+from grader.cli.tools import Request, run_request, to_json_line
 from grader.model.question import Question
 from tests.cli.conftest import Drill
 from tests.leftovers import all_end
@@ -109,7 +109,7 @@ def flat(text: str) -> str:
     return " ".join(text.replace("\\n", " ").replace('\\"', '"').split())
 
 
-class CallerInThisProcess(Caller):
+class CallerInThisProcess(CommandCaller):
     """Carries requests out in this process: the rules do not depend on where."""
 
     async def call(
@@ -118,10 +118,10 @@ class CallerInThisProcess(Caller):
         """Return the document and the page, as they come out of a line of JSON."""
         content = json.loads(json.dumps(request._asdict()))
         steps = list[str]()
-        result = carry_out(Request(**content), steps.append)
+        result = run_request(Request(**content), steps.append)
         for step in steps:
             await doing(step)
-        return dict(json.loads(to_line(result)))
+        return dict(json.loads(to_json_line(result)))
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def talking_here(*named: Path) -> Iterator[Assistant]:
     with (
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(
-            Client(Server(None, named, CallerInThisProcess()))
+            Client(McpServer(None, named, CallerInThisProcess()))
         ) as client,
     ):
         yield Assistant(portal, client)
@@ -170,7 +170,10 @@ def kept_back(question: Question, asked: int) -> list[str]:
         if number > asked:
             texts += [part.prompt, *part.contract, *(check.about for check in part.checks)]
     for name, idea in question.ideas.items():
-        texts += [name, idea.said_of({k: str(v) for k, v in idea.settings[0].items()})]
+        texts += [
+            name,
+            idea.feedback_for({k: str(v) for k, v in idea.parameter_combinations[0].items()}),
+        ]
     given = question.starter.decode()
     programs = [question.reference, question.repair, *question.accepted.values()]
     lines = {line.strip() for source in programs for line in source.decode().splitlines()}

@@ -8,7 +8,7 @@ import pytest
 
 from grader import open_question
 from grader.app.context import Context
-from grader.app.watching import Watching
+from grader.app.watching import WatchedDrill
 from grader.bank import load
 from grader.session import GradingSession
 from tests.cli.conftest import ROOT, Drill
@@ -151,10 +151,10 @@ def test_an_interview_counts_no_try_of_a_part_before_an_edit(
 def test_watch_and_a_notebook_show_only_a_symptom(drill: Drill, tmp_path: Path) -> None:
     passed(drill)
     ctx = Context(Path.cwd(), tmp_path / "home", lambda: "2026-01-02T03:04:05+00:00", BANK)
-    with Watching(ctx, ID) as watched:
-        watched.look()
-        assert watched.graded is not None
-        assert (watched.graded.unchanged_since, watched.graded.tries) == (1, 0)
+    with WatchedDrill(ctx, ID) as watched:
+        watched.grade_if_changed()
+        assert watched.last_grade is not None
+        assert (watched.last_grade.unchanged_since, watched.last_grade.tries) == (1, 0)
     with open_question(ID, bank=BANK) as question:
         assert "part 2 of 3" in str(question.grade(MEAN))
         again = question.grade(MEAN)

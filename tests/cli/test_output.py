@@ -222,11 +222,11 @@ def test_nothing_that_is_said_acts_on_a_terminal(
     output.write("one\n\ttwo")
     assert seen(capsys) == "one\n\ttwo\n"
     output.warn(HOSTILE, hint=HOSTILE)
-    output.lines(sheet.columns(["title"], [[HOSTILE]]))
-    output.show([Paragraph(HOSTILE)])
-    output.steps(HOSTILE)
+    output.write_lines(sheet.format_columns(["title"], [[HOSTILE]]))
+    output.show_page([Paragraph(HOSTILE)])
+    output.write_next_steps(HOSTILE)
     assert seen(capsys).count("\\x1b]0;name") == 5
-    output.document(title=HOSTILE)
+    output.write_json(title=HOSTILE)
     assert "\\u001b[2J" in seen(capsys)
 
 
@@ -256,16 +256,16 @@ def test_a_status_line_is_cut_and_erased_before_a_warning_and_at_the_end(
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("COLUMNS", "30")
     monkeypatch.setenv("TERM", "xterm")
-    with output.waiting() as step:
+    with output.show_status() as step:
         step("grading, 2 of 9 checks, of which one is long")
         output.warn("a note")
         step("2 of 9", "FAIL  anna")
-    assert screen.getvalue().split(output.ERASE) == [
+    assert screen.getvalue().split(output.ERASE_LINE) == [
         "", "grading, 2 of 9 checks, of wh", "drill: a note\n", "FAIL  anna\n2 of 9", "",
     ]  # fmt: skip
     before = screen.getvalue()
     for term in ("dumb", ""):  # which cannot erase
         monkeypatch.setenv("TERM", term)
-        with output.waiting() as step:
+        with output.show_status() as step:
             step("loading torch")
     assert screen.getvalue() == before

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from grader.cli.served import Caller
+from grader.cli.served import CommandCaller
 from grader.cli.tools import Request
 from tests.cli.conftest import ROOT, Drill
 from tests.leftovers import all_end
@@ -48,9 +48,9 @@ class Steps:
         self.one.set()
 
 
-def stand_in() -> Caller:
+def stand_in() -> CommandCaller:
     """Return a caller that starts the stand-in."""
-    return Caller([sys.executable, "-c", STAND_IN])
+    return CommandCaller([sys.executable, "-c", STAND_IN])
 
 
 def is_running(pid: str) -> bool:
@@ -121,7 +121,7 @@ def test_the_end_of_the_conversation_kills_the_process_of_a_call() -> None:
 @pytest.mark.parametrize("command", [[sys.executable, "-c", "pass"], None])
 def test_a_process_that_ends_without_a_result_is_an_error(command: list[str] | None) -> None:
     async def talk() -> dict[str, Any]:
-        caller = Caller(command) if command else stand_in()
+        caller = CommandCaller(command) if command else stand_in()
         return await caller.call(Request("dies", {}), Steps().take)
 
     result = anyio.run(talk)
@@ -139,7 +139,9 @@ def test_no_module_of_the_current_folder_is_imported(
         Path(f"{name}.py").write_text(f"open({str(home.parent / 'taken')!r}, 'w').close()\n")
 
     async def talk() -> dict[str, Any]:
-        return await Caller().call(Request("show", {"question": "mean-and-spread"}), Steps().take)
+        return await CommandCaller().call(
+            Request("show", {"question": "mean-and-spread"}), Steps().take
+        )
 
     assert anyio.run(talk)["document"]["question"] == "mean-and-spread"
     assert not (home.parent / "taken").exists()

@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from grader.costs import MODELS, formulas
-from grader.costs.formulas import Cell, Model, divisor, script, value
+from grader.costs.formulas import (
+    CostCell,
+    CostModel,
+    evaluate_formula,
+    nearest_divisor,
+    to_javascript,
+)
 from tests.harness import each
 
 MODEL = MODELS["transformer"]
@@ -24,23 +30,23 @@ LARGE = {
 }
 
 
-def every_formula(model: Model) -> list[str]:
+def every_formula(model: CostModel) -> list[str]:
     """All that are shown, worked out on the way or decide what can be."""
     rows = [row for table in model.tables for row in table.rows]
-    cells = [cell for row in rows for cell in row.cells if isinstance(cell, Cell)]
+    cells = [cell for row in rows for cell in row.cells if isinstance(cell, CostCell)]
     return [
         *model.costs.values(),
         *(formula for _, broken, instead, _ in model.rules for formula in (broken, instead)),
-        *(formula for row in rows for formula in (row.there, row.bar)),
+        *(formula for row in rows for formula in (row.condition, row.bar)),
         *(formula for cell in cells for formula in (*cell.formulas, cell.over)),
     ]
 
 
 @each("model", MODELS.values())
-def test_a_formula_in_javascript_says_what_it_does_in_python(model: Model) -> None:
+def test_a_formula_in_javascript_says_what_it_does_in_python(model: CostModel) -> None:
     """Back again it is the same tree; BigInt divides as // does where nothing is negative."""
     for formula in every_formula(model):
-        text = script(formula).removeprefix("s => ")
+        text = to_javascript(formula).removeprefix("s => ")
         back = "".join(map(_plain, re.findall(r"s\.\w+|\w+|\W", text)))
         assert ast.dump(ast.parse(back)) == ast.dump(ast.parse(formula)), formula
 
@@ -64,19 +70,23 @@ def test_nothing_in_a_formula_is_negative(
     monkeypatch.setitem(formulas._OPERATIONS, ast.Sub, subtract)
     model = MODELS[name]
     for setting in model.settings:
-        for stop in setting.words or (setting.least, *setting.stops()[4:20:5], setting.most):
-            taken, _ = model.settled({**model.presets[preset], setting.name: stop})
-            known = model.values(taken)
+        for stop in setting.words or (
+            setting.least,
+            *setting.slider_values()[4:20:5],
+            setting.most,
+        ):
+            taken, _ = model.resolve_settings({**model.presets[preset], setting.name: stop})
+            known = model.formula_values(taken)
             for formula in every_formula(model):
-                value(formula, known)
+                evaluate_formula(formula, known)
     monkeypatch.setitem(formulas._OPERATIONS, ast.Sub, operator.sub)
 
 
 def test_only_arithmetic_over_names_is_a_formula() -> None:
-    assert value("max(2 * a, divisor(12, 5)) % 7 // 2", {"a": 3}) == 3
+    assert evaluate_formula("max(2 * a, divisor(12, 5)) % 7 // 2", {"a": 3}) == 3
     for text in ("a ** 2", "a.b", "'a'", "a if b else c", "print(a, b)", "-a"):
         with pytest.raises((ValueError, KeyError)):
-            value(text, {"a": 1, "b": 1, "c": 1})
+            evaluate_formula(text, {"a": 1, "b": 1, "c": 1})
 
 
 @each(
@@ -85,7 +95,7 @@ def test_only_arithmetic_over_names_is_a_formula() -> None:
      (6, 100, 6), (499_999_993, 10_000, 1)],
 )  # fmt: skip
 def test_the_nearest_divisor(number: int, near: int, found: int) -> None:
-    assert divisor(number, near) == found
+    assert nearest_divisor(number, near) == found
 
 
 @each(
@@ -98,19 +108,19 @@ def test_the_nearest_divisor(number: int, near: int, found: int) -> None:
      ("", 12_345_678, 1, "12,345,678"), ("%", 1, 200, "0.01 %")],
 )  # fmt: skip
 def test_how_a_number_reads(unit: str, number: int, over: int, text: str) -> None:
-    assert Cell(unit, ("a",), "b").text({"a": number, "b": over}) == text
+    assert CostCell(unit, ("a",), "b").text({"a": number, "b": over}) == text
 
 
 def test_whole_numbers_are_exact_however_large() -> None:
-    taken, notes = MODEL.settled({**MODEL.presets["7b"], **LARGE, "attention": "explicit"})
-    known = MODEL.values(taken)
+    taken, notes = MODEL.resolve_settings({**MODEL.presets["7b"], **LARGE, "attention": "explicit"})
+    known = MODEL.formula_values(taken)
     assert notes == []
     assert known["pairs"] == 4 * 10**9 * 10**9 * 10**18 * 10**9
     assert known["pairs"] > 2**150
 
 
 def sentences(**wanted: int) -> tuple[list[str], dict[str, Any]]:
-    taken, notes = MODEL.settled({**MODEL.presets["7b"], **wanted})
+    taken, notes = MODEL.resolve_settings({**MODEL.presets["7b"], **wanted})
     return notes, {name: taken[name] for name in wanted}
 
 

@@ -22,9 +22,9 @@ def test_parameters_activations_and_flops_are_those_of_torch(
 ) -> None:
     given = {**MODEL.presets["digits"], "inputs": 24, "hidden": 36, "outputs": 10, "batch": 7}
     given |= {"layers": layers, "bias": bias, "activation": activation, "precision": precision}
-    taken, notes = MODEL.settled(given)
+    taken, notes = MODEL.resolve_settings(given)
     assert notes == []
-    known = MODEL.values(taken)
+    known = MODEL.formula_values(taken)
     dtype = torch.float32 if precision == "fp32" else torch.bfloat16
     widths = [24, *[36] * layers, 10]
     modules: list[nn.Module] = []
@@ -47,7 +47,7 @@ def test_parameters_activations_and_flops_are_those_of_torch(
 
 def test_activations_of_all_widths_outgrow_the_parameters_at_a_batch_of_224() -> None:
     """One hidden layer: data d, projected and activated m, outputs o, so d + 2 m + o numbers."""
-    known = MODEL.values({**MODEL.presets["digits"], "activation": "gelu"})
+    known = MODEL.formula_values({**MODEL.presets["digits"], "activation": "gelu"})
     each_row = 784 + 2 * 512 + 10
     assert known["params"] / each_row > 223.8
     assert known["kept"] == 4 * 128 * each_row

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader import bank
-from grader.costs.formulas import Cell, Values, value
+from grader.costs.formulas import CostCell, Values, evaluate_formula
 from grader.costs.transformer import MODEL
 from tests.harness import ROOT, Program, each, load_text
 
@@ -22,7 +22,7 @@ def reference(question: str) -> Program:
 
 
 def values(given: dict[str, int | str], **changed: int | str) -> Values:
-    return MODEL.values({**given, **changed})
+    return MODEL.formula_values({**given, **changed})
 
 
 def product(name: str, known: Values) -> tuple[int, int]:
@@ -30,9 +30,9 @@ def product(name: str, known: Values) -> tuple[int, int]:
     (row,) = [row for one in MODEL.tables if one.title.startswith("Products")
               for row in one.rows if row.cells[0] == name]  # fmt: skip
     flops, moved = (row.cells[at] for at in (3, 4))
-    assert isinstance(flops, Cell)
-    assert isinstance(moved, Cell)
-    return value(flops.formulas[0], known), value(moved.formulas[0], known)
+    assert isinstance(flops, CostCell)
+    assert isinstance(moved, CostCell)
+    return evaluate_formula(flops.formulas[0], known), evaluate_formula(moved.formulas[0], known)
 
 
 @each(

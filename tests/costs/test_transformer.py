@@ -12,7 +12,7 @@ from torch.nn import functional
 from torch.utils import flop_counter
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.costs.formulas import Cell, Values, value
+from grader.costs.formulas import CostCell, Values, evaluate_formula
 from grader.costs.transformer import MODEL
 from grader.sandbox.worker.measure.autograd import Meter
 from tests.costs import decoder
@@ -42,20 +42,20 @@ def settings(**changed: int | str) -> dict[str, Any]:
 
 
 def values(given: dict[str, Any]) -> Values:
-    taken, notes = MODEL.settled(given)
+    taken, notes = MODEL.resolve_settings(given)
     assert (taken, notes) == (given, [])
-    return MODEL.values(taken)
+    return MODEL.formula_values(taken)
 
 
-def listed(view: str, known: Values) -> Iterator[tuple[str, tuple[int, ...], Cell]]:
+def listed(view: str, known: Values) -> Iterator[tuple[str, tuple[int, ...], CostCell]]:
     """The rows that are there of the tables of a view: title and name, shape, last cell."""
     for table in MODEL.tables:
         for row in table.rows if table.view == view else ():
-            if value(row.there, known):
+            if evaluate_formula(row.condition, known):
                 shape, last = row.cells[1], row.cells[-1]
-                assert isinstance(shape, Cell)
-                assert isinstance(last, Cell)
-                sizes = tuple(value(one, known) for one in shape.formulas)
+                assert isinstance(shape, CostCell)
+                assert isinstance(last, CostCell)
+                sizes = tuple(evaluate_formula(one, known) for one in shape.formulas)
                 yield f"{table.title}: {row.cells[0]}", sizes, last
 
 
@@ -85,7 +85,7 @@ def test_what_is_kept_for_backward_is_what_autograd_saves_tensor_by_tensor(
     known, expected = values(given), Counter[tuple[int, int]]()
     for name, shape, kept in listed("activations", known):
         elements = torch.Size(shape).numel()
-        if held := value(kept.formulas[0], known):
+        if held := evaluate_formula(kept.formulas[0], known):
             times = given["layers"] if "each layer" in name else 1
             expected[elements, held // elements] += times
     assert kept_by_torch(given) == expected
@@ -189,7 +189,9 @@ def test_parameters_and_gradients_have_the_shapes_that_are_listed(more: dict[str
     torch.autograd.backward(model(*call))
     known, expected = values(given), Counter[tuple[int, ...]]()
     for _, shape, elements in listed("parameters", known):
-        expected[shape] += value(elements.formulas[0], known) // torch.Size(shape).numel()
+        expected[shape] += (
+            evaluate_formula(elements.formulas[0], known) // torch.Size(shape).numel()
+        )
     found = list(model.parameters())
     assert Counter(tuple(one.shape) for one in found) == expected
     assert Counter(tuple(one.grad.shape) for one in found if one.grad is not None) == expected

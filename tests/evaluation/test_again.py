@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.evaluation.again import remembers
+from grader.evaluation.again import depends_on_earlier_calls
 from tests.kinds.grading import Desk, run_check
 
 CENTRE = "def centre(x, w):\n    d = _centred(x)\n"
@@ -49,7 +49,7 @@ def test_a_case_is_asked_again_with_nothing_called_before(
     evaluation = deviations.evaluation(source)
     for check in evaluation.question.spec.checks[:3]:
         run_check(evaluation, check)
-    assert remembers(evaluation, run, evaluation.cases[case]) is expected
+    assert depends_on_earlier_calls(evaluation, run, evaluation.cases[case]) is expected
 
 
 def test_what_takes_long_is_not_looked_into(
@@ -57,7 +57,7 @@ def test_what_takes_long_is_not_looked_into(
 ) -> None:
     evaluation = deviations.evaluation(ADDS_UP)
     case = evaluation.cases["rows"]
-    evaluation.observed("total", case)
-    assert remembers(evaluation, "total", case)
-    monkeypatch.setattr("grader.evaluation.again.ENOUGH_NANOSECONDS", 0)
-    assert not remembers(evaluation, "total", case)
+    evaluation.submission_outcome("total", case)
+    assert depends_on_earlier_calls(evaluation, "total", case)
+    monkeypatch.setattr("grader.evaluation.again.MAX_RERUN_NANOSECONDS", 0)
+    assert not depends_on_earlier_calls(evaluation, "total", case)

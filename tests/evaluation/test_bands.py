@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.evaluation.bands import Expected, entered, least
-from grader.evaluation.compare import Fault, compare
+from grader.evaluation.bands import ExpectedResult, input_scale, minimum_tolerance
+from grader.evaluation.compare import ResultMismatch, compare_result
 from grader.model.report import Verdict
 from grader.session import GradingSession
 from tests.kinds.one_file import graded, of, opened
@@ -98,9 +98,11 @@ def test_what_is_wrong_is_wrong_where_results_are_small_for_a_reason(
 
 def fault(
     got: Any, want: Any, *, entered: float = 0.0, moved: Any = None, **more: Any
-) -> Fault | None:
+) -> ResultMismatch | None:
     others = [want] if moved is None else [np.asarray(moved)]
-    return compare("y", got, Expected(want, want, lambda: others, entered=lambda: entered), **more)
+    return compare_result(
+        "y", got, ExpectedResult(want, want, lambda: others, input_scale=lambda: entered), **more
+    )
 
 
 def test_a_small_entry_beside_a_large_one_is_judged_by_its_own_size() -> None:
@@ -150,7 +152,7 @@ def test_what_entered_leaves_a_floor_that_no_idea_fits_under() -> None:
 def test_the_floor_is_far_below_any_result_that_can_be_judged(
     dtype: str, judged: float, scale: float
 ) -> None:
-    floor = least(dtype, scale, 1.0)
+    floor = minimum_tolerance(dtype, scale, 1.0)
     assert 0 < floor <= 1e-5
     assert floor <= 0.02 * scale or scale < judged
 
@@ -170,15 +172,15 @@ checks:
 """
     reference = "def f(x):\n    return 2 * x\n"
     with opened(tmp_path, rest, reference) as session:
-        evaluation = session.examine("reference", [reference.encode()], 3)
-        assert entered(evaluation, "main", evaluation.cases["large"], "y") == size
+        evaluation = session.evaluate_bank_program("reference", [reference.encode()], 3)
+        assert input_scale(evaluation, "main", evaluation.cases["large"], "y") == size
 
 
 def test_float32_leaves_as_much_of_what_entered() -> None:
     want = np.zeros(2, np.float32)
-    wanted = Expected(want, want.astype(np.float64), lambda: [], "float32", lambda: 1.0)
-    assert compare("y", want + np.float32(1e-6), wanted) is None
-    assert compare("y", want + np.float32(1e-3), wanted) is not None
+    wanted = ExpectedResult(want, want.astype(np.float64), lambda: [], "float32", lambda: 1.0)
+    assert compare_result("y", want + np.float32(1e-6), wanted) is None
+    assert compare_result("y", want + np.float32(1e-3), wanted) is not None
 
 
 def test_zeros_are_exact_only_where_they_stay_zero() -> None:

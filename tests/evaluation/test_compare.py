@@ -9,29 +9,31 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.evaluation.bands import Expected
-from grader.evaluation.compare import Fault, compare
-from grader.evaluation.values import describe, same_value
+from grader.evaluation.bands import ExpectedResult
+from grader.evaluation.compare import ResultMismatch, compare_result
+from grader.evaluation.values import describe_value, same_value
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 EPS32 = 2.0**-23
 
 
-def expected(native: Any, precise: Any = None, *moved: Any, dtype: str = "float64") -> Expected:
+def expected(
+    native: Any, precise: Any = None, *moved: Any, dtype: str = "float64"
+) -> ExpectedResult:
     known = native if precise is None else precise
-    return Expected(native, known, lambda: list(moved) or [known], dtype)
+    return ExpectedResult(native, known, lambda: list(moved) or [known], dtype)
 
 
-def fault(observed: Any, native: Any, **more: Any) -> Fault:
+def fault(observed: Any, native: Any, **more: Any) -> ResultMismatch:
     with np.errstate(all="ignore"):  # as while grading
-        found = compare("y", observed, expected(native), **more)
+        found = compare_result("y", observed, expected(native), **more)
     assert found is not None
     return found
 
 
 def right(observed: Any, native: Any, **more: Any) -> bool:
     with np.errstate(all="ignore"):
-        return compare("y", observed, expected(native), **more) is None
+        return compare_result("y", observed, expected(native), **more) is None
 
 
 A = np.array([[1.0, -2.0], [0.0, 4.0]])
@@ -202,8 +204,8 @@ def test_exact_zeros_are_wanted_where_the_reference_has_them_only() -> None:
     assert right(np.array([1.0 + 1e-12, -0.0]), want, zeros=True)
     half = Tensor(np.array([1.0, 1e-30], np.float32), "bfloat16")
     zero = Tensor(np.array([1.0, 0.0], np.float32), "bfloat16")
-    assert compare("y", half, expected(zero, want, dtype="bfloat16")) is None
-    assert compare("y", half, expected(zero, want, dtype="bfloat16"), zeros=True) is not None
+    assert compare_result("y", half, expected(zero, want, dtype="bfloat16")) is None
+    assert compare_result("y", half, expected(zero, want, dtype="bfloat16"), zeros=True) is not None
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int64", "uint8"])
@@ -241,22 +243,22 @@ def test_a_band_is_measured_only_when_it_is_needed() -> None:
     def never() -> list[Any]:
         raise AssertionError("the reference was run again for nothing")
 
-    assert compare("y", A.copy(), Expected(A, A, never)) is None
-    assert compare("y", A * (1 + 1e-12), Expected(A, A, never)) is None
-    assert compare("y", A[:1], Expected(A, A, never)) is not None
-    assert compare("y", A * np.nan, Expected(A, A, never)) is not None
-    assert compare("y", 0.5, Expected(0.5, 0.5, never)) is None
+    assert compare_result("y", A.copy(), ExpectedResult(A, A, never)) is None
+    assert compare_result("y", A * (1 + 1e-12), ExpectedResult(A, A, never)) is None
+    assert compare_result("y", A[:1], ExpectedResult(A, A, never)) is not None
+    assert compare_result("y", A * np.nan, ExpectedResult(A, A, never)) is not None
+    assert compare_result("y", 0.5, ExpectedResult(0.5, 0.5, never)) is None
 
 
 def test_what_rounding_does_to_the_reference_widens_the_band() -> None:
     want, moved = np.array([100.0, 1.0]), np.array([100.0, 1.0 + 1e-6])
     sensitive = expected(want, want, want, moved)
-    assert compare("y", want + np.array([0, 1e-5]), sensitive) is None
-    assert compare("y", want + np.array([0, 2e-5]), sensitive) is not None
-    assert compare("y", want + np.array([0, 1e-5]), expected(want)) is not None
+    assert compare_result("y", want + np.array([0, 1e-5]), sensitive) is None
+    assert compare_result("y", want + np.array([0, 2e-5]), sensitive) is not None
+    assert compare_result("y", want + np.array([0, 1e-5]), expected(want)) is not None
     scalar = expected(1.0, 1.0, 1.0 + 1e-6)
-    assert compare("y", 1 + 1e-5, scalar) is None
-    assert compare("y", 1 + 2e-5, scalar) is not None
+    assert compare_result("y", 1 + 1e-5, scalar) is None
+    assert compare_result("y", 1 + 2e-5, scalar) is not None
 
 
 @pytest.mark.parametrize(
@@ -272,7 +274,7 @@ def test_what_rounding_does_to_the_reference_widens_the_band() -> None:
     ],
 )
 def test_values_in_words(value: Any, words: str) -> None:
-    assert describe(value) == words
+    assert describe_value(value) == words
 
 
 @pytest.mark.parametrize(

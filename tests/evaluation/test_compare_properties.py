@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.evaluation.bands import RELATIVE_64, Expected, allowance
-from grader.evaluation.compare import compare
-from grader.evaluation.values import NUDGES, nudged
+from grader.evaluation.bands import RELATIVE_64, ExpectedResult, tolerance_band
+from grader.evaluation.compare import compare_result
+from grader.evaluation.values import NUDGES, nudge
 from grader.sandbox.worker.wire import Tensor
 
 EASY = settings(deadline=None)
@@ -32,15 +32,15 @@ def as_result(values: Any, dtype: str) -> Any:
         return values.astype(dtype)
 
 
-def expected(values: Any, dtype: str) -> Expected:
+def expected(values: Any, dtype: str) -> ExpectedResult:
     native = as_result(values, dtype)
     precise = np.asarray(getattr(native, "values", native), np.float64)
-    return Expected(native, precise, lambda: [precise], dtype)
+    return ExpectedResult(native, precise, lambda: [precise], dtype)
 
 
-def right(observed: Any, wanted: Expected, **more: Any) -> bool:
+def right(observed: Any, wanted: ExpectedResult, **more: Any) -> bool:
     with np.errstate(all="ignore"):
-        return compare("y", observed, wanted, **more) is None
+        return compare_result("y", observed, wanted, **more) is None
 
 
 @EASY
@@ -66,7 +66,7 @@ def test_a_single_entry_beyond_the_band_is_wrong(values: Any, data: st.DataObjec
     index = data.draw(st.tuples(*(st.integers(0, n - 1) for n in values.shape)))
     got = wanted.native.copy()
     got[index] += 2 * band * scale * data.draw(st.sampled_from([-1, 1]))
-    found = compare("y", got, wanted)
+    found = compare_result("y", got, wanted)
     assert found is not None
     assert (found.index, found.wrong) == (index, 1)
 
@@ -111,8 +111,8 @@ def test_float64_computed_in_float32_is_wrong(x: Any, seed: int) -> None:
     roughly = (x.astype(np.float32) @ w.astype(np.float32)).astype(np.float64)
     assume(np.abs(roughly - exactly).max() > 1e-9 * np.abs(exactly).max())
     moved = (x * (1 + 2.0**-52)) @ w
-    assert not right(roughly, Expected(exactly, exactly, lambda: [moved]))
-    assert right(moved, Expected(exactly, exactly, lambda: [moved]))
+    assert not right(roughly, ExpectedResult(exactly, exactly, lambda: [moved]))
+    assert right(moved, ExpectedResult(exactly, exactly, lambda: [moved]))
 
 
 @EASY
@@ -132,7 +132,7 @@ def test_bfloat16_is_judged_as_a_whole(seed: int, share: float) -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False), DTYPES)
 def test_a_scalar_is_held_to_the_precision_of_its_case(value: float, dtype: str) -> None:
     assume(1e-100 < abs(value) < 1e100)
-    wanted = Expected(value, value, lambda: [value], dtype)
+    wanted = ExpectedResult(value, value, lambda: [value], dtype)
     close = {"float64": 1e-11, "float32": 1e-6, "bfloat16": 1e-2}[dtype]
     far = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2}[dtype]
     assert right(value * (1 + close), wanted)
@@ -144,7 +144,7 @@ def test_a_scalar_is_held_to_the_precision_of_its_case(value: float, dtype: str)
 @given(ANY, DTYPES.filter(lambda d: d != "bfloat16"))
 def test_the_band_is_a_number_of_at_least_what_its_scale_says(values: Any, dtype: str) -> None:
     with np.errstate(all="ignore"):
-        band = allowance(dtype, values, lambda: [values * (1 + 1e-15)])
+        band = tolerance_band(dtype, values, lambda: [values * (1 + 1e-15)])
     finite = values[np.isfinite(values)]
     assert band.shape == values.shape
     assert (band >= 0).all()  # no NaN either
@@ -166,7 +166,7 @@ def test_nudging_moves_every_value_by_one_unit_and_keeps_ties_and_order(
     beside = np.nextafter(x[np.isfinite(x)], x.dtype.type(0))
     flat = np.concatenate([x, x[::-1], beside])
     with np.errstate(all="ignore"):
-        moved = nudged(flat, dtype, which)
+        moved = nudge(flat, dtype, which)
     assert (moved.dtype, moved.shape) == (flat.dtype, flat.shape)
     fixed = ~np.isfinite(flat) | (flat == 0)
     assert np.array_equal(moved[fixed], flat[fixed], equal_nan=True)
@@ -182,7 +182,7 @@ def test_nudging_moves_every_value_by_one_unit_and_keeps_ties_and_order(
 
 def test_all_nudges_differ_and_move_everything_that_can_move() -> None:
     x = np.random.default_rng(0).standard_normal((6, 6))
-    moved = [nudged(x, "float64", i) for i in range(len(NUDGES))]
+    moved = [nudge(x, "float64", i) for i in range(len(NUDGES))]
     assert all(not np.array_equal(a, b) for a, b in itertools.combinations(moved, 2))
     assert all((one != x).all() for one in moved)
-    assert np.array_equal(moved[0], nudged(x, "float64", 0))
+    assert np.array_equal(moved[0], nudge(x, "float64", 0))

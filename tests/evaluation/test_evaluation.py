@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.evaluation.evaluation import AHEAD_SECONDS, Evaluation
+from grader.evaluation.evaluation import PREFETCH_SECONDS, Evaluation
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
 from tests.kinds.grading import Desk
@@ -19,7 +19,7 @@ FORWARD = "def centre(x, w):\n    d = _centred(x)\n    {}\n    return w * d, (d,
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     found: list[tuple[str, int]] = []
-    several, run = RemoteProgram.several, RemoteProgram.run
+    several, run = RemoteProgram.run_several, RemoteProgram.run
 
     def watched(self: RemoteProgram, steps: Any, inputs: Any, *more: Any, **how: Any) -> Any:
         found.append((self.name, len(inputs)))
@@ -29,7 +29,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
         found.append((self.name, 1))
         return run(self, *asked)
 
-    monkeypatch.setattr(RemoteProgram, "several", watched)
+    monkeypatch.setattr(RemoteProgram, "run_several", watched)
     monkeypatch.setattr(RemoteProgram, "run", once)
     return found
 
@@ -42,19 +42,19 @@ def test_inputs_are_run_once_and_then_known(deviations: Desk, requests: list[Any
     evaluation = deviations.evaluation()
     some = cases(evaluation)
     requests.clear()
-    evaluation.ahead([evaluation.submission], "main", some)
-    evaluation.ahead([evaluation.submission], "main", some)
-    found = [evaluation.observed("main", case) for case in some]
+    evaluation.prefetch([evaluation.submission], "main", some)
+    evaluation.prefetch([evaluation.submission], "main", some)
+    found = [evaluation.submission_outcome("main", case) for case in some]
     assert [one for one in requests if one[0] == "submission"] == [("submission", 3)]
     assert all(one.values["y"].shape == one.values["grad_x"].shape for one in found)
 
 
 def test_what_one_input_raises_is_no_news_of_another(deviations: Desk) -> None:
     evaluation = deviations.evaluation(FORWARD.format("1 / (len(x) - 1)"))
-    evaluation.ahead([evaluation.submission], "main", cases(evaluation))
+    evaluation.prefetch([evaluation.submission], "main", cases(evaluation))
     with pytest.raises(ProgramError, match="raised ZeroDivisionError"):
-        evaluation.observed("main", evaluation.cases["small"])
-    assert evaluation.observed("main", evaluation.cases["rows"]).values
+        evaluation.submission_outcome("main", evaluation.cases["small"])
+    assert evaluation.submission_outcome("main", evaluation.cases["rows"]).values
 
 
 SIZES = """\
@@ -83,7 +83,7 @@ def test_all_small_cases_are_run_at_once(tmp_path: Path, requests: list[Any], na
 def test_what_ends_a_process_that_runs_many_is_found_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, verdict: str, said: str
 ) -> None:
-    monkeypatch.setitem(AHEAD_SECONDS, False, 0.1)
+    monkeypatch.setitem(PREFETCH_SECONDS, False, 0.1)
     source = "print('loaded')\ndef f(x):\n    if x.size == 3:\n        print(1, flush=True)\n"
     source += f"        {end}\n    return 2 * x\n"
     with opened(tmp_path, SIZES, DOUBLE) as session:

@@ -115,7 +115,7 @@ def test_the_whole_result_is_kept_as_numbers_where_it_is_small(
     assert isinstance(shown, Grids)
     expected = (10.0, 24.0, 30.0, 48.0)
     assert shown.entries == Entries((2, 1, 2), (5.0, 12.0, 15.0, 48.0), expected, (0, 1, 2))
-    monkeypatch.setattr(exhibit, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(exhibit, "MAX_ENTRIES", 3)
     shown = found(session, "scaled").exhibit
     assert isinstance(shown, Grids)
     assert shown.entries is None

@@ -178,13 +178,13 @@ def test_the_cost_of_an_exchange_is_never_asked_of_the_submission(
     desk: Desk, zygote: Zygote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    real = RemoteProgram.timed
+    real = RemoteProgram.run_timed
 
     def watched(self: RemoteProgram, steps: Any, inputs: Any, want: Any) -> tuple[Outcome, int]:
         if not steps:
             asked.append(self.name)
         return real(self, steps, inputs, want)
 
-    monkeypatch.setattr(RemoteProgram, "timed", watched)
+    monkeypatch.setattr(RemoteProgram, "run_timed", watched)
     assert raced(desk, zygote, "").verdict is Verdict.PASS
     assert set(asked) == {"reference of deviations"}

@@ -10,7 +10,7 @@ import numpy as np
 
 from grader import bank
 from grader.explain.observation import Observation
-from grader.explain.rules import confirmed, is_refuted, propose
+from grader.explain.rules import confirmed_rules, is_refuted, propose_rules
 from grader.model.question import Question
 from grader.model.report import Report
 from tests.asking import ROOT
@@ -39,8 +39,17 @@ def solution(question_id: str, name: str) -> bytes:
 
 def seen(returned: object, right: object, *, ok: bool = False, **given: object) -> Observation:
     """An observation of a result `y`, of a case made from itself."""
-    made = Observation("main", "y", "case", "case", own=True, returned=returned, right=right, ok=ok)
-    made.given = given or {"x": right}
+    made = Observation(
+        "main",
+        "y",
+        "case",
+        "case",
+        is_own_case=True,
+        returned=returned,
+        expected_value=right,
+        is_right=ok,
+    )
+    made.input_values = given or {"x": right}
     return made
 
 
@@ -58,5 +67,5 @@ def failing(
 
 def said(wrong: Sequence[Observation], right: Sequence[Observation] = ()) -> list[str]:
     """What the rules say of failing observations, the most informative first."""
-    rules = confirmed(propose(wrong), wrong)
+    rules = confirmed_rules(propose_rules(wrong), wrong)
     return [rule.text for rule in rules if not is_refuted(rule, right)]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.explain.classes import UNTOLD, separating
+from grader.explain.classes import AMBIGUITY_NOTE, separating_properties
 from grader.explain.observation import Observation
 from tests.explain.making import drawn, seen
 
@@ -40,7 +40,7 @@ def cases(given: list[Given], *origins: str, ok: bool = False) -> list[Observati
         ([{"half": True, "n": n} for n in (3, 4, 5)],
          [{"half": False, "n": n} for n in (3, 4, 5, 6)], "half is True"),
         ([{"y": np.zeros(n)} for n in (3, 4, 5)], [{"y": drawn((n,))} for n in (3, 4, 5, 6)],
-         f"y is 0 throughout and y has equal entries{UNTOLD}"),
+         f"y is 0 throughout and y has equal entries{AMBIGUITY_NOTE}"),
         ([{"t": n} for n in (0.5, 2.0, 3.5)], [{"t": 1.0, "x": drawn((n,))} for n in range(1, 5)],
          "t is not 1"),
         ([{"d": n} for n in (0.5, 2.0, 3.5)], [{"d": 0.0, "x": drawn((n,))} for n in range(1, 5)],
@@ -54,11 +54,13 @@ def cases(given: list[Given], *origins: str, ok: bool = False) -> list[Observati
     ],
 )  # fmt: skip
 def test_what_separates_is_named(wrong: list[Given], right: list[Given], said: str) -> None:
-    assert separating(cases(wrong), cases(right, ok=True)) == said
+    assert separating_properties(cases(wrong), cases(right, ok=True)) == said
 
 
 def test_right_cases_that_are_made_from_one_say_nothing() -> None:
     wrong = cases(PAD)
-    assert separating(wrong, cases(NO_PAD[:3], ok=True)) == "pad is 0"  # none made from another
-    assert separating(wrong, cases(NO_PAD[:3], "one", "two", "two", ok=True)) == ""
-    assert separating(wrong, cases(NO_PAD, "one", ok=True)) == ""
+    assert (
+        separating_properties(wrong, cases(NO_PAD[:3], ok=True)) == "pad is 0"
+    )  # none made from another
+    assert separating_properties(wrong, cases(NO_PAD[:3], "one", "two", "two", ok=True)) == ""
+    assert separating_properties(wrong, cases(NO_PAD, "one", ok=True)) == ""

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.explain.further import Further
+from grader.explain.further import ExtraCases
 from grader.model.report import Report, Verdict
-from grader.reports.words import ideas
+from grader.reports.words import idea_paragraphs
 from grader.session import GradingSession
 from tests.audit.audits import question
 from tests.explain.making import load, solution
@@ -168,13 +168,13 @@ def test_the_reference_is_run_on_further_inputs_once(
         graded(session, HALF)
         asked: list[str] = []
         reference = session.bank.reference
-        several = type(reference).several
+        several = type(reference).run_several
 
         def counted(program: object, *args: object, **how: object) -> object:
             asked.append(getattr(program, "name", ""))
             return several(program, *args, **how)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(type(reference), "several", counted)
+        monkeypatch.setattr(type(reference), "run_several", counted)
         graded(session, HALF)
     assert asked
     assert "reference" not in asked
@@ -184,7 +184,11 @@ def test_nothing_is_drawn_where_nothing_is_to_be_confirmed() -> None:
     with GradingSession(QUESTION) as fresh:
         for over, is_drawn in (("def spread(x):\n    return object()", False), (HALF, True)):
             graded(fresh, over)
-            made = [one for one in fresh.bank.memory.values() if isinstance(one, Further)]
+            made = [
+                one
+                for one in fresh.bank.remembered_outcomes.values()
+                if isinstance(one, ExtraCases)
+            ]
             assert any(one._tried for one in made) is is_drawn
 
 
@@ -229,7 +233,7 @@ def test_a_case_with_another_fault_too_is_not_said_to_be_explained(tmp_path: Pat
     (sure,), (partly,) = alone.misconceptions, with_more.misconceptions
     assert (sure.exact, sure.cases, sure.failing) == (True, 3, 3)
     assert (partly.exact, partly.results, partly.cases, partly.failing) == (True, ("y",), 0, 3)
-    (said,) = [one.text for one in ideas(with_more) if one.lead == "Idea:"]
+    (said,) = [one.text for one in idea_paragraphs(with_more) if one.lead == "Idea:"]
     assert said == "doubled. It gives exactly your y; more than that is wrong."
 
 
@@ -291,7 +295,7 @@ def test_a_check_of_speed_that_an_idea_fails_too_is_nothing_else_that_is_wrong(
     assert [check.verdict for check in report.checks] == ["fail", "fail"]
     (idea,) = report.misconceptions
     assert (idea.exact, idea.cases) == (True, idea.failing)
-    assert "something else" not in " ".join(said.text for said in ideas(report))
+    assert "something else" not in " ".join(said.text for said in idea_paragraphs(report))
 
 
 def test_what_is_wrong_before_an_exception_comes_first() -> None:
@@ -300,5 +304,5 @@ def test_what_is_wrong_before_an_exception_comes_first() -> None:
     (text,) = texts(report, "before")
     assert text.startswith("y has shape (")
     assert "after that your conv1d_backward raised ValueError" in text
-    page = " ".join(idea.text for idea in ideas(report))
+    page = " ".join(idea.text for idea in idea_paragraphs(report))
     assert page.count("y has shape (") == 1

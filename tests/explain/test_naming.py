@@ -9,9 +9,9 @@ import pytest
 
 from grader.evaluation.evaluation import Evaluation
 from grader.explain import naming
-from grader.explain.components import Component, same_on
-from grader.model.report import Named, Report
-from grader.reports.words import ideas
+from grader.explain.components import Component, same_in_cell
+from grader.model.report import IdeaMatch, Report
+from grader.reports.words import idea_paragraphs
 from grader.sandbox.remote import RemoteProgram
 from grader.session import GradingSession, grade
 from grader.session.bank_programs import BankPrograms
@@ -29,7 +29,7 @@ def exact(report: Report) -> set[str]:
     return {idea.id for idea in report.misconceptions if idea.exact}
 
 
-def partial(report: Report) -> dict[str, Named]:
+def partial(report: Report) -> dict[str, IdeaMatch]:
     return {idea.id: idea for idea in report.misconceptions if not idea.exact}
 
 
@@ -78,13 +78,13 @@ def test_an_idea_of_a_later_part_is_not_run_before_that_is_asked(
     graded: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run: list[str] = []
-    variant = BankPrograms.variant
+    variant = BankPrograms.variant_program
 
     def noted(bank: BankPrograms, name: str, index: int) -> RemoteProgram:
         run.append(name)
         return variant(bank, name, index)
 
-    monkeypatch.setattr(BankPrograms, "variant", noted)
+    monkeypatch.setattr(BankPrograms, "variant_program", noted)
     report = graded("rope", solution("rope", "degrees"))
     assert exact(report) == {"angles-in-degrees"}
     question = load("rope")
@@ -313,8 +313,8 @@ def test_who_keeps_more_than_an_idea_is_not_said_to_keep_just_that(
 ) -> None:
     report = graded(POOL, solution(POOL, name))
     assert [(m.id, m.exact) for m in report.misconceptions] == [(idea, False)]
-    assert not any("exactly" in found.text for found in ideas(report))
-    assert "a different number of bytes" in ideas(report)[-1].text
+    assert not any("exactly" in found.text for found in idea_paragraphs(report))
+    assert "a different number of bytes" in idea_paragraphs(report)[-1].text
 
 
 def test_where_an_idea_acts_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,9 +322,9 @@ def test_where_an_idea_acts_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -
 
     def counted(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
         compared.append(a.submission.name)
-        return same_on(a, b, component, case)
+        return same_in_cell(a, b, component, case)
 
-    monkeypatch.setattr(naming, "same_on", counted)
+    monkeypatch.setattr(naming, "same_in_cell", counted)
     question = load("deviations")
     found: list[Any] = []
     with GradingSession(question, proved=True) as session:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from grader.explain.explain import ResultObservations, statements
+from grader.explain.explain import ResultObservations, make_statements
 from grader.explain.observation import Observation
-from grader.explain.rules import propose
+from grader.explain.rules import propose_rules
 from tests.explain.making import SHAPES, Array, drawn, failing, said, seen
 
 WRONG: dict[str, Callable[[Array], object]] = {
@@ -37,8 +37,8 @@ WRONG: dict[str, Callable[[Array], object]] = {
 
 def stated(observations: list[Observation]) -> list[str]:
     known = ResultObservations("y", observations)
-    proposed = {group: propose(mine) for group, mine in known.groups().items()}
-    return [one.text for one in statements(known, proposed)]
+    proposed = {group: propose_rules(mine) for group, mine in known.failures_by_kind().items()}
+    return [one.text for one in make_statements(known, proposed)]
 
 
 @pytest.mark.parametrize("text", WRONG)
@@ -93,7 +93,10 @@ def test_where_the_wrong_entries_are_is_said_where_all_others_are_right() -> Non
 def test_that_zeros_are_wrong_says_nothing() -> None:
     zeros = failing(lambda b: np.where(b > 0, b, 0.0))
     for one in zeros:
-        one.right, one.returned = one.returned, np.where(one.returned > 0, one.returned, 0.5)
+        one.expected_value, one.returned = (
+            one.returned,
+            np.where(one.returned > 0, one.returned, 0.5),
+        )
     assert not any("is 0" in text or "0 is expected" in text for text in said(zeros))
 
 
@@ -106,13 +109,16 @@ def test_a_size_is_named_only_where_it_varies() -> None:
 def test_another_result_an_input_and_a_sum_with_one_are_recognized() -> None:
     cells = failing(lambda b: b)
     for one in cells:
-        one.others, other = {"z": drawn(one.right.shape, 7)}, drawn(one.right.shape, 7)
+        one.other_results, other = (
+            {"z": drawn(one.expected_value.shape, 7)},
+            drawn(one.expected_value.shape, 7),
+        )
         one.returned = other
     assert said(cells)[0] == "is the right z"
     cells = failing(lambda b: b)
     for one in cells:
-        one.given = {"w": drawn(one.right.shape, 8)}
-        one.returned = one.right + 0.01 * one.given["w"]
+        one.input_values = {"w": drawn(one.expected_value.shape, 8)}
+        one.returned = one.expected_value + 0.01 * one.input_values["w"]
     assert said(cells)[0] == "is the right one plus 0.01000 times the input w"
 
 
@@ -130,7 +136,7 @@ def test_whatever_a_submission_returns_raises_nothing(odd: object) -> None:
     said([seen(odd, odd) for _ in SHAPES])
     said([seen(odd, 7, n=7), seen(odd, 9, n=9), seen(odd, None, n=2), seen(odd, 0.5, n=3)])
     held = seen({"a": odd, "b": odd, "c": odd}, {"a": 1, "b": 0.5, "c": np.zeros(3)})
-    for part in held.parts():
+    for part in held.split_items():
         said([part])
 
 
@@ -144,7 +150,7 @@ def test_wrong_entries_may_have_the_right_sum() -> None:
     shapes = ((1, 1, 2, 3), (1, 2, 3, 2), (2, 1, 2, 2))
     cells = failing(lambda b: np.roll(b, 1, axis=3), shapes)
     for one in cells:  # only two entries of a plane are in each other's place
-        one.returned = one.right.copy()
+        one.returned = one.expected_value.copy()
         one.returned[0, 0, 0, 0] -= 1.5
         one.returned[0, 0, 1, 1] += 1.5
     (text,) = stated(cells)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from grader.explain.shrink import made_readable
+from grader.explain.shrink import shrink_counterexamples
 from grader.model.report import CheckResult, Grids
 from grader.session import GradingSession
 from grader.session.checking import run_checks
@@ -36,10 +36,10 @@ def session() -> Iterator[GradingSession]:
 def checked(session: GradingSession, over: str) -> tuple[CheckResult, CheckResult]:
     """The result of the first check, and what is shown of it."""
     source = f"{QUESTION.reference.decode()}\n{over}".encode()
-    evaluation = session.examine("submission", [source], 5)
+    evaluation = session.evaluate_bank_program("submission", [source], 5)
     with np.errstate(all="ignore"):
         result = run_checks(evaluation)[0]
-        return result, made_readable(evaluation, (result,))[0]
+        return result, shrink_counterexamples(evaluation, (result,))[0]
 
 
 @pytest.mark.parametrize(("over", "shape"), [(LATER_ROWS, "(2, 2)"), (LATER_COLUMNS, "(1, 3)")])

@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader import bank
-from grader.forms.base import LONGEST, MOST_FAULTS, Unreadable, read, template
+from grader.forms.base import (
+    MAX_LISTED_ERRORS,
+    MAX_MESSAGE_LENGTH,
+    UnreadableAnswer,
+    answer_template,
+    read_answers,
+)
 from grader.model.errors import BankError
 from grader.model.report import Verdict
 from grader.model.spec import Answer
@@ -34,7 +40,7 @@ IDS = (
 
 
 def test_every_answer_has_its_place() -> None:
-    found = read(WHOLE, NAMES)
+    found = read_answers(WHOLE, NAMES)
     assert {name: (one.value, one.line, one.column) for name, one in found.items()} == {
         "kv_total": ("3 GB", 1, 12),
         "g[1]": ("2/3", 2, 10),
@@ -59,8 +65,8 @@ def test_every_answer_has_its_place() -> None:
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(text: bytes, line: int, said: str) -> None:
-    with pytest.raises(Unreadable) as refused:
-        read(text, NAMES)
+    with pytest.raises(UnreadableAnswer) as refused:
+        read_answers(text, NAMES)
     assert refused.value.sentence.startswith(said)
     assert refused.value.line == line
 
@@ -74,7 +80,7 @@ def test_what_is_wrong_with_a_file_is_said(text: bytes, line: int, said: str) ->
     ],
 )
 def test_what_is_in_no_doubt_is_read(text: bytes) -> None:
-    assert {name: one.value for name, one in read(text, NAMES).items()} == {
+    assert {name: one.value for name, one in read_answers(text, NAMES).items()} == {
         "kv_total": "3 GB", "g[1]": "2"
     }  # fmt: skip
 
@@ -109,7 +115,7 @@ def test_what_is_in_no_doubt_is_read(text: bytes) -> None:
     ],
 )
 def test_a_line_may_be_written_in_many_ways(line: str) -> None:
-    found = read(f"{line}\n---\n```\n".encode(), NAMES, needed=["kv_total"])
+    found = read_answers(f"{line}\n---\n```\n".encode(), NAMES, needed=["kv_total"])
     assert {name: one.value for name, one in found.items()} == {"kv_total": "3 GB"}
     assert line[found["kv_total"].column - 1 :].startswith("3 GB")
 
@@ -119,32 +125,37 @@ def test_a_line_may_be_written_in_many_ways(line: str) -> None:
     ["- kv_total = 3 GB", "kv total -> 3 GB", "KV_total = 3 GB", "kv_total ~ 3 GB", "`kv_total`=3"],
 )
 def test_a_literal_line_is_name_and_value(line: str) -> None:
-    assert read(b"kv_total = 3 GB", NAMES, needed=["kv_total"], literal=True)["kv_total"].line == 1
-    with pytest.raises(Unreadable):
-        read(line.encode(), NAMES, needed=["kv_total"], literal=True)
+    assert (
+        read_answers(b"kv_total = 3 GB", NAMES, needed=["kv_total"], literal=True)["kv_total"].line
+        == 1
+    )
+    with pytest.raises(UnreadableAnswer):
+        read_answers(line.encode(), NAMES, needed=["kv_total"], literal=True)
 
 
 def test_names_that_only_marks_tell_apart_are_written_as_they_are() -> None:
     names = ["x[1]", "x[-1]"]
-    assert read(b"x[1] = 2\nx[-1] = 3", names).keys() == {*names}
-    with pytest.raises(Unreadable, match="found 'x1 = 2'"):
-        read(b"x1 = 2\nx[-1] = 3", names)
+    assert read_answers(b"x[1] = 2\nx[-1] = 3", names).keys() == {*names}
+    with pytest.raises(UnreadableAnswer, match="found 'x1 = 2'"):
+        read_answers(b"x1 = 2\nx[-1] = 3", names)
 
 
 def test_in_a_class_what_cannot_be_read_is_an_answer_not_given() -> None:
     text = b"Name: Zed\nkv_total = 3\nkv_total = 4\ng[1] = 2\n= 5\ndp[i,j] = \xff\n"
-    unread: list[Unreadable] = []
-    assert list(read(text, NAMES, unread=unread)) == ["g[1]"]  # nobody knows which kv_total
+    unread: list[UnreadableAnswer] = []
+    assert list(read_answers(text, NAMES, unread=unread)) == ["g[1]"]  # nobody knows which kv_total
     assert [one.line for one in unread] == [1, 3, 5, 6]
-    assert read(b"g[1] = 2", NAMES, unread=unread).keys() == {"g[1]"}  # a lost line is not given
-    with pytest.raises(Unreadable, match="at most 65,536 are read"):
-        read(b"#" * 70_000, NAMES, unread=unread)
+    assert read_answers(b"g[1] = 2", NAMES, unread=unread).keys() == {
+        "g[1]"
+    }  # a lost line is not given
+    with pytest.raises(UnreadableAnswer, match="at most 65,536 are read"):
+        read_answers(b"#" * 70_000, NAMES, unread=unread)
 
 
 def test_all_that_is_wrong_with_a_file_is_said_at_once() -> None:
     text = b"kv_totl = 3\nno equals\ndp[i,j] = 1\n"
-    with pytest.raises(Unreadable) as caught:
-        read(text, NAMES)
+    with pytest.raises(UnreadableAnswer) as caught:
+        read_answers(text, NAMES)
     said = caught.value.sentence
     assert f"line 1: {EXPECTED}'kv_totl = 3'; did you mean 'kv_total'?" in said
     assert f"line 2: {EXPECTED}'no equals'" in said
@@ -152,7 +163,7 @@ def test_all_that_is_wrong_with_a_file_is_said_at_once() -> None:
 
 
 def test_two_answers_that_are_no_numbers_are_said_at_once(session: GradingSession) -> None:
-    open_ = session.question.handed_out(session.question.starter)
+    open_ = session.question.without_leading_blank_lines(session.question.starter)
     report = session.grade(open_.replace(b"?", b"what"), seed=1)
     assert report.raised is not None
     (first, *_), many = report.raised.frames, report.message.count("line ")
@@ -161,24 +172,26 @@ def test_two_answers_that_are_no_numbers_are_said_at_once(session: GradingSessio
 
 
 def test_nothing_in_the_file_to_begin_with_acts_on_a_terminal() -> None:
-    text = template({"g": Answer(ask="red \x1b[31m and \u202e turned " + "word " * 30)}).decode()
+    text = answer_template(
+        {"g": Answer(ask="red \x1b[31m and \u202e turned " + "word " * 30)}
+    ).decode()
     assert "red \\x1b[31m and \\u202e turned" in text
     assert all(line.isprintable() and len(line) <= 80 for line in text.splitlines())
 
 
 def test_the_file_to_begin_with_asks_for_everything() -> None:
-    text = template({"kv_total": Answer(ask="cache,\n  of all", unit="B")})
+    text = answer_template({"kv_total": Answer(ask="cache,\n  of all", unit="B")})
     assert text.decode().endswith("\n# cache, of all (in B)\nkv_total = ?\n")
-    assert read(text, ["kv_total"]) == {}
+    assert read_answers(text, ["kv_total"]) == {}
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_answers_or_a_sentence(text: bytes) -> None:
     try:
-        sentence = f"{read(text, [])} is empty"
-    except Unreadable as refused:
+        sentence = f"{read_answers(text, [])} is empty"
+    except UnreadableAnswer as refused:
         sentence = refused.sentence
-    assert 0 < len(sentence) <= MOST_FAULTS * LONGEST
+    assert 0 < len(sentence) <= MAX_LISTED_ERRORS * MAX_MESSAGE_LENGTH
 
 
 # -- graded ---------------------------------------------------------------------------------------
@@ -203,7 +216,7 @@ def test_an_untouched_file_says_so_and_costs_no_try(session: GradingSession) -> 
     assert report.message.startswith("answers.txt: nothing is answered yet")
     assert report.unchanged  # a class does not count who hands it in
     assert report.raised is not None
-    assert report.raised.is_of_text
+    assert report.raised.is_unparsable_file
 
 
 def test_in_a_class_the_readable_lines_are_graded(session: GradingSession) -> None:

@@ -218,7 +218,7 @@ def test_forged_frames_are_the_fault_of_the_one_who_sends_them(
 def test_what_ends_a_grade_is_said_and_the_next_one_passes(
     body: str, verdict: Verdict, said: str, session: GradingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "MOST_CALLS", 30)
+    monkeypatch.setattr(remote, "MAX_TESTED_CALLS", 30)
     monkeypatch.setattr(remote, "CALL_SECONDS", 0.3)
     report = graded(session, f"import numpy as np\ndef doubles(f, rng):\n    {body}")
     assert report.verdict is verdict
@@ -268,7 +268,7 @@ def test_time_that_others_take_for_a_call_is_no_idleness_of_a_test(
 def test_a_flood_of_calls_that_takes_too_long_is_called_one(
     session: GradingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "MOST_CALLS", 10**9)
+    monkeypatch.setattr(remote, "MAX_TESTED_CALLS", 10**9)
     source = "import numpy as np\ndef doubles(f, rng):\n    while True: f(1.0)"
     report = graded(session, source)
     assert report.verdict is Verdict.LIMIT
@@ -322,7 +322,7 @@ def test_what_a_call_changes_is_changed_for_the_caller(session: GradingSession) 
 
 def test_an_audit_sees_which_they_are(session: GradingSession) -> None:
     source = b"def doubles(f, rng):\n    return bool(f(2.0) == 4.0)"
-    evaluation = session.examine("trusts", [source], 3)
+    evaluation = session.evaluate_bank_program("trusts", [source], 3)
     found = run_check(evaluation, session.question.spec.checks[0])
     assert found.failing == ("in-place",)
     assert found.figures["share"] == 0.5

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.forms.base import LONGEST, Unreadable
-from grader.forms.derive import MOST_TOKENS, python
+from grader.forms.base import MAX_MESSAGE_LENGTH, UnreadableAnswer
+from grader.forms.derive import MAX_TOKENS, to_python
 from grader.model.report import Report, Verdict
 from grader.session import GradingSession
 from tests.asking import asked
@@ -29,7 +29,7 @@ LINES = {
 
 def value(text: str, i: int = 0, j: int = 1) -> float:
     """Evaluate a formula of p and z at two indices."""
-    written, _ = python(text, ["p", "z"], ["i", "j"])
+    written, _ = to_python(text, ["p", "z"], ["i", "j"])
     names: dict[str, Any] = {"p": P, "z": Z, "i": i, "j": j, "n_": 3}
     return float(eval(written, names | {"exp": math.exp, "log": math.log}))
 
@@ -83,30 +83,30 @@ def test_it_computes_what_is_written(text: str, expected: float) -> None:
         ("(" * 40 + "1", "is nested deeper than 30", 31),
         ("-" * 40 + "1", "is nested deeper than 30", 31),
         ("2 **" * 40 + "1", "is nested deeper than 30", 124),
-        ("1" + "+1" * MOST_TOKENS, "has more than 400 symbols", 401),
+        ("1" + "+1" * MAX_TOKENS, "has more than 400 symbols", 401),
         ("q" * 9000, "..." + "q" * 40, 0),
     ],
 )
 def test_what_is_no_formula_is_refused(text: str, said: str, at: int) -> None:
-    with pytest.raises(Unreadable) as refused:
-        python(text, ["p", "z"], ["i", "j"])
+    with pytest.raises(UnreadableAnswer) as refused:
+        to_python(text, ["p", "z"], ["i", "j"])
     assert said in refused.value.sentence
     assert refused.value.column == at
-    assert len(refused.value.sentence) <= LONGEST
+    assert len(refused.value.sentence) <= MAX_MESSAGE_LENGTH
 
 
 def test_entries_are_summed_where_there_is_no_index() -> None:
-    with pytest.raises(Unreadable, match=r"p has entries: write sum\(k, p\[k\]\)"):
-        python("p", ["p"], [])
+    with pytest.raises(UnreadableAnswer, match=r"p has entries: write sum\(k, p\[k\]\)"):
+        to_python("p", ["p"], [])
 
 
 @given(st.text("pzijk[]()+-*/.,019 desumxplog_", max_size=60))
 def test_any_text_is_a_formula_or_a_sentence_with_a_place(text: str) -> None:
     try:
-        written, _ = python(text, ["p", "z"], ["i", "j"])
+        written, _ = to_python(text, ["p", "z"], ["i", "j"])
         place = 0
         compile(written, "formula", "eval")
-    except Unreadable as refused:
+    except UnreadableAnswer as refused:
         place = refused.column
     assert 0 <= place <= len(text)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from grader.forms.base import Unreadable
-from grader.forms.follow_up import faults, judge, right, wanted
+from grader.forms.base import UnreadableAnswer
+from grader.forms.follow_up import answer_format, judge_answer, right_answer, spec_errors
 from grader.model.spec import FollowUp
 
 CHOICE = {"choice": ["one", "two", "three"], "right": 2, "ideas": {"3": "far"}}
@@ -55,7 +55,7 @@ def made(keys: dict[str, Any]) -> FollowUp:
 def test_an_answer_is_right_or_wrong(
     keys: dict[str, Any], text: str, came: tuple[bool, str]
 ) -> None:
-    assert judge(made(keys), text) == came
+    assert judge_answer(made(keys), text) == came
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_an_answer_is_right_or_wrong(
 def test_what_is_no_answer_says_what_is_expected(
     keys: dict[str, Any], text: str, said: str
 ) -> None:
-    with pytest.raises(Unreadable, match=re.escape(said)) as found:
-        judge(made(keys), text)
+    with pytest.raises(UnreadableAnswer, match=re.escape(said)) as found:
+        judge_answer(made(keys), text)
     assert len(found.value.sentence) < 300
 
 
@@ -101,7 +101,7 @@ def test_what_is_no_answer_says_what_is_expected(
 def test_it_is_said_how_to_answer_and_what_is_right(
     keys: dict[str, Any], how: str, typed: str
 ) -> None:
-    assert (wanted(made(keys)), right(made(keys))) == (how, typed)
+    assert (answer_format(made(keys)), right_answer(made(keys))) == (how, typed)
 
 
 @pytest.mark.parametrize(
@@ -127,5 +127,5 @@ def test_it_is_said_how_to_answer_and_what_is_right(
 )  # fmt: skip
 def test_faults_of_its_keys(keys: dict[str, Any], found: list[str]) -> None:
     known = ["far", "twice", "turned"]
-    said = [f"{'.'.join(map(str, at))}: {text}" for at, text in faults(made(keys), known)]
+    said = [f"{'.'.join(map(str, at))}: {text}" for at, text in spec_errors(made(keys), known)]
     assert said == found

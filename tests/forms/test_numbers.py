@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.forms.base import Unreadable
-from grader.forms.quantities import UNITS, quantity
+from grader.forms.base import UnreadableAnswer
+from grader.forms.quantities import UNITS, parse_quantity
 from grader.model.report import Report, Verdict
 from grader.session import GradingSession
 from tests.asking import asked
@@ -43,7 +43,7 @@ from tests.pages import page_of
     ],
 )
 def test_a_quantity_is_read(text: str, unit: str, value: float) -> None:
-    assert math.isclose(quantity(text, unit), value, rel_tol=1e-12)
+    assert math.isclose(parse_quantity(text, unit), value, rel_tol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_a_quantity_is_read(text: str, unit: str, value: float) -> None:
     ],
 )
 def test_what_is_none_is_refused(text: str, unit: str, said: str) -> None:
-    with pytest.raises(Unreadable, match=re.escape(said)):
-        quantity(text, unit)
+    with pytest.raises(UnreadableAnswer, match=re.escape(said)):
+        parse_quantity(text, unit)
 
 
 @given(
@@ -80,7 +80,7 @@ def test_what_is_none_is_refused(text: str, unit: str, said: str) -> None:
 def test_what_is_written_is_what_is_read(value: float, unit: tuple[str, str]) -> None:
     base, name = unit
     assert math.isclose(
-        quantity(f"{value!r} {name}", base), value * UNITS[base][1][name], rel_tol=1e-12
+        parse_quantity(f"{value!r} {name}", base), value * UNITS[base][1][name], rel_tol=1e-12
     )
 
 
@@ -89,8 +89,8 @@ def test_what_is_written_is_what_is_read(value: float, unit: tuple[str, str]) ->
 )
 def test_any_text_is_a_quantity_or_a_sentence(text: str, unit: str) -> None:
     try:
-        said = str(quantity(text, unit))
-    except Unreadable as refused:
+        said = str(parse_quantity(text, unit))
+    except UnreadableAnswer as refused:
         said = refused.sentence
     assert said not in {"inf", "nan"}
     assert 0 < len(said) < 200
@@ -123,7 +123,7 @@ def test_any_text_is_a_quantity_or_a_sentence(text: str, unit: str) -> None:
 )
 def test_the_file_to_begin_with_has_the_rules(name: str, rules: str) -> None:
     question = asked(name)
-    text = question.handed_out(question.starter).decode()
+    text = question.without_leading_blank_lines(question.starter).decode()
     head = text.partition("\n\n")[0] + "\n"
     assert rules in head
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.forms.base import Unreadable
-from grader.forms.quantities import UNITS, base_unit, fraction, quantity
+from grader.forms.base import UnreadableAnswer
+from grader.forms.quantities import UNITS, base_unit, parse_fraction, parse_quantity
 
 ABOUT = {
     "1": "users that fit on one card, each with 8,192 tokens",
@@ -156,7 +156,7 @@ READ = [
 
 @pytest.mark.parametrize(("text", "unit", "value"), READ)
 def test_a_number_is_read_as_a_teacher_reads_it(text: str, unit: str, value: float) -> None:
-    assert math.isclose(quantity(text, unit, ABOUT[unit]), value, rel_tol=1e-12)
+    assert math.isclose(parse_quantity(text, unit, ABOUT[unit]), value, rel_tol=1e-12)
 
 
 REFUSED = [
@@ -260,8 +260,8 @@ REFUSED = [
 
 @pytest.mark.parametrize(("text", "unit", "said"), REFUSED)
 def test_what_is_in_doubt_is_refused(text: str, unit: str, said: str) -> None:
-    with pytest.raises(Unreadable, match=re.escape(said)) as refused:
-        quantity(text, unit, ABOUT.get(unit, ""))
+    with pytest.raises(UnreadableAnswer, match=re.escape(said)) as refused:
+        parse_quantity(text, unit, ABOUT.get(unit, ""))
     assert len(refused.value.sentence) < 250
 
 
@@ -276,10 +276,10 @@ def test_what_is_in_doubt_is_refused(text: str, unit: str, said: str) -> None:
 )  # fmt: skip
 def test_a_prediction_may_be_negative(text: str, value: float | None) -> None:
     if value is None:
-        with pytest.raises(Unreadable):
-            fraction(text)
+        with pytest.raises(UnreadableAnswer):
+            parse_fraction(text)
     else:
-        assert math.isclose(fraction(text), value)
+        assert math.isclose(parse_fraction(text), value)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_a_prediction_may_be_negative(text: str, value: float | None) -> None:
     ],
 )
 def test_a_question_may_ask_for_a_number_in_something(text: str, about: str, value: float) -> None:
-    assert math.isclose(quantity(text, "1", about), value)
+    assert math.isclose(parse_quantity(text, "1", about), value)
 
 
 @pytest.mark.parametrize(
@@ -311,8 +311,8 @@ def test_a_question_may_ask_for_a_number_in_something(text: str, about: str, val
 )  # fmt: skip
 def test_a_class_may_be_literal(text: str, is_read: bool) -> None:
     try:
-        quantity(text, "B", "users", literal=True)
-    except Unreadable:
+        parse_quantity(text, "B", "users", literal=True)
+    except UnreadableAnswer:
         assert not is_read
     else:
         assert is_read
@@ -322,8 +322,8 @@ def test_a_class_may_be_literal(text: str, is_read: bool) -> None:
 def test_any_text_is_a_finite_number_or_a_sentence(text: str) -> None:
     for unit in ("1", "B", "tok/s"):
         try:
-            value = quantity(text, unit, ABOUT[unit])
-        except Unreadable as refused:
+            value = parse_quantity(text, unit, ABOUT[unit])
+        except UnreadableAnswer as refused:
             assert 0 < len(refused.sentence) < 250  # noqa: PT017
         else:
             assert 0 <= value < math.inf
@@ -332,12 +332,12 @@ def test_any_text_is_a_finite_number_or_a_sentence(text: str) -> None:
 @given(st.text("0123456789.,eE+-*/^() BGMks", max_size=40))
 def test_what_is_read_literally_is_the_same_number(text: str) -> None:
     try:
-        value = quantity(text, "B", literal=True)
-    except Unreadable:
+        value = parse_quantity(text, "B", literal=True)
+    except UnreadableAnswer:
         return
     try:
-        assert math.isclose(quantity(text, "B"), value) or value == 0
-    except Unreadable as refused:  # 10-12
+        assert math.isclose(parse_quantity(text, "B"), value) or value == 0
+    except UnreadableAnswer as refused:  # 10-12
         assert "may be two numbers" in refused.sentence  # noqa: PT017
 
 

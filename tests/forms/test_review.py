@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from grader import forms
-from grader.forms.base import Unreadable
+from grader.forms.base import UnreadableAnswer
 from grader.model.report import Report, Verdict
 from grader.session import GradingSession
 from tests.asking import asked
@@ -96,8 +96,8 @@ def test_a_reason_may_be_written_in_many_ways(line: str, session: GradingSession
     lines = [*(f"{n} = {reason}" for n, reason in ALL.items() if n != 13), line, "Approve - no"]
     report = session.grade("\n".join(lines).encode(), seed=3, filename="answers.txt")
     assert report.checks[0].message.startswith("5 of 5 faults, 0 false alarms")
-    with pytest.raises(Unreadable):
-        forms.of(QUESTION.spec).program("\n".join(lines).encode(), QUESTION, literal=True)
+    with pytest.raises(UnreadableAnswer):
+        forms.form_of(QUESTION.spec).program("\n".join(lines).encode(), QUESTION, literal=True)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_nothing_of_the_question_gives_it_away() -> None:
     from grader.reports.question import question_markdown
 
     text = question_markdown(QUESTION)
-    assert next(forms.of(QUESTION.spec).materials(QUESTION.spec)).text in text
+    assert next(forms.form_of(QUESTION.spec).materials(QUESTION.spec)).text in text
     assert "19  +    params -= lr * velocity" in text
     for secret in ("shards of 2, 5 and 7", "dampening", "the gradient is too small"):
         assert secret not in text

@@ -20,7 +20,7 @@ MINI = Path(__file__).parents[1] / "banks" / "mini"
 
 
 def run_check(evaluation: Evaluation, check: Check) -> CheckResult:
-    return registry.get(check.kind).carry_out(evaluation, check)
+    return registry.kind_named(check.kind).run_check(evaluation, check)
 
 
 class Desk:

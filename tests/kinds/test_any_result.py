@@ -60,7 +60,7 @@ class Claims(RemoteProgram):
         return Loaded((), (), tuple(functions))
 
     def claim(self, outcomes: list[Outcome], number: int) -> None:
-        self.outcomes, self.number, self.at, self.alone = outcomes, number, 0, True
+        self.outcomes, self.number, self.at, self.is_asked_alone = outcomes, number, 0, True
 
     def _next(self) -> Outcome:
         self.at += 1
@@ -72,7 +72,7 @@ class Claims(RemoteProgram):
     def interleave(self, *asked: Any, **_: Any) -> Any:
         return tuple(self._next() for _ in asked[1]), tuple(asked[2])[: self.number % 2]
 
-    def timed(self, *_: Any, **__: Any) -> Any:
+    def run_timed(self, *_: Any, **__: Any) -> Any:
         return self._next(), self.number
 
     def measure(self, *_: Any, **__: Any) -> Measured:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from grader.bank import load
-from grader.evaluation.evaluation import BankFault
+from grader.evaluation.evaluation import BankProgramError
 from grader.model.question import Support
 from grader.model.report import Bars, Verdict
 from grader.sandbox import config
@@ -90,7 +90,7 @@ def test_values_of_tensors(desk: Desk, source: str, message: str | None) -> None
 
 def test_a_frozen_input_has_no_gradient(desk: Desk) -> None:
     evaluation = desk.evaluation()
-    assert evaluation.truth("main", evaluation.cases["frozen"]).values["dw"] is None
+    assert evaluation.reference_outcome("main", evaluation.cases["frozen"]).values["dw"] is None
     always = KEEPS.replace("if need_w else None", "")
     assert desk.result("values", always).verdict is Verdict.PASS, "autograd drops what is not asked"
 
@@ -192,7 +192,7 @@ def test_flops_hidden_in_elements_are_found(desk: Desk) -> None:
 
 
 def test_a_device_that_is_not_there_skips_the_check(desk: Desk) -> None:
-    if config.cuda():
+    if config.cuda_device_files():
         pytest.skip("this machine has the device")
     found = desk.result("peak", device="cuda")
     assert (found.verdict, found.message) == (
@@ -204,9 +204,9 @@ def test_a_device_that_is_not_there_skips_the_check(desk: Desk) -> None:
 def test_a_device_on_which_the_reference_fails_skips_the_check(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if config.cuda():
+    if config.cuda_device_files():
         pytest.skip("this machine has a device that works")
-    monkeypatch.setattr(config, "cuda", lambda: ("/dev/nvidia0",))
+    monkeypatch.setattr(config, "cuda_device_files", lambda: ("/dev/nvidia0",))
     found = desk.result("peak", device="cuda")
     assert found.verdict is Verdict.SKIPPED
     assert found.message.startswith("cannot be measured on this machine's CUDA device: the ref")
@@ -225,5 +225,5 @@ def test_a_baseline_that_fails_is_the_banks_fault(desk: Desk) -> None:
         desk.reference, name="broken", support=Support(b"def plain(_, x, w): return x.y")
     )
     evaluation.reference.load(())
-    with pytest.raises(BankFault, match="the run plain of the reference fails on case wide"):
+    with pytest.raises(BankProgramError, match="the run plain of the reference fails on case wide"):
         run_check(evaluation, desk.check("cost"))

@@ -33,7 +33,7 @@ def on_the_card(source: bytes) -> CheckResult:
 
 
 def test_the_reference_stays_within_the_budget_of_the_card() -> None:
-    assert config.cuda()
+    assert config.cuda_device_files()
     question = bank.load([ROOT], "vram-bottleneck")
     found = on_the_card(question.reference)
     assert found.verdict is Verdict.PASS, found.message

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.evaluation.evaluation import BankFault
-from grader.evaluation.tally import Stopped
+from grader.evaluation.evaluation import BankProgramError
+from grader.evaluation.tally import SubmissionStopped
 from grader.model.report import Grids, Verdict
 from grader.sandbox.client import WorkerClient
 from tests.kinds.grading import Desk
@@ -251,13 +251,13 @@ def test_what_is_updated_in_place_excuses_nothing_that_is_hidden(tmp_path: Path,
 
 def test_a_budget_that_a_case_has_not_is_the_banks_fault(deviations: Desk) -> None:
     for amount in ("8 * x.shape[7]", "1 / 0", "8 * y.sise"):
-        with pytest.raises(BankFault, match=r"^kept: "):
+        with pytest.raises(BankProgramError, match=r"^kept: "):
             deviations.result("kept", at_most=amount)
 
 
 @pytest.mark.parametrize("over", [[5], [-3], [0, 7]])
 def test_axes_that_a_result_has_not_are_the_banks_fault(deviations: Desk, over: list[int]) -> None:
-    with pytest.raises(BankFault, match="grad_x of shape"):
+    with pytest.raises(BankProgramError, match="grad_x of shape"):
         deviations.result("rows-sum-to-0", over=over)
 
 
@@ -267,7 +267,7 @@ DEAD = "import os\ndef centre(x, w):\n    os._exit(3)\n"
 def test_a_process_that_is_gone_ends_the_examination(
     workers: tuple[WorkerClient, WorkerClient],
 ) -> None:
-    with WorkerClient(torch=False) as doomed, pytest.raises(Stopped) as stopped:
+    with WorkerClient(torch=False) as doomed, pytest.raises(SubmissionStopped) as stopped:
         Desk("deviations", doomed, workers[1]).result("forward", DEAD)
     assert stopped.value.result.verdict is Verdict.ERROR
     assert stopped.value.result.message == (
@@ -278,8 +278,8 @@ def test_a_process_that_is_gone_ends_the_examination(
 def test_a_reference_that_fails_is_the_banks_fault(deviations: Desk) -> None:
     evaluation = deviations.evaluation()
     evaluation.reference = deviations.evaluation("def centre(x, w): raise ValueError").submission
-    with pytest.raises(BankFault, match="the reference fails on case"):
-        evaluation.truth("main", evaluation.cases["rows"])
+    with pytest.raises(BankProgramError, match="the reference fails on case"):
+        evaluation.reference_outcome("main", evaluation.cases["rows"])
 
 
 def test_cases_are_tried_smallest_first(deviations: Desk) -> None:
@@ -291,11 +291,11 @@ def test_cases_are_tried_smallest_first(deviations: Desk) -> None:
 def test_every_program_gets_inputs_of_its_own(deviations: Desk) -> None:
     source = "def centre(x, w):\n    x[...] = 0\n    return w * x, None\n"
     evaluation = deviations.evaluation(source)
-    before = {n: np.array(v) for n, v in evaluation.drawn(evaluation.cases["rows"]).items()}
-    evaluation.observed("total", evaluation.cases["rows"])
+    before = {n: np.array(v) for n, v in evaluation.drawn_inputs(evaluation.cases["rows"]).items()}
+    evaluation.submission_outcome("total", evaluation.cases["rows"])
     with pytest.raises(Exception, match="raised"):
-        evaluation.observed("main", evaluation.cases["rows"])
-    after: dict[str, Any] = evaluation.drawn(evaluation.cases["rows"])
+        evaluation.submission_outcome("main", evaluation.cases["rows"])
+    after: dict[str, Any] = evaluation.drawn_inputs(evaluation.cases["rows"])
     assert all(np.array_equal(before[n], after[n]) for n in before)
 
 

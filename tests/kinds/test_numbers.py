@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.evaluation.evaluation import BankFault
+from grader.evaluation.evaluation import BankProgramError
 from grader.kinds import registry
-from grader.kinds.base import Trial
+from grader.kinds.base import CaseTrial
 from grader.model.report import Breakdown, Curve, Verdict
 from grader.sandbox.messages import Outcome
 from grader.sandbox.worker.wire import Tensor
@@ -75,7 +75,7 @@ def test_the_parts_that_are_right_have_their_share(
 
 def test_parts_that_the_reference_has_not_are_the_banks_fault(ledger: Desk) -> None:
     wanted = "parts: expected the reference's bytes to be a dict with weights, biases, found a dict"
-    with pytest.raises(BankFault, match=rf"^{wanted} with weights, grads"):
+    with pytest.raises(BankProgramError, match=rf"^{wanted} with weights, grads"):
         ledger.result("parts", parts=["weights", "biases"])
 
 
@@ -83,10 +83,10 @@ def test_what_is_no_number_in_the_reference_is_the_banks_fault(ledger: Desk) -> 
     evaluation, tensor = ledger.evaluation(), Tensor(np.array(2.0), "float32")
     right = Outcome({"bytes": {"weights": 1, "grads": tensor, "total": 2}})
     evaluation.outcome = lambda *_, **__: right  # type: ignore[method-assign]
-    trial = Trial(evaluation, ledger.check("parts"), evaluation.cases["seven-billion"])
+    trial = CaseTrial(evaluation, ledger.check("parts"), evaluation.cases["seven-billion"])
     wanted = r"^parts: expected a number for grads of the reference's bytes, found a float32 tensor"
-    with pytest.raises(BankFault, match=wanted):
-        registry.get("numbers").judge(trial)
+    with pytest.raises(BankProgramError, match=wanted):
+        registry.kind_named("numbers").judge(trial)
 
 
 DRIVEN = "def step(x, rate): return {}"

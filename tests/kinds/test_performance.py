@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from grader.kinds.performance import MOST_PAIRS, Race
+from grader.kinds.performance import MAX_PAIRS, Race
 from grader.model.report import Bars, CheckResult, Verdict
 from grader.sandbox.messages import Outcome
 from grader.sandbox.remote import RemoteProgram
@@ -43,7 +43,7 @@ def race(*ratios: float, allowed: float = 2.0) -> Race:
 )
 def test_one_side_must_lead_by_five(ratios: tuple[float, ...], lead: int, decided: bool) -> None:
     run = race(*ratios)
-    assert (run.lead, run.decided) == (lead, decided)
+    assert (run.lead, run.is_decided) == (lead, decided)
 
 
 def test_time_that_is_not_there_is_no_division_by_zero() -> None:
@@ -59,14 +59,14 @@ def timed(deviations: Desk, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def run(mine: list[int], theirs: list[int], source: str = "", **changes: Any) -> CheckResult:
         clocks: dict[bool, Iterator[int]] = {True: cycle(mine), False: cycle(theirs)}
-        real = RemoteProgram.timed
+        real = RemoteProgram.run_timed
 
         def clocked(self: RemoteProgram, steps: Any, inputs: Any, want: Any) -> tuple[Outcome, int]:
             outcome, _ = real(self, steps, inputs, want)
             return outcome, next(clocks[self.name == "submission"]) if steps else 100
 
         with monkeypatch.context() as patch:
-            patch.setattr(RemoteProgram, "timed", clocked)
+            patch.setattr(RemoteProgram, "run_timed", clocked)
             return deviations.result("speed", source, **changes)
 
     return run
@@ -120,19 +120,19 @@ def test_every_pair_runs_on_fresh_inputs_that_both_sides_get(
     deviations: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[str, bytes]] = []
-    real = RemoteProgram.timed
+    real = RemoteProgram.run_timed
 
     def watched(self: RemoteProgram, steps: Any, inputs: Any, want: Any) -> tuple[Outcome, int]:
         if steps:
             seen.append((self.name, inputs["grad_y"]["value"].tobytes()))
         return real(self, steps, inputs, want)[0], 100 + len(seen) % 3
 
-    monkeypatch.setattr(RemoteProgram, "timed", watched)
+    monkeypatch.setattr(RemoteProgram, "run_timed", watched)
     evaluation = deviations.evaluation()
     check = deviations.check("speed", cases="rows", at_most=1.0)
     run_check(evaluation, check)
     pairs = [seen[i : i + 2] for i in range(0, len(seen), 2)]
-    assert 5 <= len(pairs) <= MOST_PAIRS
+    assert 5 <= len(pairs) <= MAX_PAIRS
     names = {"submission", "reference of deviations"}
     assert all({name for name, _ in pair} == names for pair in pairs)
     assert all(len({data for _, data in pair}) == 1 for pair in pairs)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from grader.bank import load
-from grader.evaluation.bands import tolerated
+from grader.evaluation.bands import allowed_by_check
 from grader.model.errors import BankError
 from grader.model.report import Verdict
 from grader.model.spec import Tolerance
 from grader.reports.blocks import render_text
-from grader.reports.question import document, question_markdown
+from grader.reports.question import question_blocks, question_markdown
 from tests.harness import ROOT
 from tests.kinds.one_file import graded, of, opened, written
 
@@ -56,7 +56,7 @@ def tolerance(**given: Any) -> Tolerance:
     ],
 )
 def test_how_wide_a_tolerance_is(given: dict[str, Any], widths: list[float]) -> None:
-    found = tolerated(tolerance(**given), np.array([0.0, -9.81, 1200.0]))
+    found = allowed_by_check(tolerance(**given), np.array([0.0, -9.81, 1200.0]))
     assert np.allclose(found, widths, rtol=1e-12, atol=0)
 
 
@@ -134,7 +134,7 @@ def test_it_is_for_the_results_that_it_names(tmp_path: Path) -> None:
 
 def test_the_candidate_is_shown_what_is_allowed_and_why(tmp_path: Path) -> None:
     question = load([written(tmp_path, CLIPPED.replace("TOLERANCE", WRITTEN), EXACT)], "one")
-    page = " ".join(render_text(document(question)).split())
+    page = " ".join(render_text(question_blocks(question)).split())
     for text in (page, " ".join(question_markdown(question).split())):
         assert "may be off by at most 0.0001 %: libraries add a small number to the norm." in text
 
@@ -148,7 +148,7 @@ def test_the_candidate_is_shown_what_is_allowed_and_why(tmp_path: Path) -> None:
     ],
 )
 def test_a_width_is_said_once_and_in_one_spelling(given: dict[str, Any], words: str) -> None:
-    assert tolerance(**given).words == words
+    assert tolerance(**given).allowed_in_words == words
 
 
 def test_no_clause_says_a_width_that_the_line_of_its_check_says() -> None:

@@ -13,8 +13,8 @@ from grader.model.errors import (
     DrillError,
     GraderError,
     UsageError,
-    closest,
-    machine_error,
+    closest_word,
+    to_machine_error,
 )
 
 NAMES = ([*registry.KINDS], [*recipe.GENERATORS, *recipe.MODIFIERS])
@@ -38,7 +38,7 @@ def test_what_the_machine_lacks_is_no_bug(fault: Exception, said: str) -> None:
     outer = RuntimeError("because of that")
     outer.__cause__ = fault
     for one in (fault, outer):
-        found = machine_error(one)
+        found = to_machine_error(one)
         assert (found.message if found else "").startswith(said) or said in str(found)
         assert (found is None) is (said == "")
         assert found is None or (found.exit_status == 2 and found.hint)
@@ -72,7 +72,7 @@ def test_errors_carry_whose_fault_they_are() -> None:
     ],
 )
 def test_the_nearest_word(word: str, words: list[str], expected: str | None) -> None:
-    assert closest(word, words) == expected
+    assert closest_word(word, words) == expected
 
 
 @pytest.mark.parametrize("names", NAMES)
@@ -81,11 +81,11 @@ def test_one_letter_too_few_or_too_many_or_two_swapped_is_recognized(names: list
         for at in range(1, len(name)):
             swapped = f"{name[: at - 1]}{name[at]}{name[at - 1]}{name[at + 1 :]}"
             for typed in (f"{name[:at]}x{name[at:]}", name[:at] + name[at + 1 :], swapped):
-                assert closest(typed, names) == name, typed
+                assert closest_word(typed, names) == name, typed
 
 
 @pytest.mark.parametrize("names", NAMES)
 def test_a_word_about_something_else_is_no_name_with_a_typo(names: list[str]) -> None:
     words = "forms subtract yours machines random gaussian constant tensors change points values"
     for word in [*words.split(), "backward", "loss", "kernel"]:
-        assert closest(word, names) is None, word
+        assert closest_word(word, names) is None, word

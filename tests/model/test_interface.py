@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.model.interface import names_asked
+from grader.model.interface import required_signatures
 
 INTERFACE = """
 # tower.py, given: def branch(v)
@@ -24,7 +24,7 @@ same == other
 
 
 def test_functions_classes_methods_and_constants_are_asked_for() -> None:
-    assert names_asked(INTERFACE) == {
+    assert required_signatures(INTERFACE) == {
         "scale": "scale(x, factor: float = 2.0, shape=(1, 2))",
         "Cache": "class Cache",
         "Cache.new": "Cache.new()",

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from grader.kinds import registry
 from grader.kinds.outputs import OutputsCheck
-from grader.model.spec import Misconception
+from grader.model.spec import Idea
 
 SPEC = {
     "format": 3, "title": "T", "track": "t", "level": "core", "minutes": 1, "uses": ["numpy"],
@@ -20,20 +20,22 @@ def test_one_name_and_a_list_of_names_read_alike() -> None:
     one = {"id": "a", "kind": "outputs", "of": "y", "needs": "b", "show": {"beside": "x"}}
     many = {**one, "of": ["y"], "needs": ["b"], "show": {"beside": ["x"]}}
     for keys in (one, many):
-        check = registry.read({**SPEC, "checks": [keys]}).checks[0]
+        check = registry.read_spec({**SPEC, "checks": [keys]}).checks[0]
         assert isinstance(check, OutputsCheck)
         assert (check.results, check.needs, check.show.beside) == (("y",), ["b"], ["x"])
-    idea = Misconception.model_validate({"killed_by": "a", "feedback": "f"})
+    idea = Idea.model_validate({"killed_by": "a", "feedback": "f"})
     assert idea.killed_by == ["a"]
 
 
 def test_the_kind_decides_which_keys_there_are() -> None:
     with pytest.raises(ValidationError, match="at_most"):
-        registry.read({**SPEC, "checks": [{"id": "a", "kind": "outputs", "of": "y", "at_most": 3}]})
+        registry.read_spec(
+            {**SPEC, "checks": [{"id": "a", "kind": "outputs", "of": "y", "at_most": 3}]}
+        )
 
 
 def test_a_spec_does_not_change_after_loading() -> None:
-    spec = registry.read(SPEC)
+    spec = registry.read_spec(SPEC)
     with pytest.raises(ValidationError, match="frozen"):
         spec.title = "other"
     with pytest.raises(ValidationError, match="frozen"):
@@ -50,7 +52,7 @@ def test_a_spec_does_not_change_after_loading() -> None:
 )  # fmt: skip
 def test_an_id_is_lower_case_words_joined_by_hyphens(name: str, ok: bool) -> None:
     if ok:
-        assert registry.read({**SPEC, "track": name}).track == name
+        assert registry.read_spec({**SPEC, "track": name}).track == name
     else:
         with pytest.raises(ValidationError):
-            registry.read({**SPEC, "track": name})
+            registry.read_spec({**SPEC, "track": name})

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from grader.records import events, progress
-from grader.records.events import FILE_NAME, Event, RecordsError, Store, What, add
+from grader.records.events import FILE_NAME, Event, EventName, RecordsError, Store, append_event
 
 ROOT = Path(__file__).parents[2]
 SOME = Event("begun", "2025-11-20T21:00:00+00:00", "ann", "0.1.0", "q", "b", "d")
@@ -28,15 +28,15 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "deep" / "home")
 
 
-def record(store: Store, what: What = "started", **more: object) -> None:
+def record(store: Store, what: EventName = "started", **more: object) -> None:
     event = SOME._replace(what=what, **more)  # type: ignore[arg-type]
-    store.write(lambda db: add(db, event))
+    store.write(lambda db: append_event(db, event))
 
 
-def begin(store: Store, content: bytes, question: str = "q", what: What = "begun") -> int:
+def begin(store: Store, content: bytes, question: str = "q", what: EventName = "begun") -> int:
     """Begin an attempt and return its number."""
     event = SOME._replace(what=what, question=question, seed=2**63 - 1)
-    return store.write(lambda db: events.begin(db, event, content))
+    return store.write(lambda db: events.begin_attempt(db, event, content))
 
 
 def finish(store: Store, number: int, verdict: str, parts: str | None = None) -> None:
@@ -47,12 +47,12 @@ def finish(store: Store, number: int, verdict: str, parts: str | None = None) ->
     )  # fmt: skip
 
 
-def known(store: Store, question: str = "q") -> progress.Progress:
-    return progress.of(store.read(progress.overview, empty={}), question, Path("b"))
+def known(store: Store, question: str = "q") -> progress.QuestionProgress:
+    return progress.progress_of(store.read(progress.progress_events, empty={}), question, Path("b"))
 
 
 def count(store: Store) -> int:
-    return store.read(lambda db: len(progress.overview(db)), empty=-1)
+    return store.read(lambda db: len(progress.progress_events(db)), empty=-1)
 
 
 def integrity(store: Store) -> str:
@@ -62,28 +62,28 @@ def integrity(store: Store) -> str:
 @pytest.mark.parametrize("content", [b"", b"\0\xff", b"x" * 1_000_000])
 def test_the_bytes_come_back_as_they_were(store: Store, content: bytes) -> None:
     number = begin(store, content)
-    found = store.write(lambda db: events.find(db, number))
+    found = store.write(lambda db: events.find_attempt(db, number))
     assert found is not None
     attempt, back = found
     assert back == content
     assert (attempt.state, attempt.verdict, attempt.seed) == ("unfinished", None, 2**63 - 1)
     assert (attempt.bank, attempt.digest, attempt.program) == ("b", "d", "0.1.0")
-    assert store.write(lambda db: events.find(db, number + 1)) is None
+    assert store.write(lambda db: events.find_attempt(db, number + 1)) is None
 
 
 def test_names_of_files_that_are_no_utf_8_are_recorded_and_found(store: Store) -> None:
     name = os.fsdecode(b"/home/\xff/\xc3\xa9")
     event = SOME._replace(bank=name, path=name)
-    store.write(lambda db: events.begin(db, event, b""))
-    (found,) = store.read(lambda db: events.attempts(db, bank=name), empty=())
-    assert found.bank == "/home/\\udcff/\u00e9" == events.recordable(name)
-    assert store.read(lambda db: events.count(db, bank=name), empty=0) == 1
+    store.write(lambda db: events.begin_attempt(db, event, b""))
+    (found,) = store.read(lambda db: events.load_attempts(db, bank=name), empty=())
+    assert found.bank == "/home/\\udcff/\u00e9" == events.to_storable(name)
+    assert store.read(lambda db: events.count_attempts(db, bank=name), empty=0) == 1
 
 
 def test_a_verdict_is_added_to_its_attempt_once(store: Store) -> None:
     first, second = begin(store, b"1"), begin(store, b"2")
     finish(store, second, "pass")
-    found = store.write(events.attempts)
+    found = store.write(events.load_attempts)
     assert [(a.id, a.state, a.seconds, a.report) for a in found] == [
         (first, "unfinished", None, None),
         (second, "pass", 0.5, '{"format": 1}'),
@@ -97,7 +97,7 @@ def test_what_was_recorded_is_never_changed(store: Store) -> None:
     for change in ("UPDATE events SET verdict = 'pass'", "DELETE FROM events"):
         with pytest.raises(RecordsError, match="events are never changed"):
             store.write(lambda db, change=change: db.execute(change))  # type: ignore[misc]
-    assert len(store.write(events.attempts)) == 1
+    assert len(store.write(events.load_attempts)) == 1
 
 
 def test_progress_counts_verdicts_and_nothing_else(store: Store) -> None:
@@ -112,19 +112,21 @@ def test_progress_counts_verdicts_and_nothing_else(store: Store) -> None:
     finish(store, begin(store, b"wrong again"), "fail")
     assert (known(store).state, known(store).tries) == ("passed", 3)
     assert known(store).passed
-    assert known(store, "other") == progress.Progress()
+    assert known(store, "other") == progress.QuestionProgress()
 
 
 def test_hints_and_solutions_that_were_shown_are_remembered(store: Store) -> None:
-    assert known(store) == progress.Progress()
+    assert known(store) == progress.QuestionProgress()
     finish(store, begin(store, b"1"), "fail")
     for number in (1, 2):
         record(store, "hint", hint=number)
     record(store, "solution")
     yours = known(store)
-    assert (yours.hints, yours.given_up) == (2, True)
+    assert (yours.highest_hint, yours.given_up) == (2, True)
     finish(store, begin(store, b"2"), "pass")
-    marks = progress.of(store.read(progress.overview, empty={}), "q", Path("b")).marks
+    marks = progress.progress_of(
+        store.read(progress.progress_events, empty={}), "q", Path("b")
+    ).marks
     assert list(marks.values()) == [(1, 0, False, 0, 1), (1, 2, True, 0, 2)]
 
 
@@ -142,9 +144,9 @@ def test_the_latest_attempts_can_be_listed_and_all_counted(
 ) -> None:
     for name in ("a", "b", "a", "a"):
         begin(store, b"x", name)
-    found = store.write(lambda db: events.attempts(db, most=2, **which))
+    found = store.write(lambda db: events.load_attempts(db, most=2, **which))
     assert [a.id for a in found] == ids[-2:]
-    assert store.write(lambda db: events.count(db, **which)) == len(ids)
+    assert store.write(lambda db: events.count_attempts(db, **which)) == len(ids)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def test_one_part_more_is_asked_than_the_best_try_has_passed(
     for verdict, parts in tries:
         finish(store, begin(store, b"x"), verdict, parts)
     finish(store, begin(store, b"x", what="review"), "pass", "pass pass pass")
-    assert (known(store).parts, known(store).asked(3)) == (passed, asked)
+    assert (known(store).parts, known(store).count_parts_asked(3)) == (passed, asked)
     assert known(store).passed == (asked == 3 and passed != 2)
 
 
@@ -175,12 +177,12 @@ def test_no_lookup_of_a_grade_reads_all_attempts(store: Store) -> None:
 
     def plans(db: sqlite3.Connection) -> list[str]:
         db.set_trace_callback(statements.append)
-        progress.starts(db)
-        progress.overview(db, "q")
-        events.begin(db, SOME, b"y")
-        events.attempts(db, most=1, question="q")
-        events.attempts(db, most=1, question="q", bank="b")
-        events.find(db, 1)
+        progress.all_starts(db)
+        progress.progress_events(db, "q")
+        events.begin_attempt(db, SOME, b"y")
+        events.load_attempts(db, most=1, question="q")
+        events.load_attempts(db, most=1, question="q", bank="b")
+        events.find_attempt(db, 1)
         db.set_trace_callback(None)
         return [
             step[3]
@@ -209,7 +211,7 @@ def test_reading_creates_nothing_and_what_is_written_is_durable_and_private(stor
 
 def test_a_transaction_that_raises_leaves_nothing(store: Store) -> None:
     def half(db: sqlite3.Connection) -> None:
-        add(db, SOME._replace(what="started"))
+        append_event(db, SOME._replace(what="started"))
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -321,7 +323,7 @@ def test_writers_at_once_lose_nothing_from_the_very_first_opening(tmp_path: Path
         assert (process.returncode, err) == (0, "")
         numbers += map(int, out.split())
     assert sorted(numbers) == list(range(1, 101))
-    found = Store(tmp_path).read(events.attempts, empty=())
+    found = Store(tmp_path).read(events.load_attempts, empty=())
     assert [a.state for a in found] == ["pass"] * 100
     assert {a.question for a in found} == {f"w{n}" for n in range(5)}
 
@@ -336,10 +338,10 @@ def test_writers_killed_half_way_leave_what_they_had_said(tmp_path: Path) -> Non
         process.send_signal(signal.SIGKILL)
         said += map(int, process.stdout.read().split())
         process.communicate(timeout=20)
-        found = {a.id: a for a in store.read(events.attempts, empty=())}
+        found = {a.id: a for a in store.read(events.load_attempts, empty=())}
         assert set(said) <= set(found)
         for number in said[-3:]:
-            kept = store.read(lambda db, number=number: events.find(db, number), empty=None)  # type: ignore[misc]
+            kept = store.read(lambda db, number=number: events.find_attempt(db, number), empty=None)  # type: ignore[misc]
             assert kept is not None
             assert kept[1] == f"killed {found[number].seed} ".encode() * 2000
         unfinished = [a for a in found.values() if a.state != "pass"]
@@ -357,6 +359,6 @@ def test_a_full_disk_is_an_error_of_the_records_and_harms_nothing(tmp_path: Path
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "RecordsError" in err.strip().splitlines()[-1]
-    found = Store(tmp_path).read(events.attempts, empty=())
+    found = Store(tmp_path).read(events.load_attempts, empty=())
     assert [a.state for a in found[:3]] == ["pass"] * 3
     assert integrity(Store(tmp_path)) == "ok"

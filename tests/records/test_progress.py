@@ -10,7 +10,7 @@ import pytest
 
 from grader.records import events, progress
 from grader.records.events import Event, Store
-from grader.records.progress import NO_TRY, Progress
+from grader.records.progress import NO_TRY_MARK, QuestionProgress
 
 BANK = Path("/nowhere/bank")
 SOME = Event("started", "2026-01-02T10:00:00+00:00", "ann", "0.1.0", "q", str(BANK), "d")
@@ -32,52 +32,78 @@ def record(store: Store, *steps: str, **more: Any) -> None:
             event = SOME._replace(**{"at": at, "what": what} | more)
             match what, words:
                 case "grade", [content, verdict, *parts]:
-                    number = events.begin(db, event._replace(what="begun"), content.encode())
+                    number = events.begin_attempt(
+                        db, event._replace(what="begun"), content.encode()
+                    )
                     graded = event._replace(what="graded", attempt=number, verdict=verdict)
-                    events.add(db, graded._replace(parts=" ".join(parts or [verdict])))
+                    events.append_event(db, graded._replace(parts=" ".join(parts or [verdict])))
                 case "discussed", [verdict, detail]:
-                    events.add(db, event._replace(verdict=verdict, detail=detail))
+                    events.append_event(db, event._replace(verdict=verdict, detail=detail))
                 case _:
-                    events.add(db, event._replace(hint=int(words[0]) if words else None))
+                    events.append_event(db, event._replace(hint=int(words[0]) if words else None))
 
     store.write(work)
 
 
-def known(store: Store, bank: Path = BANK, *, once: bool = False) -> Progress:
-    return progress.of(store.read(progress.overview, empty={}), "q", bank, once=once)
+def known(store: Store, bank: Path = BANK, *, once: bool = False) -> QuestionProgress:
+    return progress.progress_of(
+        store.read(progress.progress_events, empty={}), "q", bank, once=once
+    )
 
 
-def over(yours: Progress) -> list[tuple[bool, int, int, int]]:
+def over(yours: QuestionProgress) -> list[tuple[bool, int, int, int]]:
     """Each sitting that is over: passed, tries, misses, hints."""
-    sittings = [one for one in yours.rated if not isinstance(one, str)]
-    return [(one.done, one.tries, one.misses, one.hints) for one in sittings]
+    sittings = [one for one in yours.rated_moments if not isinstance(one, str)]
+    return [
+        (one.passed_in_sitting, one.tries, one.failed_tries, one.highest_hint) for one in sittings
+    ]
 
 
 def test_a_sitting_begins_with_tries_hints_and_parts_of_its_own(store: Store) -> None:
     first = ("started", "hint 1", "hint 2", "grade a fail fail skipped", "grade b pass pass pass")
     record(store, *first)
     yours = known(store)
-    assert (yours.state, yours.tries, yours.hints, yours.asked(2)) == ("passed", 2, 2, 2)
+    assert (yours.state, yours.tries, yours.highest_hint, yours.count_parts_asked(2)) == (
+        "passed",
+        2,
+        2,
+        2,
+    )
     record(store, "again")
     yours = known(store)
-    assert (yours.state, yours.tries, yours.hints, yours.asked(2)) == ("started", 0, 0, 1)
-    assert (yours.passed, yours.over, yours.earlier) == (True, False, 2)
+    assert (yours.state, yours.tries, yours.highest_hint, yours.count_parts_asked(2)) == (
+        "started",
+        0,
+        0,
+        1,
+    )
+    assert (yours.passed, yours.is_finished, yours.last_earlier_attempt) == (True, False, 2)
     record(store, "grade a fail pass fail", "hint 1")
     yours = known(store)
-    assert (yours.state, yours.tries, yours.hints, yours.asked(2)) == ("tried", 1, 1, 2)
+    assert (yours.state, yours.tries, yours.highest_hint, yours.count_parts_asked(2)) == (
+        "tried",
+        1,
+        1,
+        2,
+    )
     record(store, "solution")
     yours = known(store)
-    assert (yours.state, yours.given_up, yours.over, yours.passed) == ("passed", True, True, True)
+    assert (yours.state, yours.given_up, yours.is_finished, yours.passed) == (
+        "passed",
+        True,
+        True,
+        True,
+    )
     assert over(yours) == [(True, 2, 1, 2), (False, 1, 0, 1)]
 
 
 def test_what_is_done_after_the_end_of_a_sitting_changes_no_rating(store: Store) -> None:
     record(store, "started", "grade a pass")
-    before = known(store).rated
+    before = known(store).rated_moments
     record(store, "hint 3", "grade b fail", "solution", "started", "run")
     yours = known(store)
-    assert yours.rated == before
-    assert (yours.tries, yours.hints, yours.given_up) == (2, 3, False)
+    assert yours.rated_moments == before
+    assert (yours.tries, yours.highest_hint, yours.given_up) == (2, 3, False)
     assert over(yours) == [(True, 1, 0, 0)]
 
 
@@ -86,25 +112,30 @@ def test_a_look_at_the_solution_ends_a_sitting_and_a_pass_after_it_is_still_a_pa
 ) -> None:
     record(store, "started", "solution", "grade a pass")
     yours = known(store)
-    assert (yours.passed, yours.done, yours.state) == (True, True, "passed")
+    assert (yours.passed, yours.passed_in_sitting, yours.state) == (True, True, "passed")
     assert over(yours) == [(False, 0, 0, 0)]
 
 
 def test_what_is_looked_at_before_the_start_is_no_sitting(store: Store) -> None:
     record(store, "hint 1", "solution")
     yours = known(store)
-    assert (yours.state, yours.given_up, yours.over, yours.rated) == ("new", True, False, [])
+    assert (yours.state, yours.given_up, yours.is_finished, yours.rated_moments) == (
+        "new",
+        True,
+        False,
+        [],
+    )
     record(store, "started", "grade a pass")
     assert known(store).moments == [f"2026-01-02T10:0{minute}:00+00:00" for minute in (2, 3)]
     assert over(known(store)) == [(True, 1, 0, 1)]
 
 
 def test_a_prediction_is_over_with_its_one_try(store: Store) -> None:
-    record(store, "started", f"grade starter fail {NO_TRY}")
-    assert not known(store, once=True).over
+    record(store, "started", f"grade starter fail {NO_TRY_MARK}")
+    assert not known(store, once=True).is_finished
     record(store, "grade a fail")
     assert over(known(store, once=True)) == [(False, 1, 1, 0)]
-    assert not known(store).over  # of a question that may be tried again
+    assert not known(store).is_finished  # of a question that may be tried again
     record(store, "again")
     assert known(store, once=True).tries == 0
     record(store, "grade a pass")
@@ -122,7 +153,7 @@ def test_a_try_that_passes_a_part_anew_is_no_miss_and_a_version_is_a_try_once(
         "grade c error pass error",
         "grade b fail pass fail",
     )
-    record(store, f"grade typo error {NO_TRY}", "grade d pass pass pass")
+    record(store, f"grade typo error {NO_TRY_MARK}", "grade d pass pass pass")
     assert over(known(store)) == [(True, 4, 2, 0)]
 
 
@@ -137,7 +168,7 @@ def test_only_a_wrong_answer_to_a_follow_up_is_rated_whatever_its_detail(
     store: Store, detail: str
 ) -> None:
     record(store, "started", "grade a pass", f"discussed pass {detail}", f"discussed fail {detail}")
-    assert known(store).rated[1:] == ["2026-01-02T10:03:00+00:00"]
+    assert known(store).rated_moments[1:] == ["2026-01-02T10:03:00+00:00"]
 
 
 def test_runs_begin_anew_with_each_sitting(store: Store) -> None:
@@ -159,13 +190,13 @@ def test_a_sitting_belongs_to_one_bank_and_moves_with_it(store: Store, tmp_path:
         (bank / "questions" / "q.yaml").touch()
     record(store, "started", "grade a pass", "again", bank=str(one))
     record(store, "started", "hint 1", bank=str(other))
-    assert (known(store, one).passed, known(store, one).hints) == (True, 0)
-    assert (known(store, other).passed, known(store, other).hints) == (False, 1)
+    assert (known(store, one).passed, known(store, one).highest_hint) == (True, 0)
+    assert (known(store, other).passed, known(store, other).highest_hint) == (False, 1)
     moved = one.rename(tmp_path / "moved")
     record(store, "grade b fail", bank=str(moved))
     yours = known(store, moved)
-    assert (yours.passed, yours.tries, len(yours.rated)) == (True, 1, 1)
-    marks = progress.of(store.read(progress.overview, empty={}), "q", moved).marks
+    assert (yours.passed, yours.tries, len(yours.rated_moments)) == (True, 1, 1)
+    marks = progress.progress_of(store.read(progress.progress_events, empty={}), "q", moved).marks
     assert [one.sitting for one in marks.values()] == [1, 2]  # of a bank that moved as well
 
 
@@ -180,20 +211,20 @@ def test_thousands_of_events_are_one_query_and_one_pass(store: Store) -> None:
     record(store, "started", *sitting * 2000, at=SOME.at)
     asked: list[str] = []
 
-    def work(db: sqlite3.Connection) -> progress.Overview:
+    def work(db: sqlite3.Connection) -> progress.ProgressEvents:
         db.set_trace_callback(asked.append)
-        return progress.overview(db)
+        return progress.progress_events(db)
 
     found = store.read(work, empty={})
     assert len(asked) == 1
-    assert over(progress.of(found, "q", BANK)) == [(True, 2, 1, 1)] * 2000
+    assert over(progress.progress_of(found, "q", BANK)) == [(True, 2, 1, 1)] * 2000
 
 
 def test_attempts_know_their_sitting_and_its_hints(store: Store) -> None:
     record(
         store, "hint 1", "hint 2", "grade a pass", "again", "grade b fail", "hint 1", "grade c fail"
     )
-    found = progress.of(store.read(progress.overview, empty={}), "q", BANK).marks
+    found = progress.progress_of(store.read(progress.progress_events, empty={}), "q", BANK).marks
     assert [*found.values()] == [
         (1, 2, False, 0, 1),
         (2, 0, False, 0, 1),

@@ -8,21 +8,21 @@ from grader.model.report import (
     Bar,
     Bars,
     Breakdown,
+    BreakdownRow,
     CheckResult,
     Curve,
+    ExceptionRecord,
     Explanation,
     Frame,
     Grids,
+    IdeaMatch,
     Mismatch,
-    Named,
     Panel,
     PartResult,
-    Raised,
     Report,
-    Row,
     Verdict,
 )
-from grader.reports.grade import Around
+from grader.reports.grade import GradeContext
 
 PASS, FAIL, ERROR, LIMIT = Verdict.PASS, Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT
 SKIPPED, UNCLEAR = Verdict.SKIPPED, Verdict.INCONCLUSIVE
@@ -60,10 +60,10 @@ def panel(title: str, rows: str, wrong: str = "", focus: str = "") -> Panel:
     return Panel(title, cells, marks(wrong), marks(focus))
 
 
-def idea(id_: str, feedback: str, failing: int, seen: str, caught_by: str) -> Named:
+def idea(id_: str, feedback: str, failing: int, seen: str, caught_by: str) -> IdeaMatch:
     cases = tuple(seen.split())
     results = ("grad_x",)
-    return Named(id_, feedback, True, results, len(cases), failing, cases, (caught_by,))
+    return IdeaMatch(id_, feedback, True, results, len(cases), failing, cases, (caught_by,))
 
 
 def parts(reached: int, *points: int) -> tuple[PartResult, ...]:
@@ -195,7 +195,7 @@ no_idea = replace(named_idea, misconceptions=())
 # -- what raised, was stopped, costs too much, is an estimate, or passes ------------------------
 
 _EINSUM = '    y = np.einsum("nck,ock->not", windows, w, optimize=True) + b[:, None]'
-_RAISED = Raised(
+_RAISED = ExceptionRecord(
     "ValueError",
     "Output character t did not appear in the input",
     (Frame(38, "conv1d_forward", _EINSUM),),
@@ -225,7 +225,7 @@ recursion = replace(
         replace(
             conv_raises.checks[0],
             message="your train_step raised RecursionError in case two-outputs",
-            raised=Raised(
+            raised=ExceptionRecord(
                 "RecursionError", "maximum recursion depth exceeded", _DESCENT,
                 called_with="x (2, 3, 9), w (4, 3, 5)",
             ),
@@ -272,7 +272,7 @@ memory = replace(
         check("peak", FAIL, "0.70x plain autograd, 0.50x allowed", "wide", "memory", cases=()),
     ),
     misconceptions=(
-        Named("saves-g-and-u", _SAVES, True, ("saved",), cases=1, failing=1, checks=("saved",)),
+        IdeaMatch("saves-g-and-u", _SAVES, True, ("saved",), cases=1, failing=1, checks=("saved",)),
     ),
 )  # fmt: skip
 curve_fail = replace(
@@ -321,12 +321,12 @@ estimate = replace(
                 "bf16_mixed['exp_avg']", "seven-billion", None, "14.0 GB", "28.0 GB", None, 4, 6
             ),
             exhibit=Breakdown((
-                Row("weights", "14.0 GB", "14.0 GB"),
-                Row("grads", "14.0 GB", "14.0 GB"),
-                Row("exp_avg", "14.0 GB", "28.0 GB", "half"),
-                Row("exp_avg_sq", "14.0 GB", "28.0 GB", "half"),
-                Row("master", "0.0 GB", "28.0 GB", "missing"),
-                Row("total", "56.0 GB", "112.0 GB", "half"),
+                BreakdownRow("weights", "14.0 GB", "14.0 GB"),
+                BreakdownRow("grads", "14.0 GB", "14.0 GB"),
+                BreakdownRow("exp_avg", "14.0 GB", "28.0 GB", "half"),
+                BreakdownRow("exp_avg_sq", "14.0 GB", "28.0 GB", "half"),
+                BreakdownRow("master", "0.0 GB", "28.0 GB", "missing"),
+                BreakdownRow("total", "56.0 GB", "112.0 GB", "half"),
             )),
         ),
         check("gpus", SKIPPED, "", blocked_by="mixed"),
@@ -377,7 +377,7 @@ syntax_error = replace(
     ONE_PART,
     verdict=ERROR,
     message="the file is not valid Python at line 12: '(' was never closed",
-    raised=Raised("SyntaxError", "'(' was never closed", (_OPEN,), column=34),
+    raised=ExceptionRecord("SyntaxError", "'(' was never closed", (_OPEN,), column=34),
 )
 bank_at_fault = replace(
     ONE_PART,
@@ -385,7 +385,7 @@ bank_at_fault = replace(
     message="questions/maxpool-routing.yaml: the reference raised KeyError in case ties",
 )
 
-_EVIL = Raised(
+_EVIL = ExceptionRecord(
     "Ev\x1b]0;pwned\x07il",
     "[red]PASS[/red]\x1b[2K\r  PASS  9 checks\n\u2066:smile: " + "A" * 3000,
     (Frame(1, "f\x1b[31m", "raise Evil('\x1b[8m')  # \u202e nothing"),),
@@ -409,11 +409,11 @@ SCENARIOS: dict[str, Report] = {
 }
 
 
-def around(name: str) -> Around:
+def around(name: str) -> GradeContext:
     """What a command adds to the page of a scenario."""
     time = "22 minutes (25 planned), 1 hint"
     if name == "part_1_passes":
-        return Around(tries=6, time=time, steps=("drill grade",), asked=2)
+        return GradeContext(tries=6, time=time, steps=("drill grade",), asked_part=2)
     passed = SCENARIOS[name].verdict is Verdict.PASS
     steps = ("drill solution", "drill next") if passed else ("drill case CASE", "drill hint")
-    return Around(tries=6, time=time, steps=steps)
+    return GradeContext(tries=6, time=time, steps=steps)

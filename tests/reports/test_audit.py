@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.audit import AuditReport, AuditRow, Cell, CheckFacts, Remark, Trivial
+from grader.model.audit import AuditReport, AuditRow, CheckFacts, MatrixCell, Remark, TrivialAnswer
 from grader.reports.audit import audit_page, audit_to_json
 from grader.reports.blocks import render_terminal, render_text
-from grader.reports.sheet import plain
+from grader.reports.sheet import without_styles
 
 DOCS = (Path(__file__).parents[2] / "docs" / "audit.md").read_text(encoding="utf-8")
-CELLS = dict(zip(".Xx? ", Cell, strict=True))
+CELLS = dict(zip(".Xx? ", MatrixCell, strict=True))
 MANY = tuple(f"check-number-{i}" for i in range(17))
 FACTS = (
     CheckFacts("forward", "outputs", False, 0, 0),
@@ -58,7 +58,7 @@ FAULTY = AuditReport(
         "the check forward kills no variant: it is idle, or a misconception is missing",
         "pad-offset-kept is said to be killed by border, which it passes on all 3 seeds",
     ),
-    trivial=(Trivial("ones", "ones of the right form", MANY, accepted=True),),
+    trivial=(TrivialAnswer("ones", "ones of the right form", MANY, accepted=True),),
 )
 PROVED = replace(
     FAULTY,
@@ -69,7 +69,7 @@ PROVED = replace(
         Remark("parts", "the contract of part 1 has 7 clauses"),
     ),
     notes=("speed was run on the reference only",),
-    trivial=(Trivial("zeros", "zeros of the right form", (), accepted=False),),
+    trivial=(TrivialAnswer("zeros", "zeros of the right form", (), accepted=False),),
 )
 LARGE = replace(
     PROVED,
@@ -85,7 +85,7 @@ LARGE = replace(
 
 
 def page(report: AuditReport, width: int) -> str:
-    return "\n".join(map(plain, render_terminal(list(audit_page(report)), width)))
+    return "\n".join(map(without_styles, render_terminal(list(audit_page(report)), width)))
 
 
 def test_a_page_says_what_was_found() -> None:
@@ -113,7 +113,7 @@ def test_twenty_ideas_and_seventeen_checks_are_one_picture(width: int) -> None:
 
 def test_where_a_page_is_read_aloud_programs_are_told_in_words() -> None:
     first, second, third = (check.id for check in LARGE.checks[:3])
-    cells = {**LARGE.programs[0].cells, second: Cell.VARIES, third: Cell.PASSES}
+    cells = {**LARGE.programs[0].cells, second: MatrixCell.VARIES, third: MatrixCell.PASSES}
     odd = replace(LARGE.programs[0], cells=cells, claimed_by=(first, third), named_well=2)
     text = render_text(audit_page(replace(LARGE, programs=(odd, *LARGE.programs[1:]))))
     assert (

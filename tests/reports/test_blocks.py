@@ -9,18 +9,18 @@ from markdown_it import MarkdownIt
 
 from grader.reports import sheet
 from grader.reports.blocks import (
-    BETWEEN,
+    FACT_SEPARATOR,
+    BlankLine,
     Block,
-    Code,
+    CodeBlock,
     Commands,
     Figure,
-    Gap,
     Heading,
     Item,
-    LeftOut,
+    OmissionNote,
     Paragraph,
-    Shorter,
-    Shrinks,
+    ShorterForm,
+    ShrinkableBlocks,
     Table,
     from_markdown,
     render_html,
@@ -32,22 +32,22 @@ from grader.reports.blocks import (
 HOSTILE = "\x1b[2J\u202e<script>alert(1)</script> **bold** [a](http://b)"
 PAGE: tuple[Block, ...] = (
     Heading("Two rows", "part 1 of 3", "two-rows"),
-    Paragraph(f"submission.py{BETWEEN}try 1", "FAIL ", sheet.REVERSE, hang=6),
-    Gap(),
+    Paragraph(f"submission.py{FACT_SEPARATOR}try 1", "FAIL ", sheet.REVERSE, hang=6),
+    BlankLine(),
     Paragraph("It gives `a b` in (2, 3). " + "word " * 20, "Idea:", hang=4),
     Item("the first of two", "1"),
     Item("the second", "2"),
-    Code(("x = 1", "    y = -2")),
+    CodeBlock(("x = 1", "    y = -2")),
     Figure(lambda width: [f"    {'#' * (width // 20)}"], ("x is -2 +-1",)),
     Table(("name", "yours", "none"), (("y", "-3", ""),), ("yours",)),
-    LeftOut("drill grade --full"),
-    Gap(),
+    OmissionNote("drill grade --full"),
+    BlankLine(),
     Commands(("drill hint", "drill case one")),
 )
 
 
 def lines(blocks: tuple[Block, ...], width: int = 60, rows: int | None = None) -> list[str]:
-    return [sheet.plain(line) for line in render_terminal(blocks, width, rows=rows)]
+    return [sheet.without_styles(line) for line in render_terminal(blocks, width, rows=rows)]
 
 
 def test_a_page_on_a_terminal() -> None:
@@ -76,10 +76,10 @@ def test_a_page_on_a_terminal() -> None:
 
 
 def test_the_rest_of_a_long_comment_is_a_comment_too() -> None:
-    code = Code(("x = 1", f"    # {'four ' * 12}", "#  short"), 2, "python")
+    code = CodeBlock(("x = 1", f"    # {'four ' * 12}", "#  short"), 2, "python")
     begin = "      # four four four four four four"
     assert lines((code,), 40) == ["  x = 1", begin, begin, "  #  short"]
-    assert lines((Code(code.lines, 2),), 40)[2].startswith("          four")
+    assert lines((CodeBlock(code.lines, 2),), 40)[2].startswith("          four")
 
 
 def test_a_page_read_aloud() -> None:
@@ -154,7 +154,7 @@ def test_a_bar_divides_no_cell() -> None:
         Heading(HOSTILE, HOSTILE, HOSTILE),
         Paragraph(HOSTILE, HOSTILE),
         Item(HOSTILE, HOSTILE),
-        Code((HOSTILE,)),
+        CodeBlock((HOSTILE,)),
         Figure(lambda _: [HOSTILE], (HOSTILE,)),
         Table((HOSTILE,), ((HOSTILE,),)),
     ],
@@ -166,7 +166,7 @@ def test_nothing_in_a_text_acts(block: Block) -> None:
     assert "\u202e" not in page + render_markdown([block]) + render_text([block])
     if not isinstance(block, Figure):  # who draws one makes its texts inert
         assert "\x1b" not in "".join(lines((block,)))
-    if not isinstance(block, Figure | Code):
+    if not isinstance(block, Figure | CodeBlock):
         outside = re.sub("`[^`]*`", "", render_markdown([block]))
         assert " <" not in outside
         assert "[a](" not in outside
@@ -176,11 +176,16 @@ def shrinking(words: int) -> tuple[Block, ...]:
     """Much to say, of which some can be said in less."""
     much = Paragraph("word " * words)
     shorter = (
-        Shorter(2, (Paragraph("word " * 12),), ("the rest",)),
-        Shorter(3, lost=("everything",)),
+        ShorterForm(2, (Paragraph("word " * 12),), ("the rest",)),
+        ShorterForm(3, lost=("everything",)),
     )
-    gap = Shrinks((Gap(),), (Shorter(1),))
-    top = (Paragraph("FAIL"), gap, Shrinks((much,), shorter), LeftOut("drill grade --full"))
+    gap = ShrinkableBlocks((BlankLine(),), (ShorterForm(1),))
+    top = (
+        Paragraph("FAIL"),
+        gap,
+        ShrinkableBlocks((much,), shorter),
+        OmissionNote("drill grade --full"),
+    )
     return (*top, gap, Commands(("drill hint",)))
 
 
@@ -204,11 +209,11 @@ def test_a_page_that_fits_is_whole_and_one_that_does_not_says_what_it_leaves_out
 
 def test_markdown_is_read_as_blocks() -> None:
     text = "One\ntwo.\n\n- first\n  more\n- second\n\n    code\n      in\n\n```python\nx\n```\n"
-    assert [block for block in from_markdown(text) if not isinstance(block, Gap)] == [
+    assert [block for block in from_markdown(text) if not isinstance(block, BlankLine)] == [
         Paragraph("One two."),
         Item("first more"),
         Item("second"),
-        Code(("code", "  in")),
-        Code(("x",), language="python"),
+        CodeBlock(("code", "  in")),
+        CodeBlock(("x",), language="python"),
     ]
     assert lines(tuple(from_markdown(text)))[2:4] == ["- first more", "- second"]

@@ -17,7 +17,7 @@ import pytest
 
 from grader.app.exploring import explore
 from grader.costs import MODELS
-from grader.costs.formulas import Cell, Model, Settings, value
+from grader.costs.formulas import CostCell, CostModel, Settings, evaluate_formula
 from grader.reports.blocks import render_terminal, render_text
 from grader.reports.costs import html, page, to_json
 from tests import pages
@@ -50,25 +50,32 @@ console.log(JSON.stringify(found));
 """
 
 
-def grid(model: Model, count: int) -> list[dict[str, int | str]]:
+def grid(model: CostModel, count: int) -> list[dict[str, int | str]]:
     """Settings at random, some of which cannot be."""
     draw = random.Random(7)
     found = []
     for preset, _ in zip(itertools.cycle(model.presets.values()), range(count), strict=False):
         wanted = dict(preset)
         for one in draw.sample(model.settings, 4):
-            numbers = [*one.stops(), 0, -5, draw.randrange(10**4), draw.randrange(10**10), 10**25]
+            numbers = [
+                *one.slider_values(),
+                0,
+                -5,
+                draw.randrange(10**4),
+                draw.randrange(10**10),
+                10**25,
+            ]
             wanted[one.name] = draw.choice(list(one.words) or numbers)
         found.append(wanted)
     return found
 
 
-def worked_out(model: Model, wanted: Settings) -> dict[str, Any]:
-    taken, notes = model.settled(wanted)
-    known = model.values(taken)
+def worked_out(model: CostModel, wanted: Settings) -> dict[str, Any]:
+    taken, notes = model.resolve_settings(wanted)
+    known = model.formula_values(taken)
     rows = [
-        [bool(value(row.there, known)), _percent(value(row.bar, known)),
-         [cell.text(known) if isinstance(cell, Cell) else None for cell in row.cells]]
+        [bool(evaluate_formula(row.condition, known)), _percent(evaluate_formula(row.bar, known)),
+         [cell.text(known) if isinstance(cell, CostCell) else None for cell in row.cells]]
         for table in model.tables for row in table.rows
     ]  # fmt: skip
     return {"notes": "\n".join(notes), "rows": rows}
@@ -83,7 +90,7 @@ def _percent(permille: int) -> str:
 def test_the_script_works_out_what_python_does(name: str) -> None:
     model = MODELS[name]
     asked = grid(model, 120)
-    _, script = html(model, *model.settled(next(iter(model.presets.values()))))
+    _, script = html(model, *model.resolve_settings(next(iter(model.presets.values()))))
     typed = [{key: str(one) for key, one in wanted.items()} for wanted in asked]
     fields = {key: {"value": one} for key, one in typed[0].items()}
     browser = _BROWSER.replace("FIELDS", json.dumps(fields))
@@ -97,7 +104,7 @@ def shown(name: str, **changed: int | str) -> str:
     """The page for a terminal of 80 columns."""
     model = MODELS[name]
     preset = next(iter(model.presets))
-    taken, notes = model.settled({**model.presets[preset], **changed})
+    taken, notes = model.resolve_settings({**model.presets[preset], **changed})
     return pages.text(render_terminal(list(page(model, preset, taken, notes)), 80))
 
 

@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.model.report import Bar, Bars, Breakdown, Grids, Panel, Row
+from grader.model.report import Bar, Bars, Breakdown, BreakdownRow, Grids, Panel
 from grader.reports import sheet
 from grader.reports.blocks import render_terminal
-from grader.reports.figures import figure, grid_lines, shown_columns
+from grader.reports.figures import exhibit_blocks, grid_lines, shown_columns
 from grader.reports.sheet import Line
 
 
 def plain(lines: Iterable[Line]) -> list[str]:
     """The lines without style."""
-    return [sheet.plain(line).rstrip() for line in lines]
+    return [sheet.without_styles(line).rstrip() for line in lines]
 
 
 def table(breakdown: Breakdown | Bars, *, most: int = 9, hidden: bool = False) -> list[str]:
-    return plain(render_terminal([*figure(breakdown, most=most, hidden=hidden)], 80))
+    return plain(render_terminal([*exhibit_blocks(breakdown, most=most, hidden=hidden)], 80))
 
 
 def panel(rows: int, columns: int, **marks: frozenset[tuple[int, int]]) -> Panel:
@@ -92,16 +92,20 @@ def test_a_clip_never_leaves_the_array() -> None:
     assert shown_columns(one, [one], 5) == range(10, 15)
 
 
-_SOME = (Row("w", "1 GB", "2 GB", "half"), Row("v", "1 GB", "1 GB"))
+_SOME = (BreakdownRow("w", "1 GB", "2 GB", "half"), BreakdownRow("v", "1 GB", "1 GB"))
 
 
 @pytest.mark.parametrize(
     ("rows", "hidden", "lines"),
     [
-        ((Row("w", "1", "2"), Row("v", "1", "1")), False, ["w 1 2 differs", "v 1 1"]),
+        (
+            (BreakdownRow("w", "1", "2"), BreakdownRow("v", "1", "1")),
+            False,
+            ["w 1 2 differs", "v 1 1"],
+        ),
         # Of a long breakdown the wrong parts are shown.
         (
-            (*[Row("part", "1", "1")] * 40, Row("bad", "0", "1", "missing")),
+            (*[BreakdownRow("part", "1", "1")] * 40, BreakdownRow("bad", "0", "1", "missing")),
             False,
             ["bad 0 1 missing", "... 40 parts agree"],
         ),
@@ -109,7 +113,7 @@ _SOME = (Row("w", "1 GB", "2 GB", "half"), Row("v", "1 GB", "1 GB"))
         (_SOME, True, ["w 1 GB wrong", "v 1 GB right"]),
     ],
 )
-def test_a_breakdown_reads(rows: tuple[Row, ...], hidden: bool, lines: list[str]) -> None:
+def test_a_breakdown_reads(rows: tuple[BreakdownRow, ...], hidden: bool, lines: list[str]) -> None:
     found = table(Breakdown(rows), hidden=hidden)
     assert [" ".join(line.split()) for line in found[1:]] == lines
 

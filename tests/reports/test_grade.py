@@ -13,12 +13,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.model import report as model
-from grader.model.report import FINE, CheckResult, Explanation, Frame, Mismatch, Report, Verdict
+from grader.model.report import (
+    NON_FAILING_VERDICTS,
+    CheckResult,
+    Explanation,
+    Frame,
+    Mismatch,
+    Report,
+    Verdict,
+)
 from grader.reports import grade, words
 from grader.reports.blocks import render_html, render_markdown, render_terminal, render_text
-from grader.reports.grade import Around
-from grader.reports.sheet import cells, plain
-from grader.reports.words import finding, ideas
+from grader.reports.grade import GradeContext
+from grader.reports.sheet import display_width, without_styles
+from grader.reports.words import describe_finding, idea_paragraphs
 from tests.pages import page_of, text
 from tests.reports import scenarios
 from tests.reports.conftest import Golden
@@ -62,7 +70,7 @@ def test_a_page_fits_the_window_and_a_screen_of_24_lines(name: str, width: int) 
     colored, shown = page(name, width, color=True), page(name, width)
     lines = shown.splitlines()
     # What has no blank to be broken at is left to the terminal.
-    assert all(cells(line) <= width or "AAAA" in line for line in lines)
+    assert all(display_width(line) <= width or "AAAA" in line for line in lines)
     assert all(line == line.rstrip() for line in lines)
     assert len(lines) <= ROWS
     # Styles add nothing but styles, and only those of the list.
@@ -85,7 +93,7 @@ def test_however_much_there_is_to_say_a_page_fits_and_counts_what_is_left_out(
         checks=tuple(replace(c, about=much[:300], message=c.message * 3) for c in report.checks),
     )
     here = around(name)
-    lines = text(render_terminal(grade.page(report, here), 80, rows=here.rows)).splitlines()
+    lines = text(render_terminal(grade.grade_page(report, here), 80, rows=here.rows)).splitlines()
     assert len(lines) <= ROWS
     assert lines[-1] == "Next: " + "   ".join(here.steps)
     if words == 2000 and report.misconceptions and not report.unchanged:
@@ -103,7 +111,7 @@ def test_a_few_printed_lines_are_on_the_page_and_many_make_room() -> None:
                 replace(m, feedback=told) for m in SCENARIOS["named_idea"].misconceptions
             ),
         )
-        shown = text(render_terminal(grade.page(report, here), 80, rows=here.rows))
+        shown = text(render_terminal(grade.grade_page(report, here), 80, rows=here.rows))
         assert ("Your code printed" in shown) == is_shown
         assert not is_shown or "    x (2, 3)\n    y 0.5\n" in shown
 
@@ -111,8 +119,8 @@ def test_a_few_printed_lines_are_on_the_page_and_many_make_room() -> None:
 def test_an_input_that_is_not_given_is_not_said() -> None:
     check = next(c for c in SCENARIOS["named_idea"].checks if c.failing)
     check = replace(check, inputs={"n": "3", "w2": "None", "rows": "None"}, raised=None)
-    assert "n 3" in finding(check)
-    assert "None" not in finding(check)
+    assert "n 3" in describe_finding(check)
+    assert "None" not in describe_finding(check)
 
 
 def test_a_command_is_never_broken() -> None:
@@ -148,10 +156,10 @@ _ABOUT = "This is about shared-winner and overlapping, not about tied above."
 
 def test_an_idea_that_claims_the_check_above_is_about_its_case_too() -> None:
     idea = replace(_TWO.misconceptions[1], exact=True)
-    first = next(c.id for c in _ALONE.checks if c.verdict not in FINE)
+    first = next(c.id for c in _ALONE.checks if c.verdict not in NON_FAILING_VERDICTS)
     for checks, elsewhere in (((), True), ((first,), False), (("speed",), True)):
         report = replace(_ALONE, misconceptions=(replace(idea, checks=checks),))
-        (said, *_) = ideas(report)
+        (said, *_) = idea_paragraphs(report)
         assert (_ABOUT in f"{said}") is elsewhere
 
 
@@ -252,17 +260,19 @@ def test_the_caret_stands_below_its_column() -> None:
         *((source, source.index("b c") + 1, width) for width in (60, 80, 120)),
         (early, 10, 80),
     ):
-        raised = model.Raised("SyntaxError", "oops", (Frame(7, "", line),), column=column)
+        raised = model.ExceptionRecord("SyntaxError", "oops", (Frame(7, "", line),), column=column)
         lines = page_of(replace(scenarios.syntax_error, raised=raised), width).splitlines()
         caret = next(n for n, shown in enumerate(lines) if shown.strip() == "^")
         above, at = lines[caret - 1], lines[caret].index("^")
         sign = line[column - 1]
-        assert at in {cells(above[: m.start()]) for m in re.finditer(re.escape(sign), above)}
+        assert at in {
+            display_width(above[: m.start()]) for m in re.finditer(re.escape(sign), above)
+        }
 
 
 def test_a_long_traceback_loses_its_beginning() -> None:
     frames = tuple(Frame(n, f"f{n}", f"step({n})") for n in range(20))
-    raised = model.Raised("ValueError", "", frames)
+    raised = model.ExceptionRecord("ValueError", "", frames)
     shown = page_of(with_check(scenarios.recursion, scenarios.recursion.checks[0], raised=raised))
     assert "... 14 more lines" in shown
     assert ("step(0)" in shown, "step(19)" in shown, "step(14)" in shown) == (False, True, True)
@@ -287,14 +297,14 @@ def test_what_a_save_changed_is_said_of_checks_that_were_asked() -> None:
     before = report(one=bad, two=bad, three=good, four=idle)
     now = report(one=good, two=good, three=bad, four=Verdict.ERROR, later=bad)
     whole = "Since the last save: one, two pass now; new: three, four"
-    assert words.since(before, now, 1) == f"{whole}."
-    assert words.since(before, now, 2, (1, 7)) == (
+    assert words.changes_since(before, now, 1) == f"{whole}."
+    assert words.changes_since(before, now, 2, (1, 7)) == (
         f"{whole}, later; part 1 passed in try 7, fails now."
     )
-    assert words.since(before, before, 2) == "Since the last save: no check changed."
-    assert words.since(before, report(), 2) == words.since(report(), now, 2) == ""
+    assert words.changes_since(before, before, 2) == "Since the last save: no check changed."
+    assert words.changes_since(before, report(), 2) == words.changes_since(report(), now, 2) == ""
     many = {f"check-{n}": bad for n in range(9)}
-    assert words.since(report(a=good), report(**many), 2).endswith(
+    assert words.changes_since(report(a=good), report(**many), 2).endswith(
         "new: check-0, check-1, check-2, 6 more."
     )
     assert page_of(before, news=("What changed.",), steps=("drill hint",)).endswith(
@@ -314,16 +324,16 @@ def test_every_verdict_has_a_page_even_with_nothing_to_say() -> None:
 @given(reports(st.floats()), st.integers(60, 200), TEXTS)
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_report_has_a_page(report: Report, width: int, note: str) -> None:
-    blocks = grade.page(report, Around(note, 3, note, steps=("drill hint",)))
+    blocks = grade.grade_page(report, GradeContext(note, 3, note, steps=("drill hint",)))
     shown = render_terminal(blocks, width, rows=ROWS)
-    assert sum(max(1, -(-cells(plain(line)) // width)) for line in shown) <= ROWS
+    assert sum(max(1, -(-display_width(without_styles(line)) // width)) for line in shown) <= ROWS
     for said in (text(shown), render_text(blocks), render_html(blocks), render_markdown(blocks)):
         assert not any(unicodedata.category(c) in {"Cc", "Cf", "Cs"} for c in said if c != "\n")
 
 
 def data_of(name: str, **more: Any) -> dict[str, Any]:
     """The page of a scenario as data, with the checks by id."""
-    data: dict[str, Any] = grade.document(SCENARIOS[name], replace(around(name), **more))
+    data: dict[str, Any] = grade.assistant_document(SCENARIOS[name], replace(around(name), **more))
     return data | {"checks": {check["id"]: check for check in data["checks"]}}
 
 
@@ -348,17 +358,17 @@ def test_a_page_as_data_says_no_more_than_the_page() -> None:
 def test_a_page_as_data_ends_with_the_part_that_passes() -> None:
     wrong = replace(scenarios.curve_fail, parts=scenarios.parts(1, 40, 30, 30), message="so")
     told = replace(wrong, misconceptions=_TWO.misconceptions, printed="what part 2 prints")
-    data = grade.document(told, Around(asked=2))
+    data = grade.assistant_document(told, GradeContext(asked_part=2))
     assert (data["verdict"], data["asked"], data["misconceptions"]) == ("pass", 2, [])
     assert [part["points"] for part in data["parts"]] == [40]  # type: ignore[attr-defined]
     assert "learning" not in str(data)
     assert "what part 2 prints" not in str(data)
-    assert "learning" in str(grade.document(told))  # where part 2 is asked
+    assert "learning" in str(grade.assistant_document(told))  # where part 2 is asked
 
 
 @given(reports(st.floats()), st.integers(0, 3))
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_page_can_be_had_as_data(report: Report, asked: int) -> None:
-    data: dict[str, Any] = grade.document(report, Around(asked=asked))
+    data: dict[str, Any] = grade.assistant_document(report, GradeContext(asked_part=asked))
     assert json.loads(json.dumps(data, allow_nan=False))["bank"] == ""
     assert len({check["id"] for check in data["checks"] if "mismatch" in check}) <= 1

@@ -12,14 +12,21 @@ import pytest
 from markdown_it import MarkdownIt
 
 from grader import forms
-from grader.app.interviewing import held
-from grader.bank import ids, load, repair
+from grader.app.interviewing import collect_evidence
+from grader.bank import load, question_ids, repair
 from grader.model.question import Question
-from grader.model.report import Bar, Bars, Breakdown, CheckResult, Mismatch, Row, Verdict
+from grader.model.report import Bar, Bars, Breakdown, BreakdownRow, CheckResult, Mismatch, Verdict
 from grader.model.spec import Part
 from grader.reports.blocks import render_html, render_markdown, render_terminal
-from grader.reports.interviewer import ROWS, WIDTH, Held, answer, given, guide
-from grader.reports.question import document
+from grader.reports.interviewer import (
+    ROWS,
+    WIDTH,
+    IdeaEvidence,
+    interviewer_guide,
+    smallest_case_text,
+    wrong_result_text,
+)
+from grader.reports.question import question_blocks
 from tests.classroom.builders import HOSTILE
 from tests.pages import text
 from tests.reports.conftest import Golden
@@ -29,24 +36,24 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 ROOT = Path(__file__).parents[2]
 TORCH = find_spec("torch") is not None
 SHORT = 12  # letters: a number that answers a follow-up may stand anywhere
-every_question = pytest.mark.parametrize("name", ids([ROOT]))
+every_question = pytest.mark.parametrize("name", question_ids([ROOT]))
 
 
 @functools.cache
-def guided(name: str) -> tuple[Question, list[Held], str]:
+def guided(name: str) -> tuple[Question, list[IdeaEvidence], str]:
     """A question, what shows its ideas, and the whole guide as Markdown."""
     question = load([ROOT], name)
     if question.spec.needs_torch and not TORCH:
         pytest.skip("torch is not installed")
-    found = held(question)
-    return question, found, render_markdown(guide(question, held=found))
+    found = collect_evidence(question)
+    return question, found, render_markdown(interviewer_guide(question, held=found))
 
 
 @functools.cache
 def lead(name: str) -> tuple[Question, str]:
     """A question, and the page to lead an interview from."""
     question = load([ROOT], name)
-    return question, render_markdown(guide(question))
+    return question, render_markdown(interviewer_guide(question))
 
 
 def listing(page: str) -> list[str]:
@@ -111,7 +118,7 @@ def test_an_idea_stands_once_in_each_part_that_stops_it_and_in_no_other(name: st
         for check, below in re.findall(r"^- `([^`]+)`[^\n]*\n((?:  - [^\n]*\n)*)", page, re.M):
             for idea in listed(below):
                 assert check in question.ideas[idea].killed_by
-                words = bare(question.ideas[idea].said_of()).split()[:2]
+                words = bare(question.ideas[idea].feedback_for()).split()[:2]
                 assert f"{idea} {' '.join(words).rstrip('.:')}" in bare(below)
     for one in found:
         assert one.answer, one
@@ -146,7 +153,7 @@ def test_the_markdown_is_well_formed(name: str) -> None:
 @every_question
 def test_nothing_of_it_is_in_what_a_candidate_sees(name: str) -> None:
     question, _, _ = guided(name)
-    seen = bare(render_markdown(document(question), written=True))
+    seen = bare(render_markdown(question_blocks(question), written=True))
     for part in question.spec.parts:
         further = [words for one in part.follow_ups for words in (*one.choice, *one.points)]
         for words in [*part.hints, *further, *(one.answer for one in part.follow_ups)]:
@@ -171,7 +178,7 @@ def test_a_part_has_its_clauses_and_what_is_right(name: str) -> None:
     for page, part in zip(pages(markdown), question.spec.parts, strict=True):
         said = bare(page)
         assert all(bare(clause) in said for clause in part.contract)
-    for change in repair.changes(question):
+    for change in repair.repair_changes(question):
         for number, sentence in change.why:
             assert bare(sentence) in bare(pages(markdown)[number - 1])
 
@@ -189,11 +196,11 @@ def test_the_page_to_lead_from_is_within_its_bound(name: str) -> None:
 @every_question
 def test_the_marked_lines_are_those_that_a_repair_changes(name: str) -> None:
     question, _, markdown = guided(name)
-    if forms.of(question.spec).is_text:
+    if forms.form_of(question.spec).is_text:
         return
     rows = listing(markdown)
     starter = {int(row[2:6]): row[8:] for row in rows if row[2:6].strip().isdigit()}
-    lines = question.handed_out(question.starter).decode().splitlines()
+    lines = question.without_leading_blank_lines(question.starter).decode().splitlines()
     assert starter == {n: line for n, line in enumerate(lines, 1) if line.strip()}
     for part in range(1, len(question.spec.parts) + 1):
         signs = {f"{n}{sign}" for n in range(1, part + 1) for sign in "+-"}
@@ -202,19 +209,19 @@ def test_the_marked_lines_are_those_that_a_repair_changes(name: str) -> None:
             if row.strip() and (row[:2] in signs or not row[:2].strip() or row[1] == "-")
             if not (row[1] == "-" and row[:2] in signs)
         ]  # fmt: skip
-        right = repair.repaired(question, part).decode().splitlines()
+        right = repair.repaired_starter(question, part).decode().splitlines()
         assert [one for one in map(code, shown) if one] == [one for one in map(code, right) if one]
 
 
 @every_question
 def test_a_reason_stands_with_the_lines_it_is_written_above(name: str) -> None:
     question, _, markdown = guided(name)
-    if forms.of(question.spec).is_text:
+    if forms.form_of(question.spec).is_text:
         return
     whys = re.findall(r"^- (After line|Lines?) (\d+)(?: to (\d+))?: (.*)", markdown, re.M)
     expected = []
     for number, _ in enumerate(question.spec.parts, 1):
-        for change in repair.changes(question):
+        for change in repair.repair_changes(question):
             if why := " ".join(text for asks, text in change.why if asks == number):
                 expected.append((bare(why), change))
     assert [bare(why) for *_, why in whys] == [why for why, _ in expected]
@@ -274,12 +281,12 @@ def timed(minutes: tuple[int, ...], called: str = "") -> str:
     question = lead("maxpool-routing")[0]
     parts = [question.spec.parts[0].model_copy(update={"minutes": each}) for each in minutes]
     spec = question.spec.model_copy(update={"parts": parts})
-    return render_markdown(guide(replace(question, spec=spec), called))
+    return render_markdown(interviewer_guide(replace(question, spec=spec), called))
 
 
 def test_the_page_of_a_question_without_a_repair_has_its_starter(golden: Golden) -> None:
     question = load([ROOT / "tests" / "banks" / "parts"], "mean-and-spread")
-    golden("interviewer", render_markdown(guide(question)))
+    golden("interviewer", render_markdown(interviewer_guide(question)))
 
 
 def test_hints_have_the_minute_to_give_them_at() -> None:
@@ -331,7 +338,7 @@ def test_a_part_without_hints_and_follow_ups_has_no_room_for_them() -> None:
     question = guided("maxpool-routing")[0]
     bare_part = question.spec.parts[0].model_copy(update={"hints": [], "follow_ups": []})
     spec = question.spec.model_copy(update={"parts": [bare_part]})
-    page = render_markdown(guide(replace(question, spec=spec)))
+    page = render_markdown(interviewer_guide(replace(question, spec=spec)))
     assert "(minute " not in page
     assert "Follow-ups" not in page
     assert "| 4 3 2 1 | 0 | yes / no |" in page
@@ -353,39 +360,39 @@ CHECK = CheckResult("value", "outputs", Verdict.FAIL, "", cases=("one",), failin
             "`y[0, 2]` is 1.0, expected 2.0.",
         ),
         (
-            replace(CHECK, exhibit=Breakdown(tuple(Row(n, "1", "2") for n in "abc"))),
+            replace(CHECK, exhibit=Breakdown(tuple(BreakdownRow(n, "1", "2") for n in "abc"))),
             "a is 1, expected 2; b is 1, expected 2; 1 more.",
         ),
         (
-            replace(CHECK, exhibit=Breakdown(tuple(Row(n * 40, "1", "2") for n in "abc"))),
+            replace(CHECK, exhibit=Breakdown(tuple(BreakdownRow(n * 40, "1", "2") for n in "abc"))),
             f"{'a' * 40} is 1, expected 2; 2 more.",
         ),
         (
-            replace(CHECK, exhibit=Breakdown((Row("a", "the text 'x'", 'the text "y"'),))),
+            replace(CHECK, exhibit=Breakdown((BreakdownRow("a", "the text 'x'", 'the text "y"'),))),
             "a is 'x', expected \"y\".",
         ),
         (replace(CHECK, message="x" * 300, exhibit=Bars((Bar("a", 1, "1"),))), f"{'x' * 107}..."),
     ],
 )
 def test_an_answer_is_one_line(result: CheckResult, said: str) -> None:
-    assert answer(result) == said
+    assert wrong_result_text(result) == said
 
 
 def test_a_case_that_is_not_of_the_question_has_no_words() -> None:
     question = guided("maxpool-routing")[0]
-    assert given(question, replace(CHECK, inputs={"n": "3", "m": "None"})) == "n 3"
-    assert given(question, replace(CHECK, inputs={"x": "(1, 2)", "n": "3"})) == ""
+    assert smallest_case_text(question, replace(CHECK, inputs={"n": "3", "m": "None"})) == "n 3"
+    assert smallest_case_text(question, replace(CHECK, inputs={"x": "(1, 2)", "n": "3"})) == ""
     long = {"n": "1.0986122886681098", "m": "10.0", "eps": "1e-05"}
-    assert given(question, replace(CHECK, inputs=long)) == "n 1.09861, m 10, eps 1e-05"
+    assert smallest_case_text(question, replace(CHECK, inputs=long)) == "n 1.09861, m 10, eps 1e-05"
 
 
 def test_hostile_words_are_shown_and_do_nothing() -> None:
     question = guided("maxpool-routing")[0]
     words = [f"zq{n} {hostile}" for n, hostile in enumerate(HOSTILE)]
-    found = [Held(one, "gaps", one, one, one, one) for one in words]
-    markdown = render_markdown(guide(question, held=found))
-    shown = text(render_terminal([*guide(question, held=found)], 80))
-    for page in (markdown, shown, render_html(guide(question, held=found))):
+    found = [IdeaEvidence(one, "gaps", one, one, one, one) for one in words]
+    markdown = render_markdown(interviewer_guide(question, held=found))
+    shown = text(render_terminal([*interviewer_guide(question, held=found)], 80))
+    for page in (markdown, shown, render_html(interviewer_guide(question, held=found))):
         assert all(f"zq{n}" in page for n, _ in enumerate(words))
         assert "\x1b" not in page
     assert "<script" not in MarkdownIt("commonmark", {"html": True}).render(markdown)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from grader.evaluation import exhibit
 from grader.model.report import Bar, Bars, Curve, Entries, Exhibit, Grids, Panel, Report
 from grader.reports.blocks import Block, Paragraph, Picture, render_html, render_terminal
-from grader.reports.figures import figure
-from grader.reports.grade import Around, page
-from grader.reports.html import alone, part
+from grader.reports.figures import exhibit_blocks
+from grader.reports.grade import GradeContext, grade_page
+from grader.reports.html import html_fragment, standalone_page
 from tests.classroom.builders import HOSTILE, Page
 from tests.reports.scenarios import SCENARIOS
 from tests.reports.strategies import reports
@@ -25,7 +25,7 @@ FETCHING = {"src", "href", "xlink:href", "data", "action", "background", "srcset
 
 
 def drawn(shown: Exhibit, bound: str = "") -> str:
-    return render_html(figure(shown, bound=bound))
+    return render_html(exhibit_blocks(shown, bound=bound))
 
 
 def harmless(content: str) -> Page:
@@ -122,7 +122,7 @@ def test_any_number_of_axes_becomes_planes_of_the_last_two(
 
 
 def test_a_picture_is_bounded_however_large_the_result() -> None:
-    many = exhibit.MOST_ENTRIES
+    many = exhibit.MAX_ENTRIES
     for shape in [(many,), (many, 1), (many // 2, 1, 2), (2,) * 9, (many // 8, 8)]:
         content = drawn(grids(shape, off=dict.fromkeys(range(0, many, 2), 1.0)))
         assert 0 < len(content) < 90_000
@@ -227,7 +227,11 @@ def test_no_text_in_a_picture_acts(text: str) -> None:
         Bars((Bar(text, 2.0, text), Bar("allowed", 1.0, text)), (text, f"{text}  9 bytes")),
     ]  # fmt: skip
     for one in shown:
-        for content in (drawn(one, text), part(figure(one)), "".join(alone(text, figure(one)))):
+        for content in (
+            drawn(one, text),
+            html_fragment(exhibit_blocks(one)),
+            "".join(standalone_page(text, exhibit_blocks(one))),
+        ):
             page = harmless(content)
             assert page.tags["h1"] < 2
             assert content.encode()
@@ -236,12 +240,12 @@ def test_no_text_in_a_picture_acts(text: str) -> None:
 @given(reports(st.floats()), st.booleans())
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_report_is_a_page_that_runs_and_fetches_nothing(report: Report, full: bool) -> None:
-    harmless("".join(alone(report.title, page(report, Around(full=full)))))
+    harmless("".join(standalone_page(report.title, grade_page(report, GradeContext(full=full)))))
 
 
 def test_the_page_of_every_scenario_says_the_verdict_and_stands_alone() -> None:
     for report in SCENARIOS.values():
-        content = "".join(alone(report.title, page(report, Around())))
+        content = "".join(standalone_page(report.title, grade_page(report, GradeContext())))
         found = harmless(content)
         assert found.tags["h1"] == 1
         said = found.text.split()

@@ -14,20 +14,20 @@ from grader.reports.practice import (
     BLOCKS,
     CHARACTERS,
     ROWS,
-    HeldIdea,
-    Practice,
-    Track,
+    PracticeIdea,
+    PracticeSummary,
+    TrackProgress,
     first_day,
-    page,
+    practice_page,
 )
 
 TODAY = date(2026, 11, 26)  # a Thursday
 STEPS = ("drill next",)
 
 
-def drawn(practice: Practice, marks: str = BLOCKS, width: int = 80) -> list[str]:
-    lines = render_terminal(list(page(practice, STEPS, marks)), width, rows=ROWS)
-    return [sheet.plain(line) for line in lines]
+def drawn(practice: PracticeSummary, marks: str = BLOCKS, width: int = 80) -> list[str]:
+    lines = render_terminal(list(practice_page(practice, STEPS, marks)), width, rows=ROWS)
+    return [sheet.without_styles(line) for line in lines]
 
 
 def days(**tries: int) -> Mapping[date, int]:
@@ -36,14 +36,14 @@ def days(**tries: int) -> Mapping[date, int]:
     return {date(2026, months[name[:3]], int(name[4:])): count for name, count in tries.items()}
 
 
-SOME = Practice(
+SOME = PracticeSummary(
     TODAY,
     (
-        Track("memory", 6, 3, 2, 1, 130),
-        Track("numerics", 2, 0, 0, 0, 0),
-        Track("conv", 1, 1, 1, 0, 0),
+        TrackProgress("memory", 6, 3, 2, 1, 130),
+        TrackProgress("numerics", 2, 0, 0, 0, 0),
+        TrackProgress("conv", 1, 1, 1, 0, 0),
     ),
-    (HeldIdea("copy-to-all", "maxpool", 3), HeldIdea("overwrite", "adam", 1)),
+    (PracticeIdea("copy-to-all", "maxpool", 3), PracticeIdea("overwrite", "adam", 1)),
     days(jan_5=1, nov_23=2, nov_24=3, nov_25=6, nov_26=12),
 )
 
@@ -89,23 +89,25 @@ def test_a_terminal_without_blocks_gets_characters() -> None:
 @pytest.mark.parametrize("tracks", [0, 3, 7, 20])
 def test_the_page_fits_a_screen(width: int, tracks: int) -> None:
     name = "pooling-and-convolution-{}"
-    many = tuple(Track(name.format(n), 40, n + 1, n, n % 3, 1000 * n) for n in range(tracks))
-    ideas = tuple(HeldIdea(f"some-long-idea-{n}", name.format(n), 99) for n in range(9))
+    many = tuple(
+        TrackProgress(name.format(n), 40, n + 1, n, n % 3, 1000 * n) for n in range(tracks)
+    )
+    ideas = tuple(PracticeIdea(f"some-long-idea-{n}", name.format(n), 99) for n in range(9))
     for practice in (
         replace(SOME, tracks=many, ideas=ideas),
-        replace(SOME, tracks=(*many, Track("idle", 3, 0, 0, 0, 0)), ideas=()),
+        replace(SOME, tracks=(*many, TrackProgress("idle", 3, 0, 0, 0, 0)), ideas=()),
         replace(SOME, tracks=many, ideas=(), days={}),
     ):
         lines = drawn(practice, width=width)
         assert len(lines) <= ROWS
-        assert max(map(sheet.cells, lines)) <= width
+        assert max(map(sheet.display_width, lines)) <= width
         assert lines[-1] == "Next: drill next"
     if tracks == 20:
         assert any(line.startswith("and ") and line.endswith(" more") for line in lines)
 
 
 def test_aloud_days_are_counts_per_month() -> None:
-    said = render_text(page(SOME, STEPS), aloud=True).splitlines()
+    said = render_text(practice_page(SOME, STEPS), aloud=True).splitlines()
     assert "January 2026: 1 try on 1 day." in said
     assert "November 2026: 23 tries on 4 days." in said
     assert "held most often copy-to-all, tries 3, question maxpool" in said
@@ -113,5 +115,5 @@ def test_aloud_days_are_counts_per_month() -> None:
 
 
 def test_before_anything_was_done_the_page_says_so() -> None:
-    empty = replace(SOME, tracks=(Track("memory", 6, 0, 0, 0, 0),), ideas=(), days={})
+    empty = replace(SOME, tracks=(TrackProgress("memory", 6, 0, 0, 0, 0),), ideas=(), days={})
     assert drawn(empty) == ["0 of 6 passed, 0 due for review", "", "Next: drill next"]

@@ -13,7 +13,7 @@ from grader.model.question import Question
 from grader.reports import question as asks
 from grader.reports.blocks import Commands, render_terminal, render_text
 from grader.reports.question import question_markdown
-from grader.reports.sheet import cells
+from grader.reports.sheet import display_width
 from tests.kinds.one_file import written
 from tests.kinds.test_written import CHOICES, CHOSEN
 from tests.pages import text as text_of
@@ -44,20 +44,20 @@ SPEC = {
 @pytest.fixture
 def question() -> Question:
     """A small question with every kind of text."""
-    spec = registry.read(SPEC)
+    spec = registry.read_spec(SPEC)
     here = Path()
     return Question("plain-mean", here, spec, {}, b"", b"", None, {}, {}, here / "plain-mean.yaml")
 
 
 def page(question: Question, width: int, rows: int = 24) -> str:
     """The page of a start, as plain text."""
-    blocks = asks.page(question, 1, [Commands(("drill grade",))])
-    return text_of(render_terminal(blocks, width, rows=max(rows, asks.LEAST_ROWS)))
+    blocks = asks.question_page(question, 1, [Commands(("drill grade",))])
+    return text_of(render_terminal(blocks, width, rows=max(rows, asks.MIN_ROWS)))
 
 
 def document(question: Question, width: int = 80) -> str:
     """All of it, as plain text."""
-    return text_of(render_terminal([*asks.document(question)], width))
+    return text_of(render_terminal([*asks.question_blocks(question)], width))
 
 
 def test_a_question_reads_as_it_did_and_loses_no_word(question: Question, golden: Golden) -> None:
@@ -68,7 +68,9 @@ def test_a_question_reads_as_it_did_and_loses_no_word(question: Question, golden
         golden(f"question_{width}", text)
         golden(f"question_page_{width}", page(question, width))
         assert set(f"{SPEC['prompt']} {SPEC['interface']}".split()) - {"-"} <= set(text.split())
-        assert all(cells(line) <= width for line in text.splitlines() if line.strip() not in own)
+        assert all(
+            display_width(line) <= width for line in text.splitlines() if line.strip() not in own
+        )
 
 
 @pytest.mark.parametrize("rows", [10, 23, 30, 60])
@@ -81,7 +83,7 @@ def test_the_page_fits_the_screen_and_counts_what_does_not(
     )
     spec = question.spec.model_copy(update={"parts": [part]})
     text = page(replace(question, spec=spec), 80, rows)
-    assert len(text.splitlines()) <= max(rows, asks.LEAST_ROWS)
+    assert len(text.splitlines()) <= max(rows, asks.MIN_ROWS)
     left = clauses - text.count("Clause number") // 4
     assert (f" {left} more clause" in text or f"  {left} clauses" in text) == bool(left)
     assert text.endswith("\nNext: drill grade\n")
@@ -115,5 +117,5 @@ def test_what_is_answered_by_choosing_is_asked_with_all_answers(tmp_path: Path) 
     file = question_markdown(choices)
     assert "## Questions\n\n**fell:** Why did it fall?\n\n- `a` By luck.\n- `b` The inner" in file
     assert file.index("**fell:**") < file.index("**sum:**")
-    request = render_text(asks.requested(choices, 1))
+    request = render_text(asks.part_request_blocks(choices, 1))
     assert "See QUESTION.md, also for 2 questions to choose an answer to.\n" in request

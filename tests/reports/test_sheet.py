@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.reports.sheet import harmless, inert, inert_lines, wrapped
+from grader.reports.sheet import escape_line, escape_text, last_lines_escaped, wrap_words
 
 ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 TEXTS = st.text(st.characters(codec=None), max_size=200)
@@ -16,12 +16,12 @@ TEXTS = st.text(st.characters(codec=None), max_size=200)
 
 @given(TEXTS)
 def test_nothing_that_acts_survives(text: str) -> None:
-    line, lines = inert(text), harmless(text)
+    line, lines = escape_line(text), escape_text(text)
     assert not any(unicodedata.category(c) in ACTING for c in line)
     assert not any(unicodedata.category(c) in ACTING for c in lines if c not in "\n\t")
     assert lines.count("\n") == text.count("\n")
-    assert inert(inert(text, 10_000), 10_000) == inert(text, 10_000)
-    assert harmless(lines) == lines
+    assert escape_line(escape_line(text, 10_000), 10_000) == escape_line(text, 10_000)
+    assert escape_text(lines) == lines
     line.encode("utf-8")
 
 
@@ -38,14 +38,14 @@ def test_nothing_that_acts_survives(text: str) -> None:
     ],
 )
 def test_escapes_are_readable_and_other_scripts_are_left_alone(text: str, shown: str) -> None:
-    assert inert(text) == shown
+    assert escape_line(text) == shown
 
 
 def test_the_last_lines_are_kept() -> None:
-    assert inert_lines("a\r\nb\nc\n\n", 2) == (["b", "c"], 1)
+    assert last_lines_escaped("a\r\nb\nc\n\n", 2) == (["b", "c"], 1)
 
 
 def test_code_in_a_text_stays_on_one_line() -> None:
     text = "Words before it, then `drill grade --file PATH` and `a b`"
-    assert wrapped(text, 40) == ["Words before it, then", "`drill grade --file PATH` and `a b`"]
-    assert wrapped("x" * 50 + " y", 20) == ["x" * 50, "y"]
+    assert wrap_words(text, 40) == ["Words before it, then", "`drill grade --file PATH` and `a b`"]
+    assert wrap_words("x" * 50 + " y", 20) == ["x" * 50, "y"]

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.bank.steps import parse
+from grader.bank.steps import parse_step
 from grader.model.question import Step
-from grader.sandbox.client import Died, Limits, WorkerClient
+from grader.sandbox.client import RequestLimits, WorkerClient, WorkerDied
 from grader.sandbox.messages import Inputs, Outcome
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.spawn import Zygote
@@ -40,7 +40,7 @@ def sent(value: object) -> Any:
 
 def steps(*texts: str) -> tuple[Step, ...]:
     """Return steps as a spec would give them."""
-    return tuple(parse(text, torch="vjp(" in text) for text in texts)
+    return tuple(parse_step(text, torch="vjp(" in text) for text in texts)
 
 
 def given(**values: Any) -> dict[str, Mapping[str, Any]]:
@@ -66,14 +66,16 @@ class Connected(WorkerClient):
         """Start no process; the functions say what would be known of one."""
         channel.setblocking(False)
         self._channel, self._output, self.stopped_at = channel, output, ""
-        self.deadline, self.file, self._looked = None, None, 0.0
-        self.slowest = 0.0
+        self.deadline, self.program_file, self._looked = None, None, 0.0
+        self.slowest_cpu_seconds = 0.0
         self._drain, self._watch_all, self.cpu_nanoseconds = drain, watch, spent  # type: ignore[method-assign]
-        self._death = lambda: Died(death())  # type: ignore[method-assign]
+        self._death = lambda: WorkerDied(death())  # type: ignore[method-assign]
 
     def answer(self, operation: str, *, seconds: float, reply_bytes: int = 0) -> dict[str, Any]:
         """What comes back for a request."""
-        found: dict[str, Any] = self.exchange({"op": operation}, Limits(seconds), reply_bytes)
+        found: dict[str, Any] = self.exchange(
+            {"op": operation}, RequestLimits(seconds), reply_bytes
+        )
         return found
 
 

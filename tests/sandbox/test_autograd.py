@@ -15,7 +15,7 @@ import pytest
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.messages import Measured, Outcome, ProgramError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.worker.protocol import Product
+from grader.sandbox.worker.protocol import MatmulCount
 from grader.sandbox.worker.wire import Opaque, Tensor
 from tests.harness import Lend
 from tests.sandbox.running import load, started, steps
@@ -198,7 +198,7 @@ INPUTS = {"x": tensor(ROWS, WIDTH), "w": tensor(WIDTH, OUT)}
 def measure(program: RemoteProgram, quantity: str, *texts: str, **more: Any) -> Measured:
     """Measure a run, which from its second call on is repeated to the byte."""
     wanted = steps(*texts)
-    needed = {n: INPUTS[n] for n in {r for s in wanted for r in s.reads} & INPUTS.keys()}
+    needed = {n: INPUTS[n] for n in {r for s in wanted for r in s.names_read} & INPUTS.keys()}
     given = more.pop("inputs", {}) | {n: v for n, v in needed.items() if n not in more}
     program.measure(quantity, wanted, given, **more)
     first = program.measure(quantity, wanted, given, **more)
@@ -269,18 +269,18 @@ def test_live_bytes_include_what_is_hidden_outside_of_torch(program: RemoteProgr
 @pytest.mark.parametrize(
     ("function", "products"),
     [
-        ("product", [Product(1, 3, 4, 5, 1)]),
-        ("several", [Product(1, 2, 4, 5, 1), Product(1, 3, 4, 5, 1)]),
-        ("batched", [Product(6, 3, 4, 5, 1)]),
-        ("vector", [Product(1, 5, 4, 1, 1)]),
-        ("inner", [Product(1, 1, 4, 1, 1)]),
-        ("added", [Product(1, 3, 4, 5, 1)]),
+        ("product", [MatmulCount(1, 3, 4, 5, 1)]),
+        ("several", [MatmulCount(1, 2, 4, 5, 1), MatmulCount(1, 3, 4, 5, 1)]),
+        ("batched", [MatmulCount(6, 3, 4, 5, 1)]),
+        ("vector", [MatmulCount(1, 5, 4, 1, 1)]),
+        ("inner", [MatmulCount(1, 1, 4, 1, 1)]),
+        ("added", [MatmulCount(1, 3, 4, 5, 1)]),
         ("conv", []),
         ("varied", []),
     ],
 )
 def test_products_of_few_sizes_are_named_by_them(
-    program: RemoteProgram, function: str, products: list[Product]
+    program: RemoteProgram, function: str, products: list[MatmulCount]
 ) -> None:
     found = measure(program, "flops", f"y = {function}(x, w)")
     assert sorted(found.products) == products

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from grader.sandbox.worker import calls, protocol, wire
-from grader.sandbox.worker.protocol import Passed, Said
+from grader.sandbox.worker.protocol import PassedValue, PeerMessage
 from tests.sandbox.running import sent
 
 
-def received(said: Said) -> Said:
+def received(said: PeerMessage) -> PeerMessage:
     """What arrives of it."""
-    found: Said = protocol.build(Said, sent(wire.fields(said)))
+    found: PeerMessage = protocol.build_message(PeerMessage, sent(wire.message_fields(said)))
     return found
 
 
@@ -28,8 +28,8 @@ def received(said: Said) -> Said:
     ],
 )
 def test_an_array_arrives_as_it_was(value: np.ndarray) -> None:
-    (one,) = received(Said("call", number=1, given=calls.pack((value,), {}))).given
-    found = calls.unpack(one)
+    (one,) = received(PeerMessage("call", number=1, given=calls.pack_arguments((value,), {}))).given
+    found = calls.unpack_value(one)
     assert (found.dtype, found.shape) == (value.dtype, value.shape)
     assert (found == value).all()
     assert found.flags.writeable
@@ -37,8 +37,8 @@ def test_an_array_arrives_as_it_was(value: np.ndarray) -> None:
 
 def test_what_is_no_array_arrives_too() -> None:
     given = [1, 2.5, "a", None, True, [1.0, [2.0]], {"k": (1, 2)}, np.float32(3)]
-    said = received(Said("call", number=0, given=calls.pack(given, {"key": 7})))
-    assert [calls.unpack(one) for one in said.given] == [*given, 7]
+    said = received(PeerMessage("call", number=0, given=calls.pack_arguments(given, {"key": 7})))
+    assert [calls.unpack_value(one) for one in said.given] == [*given, 7]
     assert [one.keyword for one in said.given][-1] == "key"
 
 
@@ -47,29 +47,29 @@ def test_a_read_only_array_and_a_generator_stay_what_they_are() -> None:
     frozen.flags.writeable = False
     rng = np.random.default_rng(7)
     rng.normal(size=5)
-    said = received(Said("call", given=calls.pack((frozen, rng), {}, [])))
-    array, again = map(calls.unpack, said.given)
+    said = received(PeerMessage("call", given=calls.pack_arguments((frozen, rng), {}, [])))
+    array, again = map(calls.unpack_value, said.given)
     assert not array.flags.writeable
     assert again.normal() == rng.normal()
 
 
 def test_functions_cross_as_numbers_and_only_where_they_are_meant_to() -> None:
     functions: list[object] = []
-    packed = calls.pack((len, 1.0, max), {}, functions)
+    packed = calls.pack_arguments((len, 1.0, max), {}, functions)
     assert [one.function for one in packed] == [0, -1, 1]
     assert functions == [len, max]
     with pytest.raises(TypeError, match="expected numbers, texts and arrays"):
-        calls.pack((len,), {})
+        calls.pack_arguments((len,), {})
 
 
 def test_more_than_may_cross_is_refused() -> None:
     with pytest.raises(ValueError, match="1,048,576 bytes of arrays, found 1,048,584"):
-        calls.pack((np.zeros((1 << 17) + 1),), {})
+        calls.pack_arguments((np.zeros((1 << 17) + 1),), {})
     with pytest.raises(TypeError, match="one of object"):
-        calls.pack(([np.array([{}])],), {})
+        calls.pack_arguments(([np.array([{}])],), {})
 
 
 @pytest.mark.parametrize("state", [None, [], {"bit_generator": "PCG64"}, {"state": {"state": -1}}])
 def test_what_is_no_state_of_a_generator_is_refused(state: object) -> None:
     with pytest.raises((TypeError, ValueError, KeyError)):
-        calls.unpack(Passed(state, generator=True))
+        calls.unpack_value(PassedValue(state, generator=True))

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 
 from grader.sandbox import client
 from grader.sandbox.client import (
-    Died,
-    Garbled,
-    Overran,
-    TooSlow,
+    CallTimeout,
+    LimitExceeded,
+    ProtocolViolation,
     WorkerClient,
+    WorkerDied,
     WorkerError,
-    place,
+    crash_location,
 )
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.worker import wire
@@ -88,13 +88,13 @@ def test_a_reply_arrives_in_whatever_pieces_it_is_sent() -> None:
 
 @pytest.mark.parametrize("cut", range(len(WELL)))
 def test_a_reply_cut_short_is_the_death_of_its_sender(cut: int) -> None:
-    assert isinstance(answered([WELL[:cut]]), Died)
+    assert isinstance(answered([WELL[:cut]]), WorkerDied)
 
 
 @EASY
 @given(st.binary(max_size=60), st.binary(max_size=20))
 def test_any_structure_in_a_true_frame_is_no_reply(meta: bytes, payload: bytes) -> None:
-    assert isinstance(answered([frame(meta, payload)]), Garbled)
+    assert isinstance(answered([frame(meta, payload)]), ProtocolViolation)
 
 
 @EASY
@@ -115,7 +115,7 @@ def test_bytes_before_a_question_are_refused(early: bytes) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(early)
-        with pytest.raises(Garbled, match="without being asked"):
+        with pytest.raises(ProtocolViolation, match="without being asked"):
             ask(ours, ours.fileno(), lambda: None)
 
 
@@ -126,9 +126,9 @@ def test_who_keeps_talking_is_watched_all_the_same() -> None:
     os.write(writable, b"x")  # there is always something to read in it
 
     def watched() -> None:
-        raise Overran("was watched")
+        raise LimitExceeded("was watched")
 
-    with ours, theirs, pytest.raises(Overran, match="was watched"):
+    with ours, theirs, pytest.raises(LimitExceeded, match="was watched"):
         ask(ours, readable, watched)
     os.close(readable)
     os.close(writable)
@@ -154,7 +154,7 @@ def test_cpu_time_is_what_a_call_may_take(
 ) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 0.0)  # the clock stands still
     readings = count(start=10**12, step=10**9)  # a second more at every look
-    with pytest.raises(Overran, match=r"^did not finish within 3 seconds$"):
+    with pytest.raises(LimitExceeded, match=r"^did not finish within 3 seconds$"):
         ask_sleeper(ends[0], lambda: next(readings), 3)
     assert next(readings) == 10**12 + 5 * 10**9
 
@@ -180,7 +180,7 @@ def test_a_process_that_sleeps_is_ended_by_the_clock(
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(client, "WATCH_SECONDS", 0.0)
     monkeypatch.setattr("grader.sandbox.probes.queued_seconds", lambda _: queued)
-    with pytest.raises(Overran, match=f"^{said}"):
+    with pytest.raises(LimitExceeded, match=f"^{said}"):
         ask_sleeper(ends[0], lambda: spent, 60)
     assert least < next(clock) <= least + 4  # a few looks to a round
 
@@ -207,7 +207,7 @@ FRAME = 'Stack (most recent call first):\n  File "submission.py", line {} in {}\
 )
 def test_the_text_of_a_line_is_the_judges_own(line: int, name: str, said: str) -> None:
     frame = FRAME.format(line, name).encode("ascii", "backslashreplace")
-    assert place(frame, "submission.py", SOURCE) == said
+    assert crash_location(frame, "submission.py", SOURCE) == said
 
 
 def stopped(lend: Lend, source: str) -> str:
@@ -216,7 +216,7 @@ def stopped(lend: Lend, source: str) -> str:
         program = RemoteProgram(worker, "submission", [dedent(source).encode()], untrusted=True)
         program.load(["f"])
         program.call_seconds = 0.1
-        with pytest.raises(TooSlow) as caught:
+        with pytest.raises(CallTimeout) as caught:
             program.run(steps("y = f(x)"), X, ["y"])
         return str(caught.value)
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from grader.sandbox import Deadline
-from grader.sandbox.client import Garbled, Limits
-from grader.sandbox.messages import answer, read
+from grader.sandbox.client import ProtocolViolation, RequestLimits
+from grader.sandbox.messages import parse_message, parse_reply
 from grader.sandbox.spawn import Zygote, zygote_if_safe
 from grader.sandbox.worker import protocol
-from grader.sandbox.worker.protocol import Passed, Said
-from grader.sandbox.worker.wire import fields
+from grader.sandbox.worker.protocol import PassedValue, PeerMessage
+from grader.sandbox.worker.wire import message_fields
 from tests.sandbox.running import X, load, run, started
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch")
@@ -156,19 +156,21 @@ def examine(tested):
 def test_a_test_that_has_called_what_it_tests_is_repeated_from_its_beginning(
     zygote: Zygote,
 ) -> None:
-    asked = protocol.Call("submission", Said("ask", "examine", given=(Passed(function=0),)))
-    request: dict[str, Any] = {"op": "call", **fields(asked)}
-    limits: Limits | None = Limits()
+    asked = protocol.Call(
+        "submission", PeerMessage("ask", "examine", given=(PassedValue(function=0),))
+    )
+    request: dict[str, Any] = {"op": "call", **message_fields(asked)}
+    limits: RequestLimits | None = RequestLimits()
     with started(torch=True, zygote=zygote) as worker:
         load(worker, TEST)
         while "said" in (reply := worker.ask(request, limits)):
-            called = read(Said, reply["said"], "call")
-            total = Passed(float(np.sum(called.given[0].value)))
-            request, limits = {"said": Said("gives", given=(total,))}, None
-    assert answer(Said, reply, "call", ()).given[0].value == [True, 2.0, 4.0]
+            called = parse_message(PeerMessage, reply["said"], "call")
+            total = PassedValue(float(np.sum(called.given[0].value)))
+            request, limits = {"said": PeerMessage("gives", given=(total,))}, None
+    assert parse_reply(PeerMessage, reply, "call", ()).given[0].value == [True, 2.0, 4.0]
 
 
 def test_a_process_that_has_it_cannot_ask_for_it_again(zygote: Zygote) -> None:
     forged = "import sys\nsys.modules['worker.compiler']._refusal.needed = True\n"
-    with started(torch=True, zygote=zygote) as worker, pytest.raises(Garbled):
+    with started(torch=True, zygote=zygote) as worker, pytest.raises(ProtocolViolation):
         load(worker, forged)

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.bank.steps import parse
-from grader.sandbox.messages import as_sent
+from grader.bank.steps import parse_step
+from grader.sandbox.messages import to_wire_steps
 from grader.sandbox.worker.measure import differences
-from grader.sandbox.worker.protocol import Differentiate, Input
-from grader.sandbox.worker.steps import LoadedModule, Stopped
+from grader.sandbox.worker.protocol import Differentiate, WireInput
+from grader.sandbox.worker.steps import LoadedModule, StepFailed
 
 Function = Callable[[Any], Any]
 
@@ -29,11 +29,11 @@ def slopes(
     module.__dict__["f"] = function
     lent = np.array(x, np.float64)
     before = lent.copy()
-    steps, inputs = as_sent([parse("y = f(x)")]), {"x": Input(lent)}
+    steps, inputs = to_wire_steps([parse_step("y = f(x)")]), {"x": WireInput(lent)}
     asked = Differentiate("", steps, inputs, ("x",), of="y", cotangent=cotangent, kinks=kinks)
     program = LoadedModule(module, None, "reference.py")
     try:
-        found = differences.gradients(program, asked).gradients["x"]
+        found = differences.differentiate_numerically(program, asked).gradients["x"]
     finally:
         assert np.array_equal(lent, before, equal_nan=True), "x is put back"
     assert found["value"].shape == found["error"].shape == before.shape
@@ -142,6 +142,6 @@ def test_x_is_put_back_when_the_function_raises() -> None:
             raise ValueError
         return x
 
-    with pytest.raises(Stopped) as stopped:
+    with pytest.raises(StepFailed) as stopped:
         slopes(failing, np.arange(3.0))
     assert isinstance(stopped.value.error, ValueError)

@@ -15,7 +15,7 @@ import pytest
 from grader.model.errors import GraderError, UsageError
 from grader.sandbox import config
 from grader.sandbox.client import LIMITED, PROCESS, STRONG, Isolation, WorkerClient
-from grader.sandbox.scratch import Scratch
+from grader.sandbox.scratch import ScratchFolder
 from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker import control
 from grader.sandbox.worker.walls.landlock import READ
@@ -38,23 +38,23 @@ def cards(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
 
 def test_a_card_is_used_where_there_is_one(cards: list[Path]) -> None:
     with pytest.raises(UsageError, match="expected a device of NVIDIA's, found none in /dev"):
-        config.use("cuda")
+        config.choose_device("cuda")
     with pytest.raises(UsageError, match="expected auto, cpu or cuda, found gpu"):
-        config.use("gpu")
+        config.choose_device("gpu")
     cards.append(Path("/dev/nvidia0"))
     config._cuda_files.cache_clear()
-    config.use("cuda")
-    assert "/dev/nvidia0" in config.cuda()
+    config.choose_device("cuda")
+    assert "/dev/nvidia0" in config.cuda_device_files()
 
 
 def test_a_card_may_be_left_alone(cards: list[Path]) -> None:
     cards.append(Path("/dev/nvidia0"))
-    assert "/dev/nvidia0" in config.cuda()
-    config.use("cpu")
-    assert config.cuda() == ()
-    assert not config.shared(torch=True).devices
-    config.use("auto")
-    assert "/dev/nvidia0" in config.cuda()
+    assert "/dev/nvidia0" in config.cuda_device_files()
+    config.choose_device("cpu")
+    assert config.cuda_device_files() == ()
+    assert not config.shared_config(torch=True).devices
+    config.choose_device("auto")
+    assert "/dev/nvidia0" in config.cuda_device_files()
 
 
 def answered(*, zygote: Zygote | None) -> Isolation:
@@ -119,9 +119,9 @@ def test_a_library_that_cannot_be_imported_says_why(
 ) -> None:
     (tmp_path / "numpy").mkdir()
     (tmp_path / "numpy" / "__init__.py").write_text("raise ImportError('numpy is broken here')")
-    granted = ((READ, str(tmp_path)), *config.grants(torch=False))
+    granted = ((READ, str(tmp_path)), *config.landlock_grants(torch=False))
     monkeypatch.setattr(config, "site_folders", lambda: (str(tmp_path),))
-    monkeypatch.setattr(config, "grants", lambda **_: granted)
+    monkeypatch.setattr(config, "landlock_grants", lambda **_: granted)
     needed = (*config._needed_files(), str(tmp_path / "numpy" / "__init__.py"))
     monkeypatch.setattr(config, "_needed_files", lambda: needed)
     see_refused("numpy is broken here", forked=forked)
@@ -135,9 +135,9 @@ def test_a_system_with_thousands_of_libraries_in_one_folder(
     flat = [tmp_path / f"libsomething-of-this-system-{n}.so.{n}.0.0" for n in range(LIBRARIES)]
     for library in flat:
         library.touch()
-    granted = (*config.grants(torch=False), *((READ, str(library)) for library in flat))
+    granted = (*config.landlock_grants(torch=False), *((READ, str(library)) for library in flat))
     assert sum(len(path) for _, path in granted) > 2 * 128 << 10  # MAX_ARG_STRLEN, twice
-    monkeypatch.setattr(config, "grants", lambda **_: granted)
+    monkeypatch.setattr(config, "landlock_grants", lambda **_: granted)
     with_all = answered(zygote=None).level
     with Zygote(torch=False) as zygote:
         assert answered(zygote=zygote).level == with_all == STRONG
@@ -145,7 +145,7 @@ def test_a_system_with_thousands_of_libraries_in_one_folder(
 
 def test_a_worker_can_start_over_as_a_program_where_forks_are_not_safe(tmp_path: Path) -> None:
     """As the supervisor has it done on systems other than Linux."""
-    made = Scratch()
+    made = ScratchFolder()
     ours, theirs = socket.socketpair()
     with ours, (tmp_path / "log").open("wb") as log:
         with theirs:
@@ -160,7 +160,7 @@ def test_a_worker_can_start_over_as_a_program_where_forks_are_not_safe(tmp_path:
                 stdout=log,
                 stderr=log,
             )
-        own, shared = config.worker(made, 60), config.shared(torch=False)
+        own, shared = config.worker_config(made, 60), config.shared_config(torch=False)
         control.send(ours, {"own": own._asdict(), "shared": shared._asdict()})
         said = (tmp_path / "log").read_text
         client = Connected(ours, log.fileno(), drain=lambda: False, death=said)

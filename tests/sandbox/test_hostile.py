@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox.client import LIMITED, Died, Overran, WorkerClient
+from grader.sandbox.client import LIMITED, LimitExceeded, WorkerClient, WorkerDied
 from grader.sandbox.spawn import Zygote
 from tests.harness import Lend
 from tests.sandbox.running import load, run, started
@@ -37,10 +37,10 @@ def test_a_process_that_ends_says_how_and_is_asked_no_more(
     source: str, how: str, lend: Lend
 ) -> None:
     with started(zygote=lend(torch=False)) as worker:
-        with pytest.raises(Died) as told:
+        with pytest.raises(WorkerDied) as told:
             run(load(worker, source))
         assert str(told.value) == f"ended its process ({how}) before it answered"
-        with pytest.raises(Died):
+        with pytest.raises(WorkerDied):
             worker.ask({"op": "walls"})
 
 
@@ -90,7 +90,7 @@ def test_what_a_program_goes_on_doing_is_stopped_while_another_is_asked() -> Non
             if theirs.failure is not None:
                 break
         assert not Path(theirs.scratch).exists()
-        with pytest.raises(Overran, match="wrote more than 64 MB to files"):
+        with pytest.raises(LimitExceeded, match="wrote more than 64 MB to files"):
             run(filling)
 
 
@@ -125,7 +125,7 @@ def test_what_a_program_starts_ends_with_it_where_it_can_start_something(forked:
         zygote = stack.enter_context(Zygote(torch=False)) if forked else None
         worker = stack.enter_context(WorkerClient(torch=False, zygote=zygote))
         assert worker.isolation.level == LIMITED
-        assert "process" in worker.isolation.done
+        assert "process" in worker.isolation.possible_acts
         watched = [os.pidfd_open(pid) for pid in run(load(worker, STARTS)).values["y"]]
         assert select.select(watched, [], [], 0)[0] == []
         worker.close()

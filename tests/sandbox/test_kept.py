@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.sandbox.messages import Inputs, unwanted
+from grader.sandbox.messages import Inputs, unrequested_field
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.worker.measure.kept import reachable
-from grader.sandbox.worker.protocol import MOST_KEPT, Measured
+from grader.sandbox.worker.measure.kept import reachable_bytes
+from grader.sandbox.worker.protocol import MAX_KEPT, Measured
 from tests.harness import Lend
 from tests.sandbox.running import given, load, started, steps
 
@@ -118,17 +118,17 @@ def test_infinite_and_nan_entries_are_compared_too(program: RemoteProgram) -> No
 
 def test_names_are_few_and_the_largest_come_first(program: RemoteProgram) -> None:
     found = kept(program, "many")
-    assert len(found) == MOST_KEPT
+    assert len(found) == MAX_KEPT
     assert kept(load(program.worker, SMALL_FIRST, "sizes"), "") == ("x (copy)", "other (1 float64)")
 
 
 SMALL_FIRST = "import numpy as np\ndef f(x, how): return x * 2, [np.ones(1), x.copy()]"
 
 
-@pytest.mark.parametrize("names", [("x",) * (MOST_KEPT + 1), ("x" * 1000,)])
+@pytest.mark.parametrize("names", [("x",) * (MAX_KEPT + 1), ("x" * 1000,)])
 def test_more_or_longer_names_than_there_can_be_are_no_reply(names: tuple[str, ...]) -> None:
-    assert unwanted(Measured(0, kept=names), ()) == "kept"
-    assert unwanted(Measured(0, course=(1,) * 61), ()) == "course"
+    assert unrequested_field(Measured(0, kept=names), ()) == "kept"
+    assert unrequested_field(Measured(0, course=(1,) * 61), ()) == "course"
 
 
 TORCH = """\
@@ -303,4 +303,4 @@ BASE, ONE = np.zeros(1000), kilo()
     ],
 )  # fmt: skip
 def test_all_data_is_reached_and_nothing_else(make: Callable[[], Any], expected: int) -> None:
-    assert reachable(make()) == expected
+    assert reachable_bytes(make()) == expected

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grader.sandbox.worker import layouts
-from grader.sandbox.worker.protocol import Input
+from grader.sandbox.worker.protocol import WireInput
 from grader.sandbox.worker.wire import Array
 
 LAYOUTS = ["contiguous", "fortran", "reversed", "strided", "readonly", "broadcast"]
@@ -25,7 +25,7 @@ ARRAYS = st.sampled_from(DTYPES).flatmap(
 
 def made(array: Array, layout: str) -> Array:
     """Make one input as a worker does."""
-    built = layouts.build(Input(array, layout))
+    built = layouts.build_input(WireInput(array, layout))
     assert isinstance(built, np.ndarray)
     return built
 

@@ -10,7 +10,7 @@ import pytest
 
 from grader.model.mutation import Mutant
 from grader.sandbox.client import WorkerError
-from grader.sandbox.worker.mutate.mutants import derive
+from grader.sandbox.worker.mutate.mutants import derive_mutants
 from tests.sandbox.running import load, started
 
 ROOT = Path(__file__).parents[2]
@@ -22,13 +22,13 @@ def told(source: str) -> list[Mutant]:
     """Every mutant of a source, as the judge has it."""
     return [
         Mutant(m.scope, m.line, m.rule, m.was, m.becomes, m.start, m.end, m.text)
-        for m in derive(source.encode())
+        for m in derive_mutants(source.encode())
     ]
 
 
 def becomes(source: str) -> set[str]:
     """What the statements of a source may become."""
-    return {m.becomes for m in derive(source.encode())}
+    return {m.becomes for m in derive_mutants(source.encode())}
 
 
 def lines_changed(one: str, other: str) -> set[int]:
@@ -43,9 +43,9 @@ def test_a_mutant_of_a_reference_compiles_and_changes_one_statement(path: Path) 
     source = path.read_text(encoding="utf-8")
     mutants = told(source)
     assert len(mutants) > 80
-    assert len({m.source(source.encode()) for m in mutants}) == len(mutants)
+    assert len({m.mutated_source(source.encode()) for m in mutants}) == len(mutants)
     for mutant in mutants:
-        mutated = mutant.source(source.encode()).decode()
+        mutated = mutant.mutated_source(source.encode()).decode()
         ast.parse(mutated)
         assert mutated.count("\n") == source.count("\n")
         assert mutant.line in lines_changed(source, mutated)
@@ -120,7 +120,7 @@ def test_heads_keep_their_bodies() -> None:
         "        a += i\n"
         "    return a\n"
     )
-    sources = {m.source(source.encode()).decode() for m in told(source)}
+    sources = {m.mutated_source(source.encode()).decode() for m in told(source)}
     first = source.replace("(a and\n            n > 0):  # why\n", "a or n > 0:\n\n")
     assert first in sources
     assert source.replace("elif n: return", "elif not n: return") in sources
@@ -141,7 +141,7 @@ def test_heads_keep_their_bodies() -> None:
     ],
 )  # fmt: skip
 def test_of_bounds_that_are_some_numbers_only_these_are_moved(line: str, moved: set[str]) -> None:
-    found = derive(f"def f(a, b):\n    {line}\n    return y + 1\n".encode(), (0.5, 256.0))
+    found = derive_mutants(f"def f(a, b):\n    {line}\n    return y + 1\n".encode(), (0.5, 256.0))
     assert {m.becomes for m in found} == {f"y = {one}" for one in moved}
 
 
@@ -163,11 +163,11 @@ def test_a_worker_derives_them_and_executes_none() -> None:
     lines = [f"def f{n}(a, b):\n    print(a + b)\n    return a * {n} + b\n" for n in range(60)]
     with started() as worker:
         program = load(worker, "\r\n".join("\n".join(lines).split("\n")))
-        mutants = program.mutants()
+        mutants = program.derive_mutants()
         assert len(mutants) == len({(m.line, m.becomes) for m in mutants}) > 500  # several replies
         assert all(isinstance(m, Mutant) for m in mutants)
         assert worker.printed == b""
-        changed = mutants[-1].source(program.sources[0])
+        changed = mutants[-1].mutated_source(program.sources[0])
         assert b"\r" not in changed
         ast.parse(changed)
 
@@ -177,7 +177,7 @@ def test_what_is_no_python_has_no_mutants() -> None:
         program = load(worker, "x = 1")
         program.sources = [b"def f(:"]
         with pytest.raises(WorkerError, match="invalid syntax"):
-            program.mutants()
+            program.derive_mutants()
 
 
 def test_a_key_depends_neither_on_the_line_nor_on_the_layout() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.sandbox import client, config, probes
-from grader.sandbox.client import Overran, WorkerClient
+from grader.sandbox.client import LimitExceeded, WorkerClient
 from grader.sandbox.scratch import file_sizes, remove
 from tests.sandbox.running import load, run, started
 
@@ -60,5 +60,5 @@ def test_the_watch_without_proc_starts_no_programs(monkeypatch: pytest.MonkeyPat
         assert run(program).values["y"] == 1
         monkeypatch.setattr(client, "WATCH_SECONDS", 0.0)
         monkeypatch.setitem(config.MEMORY, False, 1 << 20)
-        with pytest.raises(Overran, match="took more than 1 MB of memory"):
+        with pytest.raises(LimitExceeded, match="took more than 1 MB of memory"):
             run(program)

@@ -7,26 +7,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.sandbox.client import Garbled
-from grader.sandbox.messages import EncodedInput, read
+from grader.sandbox.client import ProtocolViolation
+from grader.sandbox.messages import EncodedInput, parse_message
 from grader.sandbox.worker import wire
 from grader.sandbox.worker.protocol import (
-    Argument,
-    Fault,
-    Input,
     Load,
     Loaded,
     Measured,
     Outcome,
     Outcomes,
-    Raised,
     Run,
-    Step,
-    build,
+    WireArgument,
+    WireException,
+    WireInput,
+    WireStep,
+    WorkerFault,
+    build_message,
 )  # fmt: skip
 from tests.sandbox.running import sent
 
-STEP = Step(("y",), False, "submission", "f", (Argument("x"), Argument(None, 2, "k")))
+STEP = WireStep(("y",), False, "submission", "f", (WireArgument("x"), WireArgument(None, 2, "k")))
 
 
 def alike(a: object, b: object) -> bool:
@@ -39,24 +39,24 @@ def alike(a: object, b: object) -> bool:
     [
         Loaded(("f",), (("g", "int"),), ()),
         Outcomes((Outcome({"y": [1, (2.5, None)]}, ((0, "x"),)), Outcome({})), ("y",)),
-        Fault(2, raised=Raised("ValueError", "m", ((1, "f", "x = 1"),), None)),
+        WorkerFault(2, raised=WireException("ValueError", "m", ((1, "f", "x = 1"),), None)),
         Measured("own", (("a tensor", 3),), 4, ("y",)),
         Measured(7),
     ],
 )
 def test_a_reply_that_is_sent_is_read_back(message: Any) -> None:
-    assert alike(read(type(message), sent(message), "run"), message)
+    assert alike(parse_message(type(message), sent(message), "run"), message)
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        Run("submission", (STEP, STEP), ({"x": Input(np.arange(3.0), "fortran")},), ("y",)),
+        Run("submission", (STEP, STEP), ({"x": WireInput(np.arange(3.0), "fortran")},), ("y",)),
         Load("p", (np.zeros(3, np.uint8),), None, "submission.py", ("f",)),
     ],
 )
 def test_a_request_that_is_sent_is_built_again(message: Any) -> None:
-    assert alike(build(type(message), sent(message)), message)
+    assert alike(build_message(type(message), sent(message)), message)
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,12 @@ def test_a_request_that_is_sent_is_built_again(message: Any) -> None:
         (Outcome, {"values": []}, "values"),
         (Outcome, {"values": {}, "changed": (("x", 0),)}, "changed"),
         (Outcomes, {"runs": ({},), "common": ()}, "values"),
-        (Fault, {"raised": {"type": "T", "message": "m", "frames": ((1, "f"),)}}, "raised"),
+        (WorkerFault, {"raised": {"type": "T", "message": "m", "frames": ((1, "f"),)}}, "raised"),
     ],
 )
 def test_whatever_is_no_message_is_refused(kind: type[Any], data: object, where: str) -> None:
-    with pytest.raises(Garbled, match=f"not a reply to run .*{where}"):
-        read(kind, data, "run")
+    with pytest.raises(ProtocolViolation, match=f"not a reply to run .*{where}"):
+        parse_message(kind, data, "run")
 
 
 def test_an_encoded_input_is_the_same_in_any_number_of_requests() -> None:
@@ -94,9 +94,12 @@ def test_an_encoded_input_is_the_same_in_any_number_of_requests() -> None:
     }
     once = EncodedInput(plain)
     assert once["value"].values is values
-    assert once.sent is once.sent
-    requests: Any = [{"first": {"x": once.sent}}, {"inputs": [{"x": once.sent, "k": 2}]}]
+    assert once.wire_value is once.wire_value
+    requests: Any = [
+        {"first": {"x": once.wire_value}},
+        {"inputs": [{"x": once.wire_value, "k": 2}]},
+    ]
     for request in requests:
         found = sent(request)
         inner = found["first"] if "first" in found else found["inputs"][0]
-        assert alike(build(Input, inner["x"]), Input(**plain))
+        assert alike(build_message(WireInput, inner["x"]), WireInput(**plain))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.sandbox.client import Garbled
+from grader.sandbox.client import ProtocolViolation
 from grader.sandbox.messages import Outcome, ProgramError
 from tests.harness import Lend
 from tests.sandbox.running import FIND, X, load, run, started, steps
@@ -32,20 +32,20 @@ serve.Server.answer = forged
     [
         ("{'ok': True, 'reply': {'missing': (), 'uncallable': (), 'defined': ()} "
          "if request['op'] == 'load' else {'runs': ({'values': {'y': 1}},), 'common': ()}}", None),
-        ("{'ok': True}", Garbled),
-        ("{'ok': 1}", Garbled),
-        ("{'ok': 'yes', 'reply': {}}", Garbled),
-        ("{}", Garbled),
-        ("[]", Garbled),
-        ("None", Garbled),
-        ("{'ok': True, 'reply': {'runs': ({'values': []},), 'common': ()}}", Garbled),
-        ("{'ok': False}", Garbled),
+        ("{'ok': True}", ProtocolViolation),
+        ("{'ok': 1}", ProtocolViolation),
+        ("{'ok': 'yes', 'reply': {}}", ProtocolViolation),
+        ("{}", ProtocolViolation),
+        ("[]", ProtocolViolation),
+        ("None", ProtocolViolation),
+        ("{'ok': True, 'reply': {'runs': ({'values': []},), 'common': ()}}", ProtocolViolation),
+        ("{'ok': False}", ProtocolViolation),
         ("{'ok': False, 'fault': {'fault': 'says it'}}", ProgramError),
         ("{'ok': False, 'fault': {'raised': {'type': 'T', 'message': 'm', 'frames': ()}}}",
          ProgramError),
         ("{'ok': False, 'fault': {'raised': {'frames': ((9e999, 'f', 's'),), 'type': 1}}}",
-         Garbled),
-        ("{'ok': False, 'fault': {'broken': 10 ** 5000}}", Garbled),
+         ProtocolViolation),
+        ("{'ok': False, 'fault': {'broken': 10 ** 5000}}", ProtocolViolation),
     ],
 )  # fmt: skip
 def test_a_program_that_took_over_its_worker_can_answer_and_nothing_more(
@@ -63,11 +63,13 @@ def test_a_program_that_took_over_its_worker_can_answer_and_nothing_more(
 def test_time_is_that_of_the_process_and_not_what_it_says() -> None:
     lie = "{'ok': True, 'reply': {'values': {}, 'spent': 0 * sum(range(3_000_000))}}"
     with started() as worker:
-        outcome, spent = load(worker, "def f(x): return sum(range(9)) + x").timed(STEPS, X, ["y"])
+        outcome, spent = load(worker, "def f(x): return sum(range(9)) + x").run_timed(
+            STEPS, X, ["y"]
+        )
         assert outcome.values["y"].tolist() == [36, 37, 38]
         assert spent > 0
         if worker.cpu_nanoseconds() is not None:  # where there is a clock of another process
-            assert load(worker, FORGE.format(reply=lie)).timed(STEPS, X, [])[1] > 1_000_000
+            assert load(worker, FORGE.format(reply=lie)).run_timed(STEPS, X, [])[1] > 1_000_000
 
 
 def test_state_counts_what_is_kept_and_what_hides_in_a_global() -> None:
@@ -113,7 +115,7 @@ def in_a_class(x):
 def test_gradients_come_back_by_input() -> None:
     with started() as worker:
         program = load(worker, "def f(x, k): return x ** k")
-        found = program.gradients(
+        found = program.numerical_gradients(
             steps("y = f(x, k)"),
             inputs_of(x=np.array([1.0, 2.0]), k=2),
             wrt=["x"], of="y", cotangent=np.array([1.0, 10.0]), kinks=False,
@@ -126,7 +128,7 @@ def test_several_inputs_are_run_in_one_request_whatever_some_of_them_do() -> Non
     with started() as worker:
         program = load(worker, source)
         given = [inputs_of(x=np.full(1, n)) for n in (2.0, 0.0, 4.0)]
-        first, wrong, last = program.several(STEPS, given, ["y"])
+        first, wrong, last = program.run_several(STEPS, given, ["y"])
     assert isinstance(first, Outcome)
     assert isinstance(last, Outcome)
     assert (first.values["y"], last.values["y"]) == (0.5, 0.25)

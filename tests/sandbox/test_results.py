@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.bank.steps import parse
+from grader.bank.steps import parse_step
 from grader.model.question import Support
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.worker.values import arguments_in_words
+from grader.sandbox.worker.values import describe_arguments
 from grader.sandbox.worker.wire import Opaque
 from tests.sandbox.running import given, load, run, started, steps
 
@@ -151,7 +151,7 @@ def test_results_that_cannot_be_used_are_the_programs_fault(
     step = "y, z = f(x)" if said.endswith("(y, z)") else ""
     told = fault(worker, DEF + f"return {expression}", *filter(None, [step]))
     assert told.raised is None
-    assert told.step == (parse(step) if step else None)
+    assert told.step == (parse_step(step) if step else None)
     assert told.message.startswith(said if step else "the result cannot be sent: ")
     assert said in told.message
 
@@ -189,7 +189,7 @@ def f(x):
 """
     told = fault(worker, source)
     assert told.raised is not None
-    assert (told.raised.type, told.step) == (kind, parse("y = f(x)"))
+    assert (told.raised.type, told.step) == (kind, parse_step("y = f(x)"))
     assert told.raised.message.startswith(message)
     assert len(told.raised.message) <= 2000
     assert [(f.line, f.function, f.source) for f in told.raised.frames[-1:]] == [(7, "f", raised)]
@@ -294,7 +294,7 @@ def test_a_list_among_the_arguments_is_a_new_one_for_each_call(worker: WorkerCli
 def test_the_arguments_of_a_call_are_described_unless_they_are_assigned_anew() -> None:
     def called(x: Any, parts: Any, n: int, *, mixed: Any, other: Any) -> str:
         other = other + 1
-        return arguments_in_words(sys._getframe())
+        return describe_arguments(sys._getframe())
 
     x = np.zeros((2, 3), np.float32)
     assert called(x, [x, x], 3, mixed=(x, None), other=1) == (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import scratch
-from grader.sandbox.scratch import Scratch
+from grader.sandbox.scratch import ScratchFolder
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def test_what_a_program_left_goes_and_what_it_points_to_stays(temporary: Path) -
     kept = temporary / "kept"
     kept.mkdir()
     (kept / "file").write_text("mine")
-    made = Scratch()
+    made = ScratchFolder()
     inside = Path(made.folder)
     (inside / "link").symlink_to(kept)
     (inside / "locked").mkdir()
@@ -38,7 +38,7 @@ def test_what_a_program_left_goes_and_what_it_points_to_stays(temporary: Path) -
 
 
 def test_a_tree_deeper_than_paths_may_be_long(temporary: Path) -> None:
-    made = Scratch()
+    made = ScratchFolder()
     here = os.open(".", os.O_RDONLY)
     try:
         os.chdir(made.folder)
@@ -54,11 +54,11 @@ def test_a_tree_deeper_than_paths_may_be_long(temporary: Path) -> None:
 
 def test_what_a_killed_judge_left_is_removed_and_what_is_in_use_is_not(temporary: Path) -> None:
     old = time.time() - 3600
-    abandoned, used, young = Scratch(), Scratch(), Scratch()
+    abandoned, used, young = ScratchFolder(), ScratchFolder(), ScratchFolder()
     for dead in (abandoned, young):
         fcntl.flock(dead._lock, fcntl.LOCK_UN)
     for aged in (abandoned, used):
-        os.utime(aged.whole, (old, old))
+        os.utime(aged.root, (old, old))
     foreign = temporary / "drill-worker-of-somebody"
     foreign.mkdir()
     (foreign / "file").touch()
@@ -67,7 +67,7 @@ def test_what_a_killed_judge_left_is_removed_and_what_is_in_use_is_not(temporary
     os.utime(temporary / "drill-worker-empty", (old, old))
     (temporary / "drill-worker-link").symlink_to(foreign)
     scratch.clear_stale()
-    stay = {used.whole, young.whole, foreign, temporary / "drill-worker-link"}
+    stay = {used.root, young.root, foreign, temporary / "drill-worker-link"}
     assert set(temporary.iterdir()) == stay
     used.remove()
     young.remove()
@@ -89,7 +89,7 @@ def test_a_relative_temporary_folder_is_named_in_full(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tempfile.tempdir", ".")
-    made = Scratch()
-    assert made.whole.parent == tmp_path
+    made = ScratchFolder()
+    assert made.root.parent == tmp_path
     assert Path(made.folder).is_absolute()
     made.remove()

@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from grader.model.errors import GraderError
-from grader.sandbox.client import STRONG, Died, WorkerClient
-from grader.sandbox.scratch import Scratch
+from grader.sandbox.client import STRONG, WorkerClient, WorkerDied
+from grader.sandbox.scratch import ScratchFolder
 from grader.sandbox.spawn import Zygote
 from tests.sandbox.running import load, run
 
@@ -22,7 +22,7 @@ from tests.sandbox.running import load, run
 def zygote() -> Iterator[Zygote]:
     with Zygote(torch=False) as made:
         yield made
-    assert not made._scratch.whole.exists()
+    assert not made._scratch.root.exists()
 
 
 MARKS = """
@@ -58,7 +58,7 @@ def test_a_zygote_that_is_killed_takes_its_workers_along(zygote: Zygote) -> None
         os.kill(zygote.process.pid, signal.SIGKILL)
         assert select.select([handle], [], [], 30)[0]
         os.close(handle)
-        with pytest.raises(Died):
+        with pytest.raises(WorkerDied):
             run(program)
     zygote.close()
     assert not psutil.pid_exists(pid)
@@ -84,9 +84,9 @@ def test_a_fork_after_the_zygote_is_closed_is_refused() -> None:
 def test_a_worker_gets_a_user_of_its_own_where_the_judge_is_root(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = Scratch()
+    made = ScratchFolder()
     monkeypatch.setattr(os, "getuid", lambda: 1000)
-    assert made.give_away() is None
+    assert made.chown_to_worker_user() is None
     monkeypatch.setattr(os, "getuid", lambda: 0)
     given: list[int] = []
 
@@ -97,5 +97,5 @@ def test_a_worker_gets_a_user_of_its_own_where_the_judge_is_root(
 
     monkeypatch.setattr(os, "chown", chown)
     monkeypatch.setattr(os, "access", lambda *_, **__: True)
-    assert made.give_away() == given[1] == 65534
+    assert made.chown_to_worker_user() == given[1] == 65534
     made.remove()

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.bank.steps import parse
-from grader.sandbox.messages import as_sent
+from grader.bank.steps import parse_step
+from grader.sandbox.messages import to_wire_steps
 from grader.sandbox.worker import steps as stepping
-from grader.sandbox.worker.protocol import Input, Inputs, Outcome, Outcomes, Run
+from grader.sandbox.worker.protocol import Outcome, Outcomes, Run, WireInput, WireInputs
 from grader.sandbox.worker.steps import LoadedModule, StepFault
 
 # Nobody should any more, says numpy from 2.5 on; it still can be done.
@@ -27,9 +27,9 @@ def program(**functions: Any) -> LoadedModule:
     return LoadedModule(module, None, "submission.py")
 
 
-def plain(**inputs: Any) -> Inputs:
+def plain(**inputs: Any) -> WireInputs:
     """Return inputs in the plainest layout."""
-    return {n: Input(v) for n, v in inputs.items()}
+    return {n: WireInput(v) for n, v in inputs.items()}
 
 
 def run(
@@ -37,8 +37,8 @@ def run(
 ) -> Outcome:
     """Run two steps on an array of three."""
     inputs = plain(x=np.arange(3.0) if x is None else x)
-    asked = Run("submission", as_sent([parse(t) for t in texts]), (inputs,), tuple(want))
-    return stepping.run(program(**functions), asked).runs[0]
+    asked = Run("submission", to_wire_steps([parse_step(t) for t in texts]), (inputs,), tuple(want))
+    return stepping.run_in_lockstep(program(**functions), asked).runs[0]
 
 
 def copy(x: Any, *_: Any) -> Any:
@@ -141,9 +141,9 @@ def test_a_result_in_the_memory_of_an_input_is_noticed(make: Any, shares: bool) 
 
 def interleaved(functions: dict[str, Any], *xs: Any, want: str = "yz") -> Outcomes:
     """Run the two steps on several inputs in lockstep."""
-    texts = as_sent([parse(t) for t in TWO])
+    texts = to_wire_steps([parse_step(t) for t in TWO])
     asked = Run("submission", texts, tuple(plain(x=x) for x in xs), tuple(want))
-    return stepping.run(program(**functions), asked)
+    return stepping.run_in_lockstep(program(**functions), asked)
 
 
 def test_interleaved_runs_take_turns_step_by_step() -> None:
@@ -203,10 +203,10 @@ def test_an_input_changed_by_another_callers_turn_is_its_own() -> None:
 
 
 def test_a_step_that_raises_says_which_it_was() -> None:
-    with pytest.raises(stepping.Stopped) as stopped:
+    with pytest.raises(stepping.StepFailed) as stopped:
         run({"f": copy, "g": lambda _, y: y["a"]})
     assert stopped.value.step == 1
     assert isinstance(stopped.value.error, IndexError)
-    with pytest.raises(stepping.Stopped) as stopped:
+    with pytest.raises(stepping.StepFailed) as stopped:
         run({"f": copy}, ["a, b = f(x)"])
     assert isinstance(stopped.value.error, ValueError | StepFault)

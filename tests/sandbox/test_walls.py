@@ -283,7 +283,7 @@ def test_an_older_landlock_is_asked_for_no_more_than_it_knows(
         assert isinstance(rule, bytes)
         rights = struct.unpack("<Qi", rule)[0]
         assert rights & ~handled == 0, "a right that is not handled is an error"
-        assert bool(rights & landlock.LIST) is folder, "only folders can be listed"
+        assert bool(rights & landlock.LIST_FOLDER) is folder, "only folders can be listed"
 
 
 # What each wall alone keeps out: taking it away must show, and in these words.
@@ -309,12 +309,12 @@ def test_a_wall_left_out_is_found_out_by_trying(
 ) -> None:
     with_all = _isolation()
     if with_all.level != STRONG:
-        pytest.skip(f"the walls are not all up here: {with_all.done}")
+        pytest.skip(f"the walls are not all up here: {with_all.possible_acts}")
     beginning_with(
         f"from worker.walls import kernel, landlock, seccomp; {wall} = lambda *_, **__: None"
     )
     found = _isolation()
-    done = set(found.done)
+    done = set(found.possible_acts)
     expected = WITHOUT[wall]
     if os.getuid() == 0:  # another user's files are refused without Landlock too
         done |= {"read", "write", "create", "list", "kept"} & expected
@@ -335,7 +335,7 @@ def test_a_level_is_what_was_refused() -> None:
     for act in canary.ACTS:
         one = Isolation(all_refused | {act: DONE})
         assert one.level == (PROCESS if act == "unbounded" else LIMITED)
-        assert one.done == [act]
+        assert one.possible_acts == [act]
     assert Isolation({}).level == PROCESS, "what was not tried was not refused"
 
 

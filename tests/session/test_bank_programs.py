@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from grader.bank import load
-from grader.evaluation.evaluation import BankFault
+from grader.evaluation.evaluation import BankProgramError
 from grader.model.question import Question
 from grader.model.report import Verdict
 from grader.session import GradingSession, grade
@@ -77,8 +77,8 @@ def test_a_function_that_it_lacks_is_named_with_the_nearest(tmp_path: Path) -> N
         "the driver does not define twise, which the step 'y = driver.twise(x)' calls; "
         "did you mean 'twice'?"
     )
-    with GradingSession(asked) as session, pytest.raises(BankFault, match="twise"):
-        session.examine("reference", [asked.reference], 1)
+    with GradingSession(asked) as session, pytest.raises(BankProgramError, match="twise"):
+        session.evaluate_bank_program("reference", [asked.reference], 1)
 
 
 def test_what_the_driver_alone_calls_and_the_file_lacks_is_said(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_every_program_finds_them_each_time_anew(tmp_path: Path, *, driven: bool
 
 def test_they_are_part_of_what_the_question_is_and_of_what_is_handed_out(tmp_path: Path) -> None:
     found = with_blocks(tmp_path)
-    assert found.handed_beside == {"blocks.py": BLOCKS.encode()}
+    assert found.companion_files == {"blocks.py": BLOCKS.encode()}
     (tmp_path / "drills" / "gate" / "blocks.py").write_text(BLOCKS + "# TODO more\n")
     other = load([tmp_path], "gate")
     assert other.digest != found.digest

@@ -8,8 +8,8 @@ import pytest
 
 from grader.model.report import CheckResult, Verdict
 from grader.session import grade
-from grader.session.order import overall
-from grader.session.session import SHOWN_OUTPUT
+from grader.session.order import overall_verdict
+from grader.session.session import MAX_REPORTED_OUTPUT
 from tests.asking import asked, settled
 from tests.pages import page_of
 
@@ -81,7 +81,7 @@ def test_the_first_check_that_decides_and_does_not_pass_is_the_verdict(
 
     later = [] if whole == "pass" else [found(v, v) for v in ("limit", "error", "fail")]
     checks = [found("a", "pass"), found("b", second, stretch=stretch), *later]
-    assert overall(checks, {1}) == whole
+    assert overall_verdict(checks, {1}) == whole
 
 
 def test_the_end_of_what_is_printed_is_kept() -> None:
@@ -89,7 +89,7 @@ def test_the_end_of_what_is_printed_is_kept() -> None:
     source = question.reference + b"\nprint('first ' + 'x' * 10_000)\nprint('last')\n"
     report = grade(question, source, seed=0)
     assert report.verdict == "pass"
-    assert len(report.printed) <= SHOWN_OUTPUT
+    assert len(report.printed) <= MAX_REPORTED_OUTPUT
     assert report.printed.endswith("x\nlast\n")
     assert "first" not in report.printed
 

@@ -85,14 +85,14 @@ def test_no_slowness_of_anybody_takes_back_that_a_deciding_check_failed(
     manners = {"id": "manners", "kind": "side-effects", "of": "y", "layouts": ["reversed"]}
     question = small(tmp_path, checks=[gate, manners])
     now = [0.0]
-    carry_out = Kind.carry_out
+    carry_out = Kind.run_check
 
     def then_slow(*what: Any) -> CheckResult:
         result = carry_out(*what)
         now[0] += 1000
         return result
 
-    monkeypatch.setattr(Kind, "carry_out", then_slow)
+    monkeypatch.setattr(Kind, "run_check", then_slow)
     with GradingSession(question, clock=lambda: now[0]) as session:
         report = session.grade(question.starter if wrong else question.reference, seed=1)
     assert report.verdict is verdict

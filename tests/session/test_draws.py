@@ -51,6 +51,6 @@ def test_a_check_that_names_the_case_judges_all_its_draws(tmp_path: Path) -> Non
     checks = [{"id": "gate", "kind": "outputs", "of": "y", "cases": "rows"}]
     asked = question(tmp_path, checks=checks, cases={"rows": ROWS | {"draws": 4}})
     with GradingSession(asked, proved=True) as session:
-        evaluation = session.examine("it", [asked.reference], 1)
+        evaluation = session.evaluate_bank_program("it", [asked.reference], 1)
         names = [case.name for case in evaluation.cases_of(asked.spec.checks[0])]
     assert names == ["rows", "rows (2)", "rows (3)", "rows (4)"]

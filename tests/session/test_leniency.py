@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from grader import bank
-from grader.classroom.notebook import code_of
+from grader.classroom.notebook import notebook_code
 from grader.model.report import Report, Verdict
 from grader.session import GradingSession
 from tests.classroom.builders import BANK, PROGRAMS, notebook
@@ -200,7 +200,7 @@ def test_a_file_that_is_no_python_does_not_load(session: GradingSession) -> None
 
 
 def of_cells(*cells: str, skip: bool) -> str:
-    return code_of(notebook(*cells), skip=skip).decode()
+    return notebook_code(notebook(*cells), skip=skip).decode()
 
 
 def test_the_error_of_a_notebook_names_the_cell_and_its_line(session: GradingSession) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from grader.model.report import Verdict
-from grader.sandbox.client import Limits
+from grader.sandbox.client import RequestLimits
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.spawn import Workers
+from grader.sandbox.spawn import WorkerPool
 from tests.kinds.one_file import graded, of, opened
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -84,10 +84,10 @@ def test_a_call_may_take_longer_where_the_question_says_so(
 
 
 def test_what_repeats_a_call_has_more_of_it() -> None:
-    limits = Limits(60, None, "limits of the question")
-    assert limits.of_longer(5) == limits
-    assert limits.of_longer(60) == Limits(720, None, limits.set_by)
-    assert Limits(5, 40).of_longer(60) == Limits(60, 480)
+    limits = RequestLimits(60, None, "limits of the question")
+    assert limits.scaled_for(5) == limits
+    assert limits.scaled_for(60) == RequestLimits(720, None, limits.set_by)
+    assert RequestLimits(5, 40).scaled_for(60) == RequestLimits(60, 480)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_what_repeats_a_call_has_more_of_it() -> None:
 def test_only_what_a_program_does_itself_counts(
     elapsed: float, spent: float | None, queued: float | None, ends: str
 ) -> None:
-    assert Limits().overrun(elapsed, spent, queued) == ends
+    assert RequestLimits().describe_excess(elapsed, spent, queued) == ends
 
 
 def test_a_program_that_waits_is_ended_by_the_clock(
@@ -121,7 +121,7 @@ def test_a_program_that_waits_is_ended_by_the_clock(
 
 @pytest.mark.parametrize(("slowest", "seconds"), [(0.001, 1.5), (0.01, 2.5), (0.2, 5.0)])
 def test_a_call_ends_sooner_where_the_reference_is_quick(slowest: float, seconds: float) -> None:
-    with Workers(torch=False) as workers, workers.take() as worker:
-        program = RemoteProgram(worker, "submission", [], slowest=lambda: slowest)
-        assert program._limits() == Limits(seconds)
-        assert program._limits(60) == Limits(60)  # what repeats a call
+    with WorkerPool(torch=False) as workers, workers.take_worker() as worker:
+        program = RemoteProgram(worker, "submission", [], slowest_call=lambda: slowest)
+        assert program._limits() == RequestLimits(seconds)
+        assert program._limits(60) == RequestLimits(60)  # what repeats a call

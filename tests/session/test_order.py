@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from grader.bank import load
 from grader.model.question import Question
-from grader.model.report import FINE, CheckResult, Clause, Report, Verdict
+from grader.model.report import NON_FAILING_VERDICTS, CheckResult, Clause, Report, Verdict
 from grader.reports.json import to_json
 from grader.session import GradingSession
-from grader.session.order import counting, credited, overall, part_results
+from grader.session.order import award_points, overall_verdict, part_results, resolve_counted_parts
 from tests.pages import page_of
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -147,8 +147,8 @@ VERDICTS = st.sampled_from(["pass", "fail", "error", "limit", "skipped", "inconc
 def test_a_question_without_parts_is_one_of_a_hundred_points() -> None:
     mini = load([BANK.parent / "mini"], "deviations")
     assert [(p.points, p.id) for p in mini.spec.parts] == [(100, "")]
-    assert counting(mini, None) == {1}
-    assert mini.functions_of(1) == mini.functions
+    assert resolve_counted_parts(mini, None) == {1}
+    assert mini.functions_for_part(1) == mini.functions
 
 
 def test_a_stretch_that_ends_the_process_keeps_nobody_from_passing(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_points_and_verdicts_agree_and_add_up(
         CheckResult(c.id, c.kind, Verdict(v), "", part=spec.part_of(c.id), stretch=stretch)
         for c, (v, stretch) in zip(spec.checks, given_, strict=True)
     ]
-    found, with_points = part_results(spec, checks, parts), credited(spec, checks, parts)
+    found, with_points = part_results(spec, checks, parts), award_points(spec, checks, parts)
     for number, one in enumerate(found, 1):
         assert one.of == (spec.parts[number - 1].points if number in parts else 0)
         assert one.points == one.of or one.verdict is not Verdict.PASS
@@ -234,8 +234,8 @@ def test_points_and_verdicts_agree_and_add_up(
             assert not any(c.points for c in own if c.verdict is Verdict.SKIPPED)
     assert found[0].points in {0, found[0].of}
     decisive = [found[number - 1].verdict for number in sorted(parts)]
-    first = next((v for v in decisive if v not in FINE), Verdict.PASS)
-    assert overall(checks, parts) is first
+    first = next((v for v in decisive if v not in NON_FAILING_VERDICTS), Verdict.PASS)
+    assert overall_verdict(checks, parts) is first
 
 
 # -- the clauses of the contract that a failing check quotes --------------------------------------

@@ -152,7 +152,9 @@ def test_what_is_kept_does_not_grow_with_the_grades() -> None:
         held = []
         for seed in range(6):
             session.grade(question.reference, seed=seed)
-            held.append({key[0] for key in session.bank.memory if isinstance(key[0], int)})
+            held.append(
+                {key[0] for key in session.bank.remembered_outcomes if isinstance(key[0], int)}
+            )
         assert held[-1] == {2, 3, 4, 5}
         again = session.grade(question.starter, seed=0)  # what was dropped is computed again
         assert settled(again) == settled(grade(question, question.starter, seed=0))
@@ -208,7 +210,7 @@ def test_a_verdict_is_told_before_what_is_only_reported_is_measured() -> None:
     assert right.verdict is Verdict.PASS
     assert before["speed"].verdict is Verdict.SKIPPED
     assert before["speed"].message == "not measured"
-    assert "not measured" not in "".join(words.measured(sooner))  # nobody has to know
+    assert "not measured" not in "".join(words.measurement_lines(sooner))  # nobody has to know
     assert "the reference's CPU time" in checks["speed"].message
     assert [c.id for c in early.checks] == [c.id for c in wrong.checks]
     assert wrong.misconceptions

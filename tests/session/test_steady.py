@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.audit.audit import audit
+from grader.audit.audit import audit_question
 from grader.model.report import Verdict
 from grader.session import GradingSession, grade, session
 from tests.audit.audits import REFERENCE, question
@@ -61,7 +61,7 @@ def test_a_grade_by_what_is_noisy_is_invalid_and_says_why(
 
 @pytest.mark.parametrize("reference", [NOISY, COUNTS])
 def test_an_audit_finds_it_and_says_nothing_else(tmp_path: Path, reference: str) -> None:
-    (problem,) = audit(question(tmp_path, reference=reference), seeds=(1, 2)).problems
+    (problem,) = audit_question(question(tmp_path, reference=reference), seeds=(1, 2)).problems
     assert problem.startswith("the reference is not deterministic")
 
 
@@ -69,7 +69,7 @@ def test_only_the_first_grade_of_a_question_looks_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, looked = question(tmp_path), []
-    monkeypatch.setattr(session, "require_steady", lambda *_, **__: looked.append(1))
+    monkeypatch.setattr(session, "require_deterministic", lambda *_, **__: looked.append(1))
     for proved, times in ((False, 1), (True, 0)):
         looked.clear()
         with GradingSession(asked, proved=proved) as opened:

@@ -9,7 +9,7 @@ import pytest
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.reports.blocks import render_html, render_text
-from grader.reports.grade import document, told
+from grader.reports.grade import assistant_document, student_feedback_blocks
 from grader.session import grade
 from tests.asking import asked
 from tests.pages import page_of
@@ -37,8 +37,13 @@ def names_of(node: ast.stmt) -> list[str]:
 
 def said_of(report: Report) -> list[str]:
     """All that the page of a report, its JSON and a student's feedback say of the fault."""
-    pages = [page_of(report), render_text(told(report)), render_html(told(report))]
-    failing = [c for c in document(report)["checks"] if c["verdict"] not in {"pass", "skipped"}]  # type: ignore[attr-defined]
+    pages = [
+        page_of(report),
+        render_text(student_feedback_blocks(report)),
+        render_html(student_feedback_blocks(report)),
+    ]
+    checks = assistant_document(report)["checks"]
+    failing = [c for c in checks if c["verdict"] not in {"pass", "skipped"}]  # type: ignore[attr-defined]
     assert not report.misconceptions
     assert not report.explanations
     assert len(failing) == 1

@@ -17,7 +17,7 @@ import typer
 
 from grader import bank, forms, session
 from grader.cli.app import app, run
-from grader.cli.entrypoint import bank_first
+from grader.cli.entrypoint import global_options_first
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox import config
@@ -65,8 +65,8 @@ def stable(text: str) -> str:
 def sources(question: Question) -> Iterator[tuple[str, bytes]]:
     """What somebody hands in: the starter, an idea of each part, the reference."""
     spec = question.spec
-    yield "the starter", question.handed_out(question.starter)
-    if forms.of(spec).is_text:
+    yield "the starter", question.without_leading_blank_lines(question.starter)
+    if forms.form_of(spec).is_text:
         return
     for number in range(1, len(spec.parts) + 1):
         own = (
@@ -101,7 +101,7 @@ def parse(command: str) -> None:
     assert words[0] in {"drill", "python", "python3"}, command
     if words[0] == "drill":
         group: Any = typer.main.get_command(app)
-        context = group.make_context("drill", bank_first(words[1:]))
+        context = group.make_context("drill", global_options_first(words[1:]))
         _, found, rest = group.resolve_command(context, [*context._protected_args, *context.args])
         found.make_context("drill", rest, parent=context)
 
@@ -155,7 +155,7 @@ def test_the_way_through_a_question(
     pages = [f"$ drill start {name}\n{typed('start', name)}"]
     monkeypatch.chdir(name)
     for what, text in sources(question):
-        Path(forms.of(question.spec).file).write_bytes(text)
+        Path(forms.form_of(question.spec).file).write_bytes(text)
         page = typed("grade", "--seed", SEED)
         pages.append(f"$ drill grade --seed {SEED}     ({what})\n{page}")
         assert page.startswith("PASS") or what != "the reference"
@@ -185,7 +185,7 @@ def test_a_page_fits_a_screen_and_its_commands_can_be_pasted(
     typed("grade", "--seed", SEED)
     typed("grade", "--seed", SEED, "--explain")
     question = load(other)
-    if not forms.of(question.spec).is_text:
+    if not forms.form_of(question.spec).is_text:
         (_, _), (_, idea), *_ = sources(question)
         Path("submission.py").write_bytes(idea)
         typed("grade", "--seed", SEED)

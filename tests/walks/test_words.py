@@ -12,7 +12,7 @@ from grader.model.question import Question
 from grader.reports import question as asks
 from grader.reports.blocks import Commands, render_terminal
 from grader.reports.question import question_markdown
-from grader.reports.sheet import cells, plain
+from grader.reports.sheet import display_width, without_styles
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS = sorted(path.stem for path in (ROOT / "questions").glob("*.yaml"))
@@ -27,9 +27,9 @@ def too_long(question: Question) -> Iterator[str]:
             yield f"the prompt of part {number} has {words} words"
         if (words := sum(len(clause.split()) for clause in part.contract)) > CONTRACT:
             yield f"the contract of part {number} has {words} words"
-    starter = question.handed_out(question.starter).decode()
+    starter = question.without_leading_blank_lines(question.starter).decode()
     for name, text in (
-        (forms.of(question.spec).file, starter),
+        (forms.form_of(question.spec).file, starter),
         ("QUESTION.md", question_markdown(question)),
     ):
         for number, line in enumerate(text.splitlines(), 1):
@@ -45,21 +45,21 @@ def test_what_is_read_of_a_question_fits(name: str) -> None:
 def pages(question: Question, width: int) -> Iterator[str]:
     """The lines of what `show`, `start` and a pass say of every part, on 24 rows."""
     several = range(1, len(question.spec.parts) + 1)
-    started = [asks.page(question, n, [Commands(("drill grade",))]) for n in several]
-    passed = [asks.requested(question, n) for n in several[1:]]
+    started = [asks.question_page(question, n, [Commands(("drill grade",))]) for n in several]
+    passed = [asks.part_request_blocks(question, n) for n in several[1:]]
     for rows, page in (
-        (None, tuple(asks.document(question))),
+        (None, tuple(asks.question_blocks(question))),
         *((23, page) for page in started),
         *((17, page) for page in passed),
     ):
-        yield from map(plain, render_terminal(page, width, rows=rows))
+        yield from map(without_styles, render_terminal(page, width, rows=rows))
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_no_page_of_a_question_is_wider_than_its_window(name: str) -> None:
     question = bank.load([ROOT], name)
     for width in (80, 60, 40):
-        wide = [line for line in pages(question, width) if cells(line) > width]
+        wide = [line for line in pages(question, width) if display_width(line) > width]
         assert [line for line in wide if len(line.split()) > 1] == [], width  # a word stays whole
 
 
@@ -67,7 +67,7 @@ def test_no_page_of_a_question_is_wider_than_its_window(name: str) -> None:
 def test_a_pass_introduces_the_next_part_with_its_signatures(name: str) -> None:
     question = bank.load([ROOT], name)
     for number, part in enumerate(question.spec.parts[1:], 2):
-        lines = render_terminal(asks.requested(question, number), 80, rows=17)
-        page = "".join("".join(map(plain, lines)).split())
+        lines = render_terminal(asks.part_request_blocks(question, number), 80, rows=17)
+        page = "".join("".join(map(without_styles, lines)).split())
         shown = ([part.interface], asks.signatures(part.interface) if part.interface else [])
         assert any(all("".join(one.split()) in page for one in some) for some in shown)

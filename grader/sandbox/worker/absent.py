@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from importlib.machinery import ModuleSpec
 from typing import Any
 
-SHOWING = frozenset({"matplotlib", "seaborn", "plotly", "IPython", "tqdm"})
+DISPLAY_MODULES = frozenset({"matplotlib", "seaborn", "plotly", "IPython", "tqdm"})
 _UNPACKED = {"subplots": 2, "hist": 3}  # results of functions that are unpacked
 _input = builtins.input
 
@@ -25,7 +25,7 @@ class MissingModule(types.ModuleType):
     def _use(self, *_: Any, **__: Any) -> Any:  # noqa: ANN401 any arguments
         """Return the stand-in; raise ModuleNotFoundError if its module may not be used now."""
         root = _root(self.__name__)
-        if _finder.is_loaded and root not in SHOWING:
+        if _finder.is_loaded and root not in DISPLAY_MODULES:
             raise ModuleNotFoundError(
                 f"No module named {root!r}: it can be imported here, but not used"
             )
@@ -34,7 +34,7 @@ class MissingModule(types.ModuleType):
     __call__ = __getitem__ = __setitem__ = __enter__ = __exit__ = _use
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 any attribute
-        if name == "__all__" and _root(self.__name__) not in SHOWING:
+        if name == "__all__" and _root(self.__name__) not in DISPLAY_MODULES:
             raise _finder.missed[_root(self.__name__)]  # who imports * uses what is in it
         if name.startswith("__"):
             raise AttributeError(name)
@@ -101,18 +101,18 @@ def stands_in_for(error: BaseException) -> bool:
     return True
 
 
-def error_of(value: object) -> BaseException | None:
+def missing_import_error(value: object) -> BaseException | None:
     """Return the exception that a stand-in takes the place of; None for any other value."""
     if not isinstance(value, MissingModule):
         return None
     return _finder.missed.get(_root(value.__name__))
 
 
-def end_of_load(text: bytes) -> None:
+def forbid_stand_ins(text: bytes) -> None:
     """Refuse the use of stand-ins from now on, save modules that show and stand in a text."""
     vars(builtins).update(input=_input)
     _finder.is_loaded = True
-    _finder.missed = {name: ImportError() for name in SHOWING if name.encode() in text}
+    _finder.missed = {name: ImportError() for name in DISPLAY_MODULES if name.encode() in text}
     for name in [name for name, module in sys.modules.items() if isinstance(module, MissingModule)]:
         if _root(name) not in _finder.missed:
             del sys.modules[name]

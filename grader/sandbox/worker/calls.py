@@ -18,13 +18,13 @@ from weakref import ref
 import numpy as np
 
 from . import values
-from .protocol import Passed, Said
-from .steps import LoadedModule, StepFault, Stopped, text_of
+from .protocol import PassedValue, PeerMessage
+from .steps import LoadedModule, StepFailed, StepFault, exception_text
 from .wire import DTYPES, Array, Opaque, type_name
 
-MOST_BYTES = 1 << 20  # of arrays in one call
-MOST_KEPT = 64  # results in whose memory a later one may be
-Exchange = Callable[[Said], Said]  # say something, and wait for the answer
+MAX_BYTES = 1 << 20  # of arrays in one call
+MAX_KEPT = 64  # results in whose memory a later one may be
+Exchange = Callable[[PeerMessage], PeerMessage]  # say something, and wait for the answer
 
 # numpy imports `random` when it is first used: here, in the zygote, once for all workers.
 _Bits = np.random.PCG64
@@ -35,13 +35,13 @@ _EXCEPTIONS = (
 )  # fmt: skip
 
 
-class Over(BaseException):
+class PeerFailed(BaseException):
     """The other program has failed, and the call that waits for it ends with this."""
 
 
-def pack(
+def pack_arguments(
     args: Sequence[Any], kwargs: Mapping[str, Any], functions: list[Any] | None = None
-) -> tuple[Passed, ...]:
+) -> tuple[PassedValue, ...]:
     """Arguments as they cross; functions are added to a list, where there is one.
 
     Raises:
@@ -50,26 +50,26 @@ def pack(
     every = [("", value) for value in args] + [(str(k), value) for k, value in kwargs.items()]
     packed = tuple(_packed(value, functions)._replace(keyword=keyword) for keyword, value in every)
     size = sum(part.nbytes for one in packed for part in _arrays(one.value))
-    if size > MOST_BYTES:
-        raise ValueError(f"expected at most {MOST_BYTES:,} bytes of arrays, found {size:,}")
+    if size > MAX_BYTES:
+        raise ValueError(f"expected at most {MAX_BYTES:,} bytes of arrays, found {size:,}")
     return packed
 
 
-def _packed(value: Any, functions: list[Any] | None) -> Passed:  # noqa: ANN401 any value
+def _packed(value: Any, functions: list[Any] | None) -> PassedValue:  # noqa: ANN401 any value
     if functions is not None and callable(value):
         functions.append(value)
-        return Passed(function=len(functions) - 1)
+        return PassedValue(function=len(functions) - 1)
     if functions is not None and type(value) is np.random.Generator:
-        return Passed(value.bit_generator.state, generator=True)
+        return PassedValue(value.bit_generator.state, generator=True)
     readonly = type(value) is np.ndarray and not value.flags.writeable
     if isinstance(value, (np.ndarray, np.generic)):
         for wide in _WIDE:
             if value.dtype == wide and value.dtype.name not in DTYPES:
                 content = np.frombuffer(value.tobytes(), np.uint8)
-                return Passed(content, wide=wide, shape=value.shape, readonly=readonly)
+                return PassedValue(content, wide=wide, shape=value.shape, readonly=readonly)
     plain = values.snapshot(value)
     _arrays(plain)
-    return Passed(plain, readonly=readonly)
+    return PassedValue(plain, readonly=readonly)
 
 
 def _arrays(value: object) -> list[Array]:
@@ -84,7 +84,7 @@ def _arrays(value: object) -> list[Array]:
     return [value] if isinstance(value, np.ndarray) else []
 
 
-def unpack(passed: Passed) -> Any:  # noqa: ANN401 any value
+def unpack_value(passed: PassedValue) -> Any:  # noqa: ANN401 any value
     """The value, which nobody else holds."""
     value = passed.value
     if passed.generator:
@@ -99,13 +99,13 @@ def unpack(passed: Passed) -> Any:  # noqa: ANN401 any value
 
 
 def _arguments(
-    given: Sequence[Passed], found: Sequence[Any]
+    given: Sequence[PassedValue], found: Sequence[Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     both = list(zip(given, found, strict=True))
     return tuple(v for p, v in both if not p.keyword), {p.keyword: v for p, v in both if p.keyword}
 
 
-class Tester:
+class CandidateTestRunner:
     """The side of the test: a program that is handed functions which are somewhere else."""
 
     def __init__(self, exchange: Exchange) -> None:
@@ -113,7 +113,7 @@ class Tester:
         self._turn = 0  # functions of an earlier one are of no use
         self._results: dict[int, Callable[[], Array | None]] = {}
 
-    def test(self, program: LoadedModule, asked: Said) -> Said:
+    def call_function(self, program: LoadedModule, asked: PeerMessage) -> PeerMessage:
         """Call a function of the program; what it returns."""
         self._turn += 1
         self._results.clear()
@@ -121,7 +121,7 @@ class Tester:
             found = [
                 functools.partial(self._call, self._turn, one.function)
                 if one.function >= 0
-                else unpack(one)
+                else unpack_value(one)
                 for one in asked.given
             ]
             args, kwargs = _arguments(asked.given, found)
@@ -129,23 +129,25 @@ class Tester:
             if not callable(function):
                 there = "none" if function is None else f"one {type_name(function)}"
                 raise StepFault(f"expected a function called {asked.name}, found {there}")
-            return Said("gives", given=pack((function(*args, **kwargs),), {}))
+            return PeerMessage("gives", given=pack_arguments((function(*args, **kwargs),), {}))
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-            raise Stopped(0, error) from None
+            raise StepFailed(0, error) from None
         finally:
             self._turn += 1
 
     def _call(self, turn: int, number: int, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 any values
         if turn != self._turn:
             raise RuntimeError("this call of the test is over")
-        said = self._exchange(Said("call", number=number, given=pack(args, kwargs)))
+        said = self._exchange(
+            PeerMessage("call", number=number, given=pack_arguments(args, kwargs))
+        )
         originals = (*args, *kwargs.values())
         for index, now in said.changed:
-            np.copyto(originals[index], unpack(now))
+            np.copyto(originals[index], unpack_value(now))
         if said.raised is not None:
             name, text = said.raised
             raise (getattr(builtins, name) if name in _EXCEPTIONS else RuntimeError)(text)
-        result = unpack(said.given[0])
+        result = unpack_value(said.given[0])
         if said.number < 0:
             return result
         known = self._results.get(said.number, lambda: None)()
@@ -157,7 +159,7 @@ class Tester:
         return result
 
 
-class Elsewhere:
+class RemoteSubmission:
     """The side of what is tested: what a driver takes for the functions of the other program."""
 
     def __init__(self, exchange: Exchange) -> None:
@@ -174,7 +176,9 @@ class Elsewhere:
         """Have the other program called, and carry out what it calls meanwhile."""
         functions: list[Any] = []
         self._kept.clear()
-        said = self._exchange(Said("ask", name, given=pack(args, kwargs, functions)))
+        said = self._exchange(
+            PeerMessage("ask", name, given=pack_arguments(args, kwargs, functions))
+        )
         while said.about == "call":
             try:
                 answer = self._carried_out(said, functions)
@@ -182,24 +186,24 @@ class Elsewhere:
                 answer = _raised(refused)
             said = self._exchange(answer)
         if said.about != "gives":
-            raise Over
-        return unpack(said.given[0])
+            raise PeerFailed
+        return unpack_value(said.given[0])
 
-    def _carried_out(self, said: Said, functions: Sequence[Any]) -> Said:
+    def _carried_out(self, said: PeerMessage, functions: Sequence[Any]) -> PeerMessage:
         """Call a function that was passed; what comes of it."""
-        found = [unpack(one) for one in said.given]
+        found = [unpack_value(one) for one in said.given]
         before = [values.snapshot(value) for value in found]
         args, kwargs = _arguments(said.given, found)
         try:
             result = functions[said.number](*args, **kwargs)
-            given = pack((result,), {})
-            what = Said("gives", number=self._number(result), given=given)
+            given = pack_arguments((result,), {})
+            what = PeerMessage("gives", number=self._number(result), given=given)
         except Exception as error:  # noqa: BLE001 whatever it is, the caller gets it
             what = _raised(error)
         changed = tuple(
-            (index, pack((value,), {})[0])
+            (index, pack_arguments((value,), {})[0])
             for index, (value, was) in enumerate(zip(found, before, strict=True))
-            if isinstance(value, np.ndarray) and not values.same(values.snapshot(value), was)
+            if isinstance(value, np.ndarray) and not values.same_bits(values.snapshot(value), was)
         )
         return what._replace(changed=changed)
 
@@ -211,12 +215,14 @@ class Elsewhere:
         if key not in self._kept:
             self._numbers += 1
             self._kept[key] = self._numbers, result
-            if len(self._kept) > MOST_KEPT:
+            if len(self._kept) > MAX_KEPT:
                 self._kept.pop(next(iter(self._kept)))
         return self._kept[key][0]
 
 
-def _raised(error: BaseException) -> Said:
+def _raised(error: BaseException) -> PeerMessage:
     """An exception as it crosses: the nearest class that the other side has as well."""
     names = (kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _EXCEPTIONS)
-    return Said("gives", raised=(next(names, "RuntimeError"), text_of(error) or type_name(error)))
+    return PeerMessage(
+        "gives", raised=(next(names, "RuntimeError"), exception_text(error) or type_name(error))
+    )

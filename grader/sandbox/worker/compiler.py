@@ -36,18 +36,18 @@ class _Refusal:
 _refusal = _Refusal()
 
 
-def refuse() -> None:
+def block_import() -> None:
     """From now on, refuse to import what is not imported yet of the compiler."""
     if not all(name in sys.modules for name in MODULES):
         sys.meta_path.insert(0, _refusal)  # type: ignore[arg-type, unused-ignore]
 
 
-def is_needed() -> bool:
+def was_requested() -> bool:
     """Return True if a program tried to import it and was refused."""
     return _refusal.needed
 
 
-def load() -> None:
+def import_compiler() -> None:
     """Import it; where that fails, a program that needs it finds out why by itself."""
     with suppress(ValueError):
         sys.meta_path.remove(_refusal)  # type: ignore[arg-type, unused-ignore]

@@ -53,16 +53,16 @@ def receive(connection: socket.socket) -> tuple[Any, list[int]]:
         head, descriptors, _, _ = socket.recv_fds(connection, _LENGTH.size, _MOST_DESCRIPTORS)
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
-        head += exactly(connection, _LENGTH.size - len(head)) if head else b""
+        head += receive_exactly(connection, _LENGTH.size - len(head)) if head else b""
         if len(head) < _LENGTH.size:
             return None, descriptors
-        body = exactly(connection, _LENGTH.unpack(head)[0])
+        body = receive_exactly(connection, _LENGTH.unpack(head)[0])
     except ConnectionError:
         return None, []
     return json.loads(body), descriptors
 
 
-def exactly(connection: socket.socket, size: int) -> bytearray:
+def receive_exactly(connection: socket.socket, size: int) -> bytearray:
     """The next bytes, that many; raises ConnectionError where the other side has hung up."""
     data = bytearray(size)
     view, got = memoryview(data), 0

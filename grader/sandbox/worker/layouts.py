@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .protocol import Input
+from .protocol import WireInput
 from .wire import Array, Tensor, bfloat16_bits
 
 
-def build(given: Input) -> Any:  # noqa: ANN401 an input may be anything the wire carries
+def build_input(given: WireInput) -> Any:  # noqa: ANN401 an input may be anything the wire carries
     """Make one input, owned by nobody else."""
     value, layout = given.value, given.layout
     if isinstance(value, np.ndarray):

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, NoReturn
 
-    Role = Callable[[int, int], object]  # takes a descriptor of its channel, and its parent's id
+    ProcessRole = Callable[
+        [int, int], object
+    ]  # takes a descriptor of its channel, and its parent's id
 
 _TICK = 1000  # milliseconds between looks at the parent: a fork of it may keep the socket open
 _MOST_ORPHANS = 10_000  # of a sweep: something may start processes faster than they are killed
@@ -57,7 +59,7 @@ def start_over(channel: int, parent: int) -> NoReturn:
 
 def zygote(channel: int, parent: int) -> NoReturn:
     """Import libraries, then fork a worker for each request."""
-    die_with(parent)
+    die_with_parent(parent)
     connection = socket.socket(fileno=channel)
     _import_libraries(**_received(connection))
     from . import serve  # noqa: F401  once for all workers
@@ -65,7 +67,7 @@ def zygote(channel: int, parent: int) -> NoReturn:
 
     shared = SharedConfig(**_received(connection))
     seccomp.prepare(devices=shared.devices)
-    assert alone(), "a library started a thread: forking is not safe"
+    assert has_one_thread(), "a library started a thread: forking is not safe"
     _serve_children(connection, parent, {"worker": functools.partial(worker, shared=shared)})
 
 
@@ -85,13 +87,13 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> NoR
     if fresh:
         _import_libraries(torch=shared.torch, site=shared.site)
         if shared.compiler:
-            compiler.load()
+            compiler.import_compiler()
     elif "numpy.random" in sys.modules:
         # Forks must not draw the same numbers; `random` and `secrets` see to themselves.
         sys.modules["numpy.random"].seed(int.from_bytes(os.urandom(4), "little"))
     from . import serve
 
-    acts = canary.report(judge=shared.judge, private=own.private, kept=shared.kept)
+    acts = canary.try_forbidden_acts(judge=shared.judge, private=own.private, kept=shared.kept)
     serve.serve(connection, acts, missing)
 
 
@@ -116,29 +118,31 @@ def confine(own: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:
     """
     from .walls import landlock, seccomp
 
-    kernel.limit(memory=shared.memory, cpu_seconds=own.cpu_seconds, threads=own.threads)
+    kernel.set_limits(memory=shared.memory, cpu_seconds=own.cpu_seconds, threads=own.threads)
     if sys.platform != "linux":
         return [f"there are no walls on {sys.platform}, only limits"]
     with suppress(OSError):  # where memory runs out, this process goes, and not the judge
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
-    unprivileged = kernel.become(own.user, [*shared.readable, own.scratch])
+    unprivileged = kernel.drop_privileges(own.user, [*shared.readable, own.scratch])
     missing: dict[str, str | None] = {"privileges": unprivileged or own.stays}
-    die_with(parent)
+    die_with_parent(parent)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # so that the judge can ask what memory this takes
     missing["Landlock"] = landlock.apply([*shared.grants, (landlock.WRITE, own.scratch)])
-    missing["threads"] = None if alone() else "a thread was running before the walls were up"
+    missing["threads"] = (
+        None if has_one_thread() else "a thread was running before the walls were up"
+    )
     missing["seccomp"] = seccomp.apply(devices=shared.devices)
     return [f"{wall}: {why}" for wall, why in missing.items() if why]
 
 
-def die_with(parent: int) -> None:
+def die_with_parent(parent: int) -> None:
     """Ask Linux to kill this process when its parent ends, however that ends."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)
 
 
-def alone() -> bool:
+def has_one_thread() -> bool:
     """Whether this process has one thread: a filter does not reach those that run already."""
     tasks = Path("/proc/self/task")
     return not tasks.is_dir() or len(list(tasks.iterdir())) == 1
@@ -156,20 +160,20 @@ def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:
     import numpy  # noqa: F401  before the path is narrowed
 
     if torch:
-        _Offered.site = tuple(site)
-        sys.meta_path[sys.meta_path.index(PathFinder)] = _Offered
+        _OfferedModules.site = tuple(site)
+        sys.meta_path[sys.meta_path.index(PathFinder)] = _OfferedModules
         import torch as library
 
         library.set_num_threads(1)
         library.compile = _no_compiler  # type: ignore[assignment, unused-ignore]
-        compiler.refuse()
+        compiler.block_import()
     else:
         sys.path[:] = stdlib  # it finds its own submodules; nothing else of the site is offered
     gc.freeze()
     gc.enable()
 
 
-class _Offered(PathFinder):
+class _OfferedModules(PathFinder):
     """Finds, of what is installed, numpy, torch and what it needs.
 
     Torch uses a dozen packages where they are there; what a program does must not depend on it.
@@ -199,7 +203,9 @@ def _no_compiler(*_: object, **__: object) -> None:
     )
 
 
-def _serve_children(connection: socket.socket, parent: int, roles: Mapping[str, Role]) -> NoReturn:
+def _serve_children(
+    connection: socket.socket, parent: int, roles: Mapping[str, ProcessRole]
+) -> NoReturn:
     """Start and end children on request; end all when the other side or the parent is gone."""
     live: set[int] = set()
     if sys.platform == "linux":
@@ -219,9 +225,9 @@ def _serve_children(connection: socket.socket, parent: int, roles: Mapping[str, 
                 if isinstance(answer, int):
                     live.add(answer)
             elif request["op"] == "import compiler":
-                compiler.load()
+                compiler.import_compiler()
                 answer = True
-                assert alone(), "torch's compiler started a thread: forking is not safe"
+                assert has_one_thread(), "torch's compiler started a thread: forking is not safe"
             else:
                 answer = _end(request["pid"], request["grace"], live)
             control.send(connection, answer)
@@ -233,7 +239,7 @@ def _serve_children(connection: socket.socket, parent: int, roles: Mapping[str, 
     os._exit(0)
 
 
-def _start(connection: socket.socket, descriptors: list[int], role: Role) -> int | str:
+def _start(connection: socket.socket, descriptors: list[int], role: ProcessRole) -> int | str:
     """The id of a new child, or why there is none; the child takes its role and never returns."""
     here = os.getpid()
     try:

@@ -22,7 +22,7 @@ import numpy as np
 from . import calls, compiler, control, protocol, wire
 from . import steps as stepping
 from .measure import differences, kept
-from .steps import LoadedModule, StepFault, describe
+from .steps import LoadedModule, StepFault, describe_exception
 
 TORCH = "torch" in sys.modules
 if TORCH:
@@ -31,23 +31,25 @@ if TORCH:
 
 def _measure(program: LoadedModule, asked: protocol.Measure) -> protocol.Measured:
     if asked.quantity == "state":
-        return kept.state(program, asked)
-    return autograd.measure(program, asked) if TORCH else kept.allocated(program, asked)
+        return kept.measure_state(program, asked)
+    return (
+        autograd.measure_graph(program, asked) if TORCH else kept.measure_allocation(program, asked)
+    )
 
 
 ON_PROGRAMS: Mapping[type[NamedTuple], Callable[[LoadedModule, Any], NamedTuple]] = (
     MappingProxyType(
         {
-            protocol.Timed: stepping.timed,
-            protocol.Differentiate: differences.gradients,
+            protocol.Timed: stepping.run_timed,
+            protocol.Differentiate: differences.differentiate_numerically,
             protocol.Measure: _measure,
         }
     )
 )
-ENOUGH_SECONDS = 0.5  # of CPU time for several runs in one request
+MAX_SEVERAL_SECONDS = 0.5  # of CPU time for several runs in one request
 
 
-class Server:
+class RequestServer:
     """The programs of this process, and what can be asked of them."""
 
     def __init__(
@@ -56,13 +58,15 @@ class Server:
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
         self.exchange = exchange
-        tester = calls.Tester(exchange)
+        tester = calls.CandidateTestRunner(exchange)
         handlers: dict[type[NamedTuple], Callable[[Any], NamedTuple]] = {
-            protocol.Walls: lambda _: protocol.Tried(dict(acts), tuple(missing)),
+            protocol.Walls: lambda _: protocol.IsolationReport(dict(acts), tuple(missing)),
             protocol.Load: self.load,
             protocol.Run: self.run,
             protocol.Several: self.several,
-            protocol.Call: lambda asked: tester.test(self.programs[asked.program], asked.said),
+            protocol.Call: lambda asked: tester.call_function(
+                self.programs[asked.program], asked.said
+            ),
             protocol.Mutants: _mutants,
         }
         for kind, handle in ON_PROGRAMS.items():
@@ -74,11 +78,11 @@ class Server:
         asked: Any = None
         try:
             kind, handle = self.handlers[request.pop("op")]
-            asked = protocol.build(kind, request)
+            asked = protocol.build_message(kind, request)
             reply = {"ok": True, "reply": handle(asked)}
         except BaseException as error:  # noqa: BLE001 whatever it is, the judge must hear of it
             reply = {"ok": False, "fault": self._fault(asked, error)}
-        return {"ok": False, "compiler": True} if compiler.is_needed() else reply
+        return {"ok": False, "compiler": True} if compiler.was_requested() else reply
 
     def _on_program(self, handle: Callable[[LoadedModule, Any], NamedTuple], asked: Any) -> Any:  # noqa: ANN401 a request about a program, and its reply
         return handle(self.programs[asked.program], asked)
@@ -93,7 +97,7 @@ class Server:
             same = syntax.has_same_code(*texts, asked.code)
         self.loads += 1  # no name twice: sys.modules keeps one module a name
         module = "submission" if asked.program == "submission" else f"program_{self.loads}"
-        program = stepping.execute(module, asked)
+        program = stepping.execute_program(module, asked)
         self.programs[asked.program] = program
         found = {name: program.found(name) for name in asked.functions}
         return protocol.Loaded(
@@ -103,12 +107,12 @@ class Server:
                 for name, value in found.items()
                 if value is not None and not callable(value)
             ),
-            defined=stepping.defined(program.module),
+            defined=stepping.defined_functions(program.module),
             stubs=tuple(name for name, value in found.items() if stepping.is_stub(value)),
             undriven=tuple(
                 name for name in asked.driven if not callable(getattr(program.driver, name, None))
             ),
-            driver=() if program.driver is None else stepping.defined(program.driver),
+            driver=() if program.driver is None else stepping.defined_functions(program.driver),
             stopped=program.stopped,
             same=same,
         )
@@ -117,19 +121,19 @@ class Server:
         """Run the steps on sets of inputs in lockstep."""
         program = self.programs[asked.program]
         if asked.apart:
-            program = replace(program, module=calls.Elsewhere(self.exchange))
-        return stepping.run(program, asked)
+            program = replace(program, module=calls.RemoteSubmission(self.exchange))
+        return stepping.run_in_lockstep(program, asked)
 
     def several(self, asked: protocol.Several) -> protocol.Answers:
         """Run the steps on one set of inputs after another: what fails on one is tried on all.
 
         Where that takes long, the last runs are left out.
         """
-        runs: list[protocol.Outcome | protocol.Fault] = []
+        runs: list[protocol.Outcome | protocol.WorkerFault] = []
         longest, began = 0, process_time_ns()
         for program, inputs in itertools.product(asked.programs, asked.inputs):
             before = process_time_ns()
-            if runs and before - began > 1e9 * ENOUGH_SECONDS:
+            if runs and before - began > 1e9 * MAX_SEVERAL_SECONDS:
                 break
             one = protocol.Run(program, asked.steps, (inputs,), asked.want)
             try:
@@ -139,34 +143,34 @@ class Server:
             longest = max(longest, process_time_ns() - before)
         return protocol.Answers(tuple(runs), longest)
 
-    def _fault(self, asked: Any, error: BaseException) -> protocol.Fault:  # noqa: ANN401 a request, or None
+    def _fault(self, asked: Any, error: BaseException) -> protocol.WorkerFault:  # noqa: ANN401 a request, or None
         """What to say of an exception: in a step or in loading it is the program's, else ours."""
-        if isinstance(error, stepping.Stopped):
+        if isinstance(error, stepping.StepFailed):
             if isinstance(error.error, StepFault):
-                return protocol.Fault(error.step, fault=str(error.error))
+                return protocol.WorkerFault(error.step, fault=str(error.error))
             program = self.programs[asked.program]
             files, after = program.support_files, program.taken
-            raised = describe(error.error, program.filename, files, after)
-            return protocol.Fault(error.step, raised=raised)
+            raised = describe_exception(error.error, program.filename, files, after)
+            return protocol.WorkerFault(error.step, raised=raised)
         if isinstance(asked, protocol.Load):
             files = stepping.support_files(asked)
-            return protocol.Fault(raised=describe(error, asked.filename, files))
-        walked = stepping.walked(error)
+            return protocol.WorkerFault(raised=describe_exception(error, asked.filename, files))
+        walked = stepping.traceback_frames(error)
         where = [f"{f.f_code.co_filename}:{line} {f.f_code.co_name}" for f, line in walked]
-        last = f"{wire.type_name(error)}: {stepping.text_of(error)}"
-        return protocol.Fault(broken="\n".join([*where, last])[-2000:])
+        last = f"{wire.type_name(error)}: {stepping.exception_text(error)}"
+        return protocol.WorkerFault(broken="\n".join([*where, last])[-2000:])
 
 
-def _mutants(asked: protocol.Mutants) -> protocol.Derived:
+def _mutants(asked: protocol.Mutants) -> protocol.DerivedMutants:
     from .mutate import mutants  # an audit asks for them, and no grade does
 
-    found = mutants.derive(asked.source.tobytes(), tuple(asked.numbers.tolist()))
-    return protocol.Derived(np.frombuffer(json.dumps(found).encode(), np.uint8))
+    found = mutants.derive_mutants(asked.source.tobytes(), tuple(asked.numbers.tolist()))
+    return protocol.DerivedMutants(np.frombuffer(json.dumps(found).encode(), np.uint8))
 
 
 def serve(connection: socket.socket, acts: Mapping[str, str], missing: Sequence[str]) -> NoReturn:
     """Answer requests on the channel until the judge closes it; for the rest see `Server`."""
-    server = Server(acts, missing, functools.partial(_exchange, connection))
+    server = RequestServer(acts, missing, functools.partial(_exchange, connection))
     if hasattr(faulthandler, "register"):  # asked where its program is, it says so on its output
         faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
     exits = os._exit  # taken now: a program may replace it
@@ -184,23 +188,25 @@ def serve(connection: socket.socket, acts: Mapping[str, str], missing: Sequence[
         try:
             pieces = pack(reply)
         except wire.WireError as error:
-            fault = protocol.Fault(fault=f"the result cannot be sent: {error}")
+            fault = protocol.WorkerFault(fault=f"the result cannot be sent: {error}")
             pieces = pack({"ok": False, "fault": fault})
         for piece in pieces:
             connection.sendall(piece)
         del request, reply, pieces, piece  # so that what is held is what a program holds
 
 
-def _exchange(connection: socket.socket, said: protocol.Said) -> protocol.Said:
+def _exchange(connection: socket.socket, said: protocol.PeerMessage) -> protocol.PeerMessage:
     """Say something while a request goes on; what is said to it."""
     for piece in wire.encode({"ok": True, "said": said}):
         connection.sendall(piece)
-    answer: protocol.Said = protocol.build(protocol.Said, _receive(connection)["said"])
+    answer: protocol.PeerMessage = protocol.build_message(
+        protocol.PeerMessage, _receive(connection)["said"]
+    )
     return answer
 
 
 def _receive(connection: socket.socket) -> Any:  # noqa: ANN401 a request as plain data
-    head = control.exactly(connection, wire.HEADER.size)
+    head = control.receive_exactly(connection, wire.HEADER.size)
     _, meta, payload = wire.HEADER.unpack(head)
-    body = memoryview(control.exactly(connection, meta + payload))
+    body = memoryview(control.receive_exactly(connection, meta + payload))
     return wire.decode(bytes(body[:meta]), body[meta:])

@@ -21,10 +21,10 @@ from types import MappingProxyType
 from typing import Any
 
 from . import absent, layouts, protocol, values
-from .protocol import Argument, Inputs, Outcome, Outcomes, Raised, Run, Step
-from .wire import Array, plain, type_name
+from .protocol import Outcome, Outcomes, Run, WireArgument, WireException, WireInputs, WireStep
+from .wire import Array, type_name, without_tensors
 
-Names = dict[str, Any]
+Namespace = dict[str, Any]
 
 MAX_FRAMES = 6
 MAX_MESSAGE = 2000
@@ -34,7 +34,7 @@ class StepFault(Exception):
     """A step's result cannot be used as the question says, though nothing was raised."""
 
 
-class Stopped(Exception):
+class StepFailed(Exception):
     """A step raised, or returned what cannot be used."""
 
     def __init__(self, step: int, error: BaseException) -> None:
@@ -55,7 +55,9 @@ class LoadedModule:
     filename: str
     support_files: tuple[str, ...] = ()  # of the driver and of modules beside it
     taken: str = ""  # the name that the driver took last from the program
-    stopped: tuple[Raised, ...] = ()  # exceptions at top level that it was loaded in spite of
+    stopped: tuple[
+        WireException, ...
+    ] = ()  # exceptions at top level that it was loaded in spite of
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 a driver may take any name of the program
         self.taken = name
@@ -121,7 +123,7 @@ def _may_assign(owner: type, name: str) -> bool:
     return name in mentioned or hasattr(owner, "__getattr__")
 
 
-def execute(name: str, asked: protocol.Load) -> LoadedModule:
+def execute_program(name: str, asked: protocol.Load) -> LoadedModule:
     """Run the sources in order in one module, and then its driver.
 
     Whatever they raise is raised, SystemExit included.  A submission gets stand-ins for what it
@@ -138,7 +140,9 @@ def execute(name: str, asked: protocol.Load) -> LoadedModule:
     return LoadedModule(module, driver, asked.filename, support_files(asked), stopped=stopped)
 
 
-def _run_file(name: str, asked: protocol.Load) -> tuple[types.ModuleType, tuple[Raised, ...]]:
+def _run_file(
+    name: str, asked: protocol.Load
+) -> tuple[types.ModuleType, tuple[WireException, ...]]:
     """Run a program's sources; return its module, and the exceptions that were passed over."""
     module, errors = _new_module(name), list[BaseException]()
     for file in _beside.files:
@@ -160,13 +164,13 @@ def _run_file(name: str, asked: protocol.Load) -> tuple[types.ModuleType, tuple[
     if errors and all(value is None for value in found):
         raise errors[0]
     if asked.stand_ins:
-        missed = list(filter(None, map(absent.error_of, found)))
+        missed = list(filter(None, map(absent.missing_import_error, found)))
         if missed:
             raise missed[0]
         files = (file.tobytes() for file in _beside.files.values())
-        absent.end_of_load(b"".join([*sources, *files]))
+        absent.forbid_stand_ins(b"".join([*sources, *files]))
     others = support_files(asked)
-    return module, tuple(describe(error, asked.filename, others) for error in errors)
+    return module, tuple(describe_exception(error, asked.filename, others) for error in errors)
 
 
 def _pieces(source: bytes, cells: Sequence[int]) -> list[bytes]:
@@ -236,7 +240,7 @@ def _decoded(source: bytes) -> str | bytes:
         raise SyntaxError(f"{message} in line {line}") from None
 
 
-def defined(module: types.ModuleType) -> tuple[str, ...]:
+def defined_functions(module: types.ModuleType) -> tuple[str, ...]:
     """The public callables that the file defines, for 'found instead'."""
     public = ((n, v) for n, v in vars(module).items() if callable(v) and not n.startswith("_"))
     return tuple(n for n, v in public if getattr(v, "__module__", None) == module.__name__)[:20]
@@ -268,16 +272,16 @@ def is_stub(value: object) -> bool:
 differentiate: list[Callable[..., Any]] = []  # torch's way: see `measure.autograd`
 
 
-def build(inputs: Inputs) -> Names:
+def build_inputs(inputs: WireInputs) -> Namespace:
     """Make fresh inputs that nobody else holds."""
-    return {name: layouts.build(given) for name, given in inputs.items()}
+    return {name: layouts.build_input(given) for name, given in inputs.items()}
 
 
-def perform(program: LoadedModule, step: Step, names: Names) -> Names:
+def perform_step(program: LoadedModule, step: WireStep, names: Namespace) -> Namespace:
     """Carry out one step and return what it assigned; `names` is updated."""
     given = [(a.keyword, _given(a, names)) for a in step.arguments]
     if step.owner == "judge":
-        given = [(keyword, plain(values.snapshot(value))) for keyword, value in given]
+        given = [(keyword, without_tensors(values.snapshot(value))) for keyword, value in given]
     args = [value for keyword, value in given if keyword is None]
     kwargs = {keyword: value for keyword, value in given if keyword is not None}
     if step.owner == "torch":
@@ -289,14 +293,14 @@ def perform(program: LoadedModule, step: Step, names: Names) -> Names:
     return assigned
 
 
-def _given(argument: Argument, names: Names) -> Any:  # noqa: ANN401 whatever it is
+def _given(argument: WireArgument, names: Namespace) -> Any:  # noqa: ANN401 whatever it is
     """The value of an argument; a list is a new one for each call."""
     if argument.items is not None:
         return [_given(item, names) for item in argument.items]
     return argument.literal if argument.name is None else names[argument.name]
 
 
-def _assign(step: Step, result: object) -> Names:
+def _assign(step: WireStep, result: object) -> Namespace:
     targets = step.targets
     if not step.unpack:
         return {targets[0]: result}
@@ -312,27 +316,27 @@ def _assign(step: Step, result: object) -> Names:
     return dict(zip(targets, result, strict=True))
 
 
-def perform_all(program: LoadedModule, steps: Sequence[Step], names: Names) -> None:
+def perform_steps(program: LoadedModule, steps: Sequence[WireStep], names: Namespace) -> None:
     """Carry out steps one after another; raises Stopped by the first that fails."""
     for index, step in enumerate(steps):
         try:
-            perform(program, step, names)
+            perform_step(program, step, names)
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-            raise Stopped(index, error) from None
+            raise StepFailed(index, error) from None
 
 
-def timed(program: LoadedModule, asked: protocol.Timed) -> Outcome:
+def run_timed(program: LoadedModule, asked: protocol.Timed) -> Outcome:
     """Run the steps without looking at inputs, and tell the CPU time."""
-    names = build(asked.inputs)
+    names = build_inputs(asked.inputs)
     start = time.process_time_ns()
-    perform_all(program, asked.steps, names)
+    perform_steps(program, asked.steps, names)
     spent = time.process_time_ns() - start
     return Outcome({n: values.snapshot(names[n]) for n in asked.want}, spent=spent)
 
 
-def run(program: LoadedModule, asked: Run) -> Outcomes:
+def run_in_lockstep(program: LoadedModule, asked: Run) -> Outcomes:
     """Run the same steps on one or more sets of inputs in lockstep, as callers in turn would."""
-    runs = [Progress(program, asked, inputs) for inputs in asked.inputs]
+    runs = [ObservedRun(program, asked, inputs) for inputs in asked.inputs]
     for index in range(len(asked.steps)):
         for one in runs:
             one.advance(index)
@@ -345,17 +349,17 @@ def run(program: LoadedModule, asked: Run) -> Outcomes:
     return Outcomes(tuple(one.outcome() for one in runs), tuple(sorted(common)))
 
 
-class Progress:
+class ObservedRun:
     """One run of the steps, which looks at inputs and earlier results after each."""
 
-    def __init__(self, program: LoadedModule, asked: Run, inputs: Inputs) -> None:
+    def __init__(self, program: LoadedModule, asked: Run, inputs: WireInputs) -> None:
         self.program = program
         self.asked = asked
-        self.lent = build(inputs)
+        self.lent = build_inputs(inputs)
         self.names = dict(self.lent)
         self.before = {name: values.fingerprint(value) for name, value in self.lent.items()}
-        self.results: Names = {}
-        self.first_seen: Names = {}
+        self.results: Namespace = {}
+        self.first_seen: Namespace = {}
         self.changed: dict[str, int] = {}  # the first step that changed an input
         self.stale: dict[str, int] = {}  # the first step that changed an earlier result
         self.shared: list[tuple[str, str]] = []
@@ -363,7 +367,7 @@ class Progress:
     def advance(self, index: int) -> None:
         """Carry out the next step."""
         try:
-            assigned = perform(self.program, self.asked.steps[index], self.names)
+            assigned = perform_step(self.program, self.asked.steps[index], self.names)
             for name, before in self.before.items():
                 if name not in self.changed and values.fingerprint(self.lent[name]) != before:
                     self.changed[name] = index
@@ -375,12 +379,12 @@ class Progress:
                     if values.share_memory(value, given):
                         self.shared.append((name, lent))
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-            raise Stopped(index, error) from None
+            raise StepFailed(index, error) from None
 
     def _look_back(self, index: int) -> None:
         for name, value in self.results.items():
             seen = self.first_seen[name]
-            if name not in self.stale and not values.same(values.snapshot(value), seen):
+            if name not in self.stale and not values.same_bits(values.snapshot(value), seen):
                 self.stale[name] = index
 
     def outcome(self) -> Outcome:
@@ -394,9 +398,9 @@ class Progress:
         )
 
 
-def describe(
+def describe_exception(
     error: BaseException, filename: str, others: Collection[str] = (), after: str = ""
-) -> Raised:
+) -> WireException:
     """Return an exception of a program as data; `others` are the files that it was loaded with.
 
     It was raised `after` the driver took this name of the program.
@@ -416,16 +420,16 @@ def describe(
         column = error.offset
         message = str(error.msg)[:MAX_MESSAGE]
     else:
-        message = text_of(error)
+        message = exception_text(error)
     memory = isinstance(error, MemoryError)
-    own = (frame for frame, _ in walked(error) if frame.f_code.co_filename == filename)
+    own = (frame for frame, _ in traceback_frames(error) if frame.f_code.co_filename == filename)
     first = next(own, None)
-    given = "" if first is None else values.arguments_in_words(first)[:MAX_MESSAGE]
+    given = "" if first is None else values.describe_arguments(first)[:MAX_MESSAGE]
     where = where[:MAX_MESSAGE]
-    return Raised(type_name(error), message, frames, column, memory, where, after, given)
+    return WireException(type_name(error), message, frames, column, memory, where, after, given)
 
 
-def text_of(error: BaseException) -> str:
+def exception_text(error: BaseException) -> str:
     """What an exception says of itself."""
     try:
         if isinstance(error, SystemExit):
@@ -442,7 +446,7 @@ def _frames(
     """The frames of the program's own file, and where in it or another file the last is."""
     frames: list[tuple[int, str, str]] = []
     where = ""
-    for frame, line in walked(error):
+    for frame, line in traceback_frames(error):
         file = frame.f_code.co_filename
         text = linecache.getline(file, line).strip() if file in {*others, filename} else ""
         if file in {*others, filename}:
@@ -454,7 +458,7 @@ def _frames(
     return tuple(frames[-MAX_FRAMES:]), where
 
 
-def walked(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:
+def traceback_frames(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:
     """The frames and lines through which an exception went, the outermost first."""
     at = BaseException.__dict__["__traceback__"].__get__(error)
     while at is not None:

@@ -52,7 +52,7 @@ def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
     return Opaque(type_name(value))
 
 
-def arguments_in_words(frame: types.FrameType) -> str:
+def describe_arguments(frame: types.FrameType) -> str:
     """Describe the arguments of a call, as "x (2, 3) float64, targets: list of 2 arrays (1,)".
 
     An argument that the function assigns anew is left out: it may be another value by then.
@@ -95,16 +95,16 @@ def _tensor(value: Any) -> Tensor | Opaque:  # noqa: ANN401 a torch.Tensor
     return Tensor(wide.numpy().copy(), name)
 
 
-def same(a: object, b: object) -> bool:
+def same_bits(a: object, b: object) -> bool:
     """Whether two snapshots hold the same bits."""
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return a.dtype == b.dtype and same(a.values, b.values)
+        return a.dtype == b.dtype and same_bits(a.values, b.values)
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
-        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+        return len(a) == len(b) and all(same_bits(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+        return a.keys() == b.keys() and all(same_bits(a[k], b[k]) for k in a)
     if isinstance(a, (float, np.inexact)) and isinstance(b, (float, np.inexact)) and a != a:
         return type(a) is type(b) and bool(b != b)  # NaN, numpy's scalars included
     return type(a) is type(b) and bool(a == b)
@@ -121,7 +121,7 @@ def fingerprint(value: Any) -> object:  # noqa: ANN401 an input
     return repr(value)
 
 
-def parts(value: object, depth: int = 0) -> Iterator[Any]:
+def mutable_parts(value: object, depth: int = 0) -> Iterator[Any]:
     """Every mutable thing in a result: its arrays and tensors, and its lists and dicts."""
     if isinstance(value, np.ndarray) or is_tensor(value):
         yield value
@@ -129,12 +129,12 @@ def parts(value: object, depth: int = 0) -> Iterator[Any]:
         if not isinstance(value, tuple):
             yield value
         for item in value.values() if isinstance(value, dict) else value:
-            yield from parts(item, depth + 1)
+            yield from mutable_parts(item, depth + 1)
 
 
 def share_memory(a: object, b: object) -> bool:
     """Whether changing one result or input could change the other."""
-    return any(_overlap(x, y) for x in parts(a) for y in parts(b))
+    return any(_overlap(x, y) for x in mutable_parts(a) for y in mutable_parts(b))
 
 
 def _overlap(a: Any, b: Any) -> bool:  # noqa: ANN401 arrays, tensors, lists or dicts
@@ -160,10 +160,10 @@ def _memory(value: Any) -> Array | None:  # noqa: ANN401 arrays, tensors, lists 
     return None
 
 
-def allocation(value: object) -> int:
+def allocated_bytes(value: object) -> int:
     """Bytes of the allocations behind a result's arrays, each counted once."""
     roots: dict[int, int] = {}
-    for part in parts(value):
+    for part in mutable_parts(value):
         if isinstance(part, np.ndarray):
             root = part
             while isinstance(root.base, np.ndarray):

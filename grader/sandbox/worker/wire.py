@@ -24,7 +24,9 @@ HEADER = struct.Struct("<4sIQ")
 MAX_META = 1 << 20  # bytes of structure in one frame; decoded it takes at most 40 times that
 MAX_DEPTH = 18
 MAX_ITEMS = 20_000  # values in one frame
-JOINED = 1 << 18  # bytes of payload up to which one copy is cheaper than many system calls
+MAX_JOINED_PAYLOAD = (
+    1 << 18
+)  # bytes of payload up to which one copy is cheaper than many system calls
 MAX_DIMS = 8
 MAX_TEXT = 1 << 16  # bytes of one text
 MAX_BITS, MAX_DIGITS = 1010, 305  # of one integer: every one of them is also a finite float
@@ -56,18 +58,18 @@ class Opaque:
     type: str
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401 any snapshot
+def without_tensors(value: Any) -> Any:  # noqa: ANN401 any snapshot
     """Return a snapshot with arrays in place of tensors."""
     if isinstance(value, Tensor):
         return value.values
     if isinstance(value, (list, tuple)):
-        return type(value)(map(plain, value))
+        return type(value)(map(without_tensors, value))
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: without_tensors(item) for key, item in value.items()}
     return value
 
 
-class Encoded:
+class EncodedValue:
     """A value as JSON has it, which can be part of any number of frames."""
 
     def __init__(self, value: object, depth: int = 0) -> None:
@@ -93,12 +95,12 @@ class Encoded:
                 return value if fits else _special("opaque", "int of more than 300 digits")
             case float():
                 return value
-            case Encoded():
+            case EncodedValue():
                 self.count += value.count
                 self.payload += value.payload
                 return value.tree
             case tuple() if hasattr(value, "_fields"):
-                return self._tree(fields(value), depth)
+                return self._tree(message_fields(value), depth)
             case list():
                 return [self._tree(item, depth + 1) for item in value]
             case tuple():
@@ -127,7 +129,7 @@ class Encoded:
         return _special(word, dtype, array.shape)
 
 
-def fields(message: Any) -> dict[str, object]:  # noqa: ANN401 a named tuple
+def message_fields(message: Any) -> dict[str, object]:  # noqa: ANN401 a named tuple
     """The fields of a message by name, but not those that are as they are by default."""
     usual = message._field_defaults
     named = zip(message._fields, message, strict=True)
@@ -163,7 +165,7 @@ def encode(value: object) -> list[bytes | memoryview]:
     Raises:
         WireError: the value is too much for one.
     """
-    encoded = Encoded(value)
+    encoded = EncodedValue(value)
     meta, payload = _json(encoded.tree).encode(), encoded.payload
     if len(meta) > MAX_META:
         raise WireError(f"{len(meta):,} bytes of structure, at most {MAX_META:,} allowed")
@@ -172,7 +174,7 @@ def encode(value: object) -> list[bytes | memoryview]:
         a.reshape(-1).view(np.uint8).data for a in payload if a.nbytes
     ]
     contents[:0] = [HEADER.pack(MAGIC, len(meta), size), meta]
-    return contents if size > JOINED else [b"".join(contents)]
+    return contents if size > MAX_JOINED_PAYLOAD else [b"".join(contents)]
 
 
 def type_name(value: object) -> str:
@@ -204,7 +206,7 @@ def decode(meta: bytes, payload: memoryview) -> object:
         parsed = _parse(meta.decode())
     except (ValueError, RecursionError) as error:
         raise WireError(f"no JSON: {error}") from None
-    reader = _Reader(payload)
+    reader = _FrameReader(payload)
     value = reader.value(parsed, 0)
     if reader.taken != len(payload):
         raise WireError("bytes left over after the value")
@@ -223,7 +225,7 @@ def _checked(text: object) -> str:
     return text
 
 
-class _Reader:
+class _FrameReader:
     """Takes parsed JSON, which may be anything, for a value."""
 
     def __init__(self, payload: memoryview) -> None:

@@ -21,13 +21,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from .. import steps as stepping
-from ..protocol import MOST_POINTS, MOST_PRODUCTS, Measure, Measured, Product, Step
-from ..steps import LoadedModule, Names, StepFault
+from ..protocol import MAX_POINTS, MAX_PRODUCTS, MatmulCount, Measure, Measured, WireStep
+from ..steps import LoadedModule, Namespace, StepFault
 from ..wire import type_name
 from . import kept as keeping
 
-Tensor = torch.Tensor
-Value = Any  # of torch's own types, or anything at all
+TorchTensor = torch.Tensor
+GraphValue = Any  # of torch's own types, or anything at all
 
 # Bytes of Python objects that a forward may leave behind without being asked.
 OWN_OBJECTS = 256 << 10
@@ -45,7 +45,7 @@ _VIEWS = (
 )  # fmt: skip
 
 
-def vjp(name: str, y: object, cotangent: Tensor | None = None, *inputs: Tensor) -> Any:  # noqa: ANN401 a tuple or one result
+def vjp(name: str, y: object, cotangent: TorchTensor | None = None, *inputs: TorchTensor) -> Any:  # noqa: ANN401 a tuple or one result
     """Gradients of <y, cotangent> with respect to the inputs; None where there is none.
 
     The graph is kept, so that a second call is a second backward.
@@ -54,7 +54,7 @@ def vjp(name: str, y: object, cotangent: Tensor | None = None, *inputs: Tensor) 
         StepFault: `y`, of that name, is no ordinary tensor, has another shape than its cotangent,
             or has no graph; in the question's words, where torch would use its own.
     """
-    if not isinstance(y, Tensor):
+    if not isinstance(y, TorchTensor):
         found = "None" if y is None else f"a {type_name(y)}"
         raise StepFault(f"{name} is {found}, expected a tensor")
     if y.layout != torch.strided or y.device.type == "meta":
@@ -78,7 +78,7 @@ def vjp(name: str, y: object, cotangent: Tensor | None = None, *inputs: Tensor) 
 stepping.differentiate[:] = [vjp]
 
 
-def measure(program: LoadedModule, asked: Measure) -> Measured:
+def measure_graph(program: LoadedModule, asked: Measure) -> Measured:
     """Measure one quantity of a run, in bytes or FLOPs, or the origin of a result as a text.
 
     The `quantity` is `saved`, `live`, `peak`, `flops`, `graph` or `cuda-peak`; the first two look
@@ -86,15 +86,15 @@ def measure(program: LoadedModule, asked: Measure) -> Measured:
     inputs whose storages are not counted as saved.
     """
     forward = [step for step in asked.steps if step.owner != "torch"]
-    names = stepping.build(asked.inputs)
+    names = stepping.build_inputs(asked.inputs)
     match asked.quantity:
         case "saved":
             return _saved(program, forward, names, asked.without)
         case "live":
             return _live(program, forward, names)
         case "graph":
-            stepping.perform_all(program, forward, names)
-            return Measured(origin(names[asked.of], program.module.__name__))
+            stepping.perform_steps(program, forward, names)
+            return Measured(graph_origin(names[asked.of], program.module.__name__))
         case "cuda-peak":
             return Measured(_cuda_peak(program, asked.steps, names))
     counts = asked.quantity == "flops"
@@ -103,27 +103,27 @@ def measure(program: LoadedModule, asked: Measure) -> Measured:
     gc.freeze()
     meter = Meter(count_flops=counts)
     with meter:
-        stepping.perform_all(program, asked.steps, names)
-    products = tuple(Product(*sizes, times) for sizes, times in meter.products.items())
-    if meter.unnamed or len(products) > MOST_PRODUCTS:  # not products of matrices alone, or varied
+        stepping.perform_steps(program, asked.steps, names)
+    products = tuple(MatmulCount(*sizes, times) for sizes, times in meter.products.items())
+    if meter.unnamed or len(products) > MAX_PRODUCTS:  # not products of matrices alone, or varied
         products = ()
     if counts:
         return Measured(meter.flops, elements=meter.elements, products=products)
-    largest, course = meter.course()
+    largest, course = meter.memory_course()
     return Measured(meter.peak, largest, course=course)
 
 
 def _saved(
-    program: LoadedModule, steps: Sequence[Step], names: Names, without: Sequence[str]
+    program: LoadedModule, steps: Sequence[WireStep], names: Namespace, without: Sequence[str]
 ) -> Measured:
-    given = {name: value for name, value in names.items() if isinstance(value, Tensor)}
+    given = {name: value for name, value in names.items() if isinstance(value, TorchTensor)}
     ignored = {storage_key(given[name]) for name in without if name in given}
     # Of an input its own values count, not what lies between them in memory.
     lent = {storage_key(t): t.numel() * t.element_size() for t in given.values()}
     found: dict[int, tuple[int, str]] = {}
-    kept: list[Tensor] = []  # a freed storage's identity must not be met again
+    kept: list[TorchTensor] = []  # a freed storage's identity must not be met again
 
-    def pack(tensor: Tensor) -> Tensor:
+    def pack(tensor: TorchTensor) -> TorchTensor:
         kept.append(tensor.detach())
         key = storage_key(tensor)
         if key not in ignored:
@@ -132,20 +132,20 @@ def _saved(
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        stepping.perform_all(program, steps, names)
-    return _measured(list(found.values()), keeping.names(kept, names))
+        stepping.perform_steps(program, steps, names)
+    return _measured(list(found.values()), keeping.describe_kept(kept, names))
 
 
-def _live(program: LoadedModule, steps: Sequence[Step], names: Names) -> Measured:
+def _live(program: LoadedModule, steps: Sequence[WireStep], names: Namespace) -> Measured:
     """Bytes made by the forward steps and alive after them, torch and numpy, less the results."""
     gc.freeze()  # so that the collection below looks at this run's objects only
     given = set(names)
     tracemalloc.start()
     try:
         with Meter() as meter:
-            stepping.perform_all(program, steps, names)
+            stepping.perform_steps(program, steps, names)
         for tensor in tensors_in([value for name, value in names.items() if name not in given]):
-            meter.free(storage_key(tensor))  # the caller's results
+            meter.forget_storage(storage_key(tensor))  # the caller's results
         gc.collect()
         outside = tracemalloc.get_traced_memory()[0]
     finally:
@@ -153,7 +153,7 @@ def _live(program: LoadedModule, steps: Sequence[Step], names: Names) -> Measure
     # The interpreter's own objects for a graph are a few kilobytes; arrays hidden in numpy are not.
     hidden = outside if outside > OWN_OBJECTS else 0
     alive = [(size, words) for _, size, words, _ in meter.alive.values()]
-    return _measured(alive, keeping.names(meter.storages(), names), hidden)
+    return _measured(alive, keeping.describe_kept(meter.live_storages(), names), hidden)
 
 
 def _measured(found: list[tuple[int, str]], kept: tuple[str, ...], hidden: int = 0) -> Measured:
@@ -162,35 +162,35 @@ def _measured(found: list[tuple[int, str]], kept: tuple[str, ...], hidden: int =
     return Measured(sum(size for size, _ in found) + hidden, largest, kept=kept)
 
 
-def _cuda_peak(program: LoadedModule, steps: Sequence[Step], names: Names) -> int:
+def _cuda_peak(program: LoadedModule, steps: Sequence[WireStep], names: Namespace) -> int:
     """Peak of `torch.cuda.max_memory_allocated` over what was allocated before the run."""
     device = torch.device("cuda")
     moved = {
         name: value.detach().to(device).requires_grad_(value.requires_grad)
-        if isinstance(value, Tensor)
+        if isinstance(value, TorchTensor)
         else value
         for name, value in names.items()
     }
     # Workspaces of the matmul library, one a thread, and so of backward's too, are not the run's.
-    stepping.perform_all(program, steps, dict(moved))
+    stepping.perform_steps(program, steps, dict(moved))
     torch.cuda.synchronize()
     gc.collect()
     torch.cuda.empty_cache()
     before = torch.cuda.memory_allocated()
     torch.cuda.reset_peak_memory_stats()
-    stepping.perform_all(program, steps, dict(moved))
+    stepping.perform_steps(program, steps, dict(moved))
     torch.cuda.synchronize()
     return int(torch.cuda.max_memory_allocated() - before)
 
 
-def origin(value: object, module: str) -> str:
+def graph_origin(value: object, module: str) -> str:
     """Say which node made a tensor, looking through views of it.
 
     Returns:
         `own` when it is an `autograd.Function` that the submission defines; else the node's name,
         or `none` when there is no graph, or the type's name when it is not a tensor.
     """
-    if not isinstance(value, Tensor):
+    if not isinstance(value, TorchTensor):
         return type(value).__name__
     node: Any = value.grad_fn
     while node is not None and getattr(type(node), "_forward_cls", None) is None:
@@ -205,17 +205,17 @@ def origin(value: object, module: str) -> str:
     return "own" if forward.__module__ == module else str(forward.__qualname__)
 
 
-def tensors_in(value: object) -> list[Tensor]:
+def tensors_in(value: object) -> list[TorchTensor]:
     """Every tensor in a value, however nested."""
-    return [leaf for leaf in tree_leaves(value) if isinstance(leaf, Tensor)]
+    return [leaf for leaf in tree_leaves(value) if isinstance(leaf, TorchTensor)]
 
 
-def storage_key(tensor: Tensor) -> int:
+def storage_key(tensor: TorchTensor) -> int:
     """What is the same for all tensors on the same memory, while that lives."""
     return int(tensor.untyped_storage()._cdata)
 
 
-def storage_size(tensor: Tensor) -> tuple[int, str]:
+def storage_size(tensor: TorchTensor) -> tuple[int, str]:
     """The bytes of a tensor's storage, and its shape and dtype in words."""
     words = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
     return tensor.untyped_storage().nbytes(), words
@@ -241,13 +241,13 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         self.products: Counter[tuple[int, int, int, int]] = Counter()
         self.unnamed = False  # whether something else was multiplied: a convolution, attention
         # By storage: what tells whether it lives, its bytes, these in words, its dtype.
-        self.alive: dict[int, tuple[Value, int, str, torch.dtype]] = {}
+        self.alive: dict[int, tuple[GraphValue, int, str, torch.dtype]] = {}
         self.count_flops = count_flops
         self.events: list[tuple[str, int]] = []  # storages in words, bytes; below 0: freed
 
     def __torch_dispatch__(
-        self, func: Value, types: Value, args: Value = (), kwargs: Value = None
-    ) -> Value:
+        self, func: GraphValue, types: GraphValue, args: GraphValue = (), kwargs: GraphValue = None
+    ) -> GraphValue:
         kwargs = kwargs or {}
         known = {storage_key(t) for t in tensors_in((args, kwargs))}
         out = func(*args, **kwargs)
@@ -260,7 +260,9 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         self.elements += 0 if flops else sum(t.numel() for t in made)
         return out
 
-    def _matmul_flops(self, func: Value, args: Value, kwargs: Value, out: Value) -> int:
+    def _matmul_flops(
+        self, func: GraphValue, args: GraphValue, kwargs: GraphValue, out: GraphValue
+    ) -> int:
         """FLOPs of one operation, two a multiply-add; 0 for everything element-wise."""
         from torch.utils.flop_counter import flop_registry
 
@@ -280,31 +282,31 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         self.unnamed |= flops > 0
         return flops
 
-    def _see(self, tensor: Tensor) -> None:
+    def _see(self, tensor: TorchTensor) -> None:
         storage, key = tensor.untyped_storage(), storage_key(tensor)
         size, words = storage_size(tensor)
-        alive = weakref.ref(storage, lambda _: self.free(key))
+        alive = weakref.ref(storage, lambda _: self.forget_storage(key))
         self.alive[key] = alive, size, words, tensor.dtype
         self.live += size
         self.peak = max(self.peak, self.live)
         self.events.append((words, size))
 
-    def free(self, key: int) -> None:
+    def forget_storage(self, key: int) -> None:
         """Count a storage no more."""
         if entry := self.alive.pop(key, None):
             self.live -= entry[1]
             self.events.append((entry[2], -entry[1]))
 
-    def course(self) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
-        """The largest of what is alive at the peak, and the bytes alive at `MOST_POINTS` times."""
+    def memory_course(self) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
+        """The largest of what is alive at the peak, and the bytes alive at `MAX_POINTS` times."""
         totals, held = [*accumulate(size for _, size in self.events)], Counter[str]()
         for words, size in self.events[: totals.index(self.peak) + 1] if totals else ():
             held[words] += size
-        each = -(-len(totals) // MOST_POINTS) or 1
+        each = -(-len(totals) // MAX_POINTS) or 1
         highest = (max(totals[at : at + each]) for at in range(0, len(totals), each))
         return tuple((+held).most_common(8)), tuple(highest)
 
-    def storages(self) -> list[Tensor]:
+    def live_storages(self) -> list[TorchTensor]:
         """What is alive, as flat tensors."""
         found = [(alive(), dtype) for alive, _, _, dtype in self.alive.values()]
         return [torch.empty(0, dtype=dtype).set_(s) for s, dtype in found if s is not None]

@@ -26,7 +26,7 @@ SHRINK = 2.0
 FIRST_STEP = 0.05  # of the input's deviation: measured best over pooling, conv, softmax, norm
 
 
-def gradients(program: LoadedModule, asked: Differentiate) -> Gradients:
+def differentiate_numerically(program: LoadedModule, asked: Differentiate) -> Gradients:
     """Differentiate <cotangent, result> with respect to each entry of the named inputs.
 
     `steps` are those that produce the result `of`, and no others; inputs that are wanted hold
@@ -40,8 +40,8 @@ def gradients(program: LoadedModule, asked: Differentiate) -> Gradients:
     """
 
     def evaluate() -> Array:
-        names = stepping.build(asked.inputs)
-        stepping.perform_all(program, asked.steps, names)
+        names = stepping.build_inputs(asked.inputs)
+        stepping.perform_steps(program, asked.steps, names)
         out = np.asarray(_array(values.snapshot(names[asked.of])), np.float64)
         return out if asked.cotangent is None else out * asked.cotangent
 

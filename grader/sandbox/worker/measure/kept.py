@@ -27,24 +27,24 @@ import numpy as np
 
 from .. import steps as stepping
 from .. import values
-from ..protocol import MOST_KEPT, Measure, Measured
+from ..protocol import MAX_KEPT, Measure, Measured
 from ..steps import LoadedModule
 from ..wire import Array, Tensor
 
 OWN_OBJECTS = 4 << 10  # bytes of frames, caches and small objects that a step is not asked for
-SMALLEST = 24  # bytes of an object that malloc does not know: a float
-NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
+MIN_OBJECT_BYTES = 24  # bytes of an object that malloc does not know: a float
+NUMBER_BYTES = 8  # bytes counted for a Python int, float or numpy scalar
 _TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # of a text that is not ASCII; 16 less since Python 3.12
 _SKIP = (type, types.ModuleType, types.CodeType, np.dtype)
 _CLASS_NAMES = type.__dict__["__dict__"].__get__  # whatever the class of a class says
 _NUMBERS = (int, float, complex, np.generic)
-ENOUGH = 4  # different entries, with which two things are equal for a reason
+MIN_DISTINCT_ENTRIES = 4  # different entries, with which two things are equal for a reason
 _LOOK = 4096  # entries among which they are looked for
 _FLOATS = {"float16", "bfloat16", "float32", "float64"}
 
-Value = Any  # anything at all
-Held = Any  # an array or a tensor
-Plain = tuple[Array, str] | None
+AnyObject = Any  # anything at all
+KeptArray = Any  # an array or a tensor
+NamedArray = tuple[Array, str] | None
 
 
 class _MallInfo(ctypes.Structure):
@@ -68,7 +68,7 @@ def _in_use() -> int:
     """Bytes that malloc has handed out, and the least that Python's own objects take."""
     assert _mallinfo is not None
     info = _mallinfo()
-    return int(info.uordblks + info.hblkhd) + SMALLEST * sys.getallocatedblocks()
+    return int(info.uordblks + info.hblkhd) + MIN_OBJECT_BYTES * sys.getallocatedblocks()
 
 
 @functools.cache
@@ -78,7 +78,9 @@ def _fill_numpys_store() -> None:
         _ = [np.empty(size, np.uint8) for _ in range(7)]
 
 
-def state(program: LoadedModule, asked: Measure, *, exact: bool = _mallinfo is None) -> Measured:
+def measure_state(
+    program: LoadedModule, asked: Measure, *, exact: bool = _mallinfo is None
+) -> Measured:
     """Bytes reachable from the result `of`, and those that outlive all results; and of what.
 
     Tracing what is left is exact, and slows a program in plain loops tenfold.  What malloc says
@@ -92,19 +94,19 @@ def state(program: LoadedModule, asked: Measure, *, exact: bool = _mallinfo is N
 
     if not exact:
         _fill_numpys_store()
-    run = stepping.build(asked.inputs)
+    run = stepping.build_inputs(asked.inputs)
     lent = list(run.values())
-    arrays: list[Held] = []
+    arrays: list[KeptArray] = []
     gc.collect()
     if exact:
         tracemalloc.start()
     try:
         before = used()
-        stepping.perform_all(program, asked.steps, run)
+        stepping.perform_steps(program, asked.steps, run)
         result = run.pop(asked.of)
-        found = reachable(result, arrays)
+        found = reachable_bytes(result, arrays)
         ours = used()
-        named = names(arrays, run)
+        named = describe_kept(arrays, run)
         ours = used() - ours if exact else 0  # malloc counts what it holds ready for others
         made = [one for one in map(_base, arrays) if not values.share_memory(one, lent)]
         shadows = [ref(one) for one in made if isinstance(one, np.ndarray)]
@@ -112,7 +114,7 @@ def state(program: LoadedModule, asked: Measure, *, exact: bool = _mallinfo is N
         arrays.clear()
         run.clear()
         gc.collect()
-        counted = values.allocation([one() for one in shadows])  # reached, and hidden as well
+        counted = values.allocated_bytes([one() for one in shadows])  # reached, and hidden as well
         del shadows
         hidden = used() - before - ours - counted
     finally:
@@ -121,27 +123,27 @@ def state(program: LoadedModule, asked: Measure, *, exact: bool = _mallinfo is N
     classes = [_CLASS_NAMES(one) for one in own if issubclass(type(one), type)]
     own += [one for one in classes if one.get("__module__") == program.module.__name__]
     if not exact:
-        if max(hidden, reachable(own)) > OWN_OBJECTS:
-            return state(program, asked, exact=True)
+        if max(hidden, reachable_bytes(own)) > OWN_OBJECTS:
+            return measure_state(program, asked, exact=True)
         hidden = 0
     return Measured(found + max(0, hidden - OWN_OBJECTS), kept=named)
 
 
-def allocated(program: LoadedModule, asked: Measure) -> Measured:
+def measure_allocation(program: LoadedModule, asked: Measure) -> Measured:
     """The most that the last step allocates at once, its results included.
 
     As tracemalloc sees it, to which numpy reports every array, however short its life.
     """
     *before, last = asked.steps
-    run = stepping.build(asked.inputs)
-    stepping.perform_all(program, before, run)
+    run = stepping.build_inputs(asked.inputs)
+    stepping.perform_steps(program, before, run)
     gc.collect()
     tracemalloc.start()
     try:
-        stepping.perform_all(program, [last], run)
+        stepping.perform_steps(program, [last], run)
         highest = tracemalloc.get_traced_memory()[1]
-    except stepping.Stopped as stopped:
-        raise stepping.Stopped(len(before), stopped.error) from None
+    except stepping.StepFailed as stopped:
+        raise stepping.StepFailed(len(before), stopped.error) from None
     finally:
         tracemalloc.stop()
     return Measured(max(0, highest - OWN_OBJECTS))
@@ -150,15 +152,15 @@ def allocated(program: LoadedModule, asked: Measure) -> Measured:
 # -- bytes -----------------------------------------------------------------------------------------
 
 
-def reachable(root: object, arrays: list[Held] | None = None) -> int:
+def reachable_bytes(root: object, arrays: list[KeptArray] | None = None) -> int:
     """Return the bytes of data that `root` keeps alive, each allocation once.
 
     The arrays and tensors among it are added to `arrays`.
     """
     total = 0
     seen: set[int] = set()  # of objects, and of tensors' storages
-    pending: list[Value] = [root]
-    alive: list[Value] = []  # a freed temporary's id must not be met again
+    pending: list[AnyObject] = [root]
+    alive: list[AnyObject] = []  # a freed temporary's id must not be met again
     while pending:
         item = pending.pop()
         kind = type(item)  # not isinstance: an object may lie about its class
@@ -171,9 +173,9 @@ def reachable(root: object, arrays: list[Held] | None = None) -> int:
         if arrays is not None and (issubclass(kind, np.ndarray) or values.is_tensor(item)):
             arrays.append(item)
         if issubclass(kind, int):
-            total += max(NUMBER, -(-int.bit_length(item) // 8))
+            total += max(NUMBER_BYTES, -(-int.bit_length(item) // 8))
         elif issubclass(kind, _NUMBERS):
-            total += NUMBER
+            total += NUMBER_BYTES
         elif issubclass(kind, str):
             total += max(str.__len__(item), str.__sizeof__(item) - _TEXT_HEADER)
         elif issubclass(kind, np.ndarray):
@@ -185,7 +187,7 @@ def reachable(root: object, arrays: list[Held] | None = None) -> int:
     return total
 
 
-def _array(array: Held, pending: list[Value], seen: set[int]) -> int:
+def _array(array: KeptArray, pending: list[AnyObject], seen: set[int]) -> int:
     root = _base(array)
     if root is not array:
         if not isinstance(root, np.ndarray):
@@ -201,14 +203,14 @@ def _array(array: Held, pending: list[Value], seen: set[int]) -> int:
     return int(plain.nbytes)
 
 
-def _base(array: Value) -> Value:
+def _base(array: AnyObject) -> AnyObject:
     """What an array keeps alive of what it is a view of: an array, or who lends the memory."""
     while isinstance(array, np.ndarray) and (base := np.ndarray.base.__get__(array)) is not None:
         array = base
     return array
 
 
-def _buffer(item: Value, seen: set[int]) -> int:
+def _buffer(item: AnyObject, seen: set[int]) -> int:
     """The bytes of whatever lends its memory: bytes, array, ctypes; a tensor's storage."""
     torch = sys.modules.get("torch")
     if torch is not None and issubclass(type(item), torch.Tensor):
@@ -223,7 +225,7 @@ def _buffer(item: Value, seen: set[int]) -> int:
         return 0
 
 
-def _referents(item: Value, kind: type) -> list[Value]:
+def _referents(item: AnyObject, kind: type) -> list[AnyObject]:
     if issubclass(kind, types.FunctionType):  # its globals are not what it was given
         cells = [r for cell in item.__closure__ or () for r in get_referents(cell)]
         return [*cells, item.__defaults__, item.__kwdefaults__, item.__dict__]
@@ -235,7 +237,7 @@ def _referents(item: Value, kind: type) -> list[Value]:
 # -- names -----------------------------------------------------------------------------------------
 
 
-def names(kept: Iterable[object], run: Mapping[str, object]) -> tuple[str, ...]:
+def describe_kept(kept: Iterable[object], run: Mapping[str, object]) -> tuple[str, ...]:
     """Say what things are, the largest first, one for each allocation.
 
     Args:
@@ -249,16 +251,16 @@ def names(kept: Iterable[object], run: Mapping[str, object]) -> tuple[str, ...]:
         or `other (view of 4x5 float32)` for what keeps a larger array alive.
     """
     known = {name: bare for name, value in run.items() if (bare := _bare(value)) is not None}
-    apart: dict[int, Held] = {}
+    apart: dict[int, KeptArray] = {}
     bares = [bare for one in kept if (bare := _bare(one)) is not None]
     for one in sorted(bares, key=_bytes, reverse=True):
         of = id(_base(one)) if isinstance(one, np.ndarray) else one.untyped_storage()._cdata
         apart.setdefault(of, one)
-    plain: dict[str, Plain] = {}
-    return tuple(_name(one, known, plain) for one in list(apart.values())[:MOST_KEPT])
+    plain: dict[str, NamedArray] = {}
+    return tuple(_name(one, known, plain) for one in list(apart.values())[:MAX_KEPT])
 
 
-def _bare(value: Held) -> Held | None:
+def _bare(value: KeptArray) -> KeptArray | None:
     """An array or a tensor, without its class's say; None where it is neither."""
     if issubclass(type(value), np.ndarray):
         return np.ndarray.view(value, np.ndarray)
@@ -266,13 +268,13 @@ def _bare(value: Held) -> Held | None:
     return value if torch is not None and issubclass(type(value), torch.Tensor) else None
 
 
-def _bytes(value: Held) -> int:
+def _bytes(value: KeptArray) -> int:
     if isinstance(value, np.ndarray):
         return int(value.nbytes)
     return int(value.numel() * value.element_size())
 
 
-def _name(one: Held, known: Mapping[str, Held], plain: dict[str, Plain]) -> str:
+def _name(one: KeptArray, known: Mapping[str, KeptArray], plain: dict[str, NamedArray]) -> str:
     for name, value in known.items():
         if values.share_memory(one, value):
             return name
@@ -288,7 +290,7 @@ def _name(one: Held, known: Mapping[str, Held], plain: dict[str, Plain]) -> str:
     return f"other ({of}{shape} {str(one.dtype).removeprefix('torch.')})"
 
 
-def _plain(value: Held) -> Plain:
+def _plain(value: KeptArray) -> NamedArray:
     try:
         plain = values.snapshot(value)
     except (TypeError, RuntimeError):  # a dtype of torch's that numpy does not have
@@ -298,7 +300,7 @@ def _plain(value: Held) -> Plain:
     return (plain, plain.dtype.name) if type(plain) is np.ndarray else None
 
 
-def _equal(mine: tuple[Array, str], other: Plain) -> bool:
+def _equal(mine: tuple[Array, str], other: NamedArray) -> bool:
     """Whether one holds the entries of the other, cast to either's dtype."""
     if other is None or mine[0].size != other[0].size:
         return False
@@ -310,7 +312,7 @@ def _equal(mine: tuple[Array, str], other: Plain) -> bool:
         a, b = _cast(mine[0], dtype), _cast(other[0], dtype)
         flat, nan = a.reshape(-1), a.dtype.kind in "fc"
         same = any(np.array_equal(flat, c.reshape(-1), equal_nan=nan) for c in (b, b.T))
-        if same and len(np.unique(flat[:_LOOK])) >= ENOUGH:
+        if same and len(np.unique(flat[:_LOOK])) >= MIN_DISTINCT_ENTRIES:
             return True
     return False
 

@@ -20,12 +20,12 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
-from ..protocol import BOUND
+from ..protocol import MOVED_BOUND_RULE
 
 T = TypeVar("T")
 
 
-class Mutant(NamedTuple):
+class MutantChange(NamedTuple):
     """One change: bytes `start` to `end` of the source become `text`."""
 
     scope: str  # "SwiGLUFn.backward"
@@ -39,8 +39,8 @@ class Mutant(NamedTuple):
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-Found = Iterator[Mutant]
-Change = tuple[str, ast.expr]  # by which rule, and what an expression becomes
+MutantIterator = Iterator[MutantChange]
+Replacement = tuple[str, ast.expr]  # by which rule, and what an expression becomes
 
 _OPERATORS = (
     "Add Sub", "Sub Add", "Mult Div", "Div Mult", "FloorDiv Div Mod", "Mod FloorDiv", "Pow Mult",
@@ -53,7 +53,14 @@ OPERATORS: dict[type[ast.AST], list[type[Any]]] = {
     getattr(ast, one): [getattr(ast, other) for other in others]
     for one, *others in map(str.split, _OPERATORS)
 }
-ORDERED = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)  # a op b is not b op a
+NON_COMMUTATIVE = (
+    ast.Sub,
+    ast.Div,
+    ast.FloorDiv,
+    ast.Mod,
+    ast.Pow,
+    ast.MatMult,
+)  # a op b is not b op a
 _PAIRS = (
     "min max", "amin amax", "minimum maximum", "fmin fmax", "argmin argmax", "nanmin nanmax",
     "sum mean", "prod sum", "var std", "cumsum cumprod", "zeros ones", "zeros_like ones_like",
@@ -70,16 +77,16 @@ for _pair in _PAIRS:
 _AT: dict[type[ast.cmpop], type[ast.cmpop]] = {  # other only at the number itself
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
 }  # fmt: skip
-SMALL = 1e-3  # a positive number up to this is there to keep another from 0
+MAX_EPSILON = 1e-3  # a positive number up to this is there to keep another from 0
 _SENTINELS = {"inf": 1e4, "nan": 0.0}  # what people write instead
 _PRECISIONS = {"float64": "float32", "double": "float32", "float32": "float64"}
 _ROOTS = {"sqrt", "rsqrt"}
 _LEFT_ALONE = {"annotation", "returns", "decorator_list"}  # no question is about them
-TOP = "module"  # the scope of what stands in no function
+MODULE_SCOPE = "module"  # the scope of what stands in no function
 _UNCHANGED = (ast.Raise, ast.Import, ast.ImportFrom, ast.ClassDef, ast.Match)
 
 
-def derive(data: bytes, numbers: tuple[float, ...] = ()) -> list[Mutant]:
+def derive_mutants(data: bytes, numbers: tuple[float, ...] = ()) -> list[MutantChange]:
     """Return every mutant of a source, in its order, none twice.
 
     Args:
@@ -90,8 +97,8 @@ def derive(data: bytes, numbers: tuple[float, ...] = ()) -> list[Mutant]:
         SyntaxError: it is not Python.
     """
     tree = ast.parse(data)
-    found: dict[bytes, Mutant] = {}
-    for mutant in _Source(data, tree, numbers).of_block(tree.body, TOP, None):
+    found: dict[bytes, MutantChange] = {}
+    for mutant in _Source(data, tree, numbers).of_block(tree.body, MODULE_SCOPE, None):
         mutated = data[: mutant.start] + mutant.text.encode() + data[mutant.end :]
         with suppress(SyntaxError, ValueError):
             if mutated not in found:
@@ -111,13 +118,15 @@ class _Source:
         # Names of imported modules: `np` in `np.sum(x)` is no operand.
         self.modules = {(a.asname or a.name).split(".")[0] for n in imports for a in n.names}
 
-    def of_block(self, body: list[ast.stmt], scope: str, function: Function | None) -> Found:
+    def of_block(
+        self, body: list[ast.stmt], scope: str, function: Function | None
+    ) -> MutantIterator:
         for index, node in enumerate(body):
             if index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 continue  # documentation
             inner, owner = scope, function
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                inner = node.name if scope == TOP else f"{scope}.{node.name}"
+                inner = node.name if scope == MODULE_SCOPE else f"{scope}.{node.name}"
                 owner = None if isinstance(node, ast.ClassDef) else node
             yield from self._of_statement(node, inner, function)
             for name in ("body", "orelse", "finalbody"):
@@ -125,24 +134,26 @@ class _Source:
             for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
                 yield from self.of_block(part.body, inner, owner)
 
-    def _of_statement(self, node: ast.stmt, scope: str, function: Function | None) -> Found:
+    def _of_statement(
+        self, node: ast.stmt, scope: str, function: Function | None
+    ) -> MutantIterator:
         """Every mutant of one statement, without the statements inside it."""
         start, end = self._span(node)
         elif_ = self.data[start : start + 4] == b"elif"
         was = _text(node, elif_=elif_)
 
-        def mutant(rule: str, text: str, upto: int = end, becomes: str = "") -> Mutant:
+        def mutant(rule: str, text: str, upto: int = end, becomes: str = "") -> MutantChange:
             glued = upto != self._end(node) and self.data[upto - 1 : upto] != b"\n"
             # As many newlines as it replaces, so that lines keep their numbers.
             fill = "\n" * (self.data[start:upto].count(b"\n") - text.count("\n"))
             new = text + " " * glued + fill
-            return Mutant(scope, node.lineno, rule, was, becomes or text, start, upto, new)
+            return MutantChange(scope, node.lineno, rule, was, becomes or text, start, upto, new)
 
         if not isinstance(node, _UNCHANGED):
-            for slot in slots(node):
+            for slot in expression_slots(node):
                 original = slot.holder[slot.key]
                 for rule, changed in (
-                    bounds(original, self.numbers)
+                    moved_bounds(original, self.numbers)
                     if self.numbers
                     else replacements(original, slot.role, self.modules)
                 ):
@@ -153,9 +164,9 @@ class _Source:
                         yield mutant(rule, text)
         if self.numbers:
             return
-        for rule, new in rewritten(node, function):
+        for rule, new in statement_changes(node, function):
             yield mutant(rule, ast.unparse(new))
-        if can_go(node, function) and not elif_:
+        if can_be_removed(node, function) and not elif_:
             yield mutant("dropped statement", "pass", self._end(node), "nothing")
 
     def _span(self, node: ast.stmt) -> tuple[int, int]:
@@ -195,7 +206,7 @@ def _text(node: ast.stmt, *, elif_: bool) -> str:
 # -- what may change ---------------------------------------------------------------------------
 
 
-class Slot(NamedTuple):
+class ExpressionSlot(NamedTuple):
     """Where in a statement an expression stands."""
 
     holder: Any  # a list, or the fields of a node
@@ -203,7 +214,7 @@ class Slot(NamedTuple):
     role: str  # test, axis, dtype, subscripts, or operator (the function of a call)
 
 
-def slots(node: ast.AST) -> Iterator[Slot]:
+def expression_slots(node: ast.AST) -> Iterator[ExpressionSlot]:
     """Every expression in a statement or an expression, outermost first."""
     function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     for name, value in ast.iter_fields(node):
@@ -213,13 +224,17 @@ def slots(node: ast.AST) -> Iterator[Slot]:
         for index, item in enumerate(value if listed else [value]):
             if isinstance(item, ast.expr):
                 role = _role(node, name, index, item)
-                yield Slot(value, index, role) if listed else Slot(vars(node), name, role)
+                yield (
+                    ExpressionSlot(value, index, role)
+                    if listed
+                    else ExpressionSlot(vars(node), name, role)
+                )
                 if not isinstance(item, ast.JoinedStr) and _signed(item) is None:
-                    yield from slots(item)
+                    yield from expression_slots(item)
             elif isinstance(item, ast.keyword | ast.comprehension | ast.withitem) or (
                 function and isinstance(item, ast.arguments)  # their defaults
             ):
-                yield from slots(item)
+                yield from expression_slots(item)
 
 
 def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
@@ -242,7 +257,7 @@ def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
 # -- expressions -----------------------------------------------------------------------------------
 
 
-def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Change]:
+def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Replacement]:
     """Everything that an expression may become, in a file that imports these modules."""
     stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
     if stored and not isinstance(node, ast.Subscript):
@@ -271,7 +286,7 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Chang
         case ast.Compare(left=left, ops=ops, comparators=right):
             for index, op in enumerate(ops):
                 for other in OPERATORS[type(op)]:
-                    rule = BOUND if _AT.get(type(op)) is other else "another comparison"
+                    rule = MOVED_BOUND_RULE if _AT.get(type(op)) is other else "another comparison"
                     yield rule, ast.Compare(left, _without(ops, index, other()), right)
         case ast.BoolOp(op=op, values=values):
             yield "and/or", ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), values)
@@ -310,7 +325,7 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Chang
             return
 
 
-def _call(node: ast.Call, modules: set[str]) -> Iterator[Change]:
+def _call(node: ast.Call, modules: set[str]) -> Iterator[Replacement]:
     func, args, keywords = node.func, node.args, node.keywords
     plain = not any(isinstance(a, ast.Starred) for a in args)
     for i in range(len(args) - 1 if plain else 0):
@@ -335,13 +350,13 @@ def _is_module(node: ast.expr, modules: set[str]) -> bool:
     return isinstance(node, ast.Name) and node.id in modules
 
 
-def _binary(node: ast.BinOp) -> Iterator[Change]:
+def _binary(node: ast.BinOp) -> Iterator[Replacement]:
     for side in (node.left, node.right):
         if isinstance(side, ast.JoinedStr) or isinstance(getattr(side, "value", None), str):
             return  # text
     for other in OPERATORS[type(node.op)]:
         yield "another operator", ast.BinOp(node.left, other(), node.right)
-    if isinstance(node.op, ORDERED) and ast.dump(node.left) != ast.dump(node.right):
+    if isinstance(node.op, NON_COMMUTATIVE) and ast.dump(node.left) != ast.dump(node.right):
         yield "swapped operands", ast.BinOp(node.right, node.op, node.left)
     rule = "dropped term" if isinstance(node.op, ast.Add | ast.Sub) else "dropped factor"
     if not isinstance(node.op, ast.MatMult):
@@ -352,7 +367,7 @@ def _binary(node: ast.BinOp) -> Iterator[Change]:
         yield rule, ast.UnaryOp(ast.USub(), node.right)
 
 
-def _slice(part: ast.Slice) -> Iterator[Change]:
+def _slice(part: ast.Slice) -> Iterator[Replacement]:
     for bound in ("lower", "upper", "step"):
         value: ast.expr | None = getattr(part, bound)
         if value is None:
@@ -378,18 +393,18 @@ def _signed(node: ast.expr) -> int | float | None:
     return None
 
 
-def _numbers(value: float, role: str) -> Iterator[Change]:
+def _numbers(value: float, role: str) -> Iterator[Replacement]:
     """What a number may become; `role` says whether it is an axis."""
     axis = role == "axis"
     for new in dict.fromkeys([value + 1, value - 1, *([] if axis else [2 * value, -value])]):
         if new != value:
             yield "off by one" if axis else "another number", _written(new)
-    if 0 < value <= SMALL and isinstance(value, float):
+    if 0 < value <= MAX_EPSILON and isinstance(value, float):
         for new in (float(f"{value / 10:.12g}"), 0.0):
             yield "another eps", _written(new)
 
 
-def bounds(node: ast.expr, numbers: Collection[float]) -> Iterator[Change]:
+def moved_bounds(node: ast.expr, numbers: Collection[float]) -> Iterator[Replacement]:
     """A comparison with one of some numbers, which is moved, or the other way at the number."""
     if not isinstance(node, ast.Compare):
         return
@@ -405,11 +420,11 @@ def bounds(node: ast.expr, numbers: Collection[float]) -> Iterator[Change]:
         steps = (value - 1, value + 1, value // 2) if isinstance(value, int) else (value / 2,)
         for new in (*steps, 2 * value):
             left, *right = _without(sides, i, _written(new))
-            yield BOUND, ast.Compare(left, node.ops, right)
+            yield MOVED_BOUND_RULE, ast.Compare(left, node.ops, right)
         for j in range(max(0, i - 1), min(i + 1, len(node.ops))):
             if other := _AT.get(type(node.ops[j])):
                 ops = _without(node.ops, j, other())
-                yield BOUND, ast.Compare(node.left, ops, node.comparators)
+                yield MOVED_BOUND_RULE, ast.Compare(node.left, ops, node.comparators)
 
 
 def _written(value: float) -> ast.expr:
@@ -417,7 +432,7 @@ def _written(value: float) -> ast.expr:
     return number if value >= 0 else ast.UnaryOp(ast.USub(), number)
 
 
-def _sentinels(node: ast.expr, modules: set[str]) -> Iterator[Change]:
+def _sentinels(node: ast.expr, modules: set[str]) -> Iterator[Replacement]:
     """A number instead of an infinity or a NaN, and another precision of a module's."""
     match node:
         case ast.Attribute(value=ast.Name(id=module), attr=name) if module in modules:
@@ -432,7 +447,7 @@ def _sentinels(node: ast.expr, modules: set[str]) -> Iterator[Change]:
                 yield "a number for none", _written(sign * _SENTINELS[name])
 
 
-def _moved_eps(node: ast.expr) -> Iterator[Change]:
+def _moved_eps(node: ast.expr) -> Iterator[Replacement]:
     """An eps on the other side of a root, or added where it was a floor."""
     match node:
         case ast.Call(func=func, args=[ast.BinOp(left=inner, op=ast.Add(), right=eps)]):
@@ -454,13 +469,13 @@ def _name(node: ast.expr) -> str:
 def _is_eps(node: ast.expr) -> bool:
     """Whether a summand is there to keep something from 0, by its size or its name."""
     number = _signed(node)
-    return "eps" in _name(node).lower() if number is None else 0 < number <= SMALL
+    return "eps" in _name(node).lower() if number is None else 0 < number <= MAX_EPSILON
 
 
 # -- statements ------------------------------------------------------------------------------------
 
 
-def rewritten(node: ast.stmt, function: Function | None) -> Iterator[tuple[str, ast.stmt]]:
+def statement_changes(node: ast.stmt, function: Function | None) -> Iterator[tuple[str, ast.stmt]]:
     """What a statement as a whole may become, in the function that it stands in."""
     match node:
         case ast.AugAssign():
@@ -489,7 +504,7 @@ def rewritten(node: ast.stmt, function: Function | None) -> Iterator[tuple[str, 
             return
 
 
-def can_go(node: ast.stmt, function: Function | None) -> bool:
+def can_be_removed(node: ast.stmt, function: Function | None) -> bool:
     """Whether a statement may be left out without a name being missing for that alone."""
     match node:
         case ast.Expr():

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-Value = Any  # whatever a program takes or gives
+AnyValue = Any  # whatever a program takes or gives
 _STYLES = {"float64": np.float64, "longdouble": np.longdouble}
 
 
@@ -48,11 +48,11 @@ class StandIns:
         self.number = {"ones": 1.0, "nan": float("nan")}.get(kind, 0.0)
         self.inside = False  # a reference function that calls another gets the original
 
-    def stand_in(self, function: Callable[..., Any], handed_on: Sequence[int] = ()) -> Value:
-        """Give the function to call instead of one; `handed_on` are indices of its results."""
-        first: list[Value] = []
+    def stand_in(self, function: Callable[..., Any], handed_on: Sequence[int] = ()) -> AnyValue:
+        """Give the function to call instead of one; `opaque_results` are indices of its results."""
+        first: list[AnyValue] = []
 
-        def call(*args: Value, **kwargs: Value) -> Value:
+        def call(*args: AnyValue, **kwargs: AnyValue) -> AnyValue:
             given = [_original(a) for a in args], {k: _original(a) for k, a in kwargs.items()}
             if self.inside:
                 return function(*given[0], **given[1])
@@ -82,14 +82,16 @@ class StandIns:
 
         return call
 
-    def _styled(self, function: Callable[..., Any], given: Value) -> Value:
+    def _styled(self, function: Callable[..., Any], given: AnyValue) -> AnyValue:
         """What a function gives in a style; arrays that it changes are changed all the same."""
         args, kwargs = copy.deepcopy(given)
         form = function(*args, **kwargs)  # which has the types of the result
         wide = np.dtype(_STYLES[self.kind])
-        taken: list[tuple[Value, Value, Value]] = []  # an array, its stand-in, a copy of that
+        taken: list[
+            tuple[AnyValue, AnyValue, AnyValue]
+        ] = []  # an array, its stand-in, a copy of that
 
-        def take(array: Value) -> Value:
+        def take(array: AnyValue) -> AnyValue:
             narrow = array.dtype.kind == "f" and array.dtype.itemsize < wide.itemsize
             made = array.astype(wide) if narrow else array
             taken.append((array, made, made.copy()))
@@ -105,7 +107,7 @@ class StandIns:
                 array[...] = made
         return _mapped(_cast, form, found)
 
-    def filled(self, value: Value, arrays: Sequence[Value], index: int = 0) -> Value:
+    def filled(self, value: AnyValue, arrays: Sequence[AnyValue], index: int = 0) -> AnyValue:
         """Something of the form of a result, with nothing of its content.
 
         Args:
@@ -116,7 +118,7 @@ class StandIns:
         places = itertools.count(0 if isinstance(value, list | tuple) else index)
         return _mapped(lambda leaf: self._filled(leaf, arrays, next(places)), value)
 
-    def _filled(self, value: Value, arrays: Sequence[Value], index: int) -> Value:
+    def _filled(self, value: AnyValue, arrays: Sequence[AnyValue], index: int) -> AnyValue:
         if self.kind == "none":
             return None
         if _is_array(value):
@@ -130,7 +132,7 @@ class StandIns:
             return self.number
         return _Object(self, value)
 
-    def _full(self, value: Value) -> Value:
+    def _full(self, value: AnyValue) -> AnyValue:
         """An array or tensor of that form that holds one number throughout."""
         whole = int(self.number == 1)
         if isinstance(value, np.ndarray):
@@ -145,19 +147,19 @@ class StandIns:
 class _Object:
     """An instance of a class of the reference, whose methods answer trivially too."""
 
-    def __init__(self, answers: StandIns, original: Value) -> None:
+    def __init__(self, answers: StandIns, original: AnyValue) -> None:
         self.drill_answers = answers
         self.drill_original = original
 
-    def __getattr__(self, name: str) -> Value:
+    def __getattr__(self, name: str) -> AnyValue:
         found = getattr(self.drill_original, name)
         return self.drill_answers.stand_in(found) if callable(found) else found
 
-    def __call__(self, *args: Value, **kwargs: Value) -> Value:
+    def __call__(self, *args: AnyValue, **kwargs: AnyValue) -> AnyValue:
         return self.drill_answers.stand_in(self.drill_original)(*args, **kwargs)
 
 
-def _mapped(change: Callable[..., Value], value: Value, *others: Value) -> Value:
+def _mapped(change: Callable[..., AnyValue], value: AnyValue, *others: AnyValue) -> AnyValue:
     """The same with every leaf of it changed; `others` are of that form, and their leaves go in."""
     if isinstance(value, dict):
         new = copy.copy(value)
@@ -172,17 +174,17 @@ def _mapped(change: Callable[..., Value], value: Value, *others: Value) -> Value
     return change(value, *others)
 
 
-def _arrays(change: Callable[[Value], Value], value: Value) -> Value:
+def _arrays(change: Callable[[AnyValue], AnyValue], value: AnyValue) -> AnyValue:
     return _mapped(lambda leaf: change(leaf) if isinstance(leaf, np.ndarray) else leaf, value)
 
 
-def _leaves(value: Value) -> list[Value]:
-    found: list[Value] = []
+def _leaves(value: AnyValue) -> list[AnyValue]:
+    found: list[AnyValue] = []
     _mapped(found.append, value)
     return found
 
 
-def _cast(form: Value, found: Value) -> Value:
+def _cast(form: AnyValue, found: AnyValue) -> AnyValue:
     """What was found, in the type of what the original gives."""
     if isinstance(form, np.ndarray):
         return found.astype(form.dtype)
@@ -192,15 +194,15 @@ def _cast(form: Value, found: Value) -> Value:
     return found if known and type(found) is type(form) else form
 
 
-def _original(value: Value) -> Value:
+def _original(value: AnyValue) -> AnyValue:
     """What an object stands in for, for the originals to work with."""
     return value.drill_original if isinstance(value, _Object) else value
 
 
-def _copied(value: Value) -> Value:
+def _copied(value: AnyValue) -> AnyValue:
     """A copy of every array, so that whose memory it is does not give the answer away."""
 
-    def copied(leaf: Value) -> Value:
+    def copied(leaf: AnyValue) -> AnyValue:
         if isinstance(leaf, np.ndarray):
             return leaf.copy()
         return leaf.clone() if _is_array(leaf) else leaf

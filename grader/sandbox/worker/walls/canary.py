@@ -49,7 +49,7 @@ _IO_URING_SETUP = 425  # the same on every machine
 _IPC_RMID = 0
 
 
-def report(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
+def try_forbidden_acts(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
     """By act: `refused`, `done` (it could be done), or `absent` (there is no such thing here).
 
     For the arguments see `control.SharedConfig` and `WorkerConfig`.
@@ -75,7 +75,7 @@ def report(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
         "namespace": lambda: kernel.call("unshare", 0),
         "outlive": _outlive,
         "root": lambda: _refuse_unless(os.getuid() == 0),
-        "unbounded": lambda: _refuse_unless(not kernel.bounded()),
+        "unbounded": lambda: _refuse_unless(not kernel.is_limited()),
     }
     return {name: _outcome(act) for name, act in acts.items()}
 

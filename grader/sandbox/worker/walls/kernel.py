@@ -64,7 +64,7 @@ def capabilities(which: str) -> int:
     return 0
 
 
-def limit(*, memory: int, cpu_seconds: int, threads: int) -> None:
+def set_limits(*, memory: int, cpu_seconds: int, threads: int) -> None:
     """Bound this process for good: its address space in bytes, if any, and its user's threads.
 
     A limit that this system lacks is left out.
@@ -85,13 +85,13 @@ def limit(*, memory: int, cpu_seconds: int, threads: int) -> None:
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), pair)
 
 
-def bounded() -> bool:
+def is_limited() -> bool:
     """Whether CPU time and files of this process are limited; the judge watches its memory."""
     wanted = (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE)
     return all(resource.getrlimit(limit)[1] != resource.RLIM_INFINITY for limit in wanted)
 
 
-def become(user: int | None, readable: Sequence[str]) -> str | None:
+def drop_privileges(user: int | None, readable: Sequence[str]) -> str | None:
     """Become a user, if one is given, and give up capabilities; why not, where that fails.
 
     Where that user could not read Python's own files (an interpreter in `/root`, say), the one

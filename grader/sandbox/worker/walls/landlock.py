@@ -26,10 +26,10 @@ _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _KNOWN = {1: 13, 2: 14, 3: 15, 4: 15}  # number of rights on files by version; 16 from 5 on
 
 READ = _READ_FILE | _READ_DIR
-LIST = _READ_DIR
+LIST_FOLDER = _READ_DIR
 # Not: links, sockets, pipes, devices.
 WRITE = READ | _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _TRUNCATE
-USE = _READ_FILE | _WRITE_FILE | _TRUNCATE | _IOCTL_DEV  # a device
+USE_DEVICE = _READ_FILE | _WRITE_FILE | _TRUNCATE | _IOCTL_DEV  # a device
 
 Grant = tuple[int, str]
 
