@@ -15,10 +15,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from grader.explain.session import GradingSession
 from grader.sandbox import config as sandbox_config
 from grader.sandbox import spawn
 from grader.sandbox.spawn import Zygote, zygote_if_safe
-from grader.session import GradingSession
 from tests.harness import Lend, load, load_text, question_of, right_solutions
 
 DRILLS = Path(__file__).parent / "drills"

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.evaluation.bands import tolerance_band
-from grader.evaluation.values import NUDGES, largest_magnitude, nudge
+from grader.grading.tolerance_bands import tolerance_band
+from grader.grading.values import NUDGES, largest_magnitude, nudge
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Inputs = tuple[Array, ...]

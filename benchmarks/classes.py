@@ -29,8 +29,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader import bank
+from grader.classroom.grading_jobs import GradingJob, LocalPool, grade_all
 from grader.classroom.results import ClassResults
-from grader.classroom.run import GradingJob, LocalPool, grade_all
 from grader.model.classroom import (
     AssignedQuestion,
     ClassSettings,
@@ -169,7 +169,7 @@ class Pretended(LocalPool):
 
 def pretend(folder: Path, count: int) -> str:
     """Have so many grades pretended and kept, and all of it read again; a row of a table."""
-    from grader.session import GradingSession
+    from grader.explain.session import GradingSession
 
     with GradingSession(bank.load([ROOT], "maxpool-routing")) as session:
         report = session.grade(session.question.starter, seed=1)

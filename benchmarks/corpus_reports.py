@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from grader import open_question
+from grader.explain.session import GradingSession
 from grader.reports.json import to_json
-from grader.session import GradingSession
 
 ROOT = Path(__file__).parents[1]
 SEED = 20

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader import bank
+from grader.explain.session import GradingSession
 from grader.model.report import Verdict
-from grader.session import GradingSession
 
 ROOT = Path(__file__).parents[1]
 SLOWEST = {"maxpool-routing": "plain_loops", "conv1d-per-step": "plain_loops"}

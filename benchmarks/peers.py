@@ -33,9 +33,9 @@ import numpy as np
 import torch
 
 from grader import bank
+from grader.explain.session import GradingSession
 from grader.model.question import Question
 from grader.model.report import NON_FAILING_VERDICTS, Report
-from grader.session import GradingSession
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 20  # for a program in a peer's tests

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from grader import bank
-from grader.audit.planted import plant_ideas
-from grader.session import GradingSession
+from grader.audit.planted_ideas import plant_ideas
+from grader.explain.session import GradingSession
 
 ROOT = Path(__file__).parents[1]
 

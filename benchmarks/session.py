@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader import bank
+from grader.explain.session import GradingSession, grade
 from grader.model.question import Question
-from grader.session import GradingSession, grade
 
 ROOT = Path(__file__).parents[1]
 QUESTIONS = (

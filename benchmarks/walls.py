@@ -27,7 +27,7 @@ import numpy  # noqa: F401  as a zygote has
 
 from grader.sandbox import config
 from grader.sandbox.client import WorkerClient
-from grader.sandbox.scratch import ScratchFolder
+from grader.sandbox.scratch_folder import ScratchFolder
 from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker import roles
 from grader.sandbox.worker.control import SharedConfig, WorkerConfig

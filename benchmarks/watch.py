@@ -21,12 +21,12 @@ from pathlib import Path
 from session import clocked
 
 from grader import bank
-from grader.app import drills
-from grader.app.context import Context
-from grader.app.watching import WatchedDrill, watch_saves
-from grader.cli.context import now
+from grader.commands import drills
+from grader.commands.context import Context
+from grader.commands.options import now
+from grader.commands.watching import WatchedDrill, watch_saves
+from grader.explain.session import GradingSession
 from grader.model.question import Question
-from grader.session import GradingSession
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTIONS = (

@@ -21,11 +21,11 @@ import typer
 import yaml
 
 from grader import bank
-from grader.app.catalog import ROLES
-from grader.app.classes import class_schema as class_schema
 from grader.cases import recipe
-from grader.cli.app import app
-from grader.kinds.schema import question_schema
+from grader.commands.app import app
+from grader.commands.catalog import ROLES
+from grader.commands.classes import class_schema as class_schema
+from grader.grading.kinds.schema import question_schema
 from grader.model.spec import PART_KEYS, AcceptedSolution, Check, Idea
 
 DOCS = Path(__file__).resolve().parent

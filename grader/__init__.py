@@ -14,15 +14,16 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from grader.model.version import __version__
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.app.notebook import OpenQuestion
+    from grader.commands.notebook import OpenQuestion
+    from grader.explain.session import GradingSession, grade
     from grader.model.question import Question
     from grader.model.report import CheckResult, Report, Verdict
-    from grader.session import GradingSession, grade
 
-__version__ = "0.1.0"
 __all__ = [
     "CheckResult",
     "GradingSession",
@@ -30,17 +31,18 @@ __all__ = [
     "Question",
     "Report",
     "Verdict",
+    "__version__",
     "grade",
     "open_question",
 ]
 _HOMES = {
     "CheckResult": "grader.model.report",
-    "GradingSession": "grader.session",
-    "OpenQuestion": "grader.app.notebook",
+    "GradingSession": "grader.explain.session",
+    "OpenQuestion": "grader.commands.notebook",
     "Question": "grader.model.question",
     "Report": "grader.model.report",
     "Verdict": "grader.model.report",
-    "grade": "grader.session",
+    "grade": "grader.explain.session",
 }
 
 
@@ -58,8 +60,8 @@ def open_question(asked: str, bank: Path | str | None = None, *, seed: int = 0) 
     """
     from pathlib import Path
 
-    from grader.app.notebook import OpenQuestion
     from grader.bank import banks_in_use, load
+    from grader.commands.notebook import OpenQuestion
 
     return OpenQuestion(load(banks_in_use(None if bank is None else Path(bank)), asked, seed))
 

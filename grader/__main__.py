@@ -11,7 +11,7 @@ import sys
 def main() -> None:
     """Run the command line; Ctrl-C while it is imported shows no traceback."""
     try:
-        from grader.cli.app import main as run
+        from grader.commands.app import main as run
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(130)

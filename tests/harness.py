@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from grader import bank
-from grader.bank import cells
+from grader.bank import idea_cells
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox.spawn import Zygote
@@ -55,7 +55,7 @@ def variants(test: str) -> Callable[[str], Program]:
 def ideas_of(test: str) -> dict[str, bytes]:
     """Return the programs of the misconceptions beside a file of tests, by name and variant."""
     path = Path(test).with_name("ideas.py")
-    return {cell.name: cell.source for cell in cells.read_cells(path.read_bytes(), path)[1]}
+    return {cell.name: cell.source for cell in idea_cells.read_cells(path.read_bytes(), path)[1]}
 
 
 def load_text(*texts: str | bytes) -> Program:

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from grader.model.report import Report
 from grader.reports.blocks import render_terminal, render_text
 from grader.reports.grade import GradeContext, grade_page
-from grader.reports.sheet import Line, without_styles
+from grader.reports.text_layout import Line, without_styles
 
 _REPORT = TypeAdapter(Report)
 

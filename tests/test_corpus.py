@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 from grader import bank
-from grader.evaluation.evaluation import BankProgramError
-from grader.evaluation.tally import SubmissionStopped
+from grader.explain.session import GradingSession, grade
+from grader.grading.case_by_case import SubmissionStopped
+from grader.grading.evaluation import BankProgramError
 from grader.model.question import Question
 from grader.model.report import CheckResult, Verdict
-from grader.session import GradingSession, grade
+from tests.grading.kinds.grading import run_check
 from tests.harness import named
-from tests.kinds.grading import run_check
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 

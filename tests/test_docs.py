@@ -25,9 +25,9 @@ from pydantic import BaseModel
 from grader.audit.audit import audit_question
 from grader.bank import headers, load
 from grader.cases import recipe
-from grader.cli import entrypoint, grade, output
-from grader.cli.app import app
-from grader.kinds import registry
+from grader.commands import entrypoint, grade, output
+from grader.commands.app import app
+from grader.grading.kinds import registry
 from grader.model import errors, spec
 
 ROOT = Path(__file__).parents[1]

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from grader import bank, forms
-from grader.app.interviewing import collect_evidence
 from grader.audit.audit import AuditPlan, audit_questions
-from grader.bank.repair import repair_changes, repaired_starter
+from grader.bank.starter_repair import repair_changes, repaired_starter
 from grader.cases.recipe import read_cases
+from grader.commands.interviewing import collect_evidence
+from grader.explain.session import GradingSession
 from grader.forms import follow_up
 from grader.model.question import Question
 from grader.model.report import Verdict
@@ -22,7 +23,6 @@ from grader.reports import discuss
 from grader.reports.blocks import render_text
 from grader.reports.interviewer import interviewer_guide
 from grader.reports.question import handed_out_markdown, question_markdown
-from grader.session import GradingSession
 from tests.harness import ROOT, Program, load_text
 from tests.pages import page_of
 

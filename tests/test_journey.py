@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Ended
+from tests.commands.conftest import Ended
 from tests.leftovers import all_end
 
 ROOT = Path(__file__).parents[1]
@@ -36,7 +36,7 @@ class Blind:
         return getattr(self.finder, name)
 
 sys.meta_path[:] = [Blind(finder) for finder in sys.meta_path]
-from grader.cli.app import main
+from grader.commands.app import main
 main()
 """
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from grader import bank
+from grader.explain.session import GradingSession
 from grader.model.report import Report
 from grader.model.spec import Part
-from grader.session import GradingSession
 from tests.harness import ROOT
 
 pytestmark = pytest.mark.usefixtures("one_zygote")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from grader.session import GradingSession
+from grader.explain.session import GradingSession
 from tests.harness import ROOT, Array, Program, assert_close, each, named, variants
 
 variant = variants(__file__)

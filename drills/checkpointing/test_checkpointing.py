@@ -16,7 +16,7 @@ import pytest
 import torch
 import torch.utils.checkpoint as torch_checkpoint
 
-from grader.sandbox.worker.measure.kept import reachable_bytes
+from grader.sandbox.worker.measure.kept_memory import reachable_bytes
 from tests.harness import Array, Program, assert_close, each, saved_for_backward, variants
 
 variant = variants(__file__)

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from grader import bank
+from grader.explain.session import GradingSession
 from grader.model.report import Report, Verdict
-from grader.session import GradingSession
 from tests.harness import ROOT, Program, load_text, named
 
 RIGHT = {

@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 import torch
 
+from grader.explain.session import GradingSession
 from grader.reports.blocks import render_text
 from grader.reports.grade import GradeContext, grade_page
-from grader.session import GradingSession
 from tests.harness import Program, assert_close, each, load_text, question_of
 
 STARTER = Path(__file__).with_name("starter.py").read_text()

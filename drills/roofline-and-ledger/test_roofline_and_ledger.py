@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
+from grader.explain.session import GradingSession
 from grader.model.report import Report, Verdict
-from grader.session import GradingSession
 from tests.harness import Program, load_text, named, question_of, saved_for_backward
 
 QUESTION = question_of(__file__)

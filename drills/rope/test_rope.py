@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.session import GradingSession
+from grader.explain.session import GradingSession
 from tests.harness import ROOT, Array, Program, assert_close, each, named, normal, variants
 
 variant = variants(__file__)

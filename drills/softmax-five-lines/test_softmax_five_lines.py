@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from grader.explain.session import GradingSession
 from grader.model.report import Verdict
-from grader.session import GradingSession
 from tests.harness import Program, assert_close, named
 
 LINES = """L = {L}

@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from grader.session import GradingSession
+from grader.explain.session import GradingSession
 from tests.harness import ROOT, Array, Program, each, load_text, variants
 
 variant = variants(__file__)

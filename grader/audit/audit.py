@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.audit import derived, foreseen
-from grader.audit.matrix import (
+from grader.audit import accepted_and_trivial, forgeable_parts
+from grader.audit.kill_matrix import (
     AuditedProgram,
     Matrix,
     SeedResult,
@@ -27,16 +27,19 @@ from grader.audit.matrix import (
     result_of_check,
     results_as_graded,
 )
-from grader.audit.mutation import try_mutants
-from grader.audit.planted import plant_ideas
-from grader.audit.uncombined import uncombined_features
-from grader.audit.unvaried import unvaried_inputs
+from grader.audit.mutant_trials import try_mutants
+from grader.audit.planted_ideas import plant_ideas
+from grader.audit.uncombined_features import uncombined_features
+from grader.audit.unvaried_inputs import unvaried_inputs
 from grader.bank import load
-from grader.evaluation.again import require_deterministic
-from grader.evaluation.evaluation import BankProgramError
 from grader.explain.components import Failure
-from grader.explain.naming import diagnose
-from grader.kinds import registry
+from grader.explain.idea_matching import diagnose
+from grader.explain.session import GradingSession
+from grader.grading.bank_programs import program_file
+from grader.grading.determinism import require_deterministic
+from grader.grading.evaluation import BankProgramError
+from grader.grading.kinds import registry
+from grader.grading.submission import LOG_SEED, run_experiment
 from grader.model.audit import (
     AcceptedSolutionResult,
     AuditReport,
@@ -47,11 +50,8 @@ from grader.model.audit import (
     Remark,
     TrivialAnswer,
 )
-from grader.model.numerals import format_count
+from grader.model.number_format import format_count
 from grader.model.question import Question
-from grader.session import GradingSession
-from grader.session.bank_programs import program_file
-from grader.session.submission import LOG_SEED, run_experiment
 
 MAX_LISTED_TODOS = 5  # places marked TODO
 MAX_PROMPT_WORDS, MAX_FIRST_CLAUSES = 90, 6  # of the first part, which is read in a minute
@@ -161,17 +161,21 @@ def audit_question(
             _run_again(session, seeds[0])
             _put_through_all_checks(session, matrix, say)
             if matrix.is_sound:
-                own, rejected = derived.check_accepted_solutions(session, seeds, say, taken)
-                (others, odd), unmade = derived.check_restyled_reference(session, seeds, say)
+                own, rejected = accepted_and_trivial.check_accepted_solutions(
+                    session, seeds, say, taken
+                )
+                (others, odd), unmade = accepted_and_trivial.check_restyled_reference(
+                    session, seeds, say
+                )
                 accepted = own + others
-                repair = derived.check_repair(session, seeds, say)
+                repair = accepted_and_trivial.check_repair(session, seeds, say)
                 say("values that are known in advance")
-                known = foreseen.forgeable_parts(session, seeds[0])
+                known = forgeable_parts.forgeable_parts(session, seeds[0])
                 turned_down = [*rejected, *odd, *repair, *_faulty_log(question), *known]
                 doubts = _doubts_of_reference(question, own, repair)
                 planted = plant_ideas(session, seeds[0], say)
                 say("trivial answers")
-                trivial = derived.try_trivial_answers(session, seeds[-1])
+                trivial = accepted_and_trivial.try_trivial_answers(session, seeds[-1])
                 notes += unmade
                 first = session.bank.new_evaluation(session.bank.reference, seeds[0])
                 notes += [f"never varied: {text}" for text in unvaried_inputs(question, first)]

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grader.audit.unvaried import stated_limits
+from grader.audit.unvaried_inputs import stated_limits
 from grader.cases.recipe import CaseRecipe
-from grader.evaluation.evaluation import Evaluation
+from grader.grading.evaluation import Evaluation
 
 LARGE_MAGNITUDE, TINY_MAGNITUDE = 100, 1e-3  # magnitudes that code may not expect
 NEARLY_EQUAL_SPREAD = 0.05  # spread of a row, relative to its largest magnitude

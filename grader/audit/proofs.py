@@ -25,8 +25,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from grader.audit.audit import AuditPlan
-from grader.audit.matrix import list_seeds
-from grader.bank.storage import read_regular_file
+from grader.audit.kill_matrix import list_seeds
+from grader.bank.bank_files import read_regular_file
 from grader.model.audit import (
     AuditReport,
     AuditRow,
@@ -35,15 +35,14 @@ from grader.model.audit import (
     MutantTrial,
     MutationReport,
 )
-from grader.model.numerals import format_count
+from grader.model.number_format import format_count
 from grader.model.question import Question
 
 MAX_PROOF_BYTES = 1 << 18  # of a proof: the longest known takes 10 KB
 ShortText = Annotated[str, Field(max_length=60)]
 RecordedCount = Annotated[int, Field(ge=0, le=1_000_000)]
 VERDICT_ROOMS = (
-    "audit", "bank", "cases", "evaluation", "explain", "forms", "kinds", "model", "sandbox",
-    "session",
+    "audit", "bank", "cases", "explain", "forms", "grading", "model", "sandbox",
 )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.bank.storage import (
+from grader.bank.bank_files import (
     MAX_SOURCE,
     SPEC_SUFFIXES,
     BankFiles,
@@ -243,7 +243,7 @@ def _held(banks: Sequence[Path]) -> Iterator[tuple[str, BankFiles, str, str]]:
 
 def _header(question_id: str, files: BankFiles, spec: str, before: str = "") -> Header:
     """A spec's head; what is missing or unreadable is shown as such, never raised."""
-    from grader.bank.document import MAX_HEAD_BYTES, read_head  # YAML only when needed
+    from grader.bank.yaml_document import MAX_HEAD_BYTES, read_head  # YAML only when needed
 
     try:
         found = read_head(files.read_file(spec, MAX_HEAD_BYTES))

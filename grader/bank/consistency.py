@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from grader import forms
-from grader.bank.document import DocumentPath, SpecError
+from grader.bank.yaml_document import DocumentPath, SpecError
 from grader.cases import size_expr
 from grader.cases.recipe import (
     FLOATS,
@@ -19,8 +19,8 @@ from grader.cases.recipe import (
     run_inputs,
 )
 from grader.forms import follow_up
-from grader.kinds import registry
-from grader.model import mutation
+from grader.grading.kinds import registry
+from grader.model import mutants
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
 from grader.model.spec import Check, NameReference, Part, Spec
@@ -108,7 +108,7 @@ class ConsistencyChecker:
             expected = "the name of an idea"
             ideas, hint = self._question.ideas, no_ideas_clause(self._question.id)
             yield from _one_of(("starter_holds", i), expected, name, ideas, "" if ideas else hint)
-        explained = [mutation.mutant_key(s.scope, s.was, s.becomes) for s in spec.survivors]
+        explained = [mutants.mutant_key(s.scope, s.was, s.becomes) for s in spec.survivors]
         for i, mutant in enumerate(explained):
             if (first := explained.index(mutant)) < i:
                 text = f"expected each mutant once, found that of survivors[{first}] again"

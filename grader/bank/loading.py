@@ -19,13 +19,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from grader import forms
-from grader.bank import cells, consistency, document, steps
-from grader.bank.document import Document, DocumentPath, SpecError, format_key_path
-from grader.bank.faults import validation_errors
-from grader.bank.given import DrawnNumbers
-from grader.bank.storage import MAX_SOURCE, BankFiles
+from grader.bank import consistency, idea_cells, yaml_document
+from grader.bank.bank_files import MAX_SOURCE, BankFiles
+from grader.bank.drawn_numbers import DrawnNumbers
+from grader.bank.validation_errors import validation_errors
+from grader.bank.yaml_document import Document, DocumentPath, SpecError, format_key_path
+from grader.cases import step_syntax
 from grader.cases.recipe import RESERVED, read_cases, run_inputs
-from grader.kinds import registry
+from grader.grading.kinds import registry
 from grader.model.errors import BankError, did_you_mean
 from grader.model.question import Question, Step, assignment_of
 from grader.model.spec import (
@@ -62,7 +63,7 @@ def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
     except OSError as error:
         found = f"found {error.strerror}"
         raise BankError(f"{path}: expected a file that can be read, {found}") from None
-    doc = document.parse_yaml(raw, path)
+    doc = yaml_document.parse_yaml(raw, path)
 
     def refuse(faults: Iterable[SpecError], also: Iterable[str] = ()) -> None:
         placed = [(source_key_path(at, doc.data), text) for at, text in faults]
@@ -170,8 +171,8 @@ def _runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[SpecError]]:
         parsed: list[Step] = []
         for i, text in enumerate(texts):
             try:
-                parsed.append(steps.parse_step(text, torch=spec.needs_torch))
-            except steps.StepError as error:
+                parsed.append(step_syntax.parse_step(text, torch=spec.needs_torch))
+            except step_syntax.StepError as error:
                 unread.append((spec.step_path(name, i), str(error)))
         runs[name] = tuple(parsed)
     return runs, unread
@@ -320,7 +321,7 @@ class _Programs:
         if faults:
             self.problems += doc.to_bank_error(faults).problems
 
-    def _several(self, name: str, suffix: str) -> tuple[Document, list[cells.ProgramCell]]:
+    def _several(self, name: str, suffix: str) -> tuple[Document, list[idea_cells.ProgramCell]]:
         """The programs in `code.NAME` of the spec, or in a file; none where there is neither."""
         data, file = b"", f"{name}{suffix}"
         if text := getattr(self._spec.code, name):
@@ -328,7 +329,7 @@ class _Programs:
         elif file in self._files.file_names(self._home):
             data = self._read(file, (), "")
         try:
-            return cells.read_cells(data, self.path_of(file))
+            return idea_cells.read_cells(data, self.path_of(file))
         except BankError as error:
             self.problems += error.problems
             return self._doc, []
@@ -370,9 +371,9 @@ class _Programs:
                 self.problems.append(f"{at}: expected Python, found: {error.msg}")
                 return b""
         reference = Question.without_leading_blank_lines(self.reference)
-        starter = cells.layer_over(reference, idea)
+        starter = idea_cells.layer_over(reference, idea)
         self._spec.starter_holds[:] = [name]
-        self.repair = cells.comment_changes(starter, reference, self.ideas[name].feedback)
+        self.repair = idea_cells.comment_changes(starter, reference, self.ideas[name].feedback)
         return starter
 
     def _program(self, part: str) -> bytes:

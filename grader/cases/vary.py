@@ -12,7 +12,7 @@ import numpy as np
 import yaml
 
 from grader.cases.recipe import FLOATS, CaseRecipe, Recipe
-from grader.model.mutation import Reach
+from grader.model.mutants import Reach
 
 MAX_RESIZED_SIDE = 9  # side of an array that was smaller before
 

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 from grader.classroom.report import class_findings
 from grader.classroom.results import ClassResults
-from grader.classroom.student import HIDDEN_CHECK_NOTICE, student_view
+from grader.classroom.student_feedback import HIDDEN_CHECK_NOTICE, student_view
 from grader.model.classroom import (
     RESULTS_FORMAT,
     AssignedQuestion,
@@ -30,8 +30,8 @@ from grader.model.errors import UsageError, did_you_mean
 from grader.model.report import PartResult, Verdict
 from grader.reports.blocks import render_text
 from grader.reports.json import to_json
-from grader.reports.sheet import LINE_LIMIT, escape_line, escape_text
-from grader.reports.words import failing_required_checks
+from grader.reports.sentences import failing_required_checks
+from grader.reports.text_layout import LINE_LIMIT, escape_line, escape_text
 
 CsvCell = str | int | float | None
 JsonObject = dict[str, object]

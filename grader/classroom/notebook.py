@@ -9,7 +9,7 @@ import json
 import re
 
 from grader.model.errors import UsageError
-from grader.sandbox.cells import comment_out_ipython, program_of_cells
+from grader.sandbox.notebook_cells import comment_out_ipython, program_of_cells
 
 MAX_BYTES = 1_000_000  # of a program: a thousand times an honest one
 MAX_VALUES = 400_000  # lists and objects in a notebook

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from grader.bank.storage import read_regular_file
+from grader.bank.bank_files import read_regular_file
 from grader.model.classroom import ClassSettings, Override
 from grader.model.errors import BankError, UsageError, did_you_mean
 

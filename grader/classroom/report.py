@@ -22,9 +22,9 @@ from itertools import groupby
 from statistics import fmean, median
 
 from grader.model.classroom import AssignedQuestion, ClassEntry, ClassSettings, round_points
-from grader.model.numerals import format_count
+from grader.model.number_format import format_count
 from grader.model.report import UNREADABLE_TYPE, Report, Verdict
-from grader.reports import words
+from grader.reports import sentences
 from grader.reports.blocks import (
     BlankLine,
     Blocks,
@@ -37,7 +37,7 @@ from grader.reports.blocks import (
 )
 from grader.reports.grade import student_feedback_blocks
 from grader.reports.html import html_page
-from grader.reports.sheet import escape_line
+from grader.reports.text_layout import escape_line
 
 SHOWN_DIGITS = 8  # of a digest that are shown
 _OTHERWISE = {"state", "rule", "class"}  # kinds of explanations that name no listed idea
@@ -201,7 +201,7 @@ def answer_status(entry: ClassEntry) -> AnswerStatus:
         return AnswerStatus.IDEA
     if any(one.kind in _OTHERWISE for one in report.explanations):
         return AnswerStatus.EXPLAINED
-    failing = words.failing_required_checks(report)
+    failing = sentences.failing_required_checks(report)
     if failing and all(check.message.endswith(" no answer yet") for check in failing):
         return AnswerStatus.UNANSWERED
     return AnswerStatus.UNEXPLAINED if report.verdict is Verdict.FAIL else AnswerStatus.STOPPED
@@ -231,7 +231,7 @@ def _result(
     handle = report.outputs[:SHOWN_DIGITS] if stands in _UNKNOWN else ""
     for one in report.misconceptions:
         if one.id not in [known.id for known in question.ideas]:
-            question.ideas.append(ClassIdea(one.id, words.first_sentences(one.feedback, 1)[0]))
+            question.ideas.append(ClassIdea(one.id, sentences.first_sentences(one.feedback, 1)[0]))
         idea = next(known for known in question.ideas if known.id == one.id)
         (idea.students if one.id in held else idea.unsure).append(student)
     if handle:
@@ -277,11 +277,11 @@ def load_failures(found: ClassFindings) -> dict[str, list[str]]:
 
 
 def _said_of(report: Report) -> tuple[str, tuple[str, ...]]:
-    failing = words.failing_required_checks(report)
+    failing = sentences.failing_required_checks(report)
     if not failing:
-        return words.file_problem(report), ()
+        return sentences.file_problem(report), ()
     also = tuple(one.text for one in report.explanations if one.kind in _OTHERWISE)
-    return f"{failing[0].id}: {words.describe_finding(failing[0])}", also
+    return f"{failing[0].id}: {sentences.describe_finding(failing[0])}", also
 
 
 # In a terminal, and read aloud.

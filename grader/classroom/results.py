@@ -26,9 +26,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from grader.bank.storage import read_regular_file, write_atomically
-from grader.classroom.layout import on_one_line
+from grader.bank.bank_files import read_regular_file, write_atomically
 from grader.classroom.overrides import read_overrides
+from grader.classroom.submission_layout import on_one_line
 from grader.model.classroom import (
     RESULTS_FORMAT,
     AssignedQuestion,

@@ -24,10 +24,12 @@ import numpy as np
 from grader import forms
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe, run_inputs, steps_producing
-from grader.evaluation.bands import allowed_by_check
-from grader.evaluation.compare import find_mismatch
-from grader.evaluation.evaluation import BankProgramError, Evaluation
-from grader.evaluation.values import (
+from grader.grading.compare import find_mismatch
+from grader.grading.evaluation import BankProgramError, Evaluation
+from grader.grading.kinds import registry
+from grader.grading.kinds.base import CaseTrial, Count
+from grader.grading.tolerance_bands import allowed_by_check
+from grader.grading.values import (
     RELATIVE_TOLERANCES,
     Value,
     deviations,
@@ -38,8 +40,6 @@ from grader.evaluation.values import (
     to_array,
     to_floats,
 )
-from grader.kinds import registry
-from grader.kinds.base import CaseTrial, Count
 from grader.model.report import NON_FAILING_VERDICTS, CheckResult, Verdict
 from grader.model.spec import Check, Tolerance
 from grader.sandbox import OutOfTime

@@ -11,24 +11,22 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from grader.evaluation.again import depends_on_earlier_calls
-from grader.evaluation.evaluation import BankProgramError, Evaluation
-from grader.explain.classes import may_be_separable, separating_properties
+from grader.explain.alternative_inputs import AlternativeInputs
+from grader.explain.case_patterns import may_be_separable, separating_properties
 from grader.explain.components import (
     FAILED_VERDICTS,
     Failure,
     failure_digest,
     wrong_results_before_failure,
 )
-from grader.explain.further import EXTRA_CALL_SECONDS, EXTRA_SEED, extra_cases
-from grader.explain.naming import Diagnosis, diagnose, find_pair, suspected_programs
+from grader.explain.extra_cases import EXTRA_CALL_SECONDS, EXTRA_SEED, extra_cases
+from grader.explain.idea_matching import Diagnosis, diagnose, find_pair, suspected_programs
 from grader.explain.observation import (
     Observation,
     compared_cases_by_result,
     compared_results_of_run,
     observe_results,
 )
-from grader.explain.others import AlternativeInputs
 from grader.explain.rules import (
     PLACE_RANK,
     UNUSABLE_VALUE_ERRORS,
@@ -41,7 +39,9 @@ from grader.explain.rules import (
     propose_rules,
     rules_holding_on,
 )
-from grader.model.numerals import format_count, join_words
+from grader.grading.determinism import depends_on_earlier_calls
+from grader.grading.evaluation import BankProgramError, Evaluation
+from grader.model.number_format import format_count, join_words
 from grader.model.report import (
     NON_FAILING_VERDICTS,
     STATE,
@@ -54,7 +54,7 @@ from grader.model.report import (
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
-from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.remote_program import RemoteProgram
 
 NO_TIME_NOTE = "the deadline left no time to look for the idea behind it"
 MAX_EXPLANATIONS = 6  # explanations of one grade

@@ -11,9 +11,11 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe, assigned_names, run_inputs, steps_producing
-from grader.evaluation.compare import find_mismatch
-from grader.evaluation.evaluation import Evaluation, blame_bank
-from grader.evaluation.values import (
+from grader.explain.components import result_despite_failure
+from grader.grading.compare import find_mismatch
+from grader.grading.evaluation import Evaluation, blame_bank
+from grader.grading.kinds import registry
+from grader.grading.values import (
     RELATIVE_TOLERANCES,
     Value,
     dtype_of,
@@ -21,8 +23,6 @@ from grader.evaluation.values import (
     same_value,
     to_array,
 )
-from grader.explain.components import result_despite_failure
-from grader.kinds import registry
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.worker.wire import Tensor

@@ -18,9 +18,9 @@ from functools import partial
 import numpy as np
 
 from grader.cases.draw import Array
-from grader.evaluation.values import largest_magnitude, to_array
 from grader.explain.observation import ORDINALS, Observation, to_float64
-from grader.model.numerals import format_number
+from grader.grading.values import largest_magnitude, to_array
+from grader.model.number_format import format_number
 
 MIN_CASES = 3  # that a statement about numbers rests on
 MIN_NUMBERS = 3  # different ones, in those

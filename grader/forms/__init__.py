@@ -13,13 +13,13 @@ from grader.model.question import Header
 from grader.model.spec import Spec
 
 _HOMES = {  # the module and the class of each
-    "fix": "code.FixForm",
-    "estimate": "numbers.EstimateForm",
-    "predict": "numbers.PredictForm",
+    "fix": "program_forms.FixForm",
+    "estimate": "number_forms.EstimateForm",
+    "predict": "number_forms.PredictForm",
     "derive": "derive.DeriveForm",
     "review": "review.ReviewForm",
-    "diagnose": "code.DiagnoseForm",
-    "write-the-test": "code.WriteTheTestForm",
+    "diagnose": "program_forms.DiagnoseForm",
+    "write-the-test": "program_forms.WriteTheTestForm",
 }
 FORM_NAMES = tuple(_HOMES)
 

@@ -19,7 +19,7 @@ from textwrap import wrap
 from typing import ClassVar
 
 from grader.model.errors import did_you_mean
-from grader.model.numerals import join_words
+from grader.model.number_format import join_words
 from grader.model.question import Question
 from grader.model.spec import Answer, KeyPath, Spec
 

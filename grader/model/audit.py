@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 
-from grader.model.mutation import Mutant, Reach
+from grader.model.mutants import Mutant, Reach
 
 AUDIT_FORMAT = 2
 

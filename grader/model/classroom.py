@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from grader.model.numerals import format_count, join_words
+from grader.model.number_format import format_count, join_words
 from grader.model.question import PERIOD
 from grader.model.report import Report
 

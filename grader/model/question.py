@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from grader.model.interface import required_signatures
+from grader.model.signatures import required_signatures
 
 if TYPE_CHECKING:
     from grader.model.spec import Idea, Spec

@@ -2,7 +2,7 @@
 
 The models say what each key may hold; what needs two keys at once (a name that no case gives, a
 check that needs an unknown one) is `grader.bank.consistency`'s business.  The keys of each kind of
-check stand with the kind; `grader.kinds.registry` reads a whole spec.
+check stand with the kind; `grader.grading.kinds.registry` reads a whole spec.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from grader.model.numerals import short
+from grader.model.number_format import short
 from grader.model.question import MAX_SETS, Step
 
 GRADE_SECONDS = 120  # by the clock, for a whole grade and its explanation
@@ -133,7 +133,7 @@ class Check(StrictModel):
     """The keys of every kind of check; each kind derives its own from it.
 
     What follows from the keys alone is a property of them; what needs programs is a method of the
-    `grader.kinds.base.Kind`.
+    `grader.grading.kinds.base.Kind`.
     """
 
     only_runs: ClassVar[bool] = False  # it asks a submission for results, and measures nothing

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.bank import has_question
-from grader.bank.storage import SPEC_SUFFIXES
+from grader.bank.bank_files import SPEC_SUFFIXES
 
 if TYPE_CHECKING:
     import sqlite3

@@ -13,11 +13,11 @@ from grader.model.audit import (
     MutantTrial,
     MutationReport,
 )
-from grader.model.mutation import Mutant
-from grader.model.numerals import format_count, format_duration
+from grader.model.mutants import Mutant
+from grader.model.number_format import format_count, format_duration
 from grader.reports.blocks import BlankLine, Blocks, CodeBlock, Figure, Heading, Paragraph, Table
 from grader.reports.json import to_json_value, to_plain_data
-from grader.reports.sheet import BOLD, GREEN, RED, Line, pad, truncate
+from grader.reports.text_layout import BOLD, GREEN, RED, Line, pad, truncate
 
 _NAMES = (40, 28)  # cells of a program's name at most, where there is room and where there is not
 _NAMED = "named"

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from grader.model.numerals import join_words
-from grader.reports import sheet
-from grader.reports.sheet import BOLD, REVERSE, Line, display_width, escape_line
+from grader.model.number_format import join_words
+from grader.reports import text_layout
+from grader.reports.text_layout import BOLD, REVERSE, Line, display_width, escape_line
 
 FACT_SEPARATOR = (
     "\xa0\xa0 "  # facts on one line: three cells apart, or a comma where they are read aloud
@@ -198,7 +198,7 @@ def render_terminal(
 ) -> tuple[Line, ...]:
     """Blocks as lines for a window of `width` columns, as short as it takes to have `rows`."""
     window = width
-    width = max(width, sheet.NARROWEST)
+    width = max(width, text_layout.NARROWEST)
     ranks = sorted(
         {s.rank for b in blocks if isinstance(b, ShrinkableBlocks) for s in b.shorter_forms}
     )
@@ -214,7 +214,9 @@ def render_terminal(
     command = next((block.command for block in blocks if isinstance(block, OmissionNote)), "")
     ending: list[Line] = []
     if command:
-        ending += sheet.wrap_words("shows the rest.", width, first=f"{command} ", indent="    ")
+        ending += text_layout.wrap_words(
+            "shows the rest.", width, first=f"{command} ", indent="    "
+        )
     ending += _laid(_at(end, rank, []), width, [])
     while len(lines) > 1 and _rows([*lines, *ending], window) > (rows or 0):
         lines.pop()
@@ -224,7 +226,8 @@ def render_terminal(
 def _rows(lines: Iterable[Line], width: int) -> int:
     """Lines of a terminal: what is longer than one is wrapped there."""
     return sum(
-        max(1, -(-display_width(sheet.without_styles(line).rstrip()) // width)) for line in lines
+        max(1, -(-display_width(text_layout.without_styles(line).rstrip()) // width))
+        for line in lines
     )
 
 
@@ -233,7 +236,7 @@ def _laid(blocks: Iterable[Block], width: int, lost: Sequence[str]) -> list[Line
     lines: list[Line] = []
     for block in blocks:
         for line in _drawn(block, width, lost):
-            if sheet.without_styles(line).strip():
+            if text_layout.without_styles(line).strip():
                 lines.append(line)
             elif lines and lines[-1]:
                 lines.append("")
@@ -241,34 +244,36 @@ def _laid(blocks: Iterable[Block], width: int, lost: Sequence[str]) -> list[Line
 
 
 def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
-    across = min(width, sheet.WIDEST)
+    across = min(width, text_layout.WIDEST)
     match block:
         case Heading(title, facts, name):
             yield ""
             title, facts, name = map(escape_line, (title, facts, name))
-            styled = sheet.bold(name, f"  {title}") if name else sheet.bold(title)
-            gap = across - display_width(sheet.without_styles(styled)) - display_width(facts)
-            if facts and gap >= len(sheet.GAP_TEXT):
+            styled = text_layout.bold(name, f"  {title}") if name else text_layout.bold(title)
+            gap = across - display_width(text_layout.without_styles(styled)) - display_width(facts)
+            if facts and gap >= len(text_layout.GAP_TEXT):
                 yield (*styled, (f"{' ' * gap}{facts}", ""))
                 return
             first = f"{name}  " * bool(name)
-            begin, *more = sheet.wrap_words(title, across, first=first, indent="    ")
+            begin, *more = text_layout.wrap_words(title, across, first=first, indent="    ")
             begin = begin.removeprefix(first.rstrip())
             yield ((name, BOLD), (begin, "")) if name else ((begin, BOLD),)
             yield from more
-            yield from sheet.wrap_words(facts, across, first="    ", indent="    ") if facts else ()
+            yield from (
+                text_layout.wrap_words(facts, across, first="    ", indent="    ") if facts else ()
+            )
         case Paragraph(text, lead, style, indent, hang):
             blanks = " " * indent
             lead = escape_line(lead, _LONGEST)
             first = blanks + f"{lead} " * bool(lead)
-            begin, *more = sheet.wrap_words(
+            begin, *more = text_layout.wrap_words(
                 _clean(text), across, first=first, indent=" " * (indent + hang)
             )
             begin = begin.removeprefix(blanks + lead) if lead else begin
             yield ((blanks, ""), (lead, style), (begin, "")) if lead else begin
             yield from more
         case Item(text, mark, indent):
-            yield from sheet.wrap_words(
+            yield from text_layout.wrap_words(
                 _clean(text), across, first=f"{' ' * indent}{escape_line(mark)} "
             )
         case CodeBlock(written, indent, language):
@@ -277,27 +282,31 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
                 comment = re.match(r" *# ", text) if language == "python" else None
                 if comment and display_width(text) > across >= 2 * display_width(comment[0]):
                     mark = comment[0]
-                    yield from sheet.wrap_words(text[len(mark) :], across, first=mark, indent=mark)
+                    yield from text_layout.wrap_words(
+                        text[len(mark) :], across, first=mark, indent=mark
+                    )
                 else:
-                    yield from sheet.fold_code(text, across)
+                    yield from text_layout.fold_code(text, across)
         case Figure():
             yield from block.draw(width)
         case Table():
             head, *rows = [[*map(escape_line, row)] for row in (block.head, *block.rows)]
-            drawn = sheet.format_columns(head, rows, right=block.right, indent=block.indent)
-            if max(map(display_width, map(sheet.without_styles, drawn)), default=0) <= width:
+            drawn = text_layout.format_columns(head, rows, right=block.right, indent=block.indent)
+            if max(map(display_width, map(text_layout.without_styles, drawn)), default=0) <= width:
                 yield from drawn
                 return
             begin = " " * block.indent
-            for row in sheet.format_columns(head, rows, plain=True):  # a sentence can be broken
-                yield from sheet.wrap_words(
-                    sheet.without_styles(row), across, first=begin, indent=f"{begin}  "
+            for row in text_layout.format_columns(
+                head, rows, plain=True
+            ):  # a sentence can be broken
+                yield from text_layout.wrap_words(
+                    text_layout.without_styles(row), across, first=begin, indent=f"{begin}  "
                 )
         case Commands(commands, first):
-            yield from sheet.next_step_lines(commands, across, first)
+            yield from text_layout.next_step_lines(commands, across, first)
         case OmissionNote(command) if lost:
             told = f"shows {join_words(dict.fromkeys(lost))}."
-            yield from sheet.wrap_words(told, across, first=f"{command} ", indent="    ")
+            yield from text_layout.wrap_words(told, across, first=f"{command} ", indent="    ")
         case BlankLine():
             yield ""
 
@@ -332,7 +341,9 @@ def _said(block: Block) -> Iterable[str]:
         case Figure():
             return block.spoken
         case Table(head, rows):
-            return map(sheet.without_styles, sheet.format_columns(head, rows, plain=True))
+            return map(
+                text_layout.without_styles, text_layout.format_columns(head, rows, plain=True)
+            )
         case Commands([command, *more], first):
             said = [f"{first} {command}".strip(), *more]
             return [f"Next: {command}" for command in said]
@@ -388,8 +399,8 @@ def _html(text: str) -> str:
 
 def _set(block: CodeBlock | Figure) -> list[str]:
     """What is set in columns, from the margin."""
-    drawn = block.lines if isinstance(block, CodeBlock) else block.draw(sheet.WIDEST)
-    lines = [escape_line(sheet.without_styles(line).rstrip()) for line in drawn]
+    drawn = block.lines if isinstance(block, CodeBlock) else block.draw(text_layout.WIDEST)
+    lines = [escape_line(text_layout.without_styles(line).rstrip()) for line in drawn]
     return textwrap.dedent("\n".join(lines)).split("\n")
 
 
@@ -409,7 +420,7 @@ def _marked(block: Block, *, written: bool) -> str:
     def flowing(text: str, first: str) -> str:
         if not written:
             return first + _markdown(text)
-        return "\n".join(sheet.wrap_words(_clean(text), sheet.WIDEST, first=first))
+        return "\n".join(text_layout.wrap_words(_clean(text), text_layout.WIDEST, first=first))
 
     match block:
         case Heading(title, facts, name, level):

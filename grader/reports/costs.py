@@ -24,7 +24,7 @@ from grader.costs.formulas import (
     evaluate_formula,
     to_javascript,
 )
-from grader.reports import blocks, sheet
+from grader.reports import blocks, text_layout
 from grader.reports.blocks import BlankLine, Blocks, Figure, Heading, Paragraph, render_html
 
 _BAR = 20  # cells of the longest bar
@@ -77,7 +77,7 @@ def table_blocks(table: CostTable, values: Values, *, whole: bool = False) -> Bl
     else:
         bars = ["#" * (_BAR * evaluate_formula(row.bar, values) // 1000) for row in rows]
         drawn = [[*text, bar] for text, bar in zip(texts, bars, strict=True)]
-        lines = sheet.format_columns([*table.head, "   "], drawn, right=_RIGHT, indent=2)
+        lines = text_layout.format_columns([*table.head, "   "], drawn, right=_RIGHT, indent=2)
         yield Figure(lambda _width: lines, tuple(f"{text[0]}: {text[1]}" for text in texts))
     if table.note:
         yield Paragraph(table.note, indent=2)

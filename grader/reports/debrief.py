@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from grader.model.numerals import format_count, format_minutes, join_words
+from grader.model.number_format import format_count, format_minutes, join_words
 from grader.reports.blocks import BlankLine, Blocks, Heading, Item, Paragraph, Table
 
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from grader import forms
 from grader.forms.base import OPEN_VALUES
-from grader.kinds.registry import kind_named
-from grader.model.numerals import join_words
+from grader.grading.kinds.registry import kind_named
+from grader.model.number_format import join_words
 from grader.model.report import CheckResult, ExceptionRecord, Grids, Report, Verdict
-from grader.reports import words
+from grader.reports import sentences
 from grader.reports.blocks import (
     FACT_SEPARATOR,
     BlankLine,
@@ -33,13 +33,13 @@ from grader.reports.blocks import (
     Table,
     from_markdown,
 )
-from grader.reports.figures import INDENT, NO_LIMIT, exception_blocks, exhibit_blocks
+from grader.reports.exhibits import INDENT, NO_LIMIT, exception_blocks, exhibit_blocks
 from grader.reports.json import run_numbers, to_json, to_plain_data, without_expected_values
-from grader.reports.sheet import BOLD, REVERSE, last_lines_escaped, truncate
+from grader.reports.text_layout import BOLD, REVERSE, last_lines_escaped, truncate
 
 if TYPE_CHECKING:
+    from grader.grading.submission import ExperimentResult
     from grader.model.question import Question
-    from grader.session.submission import ExperimentResult
 
 _ROWS = 22  # so that the command above and the prompt below stay on a screen of 24
 GAP = ShrinkableBlocks((BlankLine(),), (ShorterForm(4),))  # between sections
@@ -85,20 +85,22 @@ def grade_page(report: Report, around: GradeContext = GradeContext()) -> Sequenc
     passed = report.verdict is Verdict.PASS or around.asked_part > 0
     top = [_head(report, around, passed=passed)]
     if passed:
-        points = [words.points_line(report, around.time)]
-        points += words.measurement_lines(report) if report.verdict is Verdict.PASS else []
+        points = [sentences.points_line(report, around.time)]
+        points += sentences.measurement_lines(report) if report.verdict is Verdict.PASS else []
         top += [Paragraph(text, indent=6) for text in points]
         sections = [top, around.request or [*_follow_up(report)]]
     else:
-        others = [Paragraph(rest, lead, hang=INDENT) for lead, rest in words.other_checks(report)]
+        others = [
+            Paragraph(rest, lead, hang=INDENT) for lead, rest in sentences.other_checks(report)
+        ]
         if around.was_passed_before:
             what = "every part" if len(report.parts) > 1 else "this"
-            top.append(Paragraph(words.PASSED_BEFORE_NOTICE.format(what), indent=6))
+            top.append(Paragraph(sentences.PASSED_BEFORE_NOTICE.format(what), indent=6))
         if why := _keeps_back(report, around):
             top.append(Paragraph(why, indent=6))
             if any(kind_named(check.kind).always_reported for check in report.checks):
                 others = []  # which properties fail is what has to be found out
-        shown = words.failing_required_checks(report)
+        shown = sentences.failing_required_checks(report)
         asked = report.parts_passed + 1
         rest = (_line(c) for c in report.checks if c not in shown and c.part <= asked)
         about = [*(rest if around.full else others), OmissionNote(around.full_command)]
@@ -116,10 +118,10 @@ def grade_page(report: Report, around: GradeContext = GradeContext()) -> Sequenc
 def _keeps_back(report: Report, around: GradeContext) -> str:
     """Why only a symptom is shown; empty if all is."""
     explain = around.explain or around.full
-    if words.shows_only_symptom(report, explain=explain):
-        return words.STARTER_NOTICE
+    if sentences.shows_only_symptom(report, explain=explain):
+        return sentences.STARTER_NOTICE
     if around.unchanged_since and not (explain or report.message):
-        return words.UNCHANGED_NOTICE.format(around.unchanged_since)
+        return sentences.UNCHANGED_NOTICE.format(around.unchanged_since)
     return ""
 
 
@@ -163,7 +165,7 @@ def assistant_document(report: Report, around: GradeContext = GradeContext()) ->
     is_pass = report.verdict is Verdict.PASS
     passed = is_pass or around.asked_part > 0
     asked = around.asked_part - 1 if around.asked_part else report.parts_passed + 1
-    first = [] if passed else words.failing_required_checks(report)[:1]
+    first = [] if passed else sentences.failing_required_checks(report)[:1]
     back = bool(_keeps_back(report, around))
     checks = [check for check in report.checks if check.part <= asked]
     if back and any(kind_named(check.kind).always_reported for check in checks):
@@ -171,7 +173,7 @@ def assistant_document(report: Report, around: GradeContext = GradeContext()) ->
     told = [
         to_plain_data(check) if check in first and not back else
         {"id": check.id, "verdict": check.verdict.value, "part": check.part}
-        | ({"message": words.describe_symptom(check)} if check in first else {})
+        | ({"message": sentences.describe_symptom(check)} if check in first else {})
         | ({"message": check.message} if is_pass or kind_named(check.kind).always_reported else {})
         for check in checks
     ]  # fmt: skip
@@ -197,22 +199,22 @@ def student_feedback_blocks(report: Report, *, complete: bool = True) -> Sequenc
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
     right = [Paragraph(f"{join_words(passed)}.", "Right:", hang=INDENT)] * bool(passed)
     if report.verdict is Verdict.PASS:
-        blocks = [Paragraph(f"{text}.") for text in words.measurement_lines(report)]
+        blocks = [Paragraph(f"{text}.") for text in sentences.measurement_lines(report)]
         return (*blocks, *right, *_follow_up(report))
-    keeps_back = words.shows_only_symptom(report)
+    keeps_back = sentences.shows_only_symptom(report)
     others = [
         Paragraph(rest, lead, hang=INDENT)
-        for lead, rest in words.other_checks(report, NO_LIMIT)
+        for lead, rest in sentences.other_checks(report, NO_LIMIT)
         if not keeps_back
     ]
     return tuple(
         _joined(
             [
-                [Paragraph(words.STARTER_NOTICE)] * keeps_back,
+                [Paragraph(sentences.STARTER_NOTICE)] * keeps_back,
                 *_fault(
                     report, GradeContext(file="", is_complete=complete), printed=_PRINTED_IN_CLASS
                 ),
-                [] if words.failing_required_checks(report) else right,
+                [] if sentences.failing_required_checks(report) else right,
                 others,
             ]
         )
@@ -230,7 +232,7 @@ def _head(report: Report, around: GradeContext, *, passed: bool) -> Block:
     """The verdict, the file, the question."""
     label = "PASS" if passed else report.verdict.upper()
     tries = f"try {around.tries}, " if around.tries else ""
-    what = words.grade_title(report, around.asked_part)
+    what = sentences.grade_title(report, around.asked_part)
     facts = [around.file, what, around.clock, f"{tries}seed {report.seed}"]
     text = FACT_SEPARATOR.join(fact.replace(" ", "\xa0") for fact in facts if fact)
     return Paragraph(text, f"{label:5}", BOLD if passed else REVERSE, hang=6)
@@ -248,22 +250,23 @@ def _fault(
     name = around.file.rpartition("/")[2]  # as tracebacks call it
     about: list[Block] = []
     if report.message:
-        about.append(Paragraph(words.file_problem(report), hang=INDENT))
+        about.append(Paragraph(sentences.file_problem(report), hang=INDENT))
     if report.raised is not None:
         about.append(_trace(report.raised, name, said=report.message))
     yield about
-    failing = words.failing_required_checks(report)
+    failing = sentences.failing_required_checks(report)
     if report.message and failing:
         return  # of what is not written yet nothing else is said
     if _keeps_back(report, around):
         yield [
-            Paragraph(words.describe_symptom(c), f"{c.id}:", "", hang=INDENT) for c in failing[:1]
+            Paragraph(sentences.describe_symptom(c), f"{c.id}:", "", hang=INDENT)
+            for c in failing[:1]
         ]
         return
     for check in failing if around.full else failing[:1]:
         yield list(_finding(check, name))
     yield list(around.answer_blocks)
-    ideas = words.idea_paragraphs(report, complete=around.is_complete)
+    ideas = sentences.idea_paragraphs(report, complete=around.is_complete)
     several = bool(ideas) and ideas[0].lead.endswith("ideas:")  # which introduces the others
     yield [_idea(idea, at - (several and at > 0)) for at, idea in enumerate(ideas)]
     if report.note:
@@ -280,8 +283,8 @@ def _fault(
 
 def _finding(check: CheckResult, name: str) -> Blocks:
     """What a check found: the sentence, the smallest case, the worst entry or the exception."""
-    sentence = words.describe_finding(check)
-    blame = words.FAULT_PREFIXES.get(check.verdict, "")
+    sentence = sentences.describe_finding(check)
+    blame = sentences.FAULT_PREFIXES.get(check.verdict, "")
     yield Paragraph(f"{blame}{sentence}", f"{check.id}:", "", hang=INDENT)
     if clauses := [f"contract, {one.number}: {one.text}" for one in check.clauses]:
         # Whole, because what is broken may stand at the end; only the first where there is no room.
@@ -301,7 +304,7 @@ def _finding(check: CheckResult, name: str) -> Blocks:
         yield _INNER_GAP
         yield ShrinkableBlocks(tuple(part()), shorter)
         yield _INNER_GAP
-    if said := words.worst_entry(check, sentence):
+    if said := sentences.worst_entry(check, sentence):
         yield Paragraph(said, indent=INDENT)
     if check.raised is not None:
         yield _trace(check.raised, name)
@@ -314,7 +317,7 @@ def _trace(raised: ExceptionRecord, name: str, said: str = "") -> Block:
     return ShrinkableBlocks(every, (ShorterForm(0, some), ShorterForm(9, few)))
 
 
-def _idea(idea: words.IdeaParagraph, before: int) -> Block:
+def _idea(idea: sentences.IdeaParagraph, before: int) -> Block:
     """One thing that is known of the fault; on a page that has to fit, less and less of it.
 
     A third idea goes before any feedback does, a fourth one is only counted.
@@ -330,8 +333,10 @@ def _idea(idea: words.IdeaParagraph, before: int) -> Block:
     return ShrinkableBlocks(whole, shorter)
 
 
-def _in_sentences(idea: words.IdeaParagraph, most: int) -> tuple[Sequence[Block], tuple[str, ...]]:
-    said, is_cut = words.first_sentences(idea.feedback, most)
+def _in_sentences(
+    idea: sentences.IdeaParagraph, most: int
+) -> tuple[Sequence[Block], tuple[str, ...]]:
+    said, is_cut = sentences.first_sentences(idea.feedback, most)
     lost = ("the rest of the feedback",) * is_cut
     if not idea.lead:  # one of several
         return (Paragraph(f"{idea.text} {said}", indent=2 * bool(said), hang=INDENT),), lost

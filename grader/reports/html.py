@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from grader.reports.blocks import Block, Heading, render_html
-from grader.reports.sheet import escape_line
+from grader.reports.text_layout import escape_line
 
 _PAGE = """\
 :root { color-scheme: light dark; }

@@ -9,13 +9,13 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from grader import forms
-from grader.bank import repair
-from grader.bank.repair import RepairChange
-from grader.model.numerals import format_count, join_words
+from grader.bank import starter_repair
+from grader.bank.starter_repair import RepairChange
+from grader.model.number_format import format_count, join_words
 from grader.model.question import Question
 from grader.model.report import NON_FAILING_VERDICTS, Breakdown, CheckResult
 from grader.model.spec import Check, FollowUp, Part, Spec
-from grader.reports import words
+from grader.reports import sentences
 from grader.reports.blocks import (
     BlankLine,
     Blocks,
@@ -29,7 +29,7 @@ from grader.reports.blocks import (
     render_markdown,
 )
 from grader.reports.question import part_details, signatures
-from grader.reports.sheet import truncate
+from grader.reports.text_layout import truncate
 
 ROWS, WIDTH = 150, 100  # of the page to lead from, blank rows not counted
 _ARRAYS, _ANSWER = 120, 110  # characters of arrays that are written out, of an answer
@@ -86,7 +86,9 @@ class IdeaEvidence:
 def wrong_result_text(result: CheckResult) -> str:
     """What is wrong on the smallest case; empty where nothing is."""
     worst = result.mismatch and replace(result.mismatch, allowed=None, total=1)
-    text = words.worst_entry(replace(result, mismatch=worst), "") or words.short_message(result)
+    text = sentences.worst_entry(replace(result, mismatch=worst), "") or sentences.short_message(
+        result
+    )
     if isinstance(result.exhibit, Breakdown):
         rows = [row for row in result.exhibit.rows if row.observed != row.expected]
         several = [f"{r.name} is {r.observed}, expected {r.expected}" for r in rows]
@@ -99,7 +101,7 @@ def wrong_result_text(result: CheckResult) -> str:
 
 def smallest_case_text(question: Question, result: CheckResult) -> str:
     """The smallest case in words, if all its numbers can be said: what it is about, and they."""
-    case = question.spec.cases.get(words.smallest_case(result), {})
+    case = question.spec.cases.get(sentences.smallest_case(result), {})
     texts = [
         f"`{name} = {_short(str(case[name]))}`"
         if isinstance(case.get(name), list)
@@ -201,7 +203,7 @@ def _starter(question: Question, last: int, detail: GuideDetail) -> Iterator[str
     )
     removed: dict[int, int] = {}  # parts by line
     added: dict[int, list[str]] = {}  # by the line above
-    for change in repair.repair_changes(question):
+    for change in starter_repair.repair_changes(question):
         if change.part > last:
             continue
         left = detail.new_lines
@@ -291,7 +293,7 @@ def _calls(interface: str) -> str:
 def _right(question: Question, number: int) -> Blocks:
     """Yield the answers, or the place of each change that a part asks for, and why."""
     is_text = forms.form_of(question.spec).is_text
-    for change in repair.repair_changes(question):
+    for change in starter_repair.repair_changes(question):
         why = " ".join(text for asks, text in change.why if asks == number)
         if is_text and (why or not change.why):
             lines = [f"`{truncate(line.strip(), _ANSWER)}`" for line in change.after[:1]]
@@ -314,7 +316,7 @@ def _sentences(feedback: str, most: int) -> str:
     """Return the first sentences of a feedback; one more if the first says next to nothing."""
     if feedback.find(".") in range(16):  # no more than "One is left."
         most += 1
-    return re.sub(":$", ".", words.first_sentences(feedback, most)[0])
+    return re.sub(":$", ".", sentences.first_sentences(feedback, most)[0])
 
 
 def _by_check(question: Question, part: Part, held: Sequence[IdeaEvidence]) -> Blocks:

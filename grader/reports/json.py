@@ -33,7 +33,7 @@ from grader.model.report import (
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from grader.session.submission import ExperimentResult
+    from grader.grading.submission import ExperimentResult
 
 _MOST_NAMES = 8  # of the numbers of a run
 _FIGURE = re.compile(r"(the (number|text) )?[-+.\d]|NaN|infinity|True|False|None")

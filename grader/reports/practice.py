@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from functools import partial
 from itertools import groupby
 
-from grader.model.numerals import format_count
+from grader.model.number_format import format_count
 from grader.reports.blocks import (
     BlankLine,
     Block,

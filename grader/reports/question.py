@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from grader import forms
-from grader.model.numerals import format_count, join_words
+from grader.model.number_format import format_count, join_words
 from grader.model.question import Question
 from grader.model.spec import Part
 from grader.reports.blocks import (
@@ -218,7 +218,9 @@ def _contract(question: Question, number: int) -> Iterator[Item]:
     for check in part.checks:
         if (tolerance := getattr(check, "tolerance", None)) is not None:
             asked = getattr(check, "parts", ()) if forms.form_of(spec).is_text else ()
-            names, checks = alike.setdefault((tolerance.allowed_in_words, tolerance.because), ({}, []))
+            names, checks = alike.setdefault(
+                (tolerance.allowed_in_words, tolerance.because), ({}, [])
+            )
             found = asked or tolerance.of or check.compared_results
             told = [x for x in found if asked or re.search(rf"\b{re.escape(x)}\b", part.interface)]
             names |= dict.fromkeys(f"`{x}`" for x in told)

@@ -22,8 +22,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.model.errors import GraderError
-from grader.sandbox import Closeable, Deadline, OutOfTime, cells, config, probes, spawn
-from grader.sandbox.scratch import ScratchFolder
+from grader.sandbox import (
+    Closeable,
+    Deadline,
+    OutOfTime,
+    config,
+    notebook_cells,
+    process_usage,
+    spawn,
+)
+from grader.sandbox.scratch_folder import ScratchFolder
 from grader.sandbox.worker import control, wire
 from grader.sandbox.worker.walls.canary import ACTS, DONE
 
@@ -104,12 +112,12 @@ class _Stopwatch:
         self.limits = limits
         self.cpu_before = cpu_before  # CPU time of the process, in nanoseconds
         self._began = time.monotonic() + grace
-        self._queued_before = probes.own_queued_seconds()
+        self._queued_before = process_usage.own_queued_seconds()
         self._stopped: tuple[float, float | None] | None = None
 
     def stop(self) -> None:
         """Stop when the process has replied."""
-        self._stopped = time.monotonic(), probes.own_queued_seconds()
+        self._stopped = time.monotonic(), process_usage.own_queued_seconds()
 
     def resume(self) -> None:
         """Go on when the process is asked again for the same request."""
@@ -118,7 +126,7 @@ class _Stopwatch:
         (stopped, queued), self._stopped = self._stopped, None
         self._began += time.monotonic() - stopped
         if self._queued_before is not None and queued is not None:
-            self._queued_before += (probes.own_queued_seconds() or queued) - queued
+            self._queued_before += (process_usage.own_queued_seconds() or queued) - queued
 
     def elapsed(self) -> float:
         """Return the seconds by the clock."""
@@ -128,7 +136,7 @@ class _Stopwatch:
         """Return the seconds in which the judge waited for a core: no idleness of the process."""
         if self._queued_before is None:
             return 0.0
-        return (probes.own_queued_seconds() or self._queued_before) - self._queued_before
+        return (process_usage.own_queued_seconds() or self._queued_before) - self._queued_before
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,7 +426,7 @@ class WorkerClient(Closeable):
             spent = self._spent_since(watch.cpu_before)
             # Only what takes long is looked at for how long it waited for a core.
             known = spent is not None and elapsed > IDLE_SECONDS
-            queued = probes.queued_seconds(self.pid) if known else None
+            queued = process_usage.queued_seconds(self.pid) if known else None
             if queued is not None:
                 queued += watch.judge_queued()
             if late := watch.limits.describe_excess(elapsed, spent, queued):
@@ -519,10 +527,10 @@ class WorkerClient(Closeable):
             raise LimitExceeded(too_much)
         if self._isolation is None:
             return  # it has run nothing yet, and may not have an id
-        written = probes.written_bytes(self.pid)
+        written = process_usage.written_bytes(self.pid)
         if written is not None and written - self._written_before > MAX_WRITTEN:
             raise LimitExceeded(f"wrote more than {MAX_WRITTEN >> 20} MB to files")
-        held, allowed = probes.resident_bytes(self.pid), config.MEMORY[self.torch]
+        held, allowed = process_usage.resident_bytes(self.pid), config.MEMORY[self.torch]
         if held is not None and held > allowed:
             raise LimitExceeded(f"took more than {allowed >> 20:,} MB of memory")
 
@@ -557,16 +565,16 @@ class WorkerClient(Closeable):
     def reset_counters(self) -> None:
         """Forget what was printed and written so far: the next program is another one."""
         self.printed, self.first_printed, self.output_bytes = b"", b"", 0
-        self._written_before = probes.written_bytes(self.pid) or 0
+        self._written_before = process_usage.written_bytes(self.pid) or 0
 
     def cpu_nanoseconds(self) -> int | None:
         """CPU time so far, read from outside; None before it answered, or without such a clock."""
-        return None if self._isolation is None else probes.cpu_nanoseconds(self.pid)
+        return None if self._isolation is None else process_usage.cpu_nanoseconds(self.pid)
 
     def occupied_bytes(self) -> int | None:
         """Bytes of memory and of files that it holds, read from outside; None where unknown."""
         _ = self.isolation  # it has started
-        return probes.occupied_bytes(self.pid, self.scratch)
+        return process_usage.occupied_bytes(self.pid, self.scratch)
 
     def close(self) -> None:
         """Kill the process with all it started; a fork of the judge leaves it alone."""
@@ -594,4 +602,4 @@ def crash_location(said: bytes, name: str, source: bytes) -> str:
     text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
     text = text if len(text) <= 60 else f"{text[:57]}..."
     within = f"`{function}`, " if re.fullmatch(r"[^\W\d]\w{0,59}", function) else ""
-    return f"{within}{cells.line_in_words(source, line)}: `{text}`" if text else ""
+    return f"{within}{notebook_cells.line_in_words(source, line)}: `{text}`" if text else ""

@@ -15,7 +15,7 @@ import sysconfig
 from pathlib import Path
 
 from grader.model.errors import UsageError
-from grader.sandbox.scratch import ScratchFolder
+from grader.sandbox.scratch_folder import ScratchFolder
 from grader.sandbox.worker.control import FOLDERS, PACKAGES, USER, SharedConfig, WorkerConfig
 from grader.sandbox.worker.walls import kernel
 from grader.sandbox.worker.walls.landlock import LIST_FOLDER, READ, USE_DEVICE, Grant

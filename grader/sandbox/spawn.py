@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 from grader import sandbox
 from grader.model.errors import GraderError
-from grader.sandbox import Closeable, config, scratch
-from grader.sandbox.scratch import ScratchFolder
+from grader.sandbox import Closeable, config, scratch_folder
+from grader.sandbox.scratch_folder import ScratchFolder
 from grader.sandbox.worker import control
 from grader.sandbox.worker.walls import kernel
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 START_SECONDS = {False: 30.0, True: 120.0}
 BANK_CPU_SECONDS = 3600  # of a worker that runs programs of the bank for as long as a session lasts
 _END_SECONDS = 5.0
-_clear_stale = functools.cache(scratch.clear_stale)
+_clear_stale = functools.cache(scratch_folder.clear_stale)
 
 
 class ProcessStarter:

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from grader.evaluation.evaluation import Evaluation
+from grader.explain.session import GradingSession
+from grader.grading.evaluation import Evaluation
 from grader.sandbox.messages import to_wire_steps
 from grader.sandbox.worker import protocol, steps, values
 from grader.sandbox.worker.wire import Opaque, Tensor
-from grader.session import GradingSession
 
 Call = tuple[str, str, list[Any], Any]  # owner, function, arguments, result
 LARGEST = 40_000  # bytes of one call: a submission has 1 MiB

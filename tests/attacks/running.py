@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
+from grader.explain.session import GradingSession
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.spawn import WorkerPool, Zygote
-from grader.session import GradingSession
 
 Graded = Callable[..., tuple[Report, str]]
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from grader.sandbox import client, remote
+from grader.sandbox import client, remote_program
 from grader.sandbox.spawn import Zygote
 from tests.attacks import catalogue
 from tests.attacks.attack import DONE, ODD, PASS, Attack, question
@@ -60,7 +60,7 @@ def test_an_attack_gets_its_verdict_and_leaves_no_trace(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if attack.seconds is not None:
-        monkeypatch.setattr(remote, "CALL_SECONDS", attack.seconds)
+        monkeypatch.setattr(remote_program, "CALL_SECONDS", attack.seconds)
         monkeypatch.setattr(client, "IDLE_SECONDS", attack.seconds)
     text = attack.text(victims.known())
     before, memory = traces(victims), peak()

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from grader import bank
-from grader.audit.foreseen import comparing_checks, is_forgeable
-from grader.bank.repair import repaired_starter
-from grader.evaluation.values import to_array
-from grader.kinds import registry
+from grader.audit.forgeable_parts import comparing_checks, is_forgeable
+from grader.bank.starter_repair import repaired_starter
+from grader.explain.session import GradingSession
+from grader.grading.kinds import registry
+from grader.grading.values import to_array
 from grader.model.report import Report, Verdict
 from grader.sandbox import config
-from grader.session import GradingSession
 from tests.attacks.forger import forgery
 
 pytestmark = pytest.mark.usefixtures("one_zygote")

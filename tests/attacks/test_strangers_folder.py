@@ -27,7 +27,7 @@ pytestmark = pytest.mark.same_for_every_user
 
 ROOT = Path(__file__).parents[2]
 # As pip writes it: the folder of the script is on its path, and not the current one.
-ENTRY = "import sys\nfrom grader.cli.app import main\nsys.exit(main())\n"
+ENTRY = "import sys\nfrom grader.commands.app import main\nsys.exit(main())\n"
 # Marks by its file's name. What imports it goes on, as if it had found the module that it wanted.
 MARK = """\
 with open({marks!r}, "a") as marks:

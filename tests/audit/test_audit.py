@@ -20,14 +20,14 @@ import pytest
 from grader.audit import audit as auditing
 from grader.audit.audit import AuditPlan, audit_question
 from grader.audit.audit import audit_questions as audited_at_once
-from grader.audit.matrix import results_as_graded
+from grader.audit.kill_matrix import results_as_graded
 from grader.bank import load
 from grader.model.audit import AuditReport, MatrixCell
 from grader.model.question import Question
 from grader.model.report import CheckResult, Verdict
 from grader.reports.audit import audit_page
 from grader.reports.blocks import render_terminal
-from grader.reports.sheet import without_styles
+from grader.reports.text_layout import without_styles
 from tests.asking import with_checks
 from tests.audit.audits import (
     GATE,
@@ -259,7 +259,7 @@ def test_an_idea_that_equals_the_reference_is_told_so_with_its_line(tmp_path: Pa
     assert problem == "open passes every check: drills/gate/ideas.py:5 equals the reference"
 
 
-ESTIMATE = Path(auditing.__file__).parents[1] / "app" / "templates" / "estimate.yaml.txt"
+ESTIMATE = Path(auditing.__file__).parents[1] / "commands" / "templates" / "estimate.yaml.txt"
 
 
 def estimate(folder: Path, was: str, becomes: str) -> AuditReport:

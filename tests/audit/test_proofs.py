@@ -13,7 +13,7 @@ import pytest
 from grader import bank
 from grader.audit import proofs
 from grader.audit.audit import AuditPlan, audit_question
-from grader.audit.mutation import try_mutants
+from grader.audit.mutant_trials import try_mutants
 from grader.audit.proofs import (
     MAX_PROOF_BYTES,
     Proof,

@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 
 from grader import bank as room
 from grader.bank import (
+    bank_files,
     bank_names,
     banks_in_use,
     builtin,
-    document,
     header,
     headers,
     load,
     question_ids,
-    storage,
+    yaml_document,
 )
 from grader.model.errors import BankError, UsageError
 from tests.bank.specs import SPEC, edited, one_file, write_bank
@@ -138,11 +138,11 @@ def test_a_line_of_the_list_that_cannot_be_looked_at_hides_no_other(
     with pytest.raises(UsageError, match="expected a folder that holds questions/"):
         banks_in_use(home / line)
     shut(monkeypatch, good)
-    assert f"found {good / 'questions'}: Permission denied" in storage.why_not_a_bank(good)
+    assert f"found {good / 'questions'}: Permission denied" in bank_files.why_not_a_bank(good)
 
 
 def test_a_list_of_banks_that_is_a_pipe_or_cut_is_no_list(home: Path) -> None:
-    path = listed(home, "#" * storage.MAX_SOURCE)
+    path = listed(home, "#" * bank_files.MAX_SOURCE)
     with pytest.raises(OSError, match="more than 1,048,576 bytes"):
         room.config_lines()
     path.unlink()
@@ -300,11 +300,11 @@ def test_no_question_that_comes_along_is_read_behind_its_head(
         assert head.minutes
         spec = (builtin() / "questions" / f"{name}.yaml").read_text(encoding="utf-8")
         top = re.findall(r"^(\w+):", spec, re.MULTILINE)
-        last = max(n for n, key in enumerate(top) if key in {*document.REQUIRED_HEAD, "parts"})
+        last = max(n for n, key in enumerate(top) if key in {*yaml_document.REQUIRED_HEAD, "parts"})
         behind = spec[: spec.index(f"\n{top[last + 1]}:") + 1].count("\n")
         assert seen[-1].start_mark is not None
         assert seen[-1].start_mark.line <= behind
-        most = document.MAX_PARTS_EVENTS if head.parts > 1 else document.MAX_HEAD_EVENTS
+        most = yaml_document.MAX_PARTS_EVENTS if head.parts > 1 else yaml_document.MAX_HEAD_EVENTS
         assert len(seen) <= most // 5
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from grader.bank import load
-from grader.bank.repair import repair_changes, repaired_starter
+from grader.bank.starter_repair import repair_changes, repaired_starter
 from grader.cases.recipe import read_cases
+from grader.explain.session import grade
 from grader.model.question import Question
 from grader.model.report import Verdict
-from grader.session import grade
 from tests.bank.specs import edited, one_file, problems, said, write_bank
-from tests.bank.test_faults import PARTS
+from tests.bank.test_validation_errors import PARTS
 
 HOME = "drills/scaled-copy"
 

@@ -11,11 +11,11 @@ from typing import Any, get_args
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from grader.bank.document import parse_yaml
+from grader.bank.yaml_document import parse_yaml
 from grader.cases import recipe
-from grader.cli.app import run
-from grader.kinds import registry
-from grader.kinds.schema import question_schema
+from grader.commands.app import run
+from grader.grading.kinds import registry
+from grader.grading.kinds.schema import question_schema
 from grader.model.spec import FormName
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 import yaml
 
-from grader.bank import document
+from grader.bank import yaml_document
 
 ROOT = Path(__file__).parents[2]
 SPECS = [
@@ -22,7 +22,9 @@ SPECS = [
 @pytest.fixture(scope="module")
 def pure() -> ModuleType:
     """Give the module that reads specs, as it is where PyYAML has no libyaml."""
-    spec = importlib.util.spec_from_file_location("document_without_libyaml", document.__file__)
+    spec = importlib.util.spec_from_file_location(
+        "document_without_libyaml", yaml_document.__file__
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -37,7 +39,7 @@ def pure() -> ModuleType:
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_a_spec_is_the_same_document_with_libyaml_and_without(path: Path, pure: ModuleType) -> None:
     raw = path.read_bytes()
-    ours, theirs = document.parse_yaml(raw, path), pure.parse_yaml(raw, path)
+    ours, theirs = yaml_document.parse_yaml(raw, path), pure.parse_yaml(raw, path)
     assert repr(theirs.data) == repr(ours.data)  # some have NaN, which equals nothing
     assert {at: tuple(spot)[:2] for at, spot in theirs.positions.items()} == {
         at: tuple(spot)[:2] for at, spot in ours.positions.items()

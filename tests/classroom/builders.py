@@ -13,10 +13,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from grader.app.classes import ClassPlan, ClassProgress, grade_class
-from grader.app.context import Context
-from grader.classroom.hand_in import HandIns
+from grader.classroom.hand_ins import HandIns
 from grader.classroom.results import ClassResults, grade_key
+from grader.commands.classes import ClassPlan, ClassProgress, grade_class
+from grader.commands.context import Context
 from grader.model.classroom import (
     AssignedQuestion,
     ClassEntry,

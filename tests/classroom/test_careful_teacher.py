@@ -19,7 +19,7 @@ import pytest
 from grader.classroom.export import export
 from grader.classroom.report import class_blocks, class_findings, class_page, load_failures
 from grader.classroom.results import ClassResults
-from grader.classroom.student import feedback
+from grader.classroom.student_feedback import feedback
 from grader.model.classroom import ClassEntry
 from grader.reports.blocks import render_text
 from tests.classroom.builders import BANK, REFERENCE, Files, Page, graded, notebook, tree, zipped

@@ -23,7 +23,7 @@ from grader.classroom.export import (
     long_rows,
     wide_rows,
 )
-from grader.cli.app import run
+from grader.commands.app import run
 from grader.model.classroom import ClassEntry
 from grader.model.report import (
     CheckResult,

@@ -11,7 +11,7 @@ import pytest
 from grader.classroom.export import export
 from grader.classroom.report import class_findings, class_page
 from grader.classroom.results import GRADES_FILE, ClassResults
-from grader.classroom.student import write_feedback
+from grader.classroom.student_feedback import write_feedback
 from tests.classroom.builders import (
     REFERENCE,
     Files,

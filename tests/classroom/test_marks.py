@@ -13,8 +13,8 @@ from grader.classroom.export import export
 from grader.classroom.overrides import OVERRIDES
 from grader.classroom.report import class_blocks, class_findings, class_page
 from grader.classroom.results import ClassResults
-from grader.classroom.student import feedback
-from grader.cli import app
+from grader.classroom.student_feedback import feedback
+from grader.commands import app
 from grader.model.classroom import ClassEntry, ClassSettings, LatePolicy
 from grader.model.errors import UsageError
 from grader.model.report import PartResult, Report, Verdict

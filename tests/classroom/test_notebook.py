@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grader.classroom.notebook import notebook_code
 from grader.model.errors import UsageError
-from grader.sandbox.cells import cell_starts
+from grader.sandbox.notebook_cells import cell_starts
 from tests.classroom.builders import notebook
 
 

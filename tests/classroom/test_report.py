@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from grader.app.classes import report_class
 from grader.classroom.report import (
     FINDER,
     AnswerStatus,
@@ -24,7 +23,8 @@ from grader.classroom.report import (
     class_summary,
     students_to_talk_to,
 )
-from grader.cli import app
+from grader.commands import app
+from grader.commands.classes import report_class
 from grader.model.classroom import ClassEntry
 from grader.model.errors import UsageError
 from grader.model.report import Explanation, Report, Verdict
@@ -292,7 +292,8 @@ def student(name: str, *standings: AnswerStatus, points: float | None = 10) -> S
          "passed none of 2 questions; what was handed in holds no answer (q2); the starter was "
          "handed in as it was (q1)"),
         (student("a", AnswerStatus.UNANSWERED, AnswerStatus.PASSED), ""),
-        (student("a", AnswerStatus.IDEA, AnswerStatus.STOPPED, points=10), ""),  # in parts, as others
+        # in parts, as others
+        (student("a", AnswerStatus.IDEA, AnswerStatus.STOPPED, points=10), ""),
         (student("a", AnswerStatus.NOT_GRADED, AnswerStatus.IDEA, points=None), ""),  # our fault
         (student("a", AnswerStatus.MISSING, AnswerStatus.PASSED), ""),
         (student("a", AnswerStatus.NO_ANSWER), "what was handed in holds no answer"),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank.storage import write_atomically
+from grader.bank.bank_files import write_atomically
 from grader.classroom.results import GRADES_FILE, SETTINGS_FILE, ClassResults, grade_key
 from grader.model.classroom import ClassEntry, ClassSettings, HandIn, ProgramGrade, SubmittedProgram
 from grader.model.errors import UsageError

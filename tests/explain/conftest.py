@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from grader.explain.session import GradingSession
 from grader.model.report import Report
-from grader.session import GradingSession
 from tests.explain.making import Grade, load
 
 

@@ -107,7 +107,7 @@ def test_what_passes_or_computes_nothing_has_none(graded: Grade) -> None:
 def test_another_process_finds_the_same(graded: Grade) -> None:
     source = changed("deviations", WRONG["swapped"])
     code = (
-        "import sys; from pathlib import Path; from grader import bank; from grader.session import "
+        "import sys; from pathlib import Path; from grader import bank; from grader.explain.session import "
         "grade; q = bank.load([Path(sys.argv[1])], 'deviations'); "
         f"print(grade(q, sys.stdin.buffer.read(), seed={SEED}, proved=True).outputs)"
     )

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from grader.explain.further import ExtraCases
+from grader.explain.extra_cases import ExtraCases
+from grader.explain.session import GradingSession
 from grader.model.report import Report, Verdict
-from grader.reports.words import idea_paragraphs
-from grader.session import GradingSession
+from grader.reports.sentences import idea_paragraphs
 from tests.audit.audits import question
 from tests.explain.making import load, solution
-from tests.kinds.one_file import opened
+from tests.grading.kinds.one_file import opened
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 

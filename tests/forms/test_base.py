@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader import bank
+from grader.explain.session import GradingSession
 from grader.forms.base import (
     MAX_LISTED_ERRORS,
     MAX_MESSAGE_LENGTH,
@@ -21,10 +22,9 @@ from grader.forms.base import (
 from grader.model.errors import BankError
 from grader.model.report import Verdict
 from grader.model.spec import Answer
-from grader.session import GradingSession
 
 ROOT = Path(__file__).parents[2]
-TEMPLATES = ROOT / "grader" / "app" / "templates"
+TEMPLATES = ROOT / "grader" / "commands" / "templates"
 NAMES = ["kv_total", "g[1]", "dp[i,j]"]
 EXPECTED = "expected NAME = VALUE (names: kv_total, g[1] and dp[i,j]), found "
 WHOLE = b"kv_total = 3 GB # of cache\ng [ 1 ] =2/3\n\n# nothing\ndp[i, j]= ?\n"

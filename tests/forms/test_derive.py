@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.explain.session import GradingSession
 from grader.forms.base import MAX_MESSAGE_LENGTH, UnreadableAnswer
 from grader.forms.derive import MAX_TOKENS, to_python
 from grader.model.report import Report, Verdict
-from grader.session import GradingSession
 from tests.asking import asked
 
 P, Z = np.array([0.2, 0.3, 0.5]), np.array([1.0, -2.0, 0.5])

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from grader import forms
+from grader.explain.session import GradingSession
 from grader.forms.base import UnreadableAnswer
 from grader.model.report import Report, Verdict
-from grader.session import GradingSession
 from tests.asking import asked
 from tests.pages import page_of
 

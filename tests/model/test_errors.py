@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from grader.cases import recipe
-from grader.kinds import registry
+from grader.grading.kinds import registry
 from grader.model.errors import (
     BankError,
     DrillError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.kinds import registry
+from grader.grading.kinds import registry
 from grader.model.question import Argument, Owner, Question, Step
 from tests.model.test_spec import SPEC
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from grader.kinds import registry
-from grader.kinds.outputs import OutputsCheck
+from grader.grading.kinds import registry
+from grader.grading.kinds.outputs import OutputsCheck
 from grader.model.spec import Idea
 
 SPEC = {

@@ -12,7 +12,7 @@ import pytest
 from grader.model.audit import AuditReport, AuditRow, CheckFacts, MatrixCell, Remark, TrivialAnswer
 from grader.reports.audit import audit_page, audit_to_json
 from grader.reports.blocks import render_terminal, render_text
-from grader.reports.sheet import without_styles
+from grader.reports.text_layout import without_styles
 
 DOCS = (Path(__file__).parents[2] / "docs" / "audit.md").read_text(encoding="utf-8")
 CELLS = dict(zip(".Xx? ", MatrixCell, strict=True))

@@ -7,7 +7,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from grader.reports import sheet
+from grader.reports import text_layout
 from grader.reports.blocks import (
     FACT_SEPARATOR,
     BlankLine,
@@ -32,7 +32,7 @@ from grader.reports.blocks import (
 HOSTILE = "\x1b[2J\u202e<script>alert(1)</script> **bold** [a](http://b)"
 PAGE: tuple[Block, ...] = (
     Heading("Two rows", "part 1 of 3", "two-rows"),
-    Paragraph(f"submission.py{FACT_SEPARATOR}try 1", "FAIL ", sheet.REVERSE, hang=6),
+    Paragraph(f"submission.py{FACT_SEPARATOR}try 1", "FAIL ", text_layout.REVERSE, hang=6),
     BlankLine(),
     Paragraph("It gives `a b` in (2, 3). " + "word " * 20, "Idea:", hang=4),
     Item("the first of two", "1"),
@@ -47,7 +47,7 @@ PAGE: tuple[Block, ...] = (
 
 
 def lines(blocks: tuple[Block, ...], width: int = 60, rows: int | None = None) -> list[str]:
-    return [sheet.without_styles(line) for line in render_terminal(blocks, width, rows=rows)]
+    return [text_layout.without_styles(line) for line in render_terminal(blocks, width, rows=rows)]
 
 
 def test_a_page_on_a_terminal() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from grader.app.exploring import explore
+from grader.commands.exploring import explore
 from grader.costs import MODELS
 from grader.costs.formulas import CostCell, CostModel, Settings, evaluate_formula
 from grader.reports.blocks import render_terminal, render_text

@@ -22,11 +22,11 @@ from grader.model.report import (
     Report,
     Verdict,
 )
-from grader.reports import grade, words
+from grader.reports import grade, sentences
 from grader.reports.blocks import render_html, render_markdown, render_terminal, render_text
 from grader.reports.grade import GradeContext
-from grader.reports.sheet import display_width, without_styles
-from grader.reports.words import describe_finding, idea_paragraphs
+from grader.reports.sentences import describe_finding, idea_paragraphs
+from grader.reports.text_layout import display_width, without_styles
 from tests.pages import page_of, text
 from tests.reports import scenarios
 from tests.reports.conftest import Golden
@@ -297,14 +297,18 @@ def test_what_a_save_changed_is_said_of_checks_that_were_asked() -> None:
     before = report(one=bad, two=bad, three=good, four=idle)
     now = report(one=good, two=good, three=bad, four=Verdict.ERROR, later=bad)
     whole = "Since the last save: one, two pass now; new: three, four"
-    assert words.changes_since(before, now, 1) == f"{whole}."
-    assert words.changes_since(before, now, 2, (1, 7)) == (
+    assert sentences.changes_since(before, now, 1) == f"{whole}."
+    assert sentences.changes_since(before, now, 2, (1, 7)) == (
         f"{whole}, later; part 1 passed in try 7, fails now."
     )
-    assert words.changes_since(before, before, 2) == "Since the last save: no check changed."
-    assert words.changes_since(before, report(), 2) == words.changes_since(report(), now, 2) == ""
+    assert sentences.changes_since(before, before, 2) == "Since the last save: no check changed."
+    assert (
+        sentences.changes_since(before, report(), 2)
+        == sentences.changes_since(report(), now, 2)
+        == ""
+    )
     many = {f"check-{n}": bad for n in range(9)}
-    assert words.changes_since(report(a=good), report(**many), 2).endswith(
+    assert sentences.changes_since(report(a=good), report(**many), 2).endswith(
         "new: check-0, check-1, check-2, 6 more."
     )
     assert page_of(before, news=("What changed.",), steps=("drill hint",)).endswith(

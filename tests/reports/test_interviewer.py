@@ -12,8 +12,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from grader import forms
-from grader.app.interviewing import collect_evidence
-from grader.bank import load, question_ids, repair
+from grader.bank import load, question_ids, starter_repair
+from grader.commands.interviewing import collect_evidence
 from grader.model.question import Question
 from grader.model.report import Bar, Bars, Breakdown, BreakdownRow, CheckResult, Mismatch, Verdict
 from grader.model.spec import Part
@@ -178,7 +178,7 @@ def test_a_part_has_its_clauses_and_what_is_right(name: str) -> None:
     for page, part in zip(pages(markdown), question.spec.parts, strict=True):
         said = bare(page)
         assert all(bare(clause) in said for clause in part.contract)
-    for change in repair.repair_changes(question):
+    for change in starter_repair.repair_changes(question):
         for number, sentence in change.why:
             assert bare(sentence) in bare(pages(markdown)[number - 1])
 
@@ -209,7 +209,7 @@ def test_the_marked_lines_are_those_that_a_repair_changes(name: str) -> None:
             if row.strip() and (row[:2] in signs or not row[:2].strip() or row[1] == "-")
             if not (row[1] == "-" and row[:2] in signs)
         ]  # fmt: skip
-        right = repair.repaired_starter(question, part).decode().splitlines()
+        right = starter_repair.repaired_starter(question, part).decode().splitlines()
         assert [one for one in map(code, shown) if one] == [one for one in map(code, right) if one]
 
 
@@ -221,7 +221,7 @@ def test_a_reason_stands_with_the_lines_it_is_written_above(name: str) -> None:
     whys = re.findall(r"^- (After line|Lines?) (\d+)(?: to (\d+))?: (.*)", markdown, re.M)
     expected = []
     for number, _ in enumerate(question.spec.parts, 1):
-        for change in repair.repair_changes(question):
+        for change in starter_repair.repair_changes(question):
             if why := " ".join(text for asks, text in change.why if asks == number):
                 expected.append((bare(why), change))
     assert [bare(why) for *_, why in whys] == [why for why, _ in expected]

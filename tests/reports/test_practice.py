@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from grader.reports import sheet
+from grader.reports import text_layout
 from grader.reports.blocks import render_terminal, render_text
 from grader.reports.practice import (
     BLOCKS,
@@ -27,7 +27,7 @@ STEPS = ("drill next",)
 
 def drawn(practice: PracticeSummary, marks: str = BLOCKS, width: int = 80) -> list[str]:
     lines = render_terminal(list(practice_page(practice, STEPS, marks)), width, rows=ROWS)
-    return [sheet.without_styles(line) for line in lines]
+    return [text_layout.without_styles(line) for line in lines]
 
 
 def days(**tries: int) -> Mapping[date, int]:
@@ -100,7 +100,7 @@ def test_the_page_fits_a_screen(width: int, tracks: int) -> None:
     ):
         lines = drawn(practice, width=width)
         assert len(lines) <= ROWS
-        assert max(map(sheet.display_width, lines)) <= width
+        assert max(map(text_layout.display_width, lines)) <= width
         assert lines[-1] == "Next: drill next"
     if tracks == 20:
         assert any(line.startswith("and ") and line.endswith(" more") for line in lines)

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from grader.bank import load
-from grader.kinds import registry
+from grader.grading.kinds import registry
 from grader.model.question import Question
 from grader.reports import question as asks
 from grader.reports.blocks import Commands, render_terminal, render_text
 from grader.reports.question import question_markdown
-from grader.reports.sheet import display_width
-from tests.kinds.one_file import written
-from tests.kinds.test_written import CHOICES, CHOSEN
+from grader.reports.text_layout import display_width
+from tests.grading.kinds.one_file import written
+from tests.grading.kinds.test_choices_causes_findings import CHOICES, CHOSEN
 from tests.pages import text as text_of
 from tests.reports.conftest import Golden
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from grader.bank.steps import parse_step
+from grader.cases.step_syntax import parse_step
 from grader.model.question import Step
 from grader.sandbox.client import RequestLimits, WorkerClient, WorkerDied
 from grader.sandbox.messages import Inputs, Outcome
-from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker import wire
 

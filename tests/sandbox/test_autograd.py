@@ -14,7 +14,7 @@ import pytest
 
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.messages import Measured, Outcome, ProgramError
-from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.worker.protocol import MatmulCount
 from grader.sandbox.worker.wire import Opaque, Tensor
 from tests.harness import Lend

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.sandbox.worker import calls, protocol, wire
+from grader.sandbox.worker import peer_calls, protocol, wire
 from grader.sandbox.worker.protocol import PassedValue, PeerMessage
 from tests.sandbox.running import sent
 
@@ -28,8 +28,10 @@ def received(said: PeerMessage) -> PeerMessage:
     ],
 )
 def test_an_array_arrives_as_it_was(value: np.ndarray) -> None:
-    (one,) = received(PeerMessage("call", number=1, given=calls.pack_arguments((value,), {}))).given
-    found = calls.unpack_value(one)
+    (one,) = received(
+        PeerMessage("call", number=1, given=peer_calls.pack_arguments((value,), {}))
+    ).given
+    found = peer_calls.unpack_value(one)
     assert (found.dtype, found.shape) == (value.dtype, value.shape)
     assert (found == value).all()
     assert found.flags.writeable
@@ -37,8 +39,10 @@ def test_an_array_arrives_as_it_was(value: np.ndarray) -> None:
 
 def test_what_is_no_array_arrives_too() -> None:
     given = [1, 2.5, "a", None, True, [1.0, [2.0]], {"k": (1, 2)}, np.float32(3)]
-    said = received(PeerMessage("call", number=0, given=calls.pack_arguments(given, {"key": 7})))
-    assert [calls.unpack_value(one) for one in said.given] == [*given, 7]
+    said = received(
+        PeerMessage("call", number=0, given=peer_calls.pack_arguments(given, {"key": 7}))
+    )
+    assert [peer_calls.unpack_value(one) for one in said.given] == [*given, 7]
     assert [one.keyword for one in said.given][-1] == "key"
 
 
@@ -47,29 +51,29 @@ def test_a_read_only_array_and_a_generator_stay_what_they_are() -> None:
     frozen.flags.writeable = False
     rng = np.random.default_rng(7)
     rng.normal(size=5)
-    said = received(PeerMessage("call", given=calls.pack_arguments((frozen, rng), {}, [])))
-    array, again = map(calls.unpack_value, said.given)
+    said = received(PeerMessage("call", given=peer_calls.pack_arguments((frozen, rng), {}, [])))
+    array, again = map(peer_calls.unpack_value, said.given)
     assert not array.flags.writeable
     assert again.normal() == rng.normal()
 
 
 def test_functions_cross_as_numbers_and_only_where_they_are_meant_to() -> None:
     functions: list[object] = []
-    packed = calls.pack_arguments((len, 1.0, max), {}, functions)
+    packed = peer_calls.pack_arguments((len, 1.0, max), {}, functions)
     assert [one.function for one in packed] == [0, -1, 1]
     assert functions == [len, max]
     with pytest.raises(TypeError, match="expected numbers, texts and arrays"):
-        calls.pack_arguments((len,), {})
+        peer_calls.pack_arguments((len,), {})
 
 
 def test_more_than_may_cross_is_refused() -> None:
     with pytest.raises(ValueError, match="1,048,576 bytes of arrays, found 1,048,584"):
-        calls.pack_arguments((np.zeros((1 << 17) + 1),), {})
+        peer_calls.pack_arguments((np.zeros((1 << 17) + 1),), {})
     with pytest.raises(TypeError, match="one of object"):
-        calls.pack_arguments(([np.array([{}])],), {})
+        peer_calls.pack_arguments(([np.array([{}])],), {})
 
 
 @pytest.mark.parametrize("state", [None, [], {"bit_generator": "PCG64"}, {"state": {"state": -1}}])
 def test_what_is_no_state_of_a_generator_is_refused(state: object) -> None:
     with pytest.raises((TypeError, ValueError, KeyError)):
-        calls.unpack_value(PassedValue(state, generator=True))
+        peer_calls.unpack_value(PassedValue(state, generator=True))

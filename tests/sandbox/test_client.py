@@ -26,7 +26,7 @@ from grader.sandbox.client import (
     WorkerError,
     crash_location,
 )
-from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.worker import wire
 from tests.harness import Lend
 from tests.sandbox.running import Connected, X, steps
@@ -179,7 +179,7 @@ def test_a_process_that_sleeps_is_ended_by_the_clock(
     clock = count()  # a second more at every look
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(client, "WATCH_SECONDS", 0.0)
-    monkeypatch.setattr("grader.sandbox.probes.queued_seconds", lambda _: queued)
+    monkeypatch.setattr("grader.sandbox.process_usage.queued_seconds", lambda _: queued)
     with pytest.raises(LimitExceeded, match=f"^{said}"):
         ask_sleeper(ends[0], lambda: spent, 60)
     assert least < next(clock) <= least + 4  # a few looks to a round

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.bank.steps import parse_step
+from grader.cases.step_syntax import parse_step
 from grader.sandbox.messages import to_wire_steps
 from grader.sandbox.worker.measure import differences
 from grader.sandbox.worker.protocol import Differentiate, WireInput

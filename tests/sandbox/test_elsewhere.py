@@ -15,7 +15,7 @@ import pytest
 from grader.model.errors import GraderError, UsageError
 from grader.sandbox import config
 from grader.sandbox.client import LIMITED, PROCESS, STRONG, Isolation, WorkerClient
-from grader.sandbox.scratch import ScratchFolder
+from grader.sandbox.scratch_folder import ScratchFolder
 from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker import control
 from grader.sandbox.worker.walls.landlock import READ

@@ -28,7 +28,7 @@ from pathlib import Path
 from grader import bank
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.spawn import Zygote
-from grader.session import grade
+from grader.explain.session import grade
 
 QUESTION = bank.load([Path({str(MINI)!r})], "deviations")
 libc = ctypes.CDLL(None)

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from grader.sandbox.messages import Inputs, unrequested_field
-from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.worker.measure.kept import reachable_bytes
+from grader.sandbox.remote_program import RemoteProgram
+from grader.sandbox.worker.measure.kept_memory import reachable_bytes
 from grader.sandbox.worker.protocol import MAX_KEPT, Measured
 from tests.harness import Lend
 from tests.sandbox.running import given, load, started, steps

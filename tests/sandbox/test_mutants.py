@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.mutation import Mutant
+from grader.model.mutants import Mutant
 from grader.sandbox.client import WorkerError
-from grader.sandbox.worker.mutate.mutants import derive_mutants
+from grader.sandbox.worker.mutants import derive_mutants
 from tests.sandbox.running import load, started
 
 ROOT = Path(__file__).parents[2]

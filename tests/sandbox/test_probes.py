@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox import client, config, probes
+from grader.sandbox import client, config, process_usage
 from grader.sandbox.client import LimitExceeded, WorkerClient
-from grader.sandbox.scratch import file_sizes, remove
+from grader.sandbox.scratch_folder import file_sizes, remove
 from tests.sandbox.running import load, run, started
 
 TICK = 10_000_000  # nanoseconds: what psutil's clock counts in
@@ -23,25 +23,25 @@ def test_psutil_says_of_a_waiting_worker_what_proc_says(monkeypatch: pytest.Monk
     with started() as worker:
         run(load(worker, "def f(x):\n    open('file', 'wb').write(b'x' * 50_000)\n    return 1"))
         pid = worker.pid
-        resident, written = probes.resident_bytes(pid), probes.written_bytes(pid)
-        exact = probes.cpu_nanoseconds(pid)
-        monkeypatch.setattr(probes, "PROC", False)
-        assert probes.resident_bytes(pid) == resident
-        assert probes.written_bytes(pid) == written
-        spent = probes.cpu_nanoseconds(pid)
+        resident, written = process_usage.resident_bytes(pid), process_usage.written_bytes(pid)
+        exact = process_usage.cpu_nanoseconds(pid)
+        monkeypatch.setattr(process_usage, "PROC", False)
+        assert process_usage.resident_bytes(pid) == resident
+        assert process_usage.written_bytes(pid) == written
+        spent = process_usage.cpu_nanoseconds(pid)
         assert spent is not None
         assert exact is not None
         assert abs(spent - exact) <= 2 * TICK  # user's and system's, each cut off
 
 
-@pytest.mark.skipif(not probes.PROC, reason="nothing is known of files without /proc")
+@pytest.mark.skipif(not process_usage.PROC, reason="nothing is known of files without /proc")
 def test_files_are_counted_however_deep_they_lie(tmp_path: Path) -> None:
     deepest, depth = tmp_path, 990  # of 1,000 calls that Python allows by default
     for _ in range(depth):
         deepest /= "d"
         deepest.mkdir()
     deepest.joinpath("file").write_bytes(b"x" * (1 << 20))
-    assert (probes.occupied_bytes(os.getpid(), str(tmp_path)) or 0) > 1 << 20
+    assert (process_usage.occupied_bytes(os.getpid(), str(tmp_path)) or 0) > 1 << 20
     faults: list[OSError] = []
     assert len(list(file_sizes(str(tmp_path), faults.append))) == depth + 1
     assert not faults
@@ -49,7 +49,7 @@ def test_files_are_counted_however_deep_they_lie(tmp_path: Path) -> None:
 
 
 def test_the_watch_without_proc_starts_no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probes, "PROC", False)
+    monkeypatch.setattr(process_usage, "PROC", False)
     with WorkerClient(torch=False) as worker:
         program = load(worker, "def f(x): return 1")
 

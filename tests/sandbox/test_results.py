@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.bank.steps import parse_step
+from grader.cases.step_syntax import parse_step
 from grader.model.question import Support
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.messages import ProgramError
-from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.worker.values import describe_arguments
 from grader.sandbox.worker.wire import Opaque
 from tests.sandbox.running import given, load, run, started, steps

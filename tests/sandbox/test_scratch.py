@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox import scratch
-from grader.sandbox.scratch import ScratchFolder
+from grader.sandbox import scratch_folder
+from grader.sandbox.scratch_folder import ScratchFolder
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_what_a_killed_judge_left_is_removed_and_what_is_in_use_is_not(temporary
     (temporary / "drill-worker-empty").mkdir()
     os.utime(temporary / "drill-worker-empty", (old, old))
     (temporary / "drill-worker-link").symlink_to(foreign)
-    scratch.clear_stale()
+    scratch_folder.clear_stale()
     stay = {used.root, young.root, foreign, temporary / "drill-worker-link"}
     assert set(temporary.iterdir()) == stay
     used.remove()
@@ -80,7 +80,7 @@ def test_folders_of_a_person_are_left_alone(temporary: Path) -> None:
     (mine[0] / "lock").touch()
     for folder in mine:
         os.utime(folder, (0, 0))
-    scratch.clear_stale()
+    scratch_folder.clear_stale()
     assert {*temporary.iterdir()} == {*mine}
 
 

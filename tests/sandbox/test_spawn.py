@@ -13,7 +13,7 @@ import pytest
 
 from grader.model.errors import GraderError
 from grader.sandbox.client import STRONG, WorkerClient, WorkerDied
-from grader.sandbox.scratch import ScratchFolder
+from grader.sandbox.scratch_folder import ScratchFolder
 from grader.sandbox.spawn import Zygote
 from tests.sandbox.running import load, run
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.bank.steps import parse_step
+from grader.cases.step_syntax import parse_step
 from grader.sandbox.messages import to_wire_steps
 from grader.sandbox.worker import steps as stepping
 from grader.sandbox.worker.protocol import Outcome, Outcomes, Run, WireInput, WireInputs

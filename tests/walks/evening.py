@@ -10,14 +10,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from grader.app import context as app_context
-from grader.app import drills
-from grader.cli import context
-from grader.cli.app import main
+from grader.commands import context as app_context
+from grader.commands import drills, options
+from grader.commands.app import main
 
 if __name__ == "__main__":
     clock = Path(os.environ["EVENING"])
-    context.now = lambda: clock.read_text(encoding="ascii")
+    options.now = lambda: clock.read_text(encoding="ascii")
     fixed: Any = SimpleNamespace(**vars(os) | {"urandom": lambda many: bytes(range(many))})
     app_context.__dict__["os"] = drills.__dict__["os"] = fixed
     main()

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 import typer
 
-from grader import bank, forms, session
-from grader.cli.app import app, run
-from grader.cli.entrypoint import global_options_first
+from grader import bank, forms
+from grader.commands.app import app, run
+from grader.commands.entrypoint import global_options_first
+from grader.explain import session
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox import config

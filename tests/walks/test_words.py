@@ -12,7 +12,7 @@ from grader.model.question import Question
 from grader.reports import question as asks
 from grader.reports.blocks import Commands, render_terminal
 from grader.reports.question import question_markdown
-from grader.reports.sheet import display_width, without_styles
+from grader.reports.text_layout import display_width, without_styles
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS = sorted(path.stem for path in (ROOT / "questions").glob("*.yaml"))

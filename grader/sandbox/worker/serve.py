@@ -19,9 +19,9 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from . import calls, compiler, control, protocol, wire
+from . import compiler, control, peer_calls, protocol, wire
 from . import steps as stepping
-from .measure import differences, kept
+from .measure import differences, kept_memory
 from .steps import LoadedModule, StepFault, describe_exception
 
 TORCH = "torch" in sys.modules
@@ -31,9 +31,11 @@ if TORCH:
 
 def _measure(program: LoadedModule, asked: protocol.Measure) -> protocol.Measured:
     if asked.quantity == "state":
-        return kept.measure_state(program, asked)
+        return kept_memory.measure_state(program, asked)
     return (
-        autograd.measure_graph(program, asked) if TORCH else kept.measure_allocation(program, asked)
+        autograd.measure_graph(program, asked)
+        if TORCH
+        else kept_memory.measure_allocation(program, asked)
     )
 
 
@@ -53,12 +55,12 @@ class RequestServer:
     """The programs of this process, and what can be asked of them."""
 
     def __init__(
-        self, acts: Mapping[str, str], missing: Sequence[str], exchange: calls.Exchange
+        self, acts: Mapping[str, str], missing: Sequence[str], exchange: peer_calls.Exchange
     ) -> None:
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
         self.exchange = exchange
-        tester = calls.CandidateTestRunner(exchange)
+        tester = peer_calls.CandidateTestRunner(exchange)
         handlers: dict[type[NamedTuple], Callable[[Any], NamedTuple]] = {
             protocol.Walls: lambda _: protocol.IsolationReport(dict(acts), tuple(missing)),
             protocol.Load: self.load,
@@ -121,7 +123,7 @@ class RequestServer:
         """Run the steps on sets of inputs in lockstep."""
         program = self.programs[asked.program]
         if asked.apart:
-            program = replace(program, module=calls.RemoteSubmission(self.exchange))
+            program = replace(program, module=peer_calls.RemoteSubmission(self.exchange))
         return stepping.run_in_lockstep(program, asked)
 
     def several(self, asked: protocol.Several) -> protocol.Answers:
@@ -162,7 +164,7 @@ class RequestServer:
 
 
 def _mutants(asked: protocol.Mutants) -> protocol.DerivedMutants:
-    from .mutate import mutants  # an audit asks for them, and no grade does
+    from . import mutants  # an audit asks for them, and no grade does
 
     found = mutants.derive_mutants(asked.source.tobytes(), tuple(asked.numbers.tolist()))
     return protocol.DerivedMutants(np.frombuffer(json.dumps(found).encode(), np.uint8))

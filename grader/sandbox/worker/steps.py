@@ -20,7 +20,7 @@ from importlib.machinery import ModuleSpec
 from types import MappingProxyType
 from typing import Any
 
-from . import absent, layouts, protocol, values
+from . import layouts, missing_modules, protocol, values
 from .protocol import Outcome, Outcomes, Run, WireArgument, WireException, WireInputs, WireStep
 from .wire import Array, type_name, without_tensors
 
@@ -153,7 +153,7 @@ def _run_file(
             try:
                 _run(piece, module, asked.filename, source)
             except BaseException as error:
-                if asked.stand_ins and absent.stands_in_for(error):
+                if asked.stand_ins and missing_modules.stands_in_for(error):
                     return _run_file(name, asked)
                 if not asked.keep or isinstance(error, MemoryError):
                     raise
@@ -164,11 +164,11 @@ def _run_file(
     if errors and all(value is None for value in found):
         raise errors[0]
     if asked.stand_ins:
-        missed = list(filter(None, map(absent.missing_import_error, found)))
+        missed = list(filter(None, map(missing_modules.missing_import_error, found)))
         if missed:
             raise missed[0]
         files = (file.tobytes() for file in _beside.files.values())
-        absent.forbid_stand_ins(b"".join([*sources, *files]))
+        missing_modules.forbid_stand_ins(b"".join([*sources, *files]))
     others = support_files(asked)
     return module, tuple(describe_exception(error, asked.filename, others) for error in errors)
 

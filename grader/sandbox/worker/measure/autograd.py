@@ -24,7 +24,7 @@ from .. import steps as stepping
 from ..protocol import MAX_POINTS, MAX_PRODUCTS, MatmulCount, Measure, Measured, WireStep
 from ..steps import LoadedModule, Namespace, StepFault
 from ..wire import type_name
-from . import kept as keeping
+from . import kept_memory as keeping
 
 TorchTensor = torch.Tensor
 GraphValue = Any  # of torch's own types, or anything at all

@@ -1,0 +1,203 @@
+"""The server of `drill mcp`: drills as tools and prompts of an assistant.
+
+A call is carried out by a process of its own (`grader/commands/mcp_tools.py`), one after another. Canceling
+a call kills its process, and so does the end of the server, however that comes about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from inspect import Parameter, Signature, signature
+from itertools import count
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import anyio
+from mcp.server.mcpserver import Context as Talk
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.prompts import Prompt
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_PARAMS,
+    PARSE_ERROR,
+    CallToolResult,
+    ErrorData,
+    JSONRPCError,
+    TextContent,
+    ToolAnnotations,
+)
+from pydantic import Field, ValidationError
+
+from grader.commands import entrypoint, mcp_prompts, output
+from grader.commands.mcp_tools import TOOLS, Request, Tool
+from grader.model.version import __version__
+
+_LONGEST = 1000  # characters of an argument
+_COMMAND = (sys.executable, "-P", "-m", "grader.commands.mcp_tools")
+
+
+def serve(bank: Path | None, named: Sequence[Path]) -> None:
+    """Serve until standard input ends; the files `named` may be graded wherever they are."""
+    try:
+        asyncio.run(_talk(McpServer(bank, named)))
+    except BaseExceptionGroup as faults:
+        if faults.subgroup(BrokenPipeError) is None:
+            raise
+        raise output.PipeClosedError from None
+
+
+async def _talk(server: McpServer) -> None:
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, _interrupted)
+    await server.run_stdio_async()
+
+
+def _interrupted() -> None:
+    """Exit at once: the thread that waits for input cannot be ended, and Python waits for it."""
+    output.info("interrupted")
+    os._exit(entrypoint.EXIT_INTERRUPTED)
+
+
+class CommandCaller:
+    """Carries requests out, each in a process of its own, one after another.
+
+    A grade has the machine to itself, and records see one command after another.
+    """
+
+    def __init__(self, command: Sequence[str] = _COMMAND) -> None:
+        """Take the command that starts such a process."""
+        self._command = command
+        self._turn = anyio.Lock()
+
+    async def call(
+        self, request: Request, doing: Callable[[str], Awaitable[None]]
+    ) -> dict[str, Any]:
+        """Return the document and the page of a request; kill its process if this is canceled."""
+        async with self._turn:
+            process = await anyio.open_process(
+                self._command,
+                stderr=None,
+                start_new_session=True,  # Ctrl-C is for the server alone
+                # The modules of this process, whatever the current folder is.
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            )
+            # Leaving this block closes the pipes and, if it is canceled, kills the process.
+            async with process:
+                assert process.stdin is not None
+                assert process.stdout is not None
+                with suppress(anyio.BrokenResourceError):  # it has ended, and sends no result
+                    await process.stdin.send(json.dumps(request._asdict()).encode() + b"\n")
+                received = b""
+                async for chunk in process.stdout:
+                    *lines, received = (received + chunk).split(b"\n")
+                    for line in lines:
+                        message = json.loads(line)
+                        if "result" in message:
+                            return dict(message["result"])
+                        await doing(message["step"])
+        status = process.returncode
+        text = f"the process of this call ended with status {status} and without a result"
+        error = {"kind": "internal", "status": status, "message": text, "hint": "please report it"}
+        return {"document": {"error": error}, "page": f"drill: {text}\n"}
+
+
+class McpServer(MCPServer[Any]):
+    """Offers the tools and prompts, and has a caller carry them out."""
+
+    def __init__(
+        self, bank: Path | None, named: Sequence[Path], caller: CommandCaller | None = None
+    ) -> None:
+        """Take the value of --bank, and the files that may be graded wherever they are."""
+        super().__init__(
+            "drill", instructions=mcp_prompts.RULES, version=__version__, log_level="CRITICAL"
+        )
+        files = [str(path) for path in named]
+        self._request = Request("", {}, str(bank) if bank else None, output.style.plain, files)
+        self._caller = caller or CommandCaller()
+        for tool in TOOLS:
+            self._add_tool(tool)
+        for name, role in mcp_prompts.ROLES.items():
+            self._add_role(name, role.about)
+
+    async def run_stdio_async(self) -> None:
+        """Serve standard input, and answer a request that is no message, which the SDK drops."""
+        options = self._lowlevel_server.create_initialization_options()
+        async with stdio_server() as (received, answers), anyio.create_task_group() as tasks:
+            passed_on, messages = anyio.create_memory_object_stream[Any]()
+
+            async def pass_on() -> None:
+                async with passed_on:
+                    async for message in received:
+                        await passed_on.send(message)
+                        if isinstance(message, ValidationError):
+                            with suppress(ValueError, TypeError, KeyError, RecursionError):
+                                await answers.send(_refusal(message.errors()[0]["input"]))
+
+            tasks.start_soon(pass_on)
+            await self._lowlevel_server.run(messages, answers, options)
+
+    def _add_tool(self, tool: Tool) -> None:
+        """Offer a command, with some of its parameters."""
+
+        async def call(talk: Talk[Any, Any], **given: object) -> CallToolResult:
+            steps = count(1)
+
+            async def report(step: str) -> None:
+                await talk.report_progress(next(steps), message=step)
+
+            request = self._request._replace(name=tool.name, arguments=given)
+            result = await self._caller.call(request, report)
+            return CallToolResult(
+                content=[TextContent(text=result["page"])],
+                structured_content=result["document"],
+                is_error="error" in result["document"],
+            )
+
+        known = signature(tool.command, eval_str=True).parameters
+        taken = [_described(known[name]) for name in tool.parameters.split()]
+        call.__signature__ = Signature(taken)  # type: ignore[attr-defined]
+        annotations = ToolAnnotations(
+            read_only_hint=tool.is_read_only,
+            destructive_hint=tool.is_destructive,
+            open_world_hint=False,
+        )
+        self.add_tool(call, tool.name, description=tool.about, annotations=annotations)
+
+    def _add_role(self, name: str, about: str) -> None:
+        """Offer a prompt."""
+
+        async def role(question: str | None = None) -> str:
+            async def report(_step: str) -> None:
+                """Nobody waits for the steps of a prompt."""
+
+            request = self._request._replace(name=name, arguments={"question": question})
+            result = await self._caller.call(request, report)
+            if "error" in result["document"]:
+                raise MCPError(INVALID_PARAMS, result["page"])
+            return str(result["document"]["text"])
+
+        self.add_prompt(Prompt.from_function(role, name, description=about))
+
+
+def _refusal(line: str) -> SessionMessage:
+    """Return the answer to a line that is no message; an error if it has no number to answer."""
+    number = json.loads(line)["id"]
+    str(number).encode()  # half a character cannot be answered
+    error = ErrorData(code=PARSE_ERROR, message="expected a message in JSON and Unicode")
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=error))
+
+
+def _described(known: Parameter) -> Parameter:
+    """Return a parameter of a command as one of a tool."""
+    kind, declared = get_args(known.annotation)[:2]
+    is_text = str in (kind, *get_args(kind))
+    bounds = {"max_length": _LONGEST} if is_text else {"ge": declared.min, "le": declared.max}
+    words = ": ".join(filter(None, (declared.metavar, declared.help)))
+    return known.replace(annotation=Annotated[kind, Field(description=words, **bounds)])

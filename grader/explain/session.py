@@ -1,0 +1,44 @@
+"""Grading with explanations: the session that commands, classes and audits use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from grader.explain.explain import explain_report
+from grader.explain.shrink_cases import shrink_counterexamples
+from grader.grading.evaluation import Evaluation
+from grader.grading.session import JudgingSession
+from grader.model.question import Question
+from grader.model.report import Report
+from grader.sandbox.spawn import WorkerPool
+
+
+class GradingSession(JudgingSession):
+    """Grades submissions of one question, one after another, and explains why they fail."""
+
+    def explain(self, evaluation: Evaluation, report: Report) -> Report:
+        """Return the report with ideas, explanations and smaller cases."""
+        report = explain_report(evaluation, report)
+        return replace(report, checks=shrink_counterexamples(evaluation, report.checks))
+
+
+def grade(
+    question: Question,
+    submission: bytes,
+    *,
+    seed: int,
+    filename: str = "submission.py",
+    workers: WorkerPool | None = None,
+    proved: bool = False,
+    parts: Collection[int] | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+    explain_starter: bool = True,
+    passed: bytes = b"",
+) -> Report:
+    """Grade one submission in a session of its own; see `GradingSession`."""
+    with GradingSession(question, workers=workers, proved=proved, parts=parts) as session:
+        return session.grade(
+            submission, seed=seed, filename=filename, progress=progress,
+            explain_starter=explain_starter, passed=passed,
+        )  # fmt: skip

@@ -1,5 +1,0 @@
-"""A question and submissions become reports."""
-
-from grader.session.session import GradingSession, grade
-
-__all__ = ["GradingSession", "grade"]

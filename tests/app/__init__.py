@@ -1,1 +1,0 @@
-"""Tests of the use cases, without a command line."""

@@ -1,0 +1,542 @@
+"""What students are told, and what they are not."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from grader.bank import load
+from grader.classroom.export import gradescope_result
+from grader.classroom.results import ClassResults
+from grader.classroom.student_feedback import (
+    HIDDEN_CHECK_NOTICE,
+    NOT_GRADED_NOTICE,
+    feedback,
+    student_file_stem,
+    student_view,
+    to_html,
+    write_feedback,
+)
+from grader.commands import app
+from grader.explain.session import GradingSession
+from grader.model.classroom import LatePolicy
+from grader.model.report import (
+    NON_FAILING_VERDICTS,
+    CheckResult,
+    Clause,
+    Entries,
+    ExceptionRecord,
+    Explanation,
+    Frame,
+    Grids,
+    IdeaMatch,
+    Mismatch,
+    Panel,
+    Report,
+    Verdict,
+)
+from grader.reports import html_charts
+from grader.reports.blocks import Heading, render_markdown, render_text
+from tests.bank.test_validation_errors import PARTS as BANK
+from tests.classroom.builders import (
+    FAIL,
+    HOSTILE,
+    MEAN,
+    PRODUCT,
+    Page,
+    entry,
+    hostile,
+    report,
+    rule,
+    write_results,
+)
+from tests.classroom.builders import TERMS as CLASS
+
+TERMS = replace(CLASS, questions=(MEAN,), deadline="")
+SECRET = "zqx"
+RIGHT = CheckResult("forward", "outputs", Verdict.PASS, "2 cases", ("few", "many"))
+
+
+def wrong(id_: str, case: str, mark: str = "", *more: str) -> CheckResult:
+    """A check that fails, with `mark` in every text of it."""
+    cases = (case, *more)
+    panel = Panel(f"{mark}x", ((f"{mark}1", "2"),), note=f"{mark}plane")
+    panels = (panel, replace(panel, title="y, yours"), replace(panel, title="y, expected"))
+    count = f"{len(cases)} of {len(cases) + 1} cases"
+    frames = (Frame(3, f"{mark}g", f"{mark}source"),)
+    return CheckResult(
+        id_, "outputs", FAIL, f"{mark}y differs in {count}; the smallest is {case}",
+        ("few", *cases), cases, case_line=f"{mark}line", about=f"{mark}about",
+        inputs={f"{mark}n": f"{mark}3"}, call=f"f({mark}7)",
+        exhibit=Grids(panels, Entries((1, 2), (1.25, 2.25), (3.25, 2.25), (0,))),
+        mismatch=Mismatch(f"{mark}y", case, (0,), f"{mark}4.5", f"{mark}5.5", f"{mark}+-1", 1, 3),
+        raised=ExceptionRecord(f"{mark}Error", f"{mark}said", frames, mark, mark) if mark else None,
+        figures={f"{mark}f": 3.25}, clauses=(Clause(1, "y is the mean."),),
+    )  # fmt: skip
+
+
+def failed(*checks: CheckResult, **more: object) -> Report:
+    return report(FAIL, checks=checks, **more)
+
+
+def idea(id_: str, feedback: str, *seen: str, checks: tuple[str, ...] = ()) -> IdeaMatch:
+    """An idea that gives the numbers of some cases."""
+    return IdeaMatch(id_, feedback, True, ("y",), len(seen), 9, seen, checks)
+
+
+def said(found: Report | None, hidden: tuple[str, ...] = (), **more: object) -> str:
+    """The text of both files, in which all that is said is the same; and that of pictures."""
+    posed = replace(MEAN, hidden=hidden)
+    terms = replace(TERMS, questions=(posed,))
+    entries = [replace(entry("ada", found, posed=posed), **more)]  # type: ignore[arg-type]
+    with mock.patch.object(html_charts, "heat_maps", lambda _grids, _said, rest: rest):
+        told = feedback(terms, entries)
+    markdown, html = render_markdown(told), Page.of(to_html(told)).text
+    rendered = Page.of(MarkdownIt().render(markdown)).text
+
+    def words_of(text: str) -> list[str]:
+        return re.sub(r"[()]", " ", text).split()
+
+    assert isinstance(told[0], Heading)
+    title = words_of(told[0].title)
+    assert [*title, *words_of(rendered)] == words_of(html)
+    drawn = to_html(feedback(terms, entries))
+    labels = re.findall('aria-label="([^"]*)"', drawn)
+    return " ".join([*html.split(), *Page.of(drawn).text.split(), *labels])
+
+
+def test_who_passes_reads_what_is_right_and_what_it_earned() -> None:
+    text = said(report())
+    for part in (
+        "Total: 10 of 10 points", "A mean mean Passes: 10 of 10 points", "Right: values.",
+        "Part 1 passes: 6 of 6 points Part 2 passes: 4 of 4 points",
+    ):  # fmt: skip
+        assert part in text
+
+
+def test_who_does_not_reads_the_smallest_case_and_the_idea() -> None:
+    known = idea("adds-it", "You add. Use `x * y`:\n\n    x * y\n", "tied", "more")
+    found = failed(
+        RIGHT, wrong("backward", "tied", "", "more"), misconceptions=(known,),
+        explanations=(rule("y is twice the right one.", "tied", "more"),),
+    )  # fmt: skip
+    text = said(found)
+    for part in (
+        "Does not pass: 0 of 10 points", "Part 1 does not pass: 0 of 6 points",
+        "Part 2 not asked yet: 0 of 4 points", "contract, 1: y is the mean.",
+        "backward: y differs in 2 of 3 cases. The smallest is tied: about",
+        "y[0] is 4.5, expected 5.5 (allowed +-1)", "Idea: adds-it. It gives exactly your numbers",
+        "You add. Use x * y: x * y", "Rule: y is twice the right one.", "Right: forward.",
+    ):  # fmt: skip
+        assert part in text
+    starter = said(replace(found, unchanged=True))
+    assert "This is still the starter's code" in starter
+    assert "adds-it" not in starter
+    assert "expected 5.5" not in starter
+
+
+def test_a_fault_of_the_grader_is_nobodys_and_says_nothing_of_the_grader() -> None:
+    for fault in ("the disk of host-17 is full", ""):
+        text = said(None, fault=fault)
+        assert NOT_GRADED_NOTICE in text
+        assert "Total: 0 of 10 points so far: 1 question not graded yet" in text
+        assert "disk" not in text
+
+
+def test_what_was_not_handed_in_or_is_no_program_earns_nothing() -> None:
+    second = replace(MEAN, id="spread", title="A spread", weight=0.5, of=30)
+    third = replace(MEAN, id="far", title="Far", weight=0.1, of=1)
+    terms = replace(TERMS, questions=(MEAN, second, third))
+    link = entry("ada", posed=second, handed="Too many levels of symbolic links")
+    text = render_markdown(feedback(terms, [entry("ada", report()), link]))
+    assert "**Total:** 10 of 25.1 points" in text
+    assert "**No answer:** 0 of 30 points, which count 0.5 times" in text
+    assert "There is no answer in ada/spread.py: Too many levels of symbolic links." in text
+    assert "**Nothing handed in:** 0 of 1 point, which count 0.1 times" in text
+
+
+def test_late_is_a_mark_in_the_time_of_the_deadline() -> None:
+    terms = replace(TERMS, deadline="2026-11-20T22:30:00+01:00")
+    late = entry("ada", report(), at="2026-11-20T22:00:00+00:00", late=True)
+    text = to_html(feedback(terms, [late]))
+    assert "10 of 10 points" in text
+    assert (
+        "handed in 2026-11-20 23:00:00+01:00, the deadline was 2026-11-20 22:30:00+01:00." in text
+    )
+    assert "Late" not in to_html(feedback(terms, [replace(late, late=False)]))
+    extended = replace(terms, late=LatePolicy(10, 3, {"ada": 2}))
+    after = replace(late, hand_in=replace(late.hand_in, at="2026-11-22T22:59:01+00:00"))
+    assert "the deadline was 2026-11-22 22:30:00+01:00." in to_html(feedback(extended, [after]))
+    marked = replace(late, hand_in=replace(late.hand_in, at="", late=True))
+    assert "as the learning platform says." in to_html(feedback(terms, [marked]))
+
+
+def test_a_line_that_was_not_read_is_said_to_the_student() -> None:
+    lost = report(FAIL, unread=("line 3 could not be read: gb is no unit here",))
+    assert "**Left out:** line 3 could not be read: gb is no unit here." in render_markdown(
+        feedback(TERMS, [entry("ada", lost)])
+    )
+    one = entry("ada", lost)
+    assert one.note == "line 3 could not be read: gb is no unit here"
+    assert gradescope_result([one.question], {"mean": one})["output"] == f"mean: {one.note}."
+
+
+def test_the_right_figure_of_an_estimate_is_not_shown() -> None:
+    worst = Mismatch("total", "seven", None, "the number 1,024", "the number 16,777", "+-16", 1, 1)
+    check = CheckResult(
+        "ledger", "outputs", FAIL, "total is 1,024, expected 16,777", ("seven",), ("seven",),
+        call="total(7)", estimate=True, figures={"right": 16777.0}, mismatch=worst,
+    )  # fmt: skip
+    text = said(failed(check, explanations=(rule("total is 16,777 over 16.4.", "seven"),)))
+    assert "total(7) returned 1,024, which is wrong" in text
+    assert not re.search(r"16,777|16\.4|\+-16", text)
+
+
+# -- what is hidden ------------------------------------------------------------------------------
+
+HIDDEN_CHECK = wrong(f"{SECRET}-check", f"{SECRET}-case", SECRET)
+OPEN = wrong("backward", "tied")
+ON_HIDDEN = replace(  # and passes there
+    OPEN, cases=("few", "tied", f"{SECRET}-case"),
+    message="y differs in 2 of 9 cases; the smallest is tied",
+)  # fmt: skip
+FAILS_THERE_TOO = replace(ON_HIDDEN, failing=("tied", f"{SECRET}-case"))
+# What is shown of it was found on the hidden case.
+FIRST = wrong("backward", f"{SECRET}-case", SECRET, "tied")
+FAILS_THERE_FIRST = replace(FIRST, verdict=Verdict.ERROR)
+FAILS_THERE_ALONE = wrong("backward", f"{SECRET}-case", SECRET)
+PASSES_THERE = CheckResult(
+    "backward", "flops", Verdict.PASS, f"{SECRET} operations in {SECRET}-case",
+    ("few", f"{SECRET}-case"), exhibit=HIDDEN_CHECK.exhibit, figures={SECRET: 3.0},
+)  # fmt: skip
+BLOCKED = CheckResult(
+    "blocked", "outputs", Verdict.SKIPPED, f"needs {SECRET}-check", blocked_by=f"{SECRET}-check"
+)
+BOTH = (f"{SECRET}-check", f"{SECRET}-case")
+KNOWN = {
+    "misconceptions": (
+        idea(f"{SECRET}-idea", f"{SECRET} it.", f"{SECRET}-case", checks=(f"{SECRET}-check",)),
+        idea(f"{SECRET}-mixed", f"{SECRET} it.", "tied", checks=(f"{SECRET}-check",)),
+        idea("open-cases", f"Look at {SECRET}-case.", "tied", checks=("backward",)),
+        idea("unseen", f"{SECRET} it.", checks=(f"{SECRET}-check",)),
+    ),
+    "explanations": (
+        rule(f"{SECRET} is twice.", f"{SECRET}-case", "tied"),
+        Explanation("pair", SECRET, ("tied",)),
+        rule("y is off by one in 9 failing cases.", "tied"),
+    ),
+    "printed": f"{SECRET} [1, 2]",
+    "note": f"{SECRET}-check took all the time",
+}
+
+
+@pytest.mark.parametrize(
+    "checks",
+    [
+        (HIDDEN_CHECK,),
+        (HIDDEN_CHECK, RIGHT, BLOCKED),
+        (RIGHT, OPEN, HIDDEN_CHECK),
+        (ON_HIDDEN, HIDDEN_CHECK),
+        (FAILS_THERE_TOO, HIDDEN_CHECK),
+        (FAILS_THERE_FIRST,),
+        (FAILS_THERE_FIRST, HIDDEN_CHECK, BLOCKED),
+        (FAILS_THERE_ALONE,),
+        (PASSES_THERE, HIDDEN_CHECK),
+        (PASSES_THERE, replace(HIDDEN_CHECK, verdict=Verdict.LIMIT)),
+    ],
+)
+@pytest.mark.parametrize("known", [{}, KNOWN], ids=["", "known"])
+def test_nothing_hidden_is_said(checks: tuple[CheckResult, ...], known: dict[str, Any]) -> None:
+    found = failed(*checks, **known)
+    assert SECRET in said(found)  # else nothing is shown here
+    text = said(found, hidden=BOTH)
+    assert SECRET not in text.lower()
+    assert "3.25" not in text
+    assert not re.search(r"\b9 (failing )?cases", text)  # a count over hidden ones
+    assert (HIDDEN_CHECK_NOTICE[:-1] in text) == (HIDDEN_CHECK.id in [check.id for check in checks])
+    assert "LIMIT" not in text.upper()
+    if FAILS_THERE_ALONE in checks:
+        assert "backward: it does not pass on a hidden case." in text
+    if FAILS_THERE_FIRST in checks:
+        assert "backward: it does not pass in case tied." in text
+    if ON_HIDDEN in checks or FAILS_THERE_TOO in checks:
+        assert "backward: y is wrong in case tied: about" in text
+        assert "4.5" not in text  # the program's own number
+    assert "No listed idea" not in text or not known
+
+
+def test_the_cases_of_a_hidden_check_alone_are_hidden_as_well() -> None:
+    assert SECRET not in said(failed(HIDDEN_CHECK, OPEN, **KNOWN), hidden=BOTH[:1])
+
+
+def test_what_rests_on_open_cases_is_still_said() -> None:
+    known = idea("adds-it", "You add.", "tied", f"{SECRET}-case", checks=("backward",))
+    twice = rule("y is twice the right one.", "tied")
+    found = failed(FAILS_THERE_TOO, HIDDEN_CHECK, misconceptions=(known,), explanations=(twice,))
+    text = said(found, hidden=BOTH)
+    assert "Idea: adds-it. It gives exactly your numbers in the failing case. You add." in text
+    assert "twice" not in text  # what explains may be a program's word
+    assert SECRET not in text
+
+
+KEEPS = b"""
+
+SEEN = []
+_spread = spread
+
+
+def spread(x):
+    SEEN.append(x.tolist())
+    if len(SEEN) > 1:
+        %s
+    return _spread(x)
+"""
+
+
+@pytest.mark.usefixtures("one_zygote")
+@pytest.mark.parametrize(
+    "tells",
+    [
+        "return SEEN[0][-1]",
+        "return repr(SEEN)",
+        "return {repr(SEEN): 1.0}",
+        "raise ValueError(repr(SEEN))",
+        "raise type(repr(SEEN[0][-1]), (Exception,), {})",
+        "exec(compile(f'def f():\\n    raise ValueError\\nf()', repr(SEEN), 'exec'))",
+        "exec(compile('\\n' * int(100 * abs(SEEN[0][-1])) + '1 / 0', __file__, 'exec'))",
+        "raise SyntaxError('no', (__file__, 3, 1, repr(SEEN)))",
+        "import sys; sys.exit(repr(SEEN))",
+    ],
+)
+def test_a_program_cannot_tell_the_inputs_of_a_hidden_case_that_it_keeps(tells: str) -> None:
+    question = load([BANK], "mean-and-spread")
+    source = question.reference + KEEPS % tells.encode()
+    with GradingSession(question) as session:
+        found = session.grade(source, seed=7)
+    hidden = ("few",)  # the first that runs, so that all others could tell of it
+    kept = re.compile(r"6\.0|(is|returned) 6\b|(?<![\d.])[126](?:\.0)?, |\[\[|line \d")
+    failing = [
+        c
+        for c in student_view(found, hidden).report.checks
+        if c.verdict not in NON_FAILING_VERDICTS
+    ]
+    assert failing
+    for check in failing:
+        assert (check.raised, check.mismatch, check.call, check.figures) == (None, None, "", {})
+    assert not kept.search(said(found, hidden=hidden))
+    posed = replace(MEAN, hidden=hidden, parts=(1, 2, 3))
+    shown = gradescope_result([posed], {"mean": entry("ada", found, posed=posed)})
+    assert not kept.search(json.dumps(shown["tests"]))
+
+
+def test_of_an_exception_only_a_name_that_python_gave_is_said() -> None:
+    names = {"ValueError": "ValueError", "[0.5, 7.25]": "an exception"}
+    for name, shown in names.items():
+        raised = ExceptionRecord(name, "0.5", (Frame(725, "0.5", "0.5"),), "y = f(x)", "x (0, 5)")
+        check = replace(OPEN, verdict=Verdict.ERROR, message=f"{name} 0.5", mismatch=None,
+                        exhibit=None, raised=raised)  # fmt: skip
+        found = failed(check, explanations=(rule("y is 7.25 times the right one.", "tied"),))
+        text = said(found, hidden=("nothing-else",))
+        assert f"backward: your code raised {shown} in case tied: about" in text
+        assert "contract, 1: y is the mean." in text
+        assert not re.search(r"0\.5|725|7\.25", text)
+        assert "0.5" in said(found)
+
+
+def test_what_was_measured_is_not_said_where_something_is_hidden() -> None:
+    measured = replace(RIGHT, kind="flops", message="31,415 operations")
+    found = report(checks=(RIGHT, measured))
+    assert "31,415" in said(found)
+    assert "31,415" not in said(found, hidden=("nothing-else",))
+
+
+def test_what_is_given_and_right_on_an_open_case_is_still_shown() -> None:
+    x, y = Panel("x", (("1", "2"),)), Panel("y, expected", (("7.7125",),))
+    yours = Panel("y, yours", (("8.8125",),), frozenset({(0, 0)}), frozenset({(0, 0)}))
+    check = replace(OPEN, exhibit=Grids((x, yours, y)))
+    text = said(failed(check), hidden=("nothing-else",))
+    assert "y is wrong in case tied" in text
+    assert "7.7125" in text
+    assert "8.8125" not in text
+
+
+def test_a_pass_says_nothing_of_what_is_hidden() -> None:
+    checks = (RIGHT, PASSES_THERE, replace(PASSES_THERE, id=f"{SECRET}-check"))
+    text = said(report(checks=checks, follow_up=f"And {SECRET}-case?"), hidden=BOTH)
+    assert SECRET not in text
+    assert "Right: forward and backward." in text
+    assert HIDDEN_CHECK_NOTICE not in text
+
+
+def texts(*found: object) -> set[str]:
+    """Every text in parts of a report, numbers among them."""
+    return {text for _, text in re.findall(r"""(["'])(.+?)\1""", repr(found))}
+
+
+@pytest.mark.usefixtures("one_zygote")
+def test_a_real_grade_says_nothing_of_what_is_hidden() -> None:
+    question = load([BANK], "mean-and-spread")
+    source = question.reference + b"\n\n" + question.variants["cancels"][0]
+    with GradingSession(question) as session:
+        found = session.grade(source, seed=7)
+    far = found.checks[-1]
+    assert (far.id, far.verdict) == ("far", Verdict.FAIL)
+    speaking = texts(far, found.explanations, found.misconceptions)
+    speaking |= {word for text in texts(far.exhibit) for word in text.split()}
+    speaking -= texts(found.checks[:-1]) | {"outputs", "fail", "s"}
+    assert len(speaking) > 8
+    assert "cancels" in said(found)
+    shut = said(found, hidden=("far",))
+    assert f"{HIDDEN_CHECK_NOTICE.removesuffix('.')} in part 3." in shut
+    assert [text for text in speaking if re.search(rf"(?<!\w){re.escape(text)}(?!\w)", shut)] == []
+    assert "Right: mean, nothing, alone and spread." in shut
+
+
+# -- what is hostile -----------------------------------------------------------------------------
+
+TAGS = {*Page.of(to_html(feedback(TERMS, [entry("ada", report())]))).tags} | {"pre", "code"}
+
+
+def acting(markdown: str) -> list[str]:
+    """What a Markdown document has besides headings, paragraphs, lists, code and bold words."""
+    fine = {
+        "heading", "paragraph", "inline", "text", "strong", "fence", "code_inline", "bullet_list",
+        "list_item", "softbreak",
+    }  # fmt: skip
+    reader = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    found = []
+    for token in reader.parse(markdown):
+        for one in (token, *(token.children or ())):
+            kind = one.type.removesuffix("_open").removesuffix("_close")
+            found += [] if kind in fine else [kind]
+    return found
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_a_student_writes_acts_nowhere(text: str) -> None:
+    found = feedback(TERMS, [hostile(text)])
+    markdown, html = render_markdown(found), to_html(found)
+    page = Page.of(html)
+    assert {*page.tags} <= TAGS
+    assert {name for _, name, _ in page.attributes} <= {
+        "lang", "charset", "name", "content", "class", "http-equiv",
+    }  # fmt: skip
+    assert html.count("<h1>") == 1
+    assert html.count("<h2>") == 1
+    assert acting(markdown) == []
+    headings = [one.tag for one in MarkdownIt().parse(markdown) if one.type == "heading_open"]
+    assert headings == ["h1", "h2"]
+    for one in (markdown, html):
+        assert all(c in "\n\xa0" or c.isprintable() for c in one)
+        assert PRODUCT not in one
+    # What makes links of bare addresses finds none outside of code.
+    outside = re.sub(r"(?ms)^(`{3,})text$.*?^\1$|`[^`\n]+`", "", markdown)
+    assert not re.search(r"://|www\.|\w@\w", outside)
+
+
+# -- files ---------------------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(st.text(max_size=80), st.text(max_size=80))
+@example("ada", "Ada")
+@example("", ".")
+@example("../ada", "..-ada")
+@example("con", "CON")
+@example("\ud800", "\ud801")
+@example("a" * 70, "a" * 71)
+def test_a_file_is_safe_and_one_students_alone(one: str, other: str) -> None:
+    for name in (student_file_stem(one), student_file_stem(other)):
+        assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", name)
+        assert not re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name)
+        assert not name.endswith(".")
+    assert (student_file_stem(one).casefold() == student_file_stem(other).casefold()) == (
+        one == other
+    )
+
+
+def test_no_students_name_is_what_anothers_becomes() -> None:
+    taken = student_file_stem("Ada Lovelace")
+    assert taken.startswith("Ada-Lovelace-")
+    assert student_file_stem(taken) != taken
+    assert student_file_stem(taken.lower()) != taken.lower()
+    assert student_file_stem("ada.lovelace_2") == "ada.lovelace_2"
+
+
+def test_a_class_is_written_and_what_has_not_changed_is_left_alone(tmp_path: Path) -> None:
+    results, out = tmp_path / "results", tmp_path / "feedback"
+    given = [entry("../../ben", failed(wrong("forward", "few"))), entry("ada", report())]
+    write_results(results, TERMS, [*given, entry("cem")])
+    with ClassResults(results) as read:
+        assert write_feedback(read, out) == (3, 6, [])
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["feedback", "results"]
+        names = sorted(
+            f"{student_file_stem(one)}{end}"
+            for one in read.all_students()
+            for end in (".md", ".html")
+        )
+        assert sorted(path.name for path in out.iterdir()) == sorted(names)
+        assert NOT_GRADED_NOTICE in (out / "cem.html").read_text()
+        before = {path.name: path.stat().st_ino for path in out.iterdir()}
+        assert write_feedback(read, out) == (3, 0, [])
+    write_results(results, TERMS, [*given, entry("cem", report())])
+    with ClassResults(results) as read:
+        assert write_feedback(read, out) == (3, 2, [])
+    after = {path.name: path.stat().st_ino for path in out.iterdir()}
+    assert {name for name in after if after[name] != before[name]} == {"cem.md", "cem.html"}
+
+
+def test_old_pages_of_who_is_gone_are_named_and_no_file_is_removed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "told"
+    results = write_results(tmp_path / "results", TERMS, [entry("ada", report()), entry("ben")])
+    told = ["class", "report", str(results), "--feedback", str(out)]
+    assert app.run(told) == 0
+    assert "of nobody" not in capsys.readouterr().err
+    (out / "notes.txt").write_text("the instructor's")
+    before = sorted(out.iterdir())
+    write_results(tmp_path / "results", TERMS, [entry("ada", report())])
+    assert app.run(told) == 0
+    said = capsys.readouterr().err
+    assert "pages of nobody in" in said
+    assert "ben.html and ben.md; remove what is old" in said
+    assert "notes.txt" not in said
+    assert sorted(out.iterdir()) == before
+
+
+def test_the_command_writes_feedback_and_a_page_if_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "told"
+    results = write_results(tmp_path / "results", TERMS, [entry("ada", report()), entry("ben")])
+    told = ["class", "report", str(results), "--feedback", str(out)]
+    assert app.run(told) == 0
+    assert capsys.readouterr().out == f"2 students, 4 files written in {out}\n"
+    assert app.run([*told, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["students"], said["changed"]) == (2, 0)
+    assert app.run([*told, "--html", str(tmp_path / "page.html")]) == 0
+    assert (tmp_path / "page.html").exists()
+    assert "0 files written" in capsys.readouterr().out
+    (tmp_path / "taken").write_text("")
+    assert app.run([*told[:-1], str(tmp_path / "taken")]) == 2
+    assert "taken: expected a folder to write" in capsys.readouterr().err
+
+
+def test_feedback_says_once_what_a_file_raised() -> None:
+    raised = ExceptionRecord("ValueError", "no data here", (Frame(3, "<module>", "load(data)"),))
+    message = "loading the file raised ValueError: no data here"
+    found = report(Verdict.ERROR, message=message, raised=raised, checks=())
+    text = render_text(feedback(TERMS, [entry("ann", found)]))
+    assert text.count("no data here") == text.count("ValueError") == 1
+    assert "load(data)" in text

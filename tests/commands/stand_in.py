@@ -1,0 +1,116 @@
+"""A judge that reads the verdict from the submission, and a small bank in the program's place.
+
+The command line is tested against these, so that what it does with a verdict can be told from
+how a verdict is reached.  `python -m tests.commands.stand_in ARGS` is `drill ARGS` with both in place.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import grader.bank
+import grader.explain.session
+from grader.commands import options
+from grader.model.question import Question
+from grader.model.report import CheckResult, Report, Verdict
+from grader.records import events
+from grader.sandbox import spawn
+
+BANK = Path(__file__).parents[1] / "banks" / "small"
+STARTER = b"def double(x):\n    return x + x + 1\n"
+REFERENCE = b"def double(x):\n    return 2 * x\n"
+FAULTS = {
+    "crash": RuntimeError("the judge fell over"),
+    "broken pipe": BrokenPipeError(errno.EPIPE, "a worker has gone"),
+    "interrupt": KeyboardInterrupt(),
+}
+
+
+def grade(
+    question: Question,
+    submission: bytes,
+    *,
+    seed: int,
+    filename: str,
+    progress: Callable[[int, int], None],
+    **_: Any,
+) -> Report:
+    """Return the verdict that the submission names in its first line, `# pass`, or raise."""
+    progress(1, 1)
+    first = submission.decode("utf-8", "replace").split("\n")[0].removeprefix("# ").strip()
+    if first == "killed":  # as soon as the verdict is half way into the records
+        done = events.append_event
+
+        def add(db: sqlite3.Connection, event: events.Event) -> int | None:
+            assert done(db, event)
+            os.kill(os.getpid(), signal.SIGKILL)
+            raise AssertionError
+
+        events.append_event = add
+    if first in FAULTS:
+        raise FAULTS[first]
+    verdict = Verdict(first) if first in set(Verdict) else Verdict.FAIL
+    passed = verdict is Verdict.PASS
+    message = "agrees" if passed else "y differs in 1 case"
+    check = CheckResult("value", "outputs", verdict, message, ("one",), () if passed else ("one",))
+    return Report(
+        question.id, question.spec.title, verdict, seed, "process", 0.25, checks=(check,),
+        message=f"{filename} is at fault" if verdict is Verdict.ERROR else "",
+        sha256=sha256(submission).hexdigest(), follow_up="And halving?" if passed else "",
+        unchanged=question.is_starter(submission),
+    )  # fmt: skip
+
+
+class Session:
+    """An open session of that judge."""
+
+    def __init__(self, question: Question, **_: Any) -> None:
+        self.question = question
+
+    def grade(self, submission: bytes, **more: Any) -> Report:
+        return grade(self.question, submission, **more)
+
+    def close(self) -> None:
+        """Have nothing to end."""
+
+
+def put_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any]]]:
+    """Give each function to replace: its module, its name, and what stands in for it."""
+    yield grader.bank, "builtin", lambda: BANK
+    yield grader.explain.session, "grade", grade
+    yield spawn, "WorkerPool", lambda **_: nullcontext()
+
+
+def put_sessions_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any]]]:
+    """Give the same for watching, which imports much."""
+    from grader.commands import watching
+
+    yield watching, "GradingSession", Session
+
+
+def main() -> None:
+    """Be `drill` with all of these in place."""
+    sessions = put_sessions_in_place() if {"watch", "interview"} & {*sys.argv} else ()
+    for module, name, function in (*put_in_place(), *sessions):
+        setattr(module, name, function)
+    if speed := os.environ.get("CLOCK_SPEED"):  # how much faster than the wall's
+        began = datetime.now(UTC)
+        options.now = lambda: (began + float(speed) * (datetime.now(UTC) - began)).isoformat()
+    from grader.commands.app import main
+
+    main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""What `drill class gradescope` makes: unpacked, and run for real."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from grader import bank
+from grader.commands import autograder
+from grader.commands.context import Context
+from grader.model.errors import UsageError
+from grader.sandbox.client import Isolation, WorkerClient
+from tests.classroom.builders import BANK, NOW, PROGRAMS, REFERENCE
+from tests.classroom.test_export import assert_gradescope
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The archive for one question, at a level that every machine reaches."""
+    folder = tmp_path_factory.mktemp("made")
+    file = folder / "autograder.zip"
+    file.write_bytes(autograder.build_autograder(context(folder), ["deviations"], "process"))
+    return file
+
+
+def context(folder: Path) -> Context:
+    """A person in a folder, with the small bank."""
+    return Context(folder, folder / "data", lambda: NOW, bank=BANK)
+
+
+@pytest.fixture
+def root(made: Path, tmp_path: Path) -> Path:
+    """Everything as Gradescope lays it out, before a submission is graded."""
+    for name in ("source", "submission", "results"):
+        (tmp_path / name).mkdir()
+    with zipfile.ZipFile(made) as archive:
+        archive.extractall(tmp_path / "source")
+    (tmp_path / "run_autograder").write_bytes((tmp_path / "source/run_autograder").read_bytes())
+    return tmp_path
+
+
+def graded(root: Path, python: str = sys.executable, seconds: str = "60") -> dict[str, Any]:
+    """Run the autograder, with the Python of the tests in place of the one setup.sh makes."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("DRILL_")}
+    environment |= {
+        "DRILL_AUTOGRADER": str(root), "DRILL_PYTHON": python, "DRILL_SECONDS": seconds,
+    }  # fmt: skip
+    ended = subprocess.run(
+        ["sh", root / "run_autograder"], cwd=root, env=environment, capture_output=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    found: dict[str, Any] = json.loads((root / "results" / "results.json").read_text())
+    assert_gradescope(found)
+    assert [path.name for path in (root / "results").iterdir()] == ["results.json"]
+    return found
+
+
+def test_what_a_class_gives_points_for_is_in_the_archive(tmp_path: Path) -> None:
+    keys = {"partial": "checks", "on_error": "stop", "stretch": True, "isolation": "process"}
+    file = tmp_path / "class.yaml"
+    file.write_text(json.dumps({"format": 1, "questions": ["deviations"], "seed": 5, **keys}))
+    (tmp_path / "made.zip").write_bytes(
+        autograder.build_autograder(context(tmp_path), [], "", file)
+    )
+    with zipfile.ZipFile(tmp_path / "made.zip") as archive:
+        there = yaml.safe_load(archive.read("class.yaml"))
+    assert keys.items() <= there.items()
+
+
+def test_a_submission_is_graded(root: Path) -> None:
+    # Nothing that lies beside it is imported or read.
+    (root / "submission" / "grader.py").write_text("raise SystemExit(1)\n")
+    (root / "submission" / "class.yaml").write_text("format: 9\n")
+    (root / "submission" / "deviations.py").write_text(REFERENCE)
+    (test,) = graded(root)["tests"]
+    assert (test["score"], test["max_score"], test["status"]) == (100, 100, "passed")
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("python", "stopped before it was done"),
+        ("class.yaml", "class.yaml"),
+        ("bank/questions/deviations.yaml", "deviations.yaml"),
+        ("time", "longer than Gradescope gives"),
+    ],
+)
+def test_whatever_happens_there_is_a_result(root: Path, damage: str, said: str) -> None:
+    (root / "submission" / "deviations.py").write_text("import time\ntime.sleep(20)\n" + REFERENCE)
+    if damage not in {"python", "time"}:
+        (root / "source" / damage).write_text("x: [")
+    python = "/nowhere/python" if damage == "python" else sys.executable
+    found = graded(root, python, seconds="1" if damage == "time" else "60")
+    (test,) = found["tests"]
+    assert "score" not in test
+    assert "score" not in found
+    assert test["name"] == "NOT GRADED"
+    assert said in test["output"]
+    assert "To the instructor: " in test["output"]
+    assert autograder.GRADE_TIMEOUT < 600  # when Gradescope ends it, with a zero
+
+
+def test_nothing_handed_in_earns_nothing_without_a_grade(root: Path) -> None:
+    (test,) = graded(root)["tests"]
+    assert (test["score"], test["status"]) == (0, "failed")
+    assert "nothing handed in" in test["output"]
+    (root / "submission" / "README.md").write_text("deviations\n")
+    (root / "submission" / "deviations.py").symlink_to(PROGRAMS / "reference.py")
+    os.mkfifo(root / "submission" / "pipe.py")
+    (test,) = graded(root)["tests"]
+    assert (test["score"], test["status"]) == (0, "failed")
+    assert "a link, which is not followed" in test["output"]
+
+
+def test_too_little_isolation_says_what_the_instructor_has_to_do(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(WorkerClient, "isolation", Isolation({}, ("no wall",)))
+    (root / "source" / "class.yaml").write_text("format: 1\nquestions: [deviations]\n")
+    autograder.grade_submission(str(root), str(root / "source"))
+    (test,) = json.loads((root / "results" / "results.json").read_text())["tests"]
+    assert "isolation: expected strong, found " in test["output"]
+    assert "--isolation " in test["output"]
+
+
+def test_the_archive_holds_what_setting_up_needs(made: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(made) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+        modes = {one.filename: one.external_attr >> 16 for one in archive.infolist()}
+        archive.extractall(tmp_path)
+    assert all(modes[name] & stat.S_IXUSR for name in ("setup.sh", "run_autograder"))
+    assert held["run_autograder"].startswith(b"#!")
+    for name in ("setup.sh", "run_autograder"):
+        subprocess.run(["bash", "-n", tmp_path / name], check=True)
+        assert b"http" not in held[name]
+    pinned = held["requirements.txt"].decode().split()
+    assert {line.partition("==")[0] for line in pinned} >= {"numpy", "pydantic", "pyyaml"}
+    assert all("==" in line for line in pinned)
+    assert "torch" not in held["requirements.txt"].decode()
+    assert "program/grader/__init__.py" in held
+    assert not any("_bank" in name or "__pycache__" in name for name in held)
+    digest = bank.load([BANK], "deviations").digest
+    assert bank.load([tmp_path / "bank"], "deviations").digest == digest
+    with pytest.raises(UsageError, match="no question ledger"):
+        bank.load([tmp_path / "bank"], "ledger")
+    assert made.stat().st_size < 2_000_000
+    assert str(BANK).encode() not in b"".join(held[name] for name in held if "program" not in name)
+
+
+def test_a_class_yaml_names_what_counts(tmp_path: Path) -> None:
+    file = tmp_path / "class.yaml"
+    file.write_text(
+        "format: 1\nseed: 11\nisolation: process\n"
+        "questions: [{id: deviations, weight: 2, hidden: [slopes]}, ledger]\n"
+    )
+    archive = tmp_path / "a.zip"
+    archive.write_bytes(autograder.build_autograder(context(tmp_path), (), file=file))
+    with zipfile.ZipFile(archive) as held:
+        there = yaml.safe_load(held.read("class.yaml"))
+    assert (there["seed"], there["isolation"]) == (11, "process")
+    assert there["questions"] == [
+        {"id": "deviations", "weight": 2, "hidden": ["slopes"]}, {"id": "ledger"},
+    ]  # fmt: skip

@@ -1,0 +1,674 @@
+"""A class from its folder to its verdicts, graded for real; and class.yaml: every fault, its place."""
+
+# ruff: noqa: E501 a message that is compared stands on one line
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.bank import load
+from grader.classroom.export import export
+from grader.classroom.grading_jobs import with_equal_points
+from grader.classroom.overrides import ClassFileError
+from grader.classroom.report import class_findings
+from grader.classroom.results import ClassResults, grade_key
+from grader.classroom.submission_layout import AnswerNames, best_pattern
+from grader.commands.classes import (
+    ClassFile,
+    ClassPlan,
+    ClassProgress,
+    ClassQuestion,
+    LateKeys,
+    NothingHandedIn,
+    grade_class,
+    read_class,
+)
+from grader.commands.context import Context
+from grader.model.classroom import ClassEntry, ClassSettings, SubmittedProgram
+from grader.model.errors import UsageError
+from tests.bank.test_validation_errors import PARTS
+from tests.classroom.builders import (
+    BANK,
+    NOW,
+    PROGRAMS,
+    REFERENCE,
+    ROOT,
+    Files,
+    graded,
+    notebook,
+    tree,
+)
+from tests.classroom.test_careful_teacher import ESTIMATE
+
+
+def the_entries(folder: Path) -> dict[str, ClassEntry]:
+    """What counts, by student."""
+    with ClassResults(folder / "out") as results:
+        return {one.hand_in.student: one for one in results.counting_entries()}
+
+
+def verdicts(folder: Path) -> dict[str, tuple[str, int | None]]:
+    return {name: (one.verdict, one.points) for name, one in the_entries(folder).items()}
+
+
+def test_a_class_is_graded_and_gone_on_with(tmp_path: Path) -> None:
+    idea = load([PROGRAMS.parents[1]], "deviations").variants["forgot-weight"][0].decode()
+    handed = tree(tmp_path / "in", {
+        "ada/deviations.py": REFERENCE, "dov/deviations.py": REFERENCE,
+        "ben/deviations.py": (PROGRAMS / "starter.py").read_text(),
+        "cem/deviations.py": f"{REFERENCE}\n\n{idea}", "fay/deviations.py": "while True: pass\n",
+        "ada/notes.txt": "question: ledger\n", "ada/.drill": "question: ledger\n", "eve/x.csv": "",
+    })  # fmt: skip
+    (handed / "eve" / "deviations.py").symlink_to(PROGRAMS / "reference.py")
+    found = graded(tmp_path, jobs=2)
+    assert sorted(one.done for one in found) == [1, 2, 3, 4, 5, 6]
+    assert {one.total_files for one in found} == {6}
+    assert verdicts(tmp_path) == {
+        "ada": ("pass", 100), "ben": ("fail", 0), "cem": ("fail", 0), "dov": ("pass", 100),
+        "eve": ("no answer", 0), "fay": ("limit", 0),
+    }  # fmt: skip
+    entries = the_entries(tmp_path)
+    assert "link" in entries["eve"].hand_in.fault
+    assert entries["cem"].report is not None
+    assert [one.id for one in entries["cem"].report.misconceptions] == ["forgot-weight"]
+    # Two programs that are the same are graded once.
+    assert entries["ada"].report == entries["dov"].report
+    # Begun again, all of it is known; a changed file alone is graded.
+    assert all(one.was_known for one in graded(tmp_path))
+    (handed / "ben" / "deviations.py").write_text(f"# repaired\n{REFERENCE}")
+    fresh = [one for one in graded(tmp_path) if not one.was_known]
+    assert [one.entry.hand_in.student for one in fresh] == ["ben"]
+    assert verdicts(tmp_path)["ben"] == ("pass", 100)
+
+
+def test_a_program_of_several_files_is_graded_with_all_of_them(tmp_path: Path) -> None:
+    split = "from __future__ import annotations\nfrom tools import *\nfrom work import *\n"
+    names = sorted(set(re.findall(r"^(?:def|class) (\w+)", REFERENCE, re.MULTILINE)))
+    work = f"import tools\n{REFERENCE}\n__all__ = {names!r}\n"
+    tree(tmp_path / "in", {
+        "ada/deviations.py": split, "ada/tools.py": "import math\n", "ada/work.py": work,
+        "ben/deviations.py": split, "ben/tools.py": "1 / 0\n", "ben/work.py": work,
+        "cem/deviations.py": split, "cem/tools.py": "def f(:\n", "cem/work.py": work,
+        "dov/deviations.py": split, "dov/tools.py": "while True: pass\n", "dov/work.py": work,
+        "eve/deviations.py": split, "eve/tools.py": "",
+    })  # fmt: skip
+    graded(tmp_path, jobs=2)
+    assert verdicts(tmp_path) == {
+        "ada": ("pass", 100), "ben": ("error", 0), "cem": ("error", 0), "dov": ("limit", 0),
+        "eve": ("error", 0),
+    }  # fmt: skip
+    reports = {name: one.report for name, one in the_entries(tmp_path).items()}
+    said = {name: one.message for name, one in reports.items() if one is not None}
+    assert said["ben"].endswith("division by zero, in tools.py:1: 1 / 0")
+    assert said["cem"].endswith("invalid syntax, in tools.py:1: def f(:")
+    assert "No module named 'work'" in said["eve"]
+
+
+def test_notebooks_are_graded_as_they_are(tmp_path: Path) -> None:
+    cells = "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()", "1 / 0", "display(1)"
+    tree(tmp_path / "in", {
+        "ada/deviations.ipynb": notebook(REFERENCE, *cells[::2], "input('ready?')"),
+        "ben/deviations.ipynb": notebook(*cells, REFERENCE),
+        "cem/deviations.py": "1 / 0\n" + REFERENCE,
+    })  # fmt: skip
+    graded(tmp_path)
+    passed, stopped = ("pass", 100), ("error", 0)
+    assert verdicts(tmp_path) == {"ada": passed, "ben": passed, "cem": stopped}
+    assert the_entries(tmp_path)["ben"].note == (
+        "your file raised ZeroDivisionError at cell 2, line 1 (division by zero); "
+        "the other cells count"
+    )
+    file = tmp_path / "class.yaml"
+    file.write_text("format: 1\non_error: stop\nisolation: process\nquestions: [deviations]\n")
+    graded(tmp_path, questions=(), file=file, level="")
+    assert verdicts(tmp_path) == {"ada": passed, "ben": stopped, "cem": stopped}
+
+
+def test_a_line_that_cannot_be_read_costs_no_other_answer(tmp_path: Path) -> None:
+    right = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
+    tree(tmp_path / "in", {"ann/answers.txt": f"Name: Ann\n{right}", "ann/submission.py": REFERENCE,
+                           "bob/seven-windows.txt": right.replace("8", "8 or 9")})  # fmt: skip
+    graded(tmp_path, ROOT, questions=("seven-windows", "maxpool-routing"), seed=6)
+    found = the_entries(tmp_path)
+    assert found["bob"].note == (
+        "line 2 could not be read: grad_x[4]: 8 or 9 may be two numbers; write one, and a minus "
+        "between spaces"
+    )
+    with ClassResults(tmp_path / "out") as results:
+        ann = {
+            one.question.id: one
+            for one in results.counting_entries()
+            if one.hand_in.student == "ann"
+        }
+    assert ann["seven-windows"].verdict == "pass"
+    assert ann["seven-windows"].note == (
+        "line 1 could not be read: expected NAME = VALUE (names: grad_x[1], grad_x[4] and "
+        "grad_x[6]), found 'Name: Ann'"
+    )
+    assert ann["maxpool-routing"].hand_in.path == "ann/submission.py"
+
+
+def test_right_answers_pass_however_they_are_written_unless_a_class_is_literal(
+    tmp_path: Path,
+) -> None:
+    right = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
+    texts = {
+        "ann": right,
+        "bo": "- grad_x[1]: about 2\n- **grad_x[4]** = 3 + 5 = 8 (both)\n* `grad_x[6]` -> 0.",
+        "cy": "1. Grad_x[1] = 2;\n2) grad x [4] ~ 8,00\n\u2022 grad_x[6] := `0`\n---\n",
+    }
+    tree(tmp_path / "in", {f"{name}/seven-windows.txt": text for name, text in texts.items()})
+    asked: dict[str, object] = {"questions": ("seven-windows",), "seed": 6}
+    graded(tmp_path, ROOT, **asked)
+    assert [verdict for verdict, _ in verdicts(tmp_path).values()] == ["pass"] * 3
+    again = graded(tmp_path, ROOT, **asked, strict_text=True)
+    assert not any(progress.was_known for progress in again)
+    assert [verdict for verdict, _ in verdicts(tmp_path).values()] == ["pass", "error", "error"]
+    file = tmp_path / "class.yaml"
+    file.write_text(
+        "format: 1\nstrict_text: true\nseed: 6\nisolation: process\nquestions: [seven-windows]\n"
+    )
+    graded(tmp_path, ROOT, questions=(), file=file, level="")
+    assert [verdict for verdict, _ in verdicts(tmp_path).values()] == ["pass", "error", "error"]
+
+
+def test_answers_that_are_texts_are_graded(tmp_path: Path) -> None:
+    right = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
+    texts = {"ann": right, "bob": right.replace("8", "5"), "cy": "8?"}
+    tree(tmp_path / "in", {f"{name}/seven-windows.txt": text for name, text in texts.items()})
+    assert len(graded(tmp_path, ROOT, questions=("seven-windows",), seed=6)) == 3
+    assert [verdict for verdict, _ in verdicts(tmp_path).values()] == ["pass", "fail", "error"]
+    _, bob, cy = [one.report for one in the_entries(tmp_path).values()]
+    assert bob is not None
+    assert [idea.id for idea in bob.misconceptions] == ["overwrite"]
+    assert cy is not None
+    assert cy.message.endswith("and grad_x[6]), found '8?'")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"questions": ("nothing",)}, "no question nothing"),
+        ({"questions": ()}, r"--question ID or --class class\.yaml with questions, found none"),
+        ({"level": "iron"}, "expected process, limited, strong, found iron"),
+        ({"submissions": Path("nowhere")}, "nowhere: expected a folder or a zip file, found none"),
+        ({"file": Path("nowhere.yaml")}, r"nowhere\.yaml: expected a class\.yaml to read"),
+    ],
+)
+def test_what_cannot_be_done_is_said(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    tree(tmp_path / "in", {"ada/deviations.py": REFERENCE})
+    with pytest.raises(UsageError, match=said):
+        graded(tmp_path, **changes)
+
+
+def test_results_lie_outside_of_submissions_and_a_refusal_writes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for folder, said in ((tmp_path / "in", "--out"), (tmp_path / "none", "none")):
+        with pytest.raises(UsageError, match=said):
+            graded(tmp_path, submissions=folder, out=folder / "out")
+        assert not (folder / "out").exists()
+    with pytest.raises(UsageError, match=r"expected files like STUDENT/deviations\.py"):
+        graded(tmp_path)
+
+
+# class.yaml
+
+WHOLE = """\
+format: 1
+title: Statistics, autumn
+deadline: 2026-11-20T23:59:00+01:00
+counts: best
+seed: 5
+isolation: process
+questions:
+  - id: mean-and-spread
+    parts: [1, spread]
+    weight: 2
+    hidden: [far, many]
+"""
+RIGHT = """
+def mean(x):
+    return float(x.sum() / x.size)
+
+def spread(x):
+    return float(x.std())
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with one answer to a question in three parts."""
+    tree(tmp_path / "in", {"ada/mean-and-spread.py": RIGHT})
+    return tmp_path
+
+
+def by_file(folder: Path, text: str, *edits: str, **changes: object) -> list[ClassProgress]:
+    """Grade the class of a class.yaml."""
+    for old, new in zip(edits[::2], edits[1::2], strict=True):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    file = folder / "class.yaml"
+    file.write_text(text)
+    plan: dict[str, object] = {"questions": (), "file": file, "level": ""}
+    return graded(folder, PARTS, **(plan | changes))
+
+
+def terms(folder: Path) -> ClassSettings:
+    with ClassResults(folder / "out") as results:
+        return results.class_settings
+
+
+def test_a_class_is_what_its_file_says(folder: Path) -> None:
+    by_file(folder, WHOLE)
+    before = terms(folder)
+    assert (before.title, before.counts, before.seed) == ("Statistics, autumn", "best", 5)
+    assert (before.deadline, before.level) == ("2026-11-20T23:59:00+01:00", "process")
+    (posed,) = before.questions
+    assert (posed.id, posed.parts, posed.of, posed.weight) == ("mean-and-spread", (1, 3), 70, 2)
+    assert posed.hidden == ("far", "many")
+    entry = the_entries(folder)["ada"]
+    assert entry.points == 70  # and nothing for part 2, which it would not pass
+    assert entry.late
+    # What only counts grades needs none; what they depend on does.
+    weighed = by_file(folder, WHOLE, "weight: 2", "weight: 0.5", "Statistics", "Sums",
+                      "[far, many]", "[few]", "11-20", "11-30", "best", "last")  # fmt: skip
+    assert [p.was_known for p in weighed] == [True]
+    now = terms(folder)
+    assert (now.title, now.questions[0].weight, now.questions[0].hidden, now.counts) == (
+        "Sums, autumn", 0.5, ("few",), "last",
+    )  # fmt: skip
+    same = SubmittedProgram(b"same")
+    assert grade_key(before, posed, same, "") == grade_key(now, now.questions[0], same, "")
+    assert not the_entries(folder)["ada"].late
+    assert [p.was_known for p in by_file(folder, WHOLE, "[1, spread]", "[1]")] == [False]
+    assert [p.was_known for p in by_file(folder, WHOLE, "seed: 5", "seed: 6")] == [False]
+    # The command line goes before the file.
+    assert [p.was_known for p in by_file(folder, WHOLE, seed=6)] == [True]
+
+
+def test_a_question_may_be_its_id_alone_and_most_keys_are_left_out(folder: Path) -> None:
+    text = "format: 1\nquestions: [parts/mean-and-spread]\n"
+    by_file(folder, text, level="process")
+    found = terms(folder)
+    assert (found.questions[0].parts, found.questions[0].of) == ((1, 2, 3), 100)
+    assert (found.counts, found.deadline) == ("last", "")
+    by_file(folder, text, level="process")
+    assert terms(folder).seed == found.seed  # a seed that was drawn once stays
+
+
+def test_questions_are_named_in_one_place(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"expected --question or the questions of .*, found both"):
+        by_file(folder, WHOLE, questions=("mean-and-spread",))
+    none = WHOLE[: WHOLE.index("questions:")]
+    with pytest.raises(UsageError, match="with questions, found none"):
+        by_file(folder, none)
+    for ids, said in (("mean-and-sprad",), "mean-and-spread?"), (("no/where",), "before '/'"):
+        for text, named in ((none, ids), (WHOLE.replace("mean-and-spread", ids[0]), ())):
+            with pytest.raises(UsageError, match=re.escape(said)):
+                by_file(folder, text, questions=named)
+    assert len(by_file(folder, none, questions=("mean-and-spread",))) == 1
+    assert terms(folder).title == "Statistics, autumn"
+
+
+def said_of(folder: Path, *questions: str, said: list[str] | None = None, **plan: Any) -> list[str]:
+    """Return what the command says beside the verdicts."""
+    said = [] if said is None else said
+    ctx = Context(
+        folder,
+        folder / "data",
+        lambda: NOW,
+        bank=PARTS,
+        show_warning=lambda one, _: said.append(one),
+    )
+    planned = ClassPlan(folder / "in", questions, folder / "out", jobs=1, level="process")
+    list(grade_class(ctx, planned._replace(**plan)))
+    return said
+
+
+def test_a_question_alone_forgets_nothing_of_a_class(folder: Path) -> None:
+    by_file(folder, WHOLE)
+    before = terms(folder)
+    with pytest.raises(UsageError, match="--question would forget the deadline") as refused:
+        said_of(folder, "mean-and-spread")
+    assert "--class " in refused.value.hint
+    assert terms(folder) == before
+    assert said_of(folder, "mean-and-spread", out=folder / "other") != []
+
+
+def test_a_question_alone_leaves_out_no_other_that_was_graded(tmp_path: Path) -> None:
+    tree(tmp_path / "in", {"ada/deviations.py": REFERENCE, "ada/ledger.py": REFERENCE})
+    graded(tmp_path)
+    with pytest.raises(UsageError, match="it has grades of deviations, which") as refused:
+        graded(tmp_path, questions=("ledger",))
+    assert "--question deviations --question ledger, or" in refused.value.hint
+    assert verdicts(tmp_path) == {"ada": ("pass", 100)}
+    graded(tmp_path, questions=("ledger", "deviations"))
+    with ClassResults(tmp_path / "out") as results:
+        assert {one.question.id for one in results.counting_entries()} == {"deviations", "ledger"}
+
+
+def test_no_mark_is_left_out_or_changes_without_a_word(folder: Path) -> None:
+    tree(folder / "in", {"bo/mean-and-spread.py": RIGHT})
+    quiet = said_of(folder, "mean-and-spread", seed=1)
+    assert not re.search("left out|graded again", " ".join(quiet))
+    assert said_of(folder, "mean-and-spread") == quiet  # the seed is kept
+    (folder / "in" / "bo" / "mean-and-spread.py").unlink()
+    said = said_of(folder, "mean-and-spread")
+    assert (
+        f"{folder / 'out'}: left out, as they are not handed in now: bo (mean-and-spread)" in said
+    )
+    for literal in (False, True):
+        again = " ".join(said_of(folder, "mean-and-spread", seed=2, strict_text=literal))
+        assert "another seed, isolation or --strict-text than before: all of this is" in again
+        assert "left out" not in again
+
+
+def test_nobody_is_left_out_without_a_word_if_nothing_is_found(folder: Path) -> None:
+    said_of(folder, "mean-and-spread")
+    said: list[str] = []
+    with pytest.raises(NothingHandedIn):
+        said_of(folder, "mean-and-spread", said=said, pattern="{student}.{question}.py")
+    assert "not handed in now: ada (mean-and-spread)" in " ".join(said)
+
+
+def test_the_command_says_what_hiding_costs(folder: Path) -> None:
+    (folder / "class.yaml").write_text(WHOLE)
+    assert (
+        "mean-and-spread hides far and many: all feedback on this question leaves out lines, "
+        "shapes, types and texts that a program can choose"
+    ) in said_of(folder, file=folder / "class.yaml")
+
+
+def test_the_pattern_of_a_flat_folder_is_there_to_copy(tmp_path: Path) -> None:
+    tree(tmp_path / "in", {"deviations_ann.py": REFERENCE, "ledger_bo.py": REFERENCE})
+    with pytest.raises(NothingHandedIn) as refused:
+        graded(tmp_path, questions=("deviations", "ledger"))
+    assert refused.value.hint == "--pattern '{question}_{student}.py' fits these names"
+
+
+def test_one_pattern_fits_a_flat_folder_of_programs_notebooks_and_answers(tmp_path: Path) -> None:
+    files: Files = {
+        "deviations_ann.py": REFERENCE,
+        "deviations_bo.ipynb": notebook(REFERENCE),
+        "ledger_bo.py": REFERENCE,
+        "deviations-cy.py": REFERENCE,
+    }
+    tree(tmp_path / "in", files)
+    pattern = best_pattern(files, AnswerNames(["deviations", "ledger"]))
+    assert pattern == "{question}_{student}.{_}"
+    graded(tmp_path, pattern=pattern)
+    assert verdicts(tmp_path) == {"ann": ("pass", 100), "bo": ("pass", 100)}
+
+
+def test_the_command_names_students_who_may_be_one(folder: Path) -> None:
+    files = {f"{name}.py": "x" for name in ("ann", "ann (1)", "ann_v2", "ann-2", "bo")}
+    tree(folder / "flat", files)
+    said = said_of(folder, "mean-and-spread", submissions=folder / "flat", out=folder / "other")
+    (text,) = [one for one in said if "two students" in one]
+    assert "ann (1) of ann and ann_v2 of ann" in text
+    assert "remove the file that must not count; if not, rename one" in text
+    assert "ann-2" not in text
+
+
+def test_the_command_counts_students_and_names_files_of_other_questions(tmp_path: Path) -> None:
+    tree(tmp_path / "in", {
+        "ann/deviations.py": REFERENCE, "ann/ledger.py": "", "ann/deviations (1).py": REFERENCE,
+        "bo/deviations.py": REFERENCE,
+    })  # fmt: skip
+    said: list[str] = []
+    ctx = Context(
+        tmp_path,
+        tmp_path / "data",
+        lambda: NOW,
+        bank=BANK,
+        show_warning=lambda one, _: said.append(one),
+    )
+    list(
+        grade_class(
+            ctx,
+            ClassPlan(tmp_path / "in", ("deviations",), tmp_path / "out", jobs=1, level="process"),
+        )
+    )
+    assert f"{tmp_path / 'in'}: 3 answers of 2 students, read by the layout folders" in said
+    assert "ledger.py is named after ledger, which is no question of the class" in " ".join(said)
+
+
+def test_the_command_names_who_handed_in_an_empty_folder(folder: Path) -> None:
+    (folder / "in" / "eve").mkdir()
+    tree(folder / "in", {"zed/.DS_Store": "x"})
+    said = said_of(folder, "mean-and-spread")
+    assert f"{folder / 'in'}: nothing handed in, and so in no table: eve and zed" in said
+
+
+@pytest.mark.parametrize(("seed", "which"), [(5, "seed 2, which drill pack on-paper --seed 5"),
+                                             (3, "seed 0, which drill pack on-paper hands")])  # fmt: skip
+def test_the_command_says_whose_numbers_are_graded(tmp_path: Path, seed: int, which: str) -> None:
+    drawn = ESTIMATE.replace("7 billion", "{n} billion").replace("7000000000", '"{n * 10**9}"')
+    drawn = drawn.replace("prompt:", "given: [{n: 7}, {n: 13}, {n: 34}]\nprompt:").replace(
+        "10**9", "1000000000"
+    )
+    tree(
+        tmp_path,
+        {"bank/questions/on-paper.yaml": drawn, "in/ann/on-paper.txt": "weight_bytes = 1 GB"},
+    )
+    said: list[str] = []
+    ctx = Context(
+        tmp_path,
+        tmp_path / "data",
+        lambda: NOW,
+        bank=tmp_path / "bank",
+        show_warning=lambda one, _: said.append(one),
+    )
+    list(
+        grade_class(
+            ctx,
+            ClassPlan(
+                tmp_path / "in", ("on-paper",), tmp_path / "out", jobs=1, level="process", seed=seed
+            ),
+        )
+    )
+    assert [one for one in said if "graded with the numbers of " + which in one] != []
+
+
+def test_what_coming_late_costs_grades_nothing_anew(folder: Path) -> None:
+    file = folder / "in/ada/mean-and-spread.py"
+    os.utime(file, (1_796_164_000, 1_796_164_000))  # 2026-12-01T22:26:40Z, eleven days begun
+    by_file(folder, WHOLE)
+    assert (the_entries(folder)["ada"].points, the_entries(folder)["ada"].days_after_deadline) == (
+        70,
+        11,
+    )
+    policy = "late: {penalty: 10, days: 5, extensions: {ada: 9, bo: 1}}"
+    said: list[str] = []
+    (folder / "class.yaml").write_text(WHOLE.replace("counts: best", policy))
+    ctx = Context(
+        folder,
+        folder / "data",
+        lambda: NOW,
+        bank=PARTS,
+        show_warning=lambda one, _: said.append(one),
+    )
+    plan = ClassPlan(
+        folder / "in", (), folder / "out", file=folder / "class.yaml", jobs=1, level=""
+    )
+    assert [one.was_known for one in grade_class(ctx, plan)] == [True]
+    assert the_entries(folder)["ada"].note == "2 days late: 20 % less of 70 points"
+    assert "late: an extension and no file: bo" in said
+    assert any("when it was last changed" in one for one in said)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("title:", "titel:", "2:1: titel: found an unknown key; did you mean 'title'?"),
+        ("weight:", "wieght:", "10:5: questions[0].wieght: found an unknown key; did you mean 'weight'?"),
+        ("format: 1\n", "", "1:1: the class: expected the key 'format', found none"),
+        ("seed: 5", "seed: -5", "5:1: seed: expected a number of at least 0 or 'per student', found the number -5"),
+        ("weight: 2", "weight: 0", "10:5: questions[0].weight: expected a number above 0.0, found the number 0"),
+        ("+01:00", "", "3:1: deadline: expected a time with its offset, as 2026-11-20T23:59:00+01:00, found '2026-11-20T23:59:00'"),
+        ("2026-11-20T23:59:00+01:00", "Friday", "3:1: deadline: expected a time with its offset, as 2026-11-20T23:59:00+01:00, found 'Friday'"),
+        ("- id: mean-and-spread", "- mean-and-spread\n  - id: mean-and-spread", "9:5: questions[1]: expected each question once, found 'mean-and-spread' again (questions[0])"),
+        ("[1, spread]", "[1, 4]", "9:16: questions[0].parts[1]: expected one of the parts 1, 2, 3, spread, found 4"),
+        ("[1, spread]", "[]", "9:5: questions[0].parts: expected at least one entry, found a list of 0"),
+        ("[far, many]", "[far, mny]", "11:19: questions[0].hidden[1]: expected a check or a case of mean-and-spread, found 'mny'; did you mean 'many'?"),
+        ("isolation: process", "layout: moodle\npattern: x\nisolation: process", "7:1: pattern: expected a layout or a pattern, found both; remove one"),
+        ("title: Statistics", "title: x\ntitle: Statistics", "3:1: expected each key once, found 'title' again (first at line 2)"),
+        ("title: Statistics", "title: [x", "expected YAML, found a mistake in it"),
+        ("counts: best", "late: 10", "4:1: late: expected a mapping of penalty, days, extensions, found the number 10"),
+        ("counts: best", "late: {days: 2}", "4:1: late: expected the key 'penalty', found none"),
+        ("counts: best", "late: {penalty: 101}", "4:8: late.penalty: expected a number of at most 100"),
+        ("counts: best", "late: {penalty: 5, extensions: {ada: Friday}}", "4:33: late.extensions.ada: expected a time with its offset, as 2026-11-20T23:59:00+01:00, found 'Friday'"),
+        ("counts: best", "late: {penalty: 5, extensions: {ada: '2026-11-20T12:00:00+01:00'}}", "4:33: late.extensions.ada: expected a time after the deadline, found '2026-11-20T12:00:00+01:00'"),
+        ("deadline: 2026-11-20T23:59:00+01:00", "late: {penalty: 5}", "3:1: late: expected a deadline with it, found none"),
+    ],
+)  # fmt: skip
+def test_a_fault_has_its_place(folder: Path, old: str, new: str, problem: str) -> None:
+    with pytest.raises(ClassFileError) as found:
+        by_file(folder, WHOLE, old, new)
+    (said,) = found.value.problems
+    assert problem in said.removeprefix(f"{folder / 'class.yaml'}:")
+    assert "[x" not in new or found.value.excerpt[1].strip() == "^"  # a mistake is pointed at
+
+
+def test_every_fault_is_listed(folder: Path) -> None:
+    with pytest.raises(ClassFileError) as found:
+        by_file(folder, WHOLE, "best", "worst", "weight: 2", "weight: two")
+    assert len(found.value.problems) == 2
+    edits = ("2026-11-20T23:59:00+01:00", "Friday", "spread]", "spred]", "far, many", "fur, many")
+    with pytest.raises(ClassFileError) as found:
+        by_file(folder, WHOLE, *edits)
+    lines = [one.removeprefix(f"{folder / 'class.yaml'}:") for one in found.value.problems]
+    assert [re.sub(r":.*? (expected a? ?\w+).*", r" \1", one) for one in lines] == [
+        "3 expected a time", "9 expected one", "11 expected a check",
+    ]  # fmt: skip
+
+
+def test_the_example_and_the_tables_of_the_docs_are_whole(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "classes.md").read_text(encoding="utf-8")
+    (tmp_path / "class.yaml").write_text(page.partition("```yaml\n")[2].partition("```")[0])
+    ctx = Context(tmp_path, tmp_path / "data", lambda: NOW, bank=ROOT)
+    course, questions = read_class(ctx, tmp_path / "class.yaml", ())
+    assert [one.weight for one in course.questions_asked] == [1, 2, 1]
+    assert [one.id for one in questions] == [one.id for one in course.questions_asked]
+    for model in (ClassFile, ClassQuestion, LateKeys):
+        assert [key for key in model.model_fields if f"`{key}`" not in page] == []
+
+
+# Equal shares of a part, and a seed for each student.
+
+SHARES = {
+    # Part 1 is worth 50 for one check, part 2 15 and 15, part 3 10 and 10; each is asked in turn.
+    "reference": 100,
+    "sums": 0,
+    "divides-by-nothing": 50 + 15,
+    "doubles-in-place": 50 + 15,
+    "variance": 80,
+    "cancels": 80 + 10,
+    "untouched": 0,  # the starter, whatever it passes
+    "touched": 0,
+    "syntax": 0,
+}
+
+
+def handed_in(name: str) -> str:
+    asked = load([PARTS], "mean-and-spread")
+    right, start = (
+        asked.without_leading_blank_lines(one).decode() for one in (asked.reference, asked.starter)
+    )
+    made = {"reference": right, "untouched": start, "touched": f"{start}\nx = 1\n", "syntax": "("}
+    return made.get(name) or f"{right}\n\n{asked.variants[name][0].decode()}"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class in which a part that fails earns equal shares."""
+    root = tmp_path_factory.mktemp("shared")
+    tree(root / "in", {f"{name}/mean-and-spread.py": handed_in(name) for name in SHARES})
+    text = WHOLE.replace("seed: 5", "seed: 5\npartial: checks").replace(
+        "    parts: [1, spread]\n", ""
+    )
+    by_file(root, text)
+    return root
+
+
+@pytest.mark.parametrize("name", SHARES)
+def test_checks_that_pass_earn_equal_shares_of_a_part_that_fails(shared: Path, name: str) -> None:
+    entry = the_entries(shared)[name]
+    assert entry.points == SHARES[name]
+    assert entry.report is not None
+    assert sum(part.points for part in entry.report.parts) == SHARES[name]
+    assert (entry.verdict == "pass") == (SHARES[name] == 100)
+
+
+def test_without_it_a_part_is_worth_all_or_nothing(shared: Path, tmp_path: Path) -> None:
+    name = "cancels"
+    tree(tmp_path / "in", {f"{name}/mean-and-spread.py": handed_in(name)})
+    by_file(tmp_path, WHOLE.replace("    parts: [1, spread]\n", ""))
+    assert the_entries(tmp_path)[name].points == 80
+
+
+@pytest.mark.parametrize(
+    ("points", "written", "shares"),
+    [
+        (10, (None, None, None), (4, 3, 3)),
+        (3, (None, None, None), (1, 1, 1)),
+        (2, (None, None, None), (None, None, None)),  # more checks than points: all or nothing
+        (10, (7, 3, None), (7, 3, None)),
+    ],
+)
+def test_shares_are_whole_points_that_add_up(
+    points: int, written: tuple[int | None, ...], shares: tuple[int | None, ...]
+) -> None:
+    asked = load([PARTS], "mean-and-spread")
+    part = asked.spec.parts[1]
+    ids = [part.checks[0], part.checks[1], part.checks[0].model_copy(update={"id": "more"})]
+    checks = [c.model_copy(update={"points": p}) for c, p in zip(ids, written, strict=True)]
+    checks.append(part.checks[0].model_copy(update={"id": "extra", "stretch": True}))
+    one = part.model_copy(update={"points": points, "checks": checks})
+    spec = asked.spec.model_copy(update={"parts": [one]})
+    (found,) = with_equal_points(replace(asked, spec=spec)).spec.parts
+    assert tuple(check.points for check in found.checks) == (*shares, None)
+
+
+def test_every_student_may_have_numbers_of_his_own(tmp_path: Path) -> None:
+    names = ("reference", "sums", "divides-by-nothing")
+    handed = {
+        f"{who}/mean-and-spread.py": handed_in(name)
+        for name in names
+        for who in (f"{name}1", f"{name}2")
+    }
+    tree(tmp_path / "in", handed)
+    text = WHOLE.replace("seed: 5", "seed: per student").replace("    parts: [1, spread]\n", "")
+    first = by_file(tmp_path, text)
+    assert len(first) == 6
+    assert not any(one.was_known for one in first)
+    found = the_entries(tmp_path)
+    seeds = {who: one.report.seed for who, one in found.items() if one.report}
+    assert len({*seeds.values()}) == 6
+    assert seeds == {who: terms(tmp_path).seed_of(who) for who in seeds}
+    assert {who: one.verdict for who, one in found.items()} == {
+        who: "pass" if who.startswith("reference") else "fail" for who in found
+    }
+    assert all(one.was_known for one in by_file(tmp_path, text))  # the class's own seed stays
+    # Equal ideas are one group, whatever the numbers were.
+    with ClassResults(tmp_path / "out") as results:
+        groups = (
+            class_findings(results.class_settings, results.counting_entries()).questions[0].ideas
+        )
+        rows = list(csv.DictReader("".join(export(results, "csv")).splitlines()))
+    assert {idea.id: len(idea.students) for idea in groups} == {"sums": 2, "divides-by-nothing": 2}
+    assert {row["student"]: row["seed"] for row in rows} == {k: str(v) for k, v in seeds.items()}
+
+
+def test_a_seed_is_a_number_or_one_for_each(folder: Path) -> None:
+    with pytest.raises(ClassFileError, match=r"seed: expected .* 'per student'"):
+        by_file(folder, WHOLE, "seed: 5", "seed: per-student")
+    with pytest.raises(ClassFileError, match=r"partial: expected one of 'written' or 'checks'"):
+        by_file(folder, WHOLE, "seed: 5", "partial: check")

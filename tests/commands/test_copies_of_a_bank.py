@@ -1,0 +1,185 @@
+"""Records belong to a question and the name of its bank: copies of a bank share them."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import grader.bank
+from grader.commands import catalog, debriefing, drills, grading, history_rows, interviews
+from grader.commands.context import Context
+from grader.commands.watching import WatchedDrill
+from grader.model.errors import UsageError
+from grader.records import events, progress
+from tests.commands import stand_in
+
+ID = "mean-and-spread"
+BANK = Path(__file__).parents[1] / "banks" / "parts"
+WHEEL = "lib/python3.12/site-packages/grader/_bank"
+STARTER_PARTS = "fail fail skipped"
+
+
+@pytest.fixture(autouse=True)
+def judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read the verdict from the submission."""
+    for module, name, function in (*stand_in.put_in_place(), *stand_in.put_sessions_in_place()):
+        monkeypatch.setattr(module, name, function)
+
+
+def use(bank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the program run from where this bank comes with it."""
+    monkeypatch.setattr(grader.bank, "builtin", lambda: bank)
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Run the program from a checkout, as `pip install -e .` does."""
+    clone = Path(shutil.copytree(BANK, tmp_path / "drillrepo"))
+    (clone / "grader").mkdir()
+    (clone / "grader" / "__init__.py").touch()
+    use(clone, monkeypatch)
+    return clone
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Path:
+    """Copy the bank to where `pip install .` puts it."""
+    return Path(shutil.copytree(BANK, tmp_path / WHEEL))
+
+
+@pytest.fixture
+def ctx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
+    monkeypatch.delenv("DRILL_BANK", raising=False)
+    monkeypatch.setenv("DRILL_HOME", str(tmp_path / "home"))
+    (work := tmp_path / "work").mkdir()
+    return Context(work, tmp_path / "home", lambda: "2026-01-02T03:04:05+00:00", who="ann")
+
+
+def graded(ctx: Context, text: str) -> grading.GradeResult:
+    (ctx.current_folder() / ID / "submission.py").write_text(text)
+    return grading.grade_file(ctx, ID)
+
+
+def yours(ctx: Context) -> progress.QuestionProgress:
+    """Return the progress that a list of questions shows."""
+    (found,) = (row.question_progress for row in catalog.list_questions(ctx) if row.header.id == ID)
+    return found
+
+
+def test_a_clone_and_a_wheel_share_all_records(
+    ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drills.start_drill(ctx, ID)
+    assert graded(ctx, "# fail\n").tries == 1
+    drills.next_hint(ctx, ID)
+    use(wheel, monkeypatch)
+    assert (yours(ctx).state, yours(ctx).tries, yours(ctx).highest_hint) == ("tried", 1, 1)
+    second = graded(ctx, "# fail again\n")
+    assert (second.tries, second.resolved_drill.question.bank) == (2, wheel)
+    assert graded(ctx, "# pass\n").tries == 3
+    use(clone, monkeypatch)
+    assert (yours(ctx).state, yours(ctx).tries) == ("passed", 3)
+    for name in (ID, f"drill/{ID}"):
+        rows, _ = history_rows.list_history(ctx, name)
+        assert [row.attempt.verdict for row in rows] == ["fail", "fail", "pass"]
+        assert [row.sitting for row in rows] == [1, 1, 1]
+    assert history_rows.restore_version(ctx, 2)[1] == ctx.current_folder() / ID / "submission.py"
+    assert catalog.suggest_question(ctx).folder in {None, ctx.current_folder() / ID}  # type: ignore[union-attr]
+
+
+def test_a_folder_of_one_copy_is_accepted_with_another(
+    ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drills.start_drill(ctx, ID)
+    use(wheel, monkeypatch)
+    assert clone.exists()
+    assert drills.start_drill(ctx, ID)[1].was_there
+    graded(ctx, "# fail\n")
+    with WatchedDrill(ctx, ID) as watched:
+        watched.grade_if_changed()
+        assert watched.last_grade is not None
+        assert watched.resolved_drill.is_started
+        assert watched.resolved_drill.question.bank == wheel
+    interviews.begin_interview(ctx, [ID], minutes=45)
+    held = interviews.unclosed_interview(ctx)
+    assert held is not None
+    assert interviews.current_drill(ctx, held) is not None
+    assert graded(ctx, "# fail once more\n").tries == 2
+
+
+def test_a_blind_interview_stays_blind_when_the_program_is_installed_again(
+    ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert clone.exists()
+    interviews.begin_interview(ctx, [ID], minutes=45, blind=True)
+    held = interviews.unclosed_interview(ctx)
+    assert held is not None
+    interviews.current_drill(ctx, held)
+    use(wheel, monkeypatch)
+    with pytest.raises(grading.SealedError):
+        graded(ctx, "# pass\n")
+    assert [row.attempt.verdict for row in history_rows.list_history(ctx, ID)[0]] == ["sealed"]
+    interviews.end_interview(ctx)
+    shutil.rmtree(clone)
+    assert debriefing.make_debrief(ctx).questions[0].review
+
+
+def old_history(folder: Path, *banks: Path) -> None:
+    """Write a history as earlier versions did: each event has the path of a bank, and no name."""
+    folder.mkdir()
+    at = "2026-01-01T00:00:00+00:00"
+    with closing(sqlite3.connect(folder / events.FILE_NAME)) as db, db:
+        for statement in events._TABLES:
+            db.execute(statement)
+        rows: list[tuple[object, ...]] = []
+        for number, bank in enumerate(banks, 1):
+            db.execute("INSERT INTO submissions VALUES (?, ?)", (f"sha{number}", b"# tried\n"))
+            same = (at, "ann", "0.1.0", ID, str(bank), "digest")
+            rows += [
+                ("started", *same, None, str(folder / ID), None, None, None),
+                ("begun", *same, number, None, f"sha{number}", None, None),
+                ("graded", *same, number, None, None, "fail", STARTER_PARTS),
+            ]
+        columns = "what, at, who, program, question, bank, digest, attempt, path, sha256, verdict"
+        marks = ", ".join("?" * 12)
+        db.executemany(f"INSERT INTO events ({columns}, parts) VALUES ({marks})", rows)
+
+
+def test_an_old_history_counts_wherever_its_bank_was(
+    ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    banks = (clone, wheel, tmp_path / "venv" / WHEEL, tmp_path / "a-clone-that-is-gone")
+    old_history(ctx.data, *banks)
+    file = ctx.data / events.FILE_NAME
+    before = file.read_bytes()
+    file.chmod(0o400)
+    ctx.data.chmod(0o500)  # nothing is written, so a folder that cannot be written will do
+    try:
+        for bank in (clone, wheel):
+            use(bank, monkeypatch)
+            assert yours(ctx).tries == len(banks)
+            assert len(history_rows.list_history(ctx, f"drill/{ID}")[0]) == len(banks)
+    finally:
+        ctx.data.chmod(0o700)
+    assert file.read_bytes() == before
+
+
+def test_banks_of_one_name_are_one_and_of_two_names_are_two(ctx: Context, tmp_path: Path) -> None:
+    mine, copy, other = (
+        Path(shutil.copytree(BANK, tmp_path / name)) for name in ("a/mine", "b/mine", "other")
+    )
+    at = {bank: replace(ctx, bank=bank) for bank in (mine, copy, other)}
+    drills.start_drill(at[mine], ID)
+    assert graded(at[mine], "# fail\n").tries == 1
+    assert (yours(at[copy]).tries, yours(at[other]).tries) == (1, 0)
+    assert graded(at[copy], "# fail again\n").tries == 2
+    with pytest.raises(UsageError, match="was started for"):
+        drills.start_drill(at[other], ID)
+    file = tmp_path / "c" / "mine.yaml"
+    assert progress.is_same_bank(str(mine), str(file))
+    assert not progress.is_same_bank(str(tmp_path / "drill"), str(tmp_path / WHEEL))

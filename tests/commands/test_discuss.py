@@ -1,0 +1,379 @@
+"""Follow-ups: which come, in which order, what is said of an answer, and that it is kept."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.records import events
+from grader.records.events import Event, Store
+from tests.commands.conftest import Drill, Ended, Program, follow
+
+ROOT = Path(__file__).parents[2]
+ID = "mean-and-spread"
+SPEC = (ROOT / "tests" / "banks" / "parts" / "questions" / f"{ID}.yaml").read_text("utf-8")
+FIRST = """
+      - ask: What would a weighted mean divide by?
+        answer: The sum of the weights.
+        choice: [By nothing., "By N, or 1.", The sum of the weights.]
+        right: 3
+        ideas: {1: sums, 2: divides-by-nothing}
+      - ask: Why do you add up in float64?
+        answer: Sums lose digits.
+        points: [Sums grow., Digits are lost., It costs little.]
+"""
+SECOND = """
+    follow_ups:
+      - {ask: How large are 3 MiB?, answer: 3.1 million bytes., number: 3.1 MB}
+"""
+THIRD = """
+    follow_ups:
+      - {ask: "And the spreads?", answer: Roots., array: [[1, 0], [0, 2]], ideas: {"1 0; 0 4": variance}}
+"""  # noqa: E501 - one line of YAML
+
+
+Say = Callable[..., Ended]
+
+
+@pytest.fixture
+def bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A bank of one question of three parts, with follow-ups of every kind."""
+    one = '[{ask: "What would a weighted mean divide by?", answer: The sum of the weights.}]'
+    text = SPEC.replace(one, FIRST.rstrip())
+    text = text.replace('    hints: ["What is 0 / 0?"]\n', SECOND.lstrip("\n"))
+    text = text.replace("needs: spread}\n", f"needs: spread}}\n{THIRD.lstrip(chr(10))}")
+    path = tmp_path / f"{ID}.yaml"
+    path.write_text(text, encoding="utf-8")
+    monkeypatch.setenv("DRILL_BANK", str(path))
+    return path
+
+
+@pytest.fixture
+def happened(home: Path, bank: Path) -> Callable[..., None]:
+    """Give what records that parts were passed, as in "pass pass fail", or another event."""
+
+    def record(parts: str = "", what: str = "graded", **more: object) -> None:
+        verdict = "pass" if parts and {*parts.split()} == {"pass"} else "fail"
+        of = ("2026-11-27T10:00:00.000+00:00", "me", "1", ID, str(bank))
+        if what != "graded":
+            Store(home).write(lambda db: events.append_event(db, Event(what, *of, **more)))  # type: ignore[arg-type]
+            return
+        begun = Event("begun", *of)
+        number = Store(home).write(lambda db: events.begin_attempt(db, begun, parts.encode()))
+        report = json.dumps({"follow_up": more.get("asked", "")})
+        graded = Event("graded", *of, attempt=number, verdict=verdict, parts=parts, report=report)
+        Store(home).write(lambda db: events.append_event(db, graded))
+
+    return record
+
+
+@pytest.fixture
+def say(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Say:
+    """Give what holds a discussion: what is typed, and what is added to the command."""
+
+    def hold(typed: str, *arguments: str) -> Ended:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        return real("discuss", ID, *arguments)
+
+    return hold
+
+
+def discussed(home: Path) -> list[tuple[str | None, dict[str, object]]]:
+    """Every answer on record: its verdict and its detail."""
+    query = "SELECT verdict, detail FROM events WHERE what = 'discussed' ORDER BY id"
+    rows = Store(home).read(lambda db: db.execute(query).fetchall(), empty=[])
+    return [(verdict, json.loads(detail)) for verdict, detail in rows]
+
+
+def order(real: Drill) -> list[tuple[int, int, str | None]]:
+    """The follow-ups in the order in which they come, with the last verdict."""
+    rows = real("discuss", ID, "--json").data["follow_ups"]
+    return [(row["part"], row["number"], row["verdict"]) for row in rows]
+
+
+def test_nothing_is_shown_of_a_part_that_is_not_passed(
+    say: Say, happened: Callable[..., None]
+) -> None:
+    said = f"part 1 of {ID} is not passed yet, and its follow-ups come after that"
+    for arguments in ((), ("--all",), ("--json",), ("--answer", "1")):
+        ended = say("1\n", *arguments)
+        assert ended.status == 2
+        assert said in ended.out + ended.err
+        assert "weighted" not in ended.out + ended.err
+    happened("fail skipped skipped")
+    say("1\n").refused(said, f"Next: drill start {ID}\n")
+    happened("pass fail skipped")
+    ended = say("")
+    assert ended.status == 0
+    assert "weighted" in ended.out
+    assert "MiB" not in say("", "--all").out
+    say("", "--part", "2").refused(f"part 2 of {ID} is not passed yet")
+    say("", "--part", "9").refused("--part: expected a number from 1 to 3, found 9")
+
+
+def test_who_gave_up_is_asked_about_the_part_that_was_given_up(
+    real: Drill, happened: Callable[..., None]
+) -> None:
+    happened("pass fail skipped")
+    happened(what="solution")
+    assert {part for part, _, _ in order(real)} == {1, 2}
+
+
+def test_an_answer_is_judged_and_kept_and_ours_comes_after_it(
+    say: Say, happened: Callable[..., None], home: Path
+) -> None:
+    happened("pass pass pass")
+    ended = say("2\nNot today\n\nn\ny\ny\n3\n3.1\n3 MiB\n1 0 0 4\n1 0; 0 4\n")
+    assert (ended.status, ended.err) == (0, "")
+    assert (
+        ended.out
+        == """\
+mean-and-spread: 4 questions; Enter leaves one for later, Ctrl-D ends
+
+1 of 4, part 1: What would a weighted mean divide by?
+    1 By nothing.
+    2 By N, or 1.
+    3 The sum of the weights.
+Answer, a number from 1 to 3: 2
+Wrong; 3 is right.
+    The sum of the weights.
+Idea: divides-by-nothing.
+    You divide by the number of entries even where there are none, which is not
+    a number.
+
+2 of 4, part 1: Why do you add up in float64?
+Answer, in words; an empty line ends it:
+> Not today
+>
+Our answer:
+    Sums lose digits.
+Which of these does yours say?
+    1 Sums grow.
+    y or n: n
+    2 Digits are lost.
+    y or n: y
+    3 It costs little.
+    y or n: y
+2 of 3 key points: right
+
+3 of 4, part 2: How large are 3 MiB?
+Answer, a number with its unit: 3
+that is no answer: expected a number with its unit, found no unit
+Answer, a number with its unit: 3.1
+that is no answer: expected a number with its unit, found no unit
+Answer, a number with its unit: 3 MiB
+Right.
+    3.1 million bytes.
+
+4 of 4, part 3: And the spreads?
+Answer, 2 rows of 2 numbers, as 1 2; 3 4: 1 0 0 4
+that is no answer: expected 2 rows of 2 numbers, as 1 2; 3 4, found 4 numbers
+Answer, 2 rows of 2 numbers, as 1 2; 3 4: 1 0; 0 4
+Wrong; 1 0; 0 2 is right.
+    Roots.
+Idea: variance.
+    You give the variance, without the root.
+
+2 right, 2 wrong, 0 left
+Next: drill discuss mean-and-spread --all   drill next
+""".replace("\n>\n", "\n> \n")
+    )
+    graded = {"ticked": None, "of": None}
+    assert discussed(home) == [
+        ("fail", {"part": 1, "number": 1, "kind": "choice", "idea": "divides-by-nothing"} | graded
+         | {"text": "2"}),
+        ("pass", {"part": 1, "number": 2, "kind": "points", "idea": None, "ticked": 2, "of": 3,
+                  "text": "Not today"}),
+        ("pass", {"part": 2, "number": 1, "kind": "number", "idea": None} | graded
+         | {"text": "3 MiB"}),
+        ("fail", {"part": 3, "number": 1, "kind": "array", "idea": "variance"} | graded
+         | {"text": "1 0; 0 4"}),
+    ]  # fmt: skip
+
+
+def test_an_idea_of_a_later_part_is_neither_shown_nor_kept(
+    say: Say, happened: Callable[..., None], home: Path
+) -> None:
+    happened("pass fail skipped")
+    ended = say("", "--answer", "2")
+    assert "Wrong; 3 is right." in ended.out
+    assert "Idea" not in ended.out
+    assert discussed(home)[0][1]["idea"] is None
+    assert "Idea: sums." in say("\n1\n").out  # after the other one
+
+
+def test_those_never_answered_come_first_then_wrong_ones_then_the_oldest(
+    say: Say, real: Drill, happened: Callable[..., None]
+) -> None:
+    happened("pass pass pass", asked="How large are 3 MiB?")
+    assert order(real) == [(2, 1, None), (1, 1, None), (1, 2, None), (3, 1, None)]
+    follow(
+        real,
+        f"""
+        discuss {ID} --answer "3 MiB" => 0 | part 2: How large are 3 MiB? Right. 3.1 million
+        discuss {ID} --answer 1 => 0 | Wrong; 3 is right. | Idea: sums. | Next: drill discuss {ID}
+        discuss {ID} --answer "1 0; 0 2" --part 3 => 0 | Right.
+        """,
+    )
+    asked = [(1, 2, None), (1, 1, "fail"), (2, 1, "pass"), (3, 1, "pass")]
+    assert order(real) == asked
+    assert order(real) == asked  # looking changes nothing
+    assert "2 of 3 key points: right" in say("y\nn\ny\n", "--part", "1", "--answer", "hm").out
+    follow(real, f"discuss {ID} --answer 3 => 0 | Right.")
+    assert order(real) == [(2, 1, "pass"), (3, 1, "pass"), (1, 2, "pass"), (1, 1, "pass")]
+    said = say("", "--part", "1", "--answer", "hm", "--ticked", "1, 3").out  # nobody is asked
+    assert said.startswith("Our answer:\n")
+    assert said.endswith("2 of 3 key points: right\n")
+    page = say("", "--all").out
+    assert page.index("1.1 right: What") < page.index("1.2 right: Why") < page.index("2.1 right:")
+
+
+def test_of_an_answer_in_words_a_script_says_line_by_line_what_is_in_it(
+    real: Drill, say: Say, happened: Callable[..., None], home: Path
+) -> None:
+    happened("pass pass pass", asked="Why do you add up in float64?")
+    hidden = real("discuss", ID, "--json").data["follow_ups"][0]
+    assert (hidden["kind"], hidden["answer"], hidden["verdict"]) == ("points", None, None)
+    said = say("", "--answer", "They grow")
+    assert (
+        said.out
+        == f"""\
+part 1: Why do you add up in float64?
+Our answer:
+    Sums lose digits.
+Which of these does yours say?
+    1 Sums grow.
+    y or n:\x20
+Next: drill discuss {ID}
+"""
+    )
+    assert [verdict for verdict, _ in discussed(home)] == [None]
+    assert order(real)[0] == (1, 2, None)
+    data = real("discuss", ID, "--answer", "They grow", "--json").data
+    assert (data["verdict"], data["answer"], data["idea"]) == (None, "Sums lose digits.", "")
+    assert data["points"] == ["Sums grow.", "Digits are lost.", "It costs little."]
+    assert "1 of 3 key points: wrong" in say("y\nn\nn\n", "--answer", "They grow").out
+    assert [(verdict, one["ticked"]) for verdict, one in discussed(home)] == [
+        (None, None), (None, None), ("fail", 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("typed", ["7", "two", "\x1b[31m", "9" * 100_000])
+def test_what_is_no_answer_is_refused_and_not_kept(
+    real: Drill, happened: Callable[..., None], home: Path, typed: str
+) -> None:
+    happened("pass fail skipped")
+    ended = real("discuss", ID, "--answer", typed)
+    assert ended.status == 2
+    assert "that is no answer: expected a number from 1 to 3, found" in ended.err
+    assert "\x1b" not in ended.err
+    assert len(ended.err) < 400
+    assert discussed(home) == []
+
+
+def test_an_empty_line_leaves_a_question_and_the_end_of_the_input_all_that_follow(
+    say: Say, happened: Callable[..., None], home: Path
+) -> None:
+    happened("pass pass pass")
+    ended = say("\n\n")
+    assert ended.status == 0
+    assert "\n0 right, 0 wrong, 4 left\n" in ended.out
+    assert "4 of 4" not in ended.out
+    # The text of an answer is kept where nobody says what is in it.
+    assert "\n0 right, 0 wrong, 4 left\n" in say("\nwords\n\ny\n").out
+    assert [(verdict, detail["text"]) for verdict, detail in discussed(home)] == [(None, "words")]
+
+
+def test_whoever_stops_loses_nothing_that_was_answered(
+    say: Say, happened: Callable[..., None], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened("pass pass pass")
+    typed = iter(["3", "much", "and more", "", "y"])
+
+    def line(_: str) -> str:
+        if (found := next(typed, None)) is None:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr("builtins.input", line)
+    ended = say("")
+    assert ended.status == 130
+    assert ended.err == "drill: 1 answer kept\ninterrupted\n"
+    verdicts = [(verdict, detail["text"]) for verdict, detail in discussed(home)]
+    assert verdicts == [("pass", "3"), (None, "much\nand more")]
+
+
+def test_long_and_odd_answers_are_kept_as_far_as_they_go(
+    say: Say, happened: Callable[..., None], home: Path
+) -> None:
+    happened("pass pass pass", asked="Why do you add up in float64?")
+    ended = say("\x1b[2J\u202e" + "x" * 20_000 + "\n\ny\ny\nn\n")
+    assert ended.status == 0
+    assert "\x1b" not in ended.out
+    assert len(str(discussed(home)[0][1]["text"])) == 10_000
+
+
+def test_what_comes_through_a_pipe_may_be_no_text(
+    program: Program, happened: Callable[..., None]
+) -> None:
+    happened("pass fail skipped")
+    process = program("discuss", ID, stdin=-1)
+    assert process.stdin is not None
+    process.stdin.buffer.write(b"\xff\xfe\n3\n")  # type: ignore[attr-defined]
+    out, err = process.communicate()
+    assert (process.returncode, err) == (0, "")
+    assert "found '\\\\xff\\\\xfe'" in out
+    assert "Right." in out
+
+
+def test_no_input_at_all_is_its_end(
+    real: Drill, happened: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened("pass fail skipped")
+    monkeypatch.setattr(sys, "stdin", None)
+    ended = real("discuss", ID)
+    assert ended.status == 0
+    assert "0 right, 0 wrong, 2 left" in ended.out
+
+
+def test_where_nothing_can_be_kept_answers_are_judged_all_the_same(
+    say: Say, happened: Callable[..., None], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened("pass fail skipped")
+
+    def full(*_: object) -> None:
+        raise events.RecordsError("the disk is full")
+
+    monkeypatch.setattr(Store, "write", full)
+    ended = say("3\n")
+    assert "Right." in ended.out
+    assert (
+        ended.err == "drill: Your history cannot be written; this is not saved (the disk is full)\n"
+    )
+    assert discussed(home) == []
+
+
+def test_a_question_without_follow_ups_says_so(
+    say: Say, happened: Callable[..., None], bank: Path
+) -> None:
+    bank.write_text(bank.read_text("utf-8").replace(SECOND.lstrip("\n"), ""), encoding="utf-8")
+    happened("pass pass pass")
+    say("", "--part", "2").refused(f"part 2 of {ID} has no follow-ups", "Next: drill next")
+
+
+def test_a_pass_and_its_solution_lead_to_the_discussion(drill: Drill) -> None:
+    follow(
+        drill,
+        """
+        start double-trouble => 0
+        double-trouble/submission.py < # pass
+        grade => 0 | One more, without code: And halving? | Next: drill solution drill discuss drill next
+        discuss --json => 0 | "wanted": "in words"
+        solution => 0 | Next: drill discuss drill solution --mine drill solution --full
+        """,  # noqa: E501
+    )

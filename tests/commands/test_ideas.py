@@ -1,0 +1,171 @@
+"""Equal answers of a class become a misconception of the question, or nothing changes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader import bank
+from grader.classroom.results import ClassResults
+from grader.commands.app import run
+from grader.commands.classes import ClassPlan, grade_class
+from grader.commands.context import Context
+from grader.commands.ideas import NewIdea, create_idea
+from grader.model.errors import BankError, UsageError
+from tests.classroom.builders import NOW
+
+MINI = Path(__file__).parents[1] / "banks" / "mini"
+SUMMED = """
+
+# I am Wilhelmina, and I think that a spread is a sum.
+def spread(x):
+    return float((_centred(x) ** 2).sum())
+"""
+LOOPED = """
+
+def _one(row):
+    middle = sum(row) / len(row)
+    return sum((entry - middle) ** 2 for entry in row)
+
+
+def spread(x):
+    total = 0.0
+    for row in x:  # one after another
+        total += float(_one(row))
+    return total
+"""
+HALVED = "\n\ndef spread(x):\n    return 0.5 * float((_centred(x) ** 2).mean())\n"
+CLASS = {"wilhelmina": SUMMED, "bartholomew": LOOPED, "constanze": HALVED}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a bank, a class, and what came of grading it."""
+    root = tmp_path_factory.mktemp("class")
+    shutil.copytree(MINI, root / "bank")
+    reference = (root / "bank/drills/deviations/reference.py").read_text()
+    for student, layer in CLASS.items():
+        (root / "in" / student).mkdir(parents=True)
+        (root / "in" / student / "deviations.py").write_text(reference + layer)
+    plan = ClassPlan(root / "in", ("deviations",), root / "out", seed=3, level="process", jobs=1)
+    assert len(list(grade_class(context(root), plan))) == len(CLASS)
+    return root
+
+
+def context(root: Path) -> Context:
+    return Context(root, root / "data", lambda: NOW, bank=root / "bank")
+
+
+@pytest.fixture
+def here(graded: Path, tmp_path: Path) -> Context:
+    """The same with a bank of its own, which may change."""
+    shutil.copytree(graded / "bank", tmp_path / "bank")
+    return context(tmp_path)
+
+
+def digests(root: Path) -> dict[str, str]:
+    with ClassResults(root / "out") as results:
+        reports = {e.hand_in.student: e.report for e in results.all_entries()}
+    return {student: one.outputs if one else "" for student, one in reports.items()}
+
+
+def files(root: Path) -> dict[str, bytes]:
+    paths = sorted(path for path in root.rglob("*") if path.is_file())
+    return {str(path.relative_to(root)): path.read_bytes() for path in paths}
+
+
+def made(graded: Path, here: Context, student: str, name: str) -> NewIdea:
+    """Keep what a student answered as an idea."""
+    return create_idea(here, "deviations", graded / "out", digests(graded)[student], name)
+
+
+def test_the_shortest_of_equal_answers_is_written_and_nothing_else_of_the_question_changes(
+    graded: Path, here: Context
+) -> None:
+    known = digests(graded)
+    assert known["wilhelmina"] == known["bartholomew"] != known["constanze"]
+    before = bank.load([here.current_folder() / "bank"], "deviations")
+    kept = made(graded, here, "bartholomew", "sum-of-squares")
+    assert (kept.answers, kept.checks, kept.known) == (2, ("total",), ())
+    assert kept.text == "def spread(x):\n    return float((_centred(x) ** 2).sum())\n"
+    assert kept.file == here.current_folder() / "bank/drills/deviations/ideas.py"
+    assert not [one for one in kept.audit.problems if "sum-of-squares" in one]
+    after = bank.load([here.current_folder() / "bank"], "deviations")
+    assert list(after.variants) == [*before.variants, "sum-of-squares"]
+    assert after.ideas["sum-of-squares"].killed_by == ["total"]
+    text, old = kept.file.read_text(), (graded / "bank/drills/deviations/ideas.py").read_text()
+    assert text.splitlines()[kept.line - 1].startswith('"""TODO')
+    assert text.startswith(old)
+    written = "".join(
+        content.decode() for content in files(here.current_folder() / "bank").values()
+    )
+    assert not [name for name in CLASS if name in written.casefold()]
+    # Another idea of the same class can still be taken in: its question is another one by now.
+    assert made(graded, here, "constanze", "half-the-spread").answers == 1
+
+
+@pytest.mark.parametrize("name", ["Sum", "../escape", "forgot-weight", "starter"])
+def test_a_name_that_is_none_or_taken_changes_nothing(
+    name: str, graded: Path, here: Context
+) -> None:
+    before = files(here.current_folder())
+    with pytest.raises(UsageError, match="lower-case words joined by hyphens"):
+        made(graded, here, "constanze", name)
+    assert files(here.current_folder()) == before
+
+
+def test_what_cannot_be_loaded_is_taken_back(
+    graded: Path, here: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files(here.current_folder())
+    with monkeypatch.context() as patch:
+        patch.setattr("grader.commands.ideas._stopping", lambda _: ("nothing-like-this",))
+        with pytest.raises(BankError, match="nothing-like-this"):
+            made(graded, here, "constanze", "half")
+    assert files(here.current_folder()) == before
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grader.commands.ideas.audited", stop)
+    with pytest.raises(KeyboardInterrupt):
+        made(graded, here, "constanze", "half")
+    assert files(here.current_folder()) == before
+
+
+def test_a_group_that_is_none_or_several_is_refused(graded: Path, here: Context) -> None:
+    for group in ("0000", ""):
+        with pytest.raises(UsageError, match="expected one group of answers to deviations"):
+            create_idea(here, "deviations", graded / "out", group, "any")
+
+
+def test_a_program_with_its_author_in_it_stays_out_of_the_bank(
+    graded: Path, here: Context, tmp_path: Path
+) -> None:
+    shutil.copytree(graded / "in", tmp_path / "in")
+    named = HALVED.replace("spread(x):\n", 'spread(x):\n    """By Constanze."""\n')
+    reference = (here.current_folder() / "bank/drills/deviations/reference.py").read_text()
+    (tmp_path / "in/constanze/deviations.py").write_text(reference + named)
+    plan = ClassPlan(tmp_path / "in", ("deviations",), tmp_path / "out", 3, level="process", jobs=1)
+    list(grade_class(here, plan))
+    with pytest.raises(UsageError, match="the name of a student"):
+        made(tmp_path, here, "constanze", "half")
+
+
+def test_the_command_shows_the_program_and_says_whose_it_is(
+    graded: Path, here: Context, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DRILL_HOME", str(here.data))
+    group = digests(graded)["constanze"][:4]
+    where = ["--bank", str(here.current_folder() / "bank"), "bank", "new-idea", "deviations", group]
+    arguments = [*where, "--from", str(graded / "out"), "--name", "half-the-spread"]
+    run(arguments)
+    shown = capsys.readouterr()
+    assert "return 0.5 * float(" in shown.out
+    assert "1 file, stopped by total" in shown.out
+    assert "a stranger wrote this" in shown.err
+    assert "deviations/ideas.py:" in shown.out
+    assert run(arguments) == 2
+    assert "does not have already" in capsys.readouterr().err

@@ -1,0 +1,598 @@
+"""What an assistant can do with drills, and what it cannot, whatever it asks for.
+
+Tests of the rules talk to a server in this process, which carries calls out here. Tests of the
+processes talk to `python -m grader mcp` with the client of the SDK; those about how it ends write
+lines themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, TextContent
+
+from grader import bank
+from grader.commands.mcp_server import CommandCaller, McpServer
+from grader.commands.mcp_tools import Request, run_request, to_json_line
+from grader.model.question import Question
+from tests.commands.conftest import Drill
+from tests.leftovers import all_end
+
+ROOT = Path(__file__).parents[2]
+PARTS = ROOT / "tests" / "banks" / "parts"
+MEAN = "def mean(x):\n    return x.sum() / x.size\n"
+RIGHT = (
+    "import numpy as np\n\ndef mean(x):\n    return float(x.sum() / x.size) if x.size else 0.0\n\n"
+    "def spread(x):\n    return float(np.sqrt(np.mean((x - mean(x)) ** 2)))\n"
+)
+ENDLESS = "def mean(x):\n    while True: pass\n"
+SERVER = [sys.executable, "-P", "-m", "grader", "mcp"]
+# Runs a server, and writes every line of its into a file before it hands it on.
+COPYING = """
+import subprocess, sys
+server = subprocess.Popen(sys.argv[2:], stdout=subprocess.PIPE)
+with open(sys.argv[1], "wb", buffering=0) as log:
+    for line in server.stdout:
+        log.write(line)
+        sys.stdout.buffer.write(line)
+        sys.stdout.flush()
+sys.exit(server.wait())
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """A client of a server, to be used like any object."""
+
+    portal: BlockingPortal
+    client: Client
+    received: list[str] = field(default_factory=list)  # every result, as JSON
+
+    def call(self, tool: str, **given: Any) -> CallToolResult:
+        """Call a tool."""
+        result = self.portal.call(self.client.call_tool, tool, given)
+        self.received.append(result.model_dump_json())
+        return cast("CallToolResult", result)
+
+    def data(self, tool: str, **given: Any) -> dict[str, Any]:
+        """Call a tool that has to work, and return its document."""
+        result = self.call(tool, **given)
+        assert not result.is_error, result
+        return cast("dict[str, Any]", result.structured_content)
+
+    def page(self, tool: str, **given: Any) -> str:
+        """Call a tool, and return its page."""
+        return said(self.call(tool, **given))
+
+    def refused(self, tool: str, *words: str, **given: Any) -> None:
+        """Check that a call is refused, with these words in page and document."""
+        result = self.call(tool, **given)
+        assert result.is_error, result
+        for word in words:
+            assert word in said(result)
+            assert word in result.structured_content["error"]["message"]
+
+    def role(self, name: str, **given: str) -> str:
+        """Return what a prompt says."""
+        result = self.portal.call(self.client.get_prompt, name, given)
+        self.received.append(result.model_dump_json())
+        return cast("TextContent", result.messages[0].content).text
+
+    @property
+    def sent(self) -> str:
+        """Everything that the server has sent, on one line."""
+        return flat(" ".join(self.received))
+
+
+def said(result: CallToolResult) -> str:
+    """Return the page of a result."""
+    (content,) = result.content
+    return cast("TextContent", content).text
+
+
+def flat(text: str) -> str:
+    """Return a text on one line, that of JSON too."""
+    return " ".join(text.replace("\\n", " ").replace('\\"', '"').split())
+
+
+class CallerInThisProcess(CommandCaller):
+    """Carries requests out in this process: the rules do not depend on where."""
+
+    async def call(
+        self, request: Request, doing: Callable[[str], Awaitable[None]]
+    ) -> dict[str, Any]:
+        """Return the document and the page, as they come out of a line of JSON."""
+        content = json.loads(json.dumps(request._asdict()))
+        steps = list[str]()
+        result = run_request(Request(**content), steps.append)
+        for step in steps:
+            await doing(step)
+        return dict(json.loads(to_json_line(result)))
+
+
+@pytest.fixture
+def assistant(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Assistant]:
+    """Talk to a server in this process, with a small bank beside the program's."""
+    assert home.name
+    monkeypatch.setenv("DRILL_BANK", str(PARTS))
+    with talking_here() as one:
+        yield one
+
+
+@contextmanager
+def talking_here(*named: Path) -> Iterator[Assistant]:
+    """Talk to a server in this process; `named` are files that it may grade."""
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(
+            Client(McpServer(None, named, CallerInThisProcess()))
+        ) as client,
+    ):
+        yield Assistant(portal, client)
+
+
+@contextmanager
+def talking(log: Path, *arguments: str) -> Iterator[Assistant]:
+    """Start a server in the current folder that is copied into a log, and talk to it."""
+    copied = ["-c", COPYING, str(log), *SERVER, *arguments]
+    environment = dict(os.environ) | {"PYTHONPATH": str(ROOT)}
+    server = StdioServerParameters(
+        command=sys.executable, args=copied, env=environment, cwd=Path.cwd()
+    )
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Client(stdio_client(server))) as client,
+    ):
+        yield Assistant(portal, client)
+    messages = map(json.loads, log.read_text("utf-8").splitlines())
+    assert {message["jsonrpc"] for message in messages} == {"2.0"}  # and nothing else was printed
+
+
+def kept_back(question: Question, asked: int) -> list[str]:
+    """Return what must not be sent while so many parts are asked: the beginning of each text."""
+    spec, texts = question.spec, list[str]()
+    for number, part in enumerate(spec.parts, 1):
+        texts += [*part.hints, *(one.answer for one in part.follow_ups)]
+        if number > asked:
+            texts += [part.prompt, *part.contract, *(check.about for check in part.checks)]
+    for name, idea in question.ideas.items():
+        texts += [
+            name,
+            idea.feedback_for({k: str(v) for k, v in idea.parameter_combinations[0].items()}),
+        ]
+    given = question.starter.decode()
+    programs = [question.reference, question.repair, *question.accepted.values()]
+    lines = {line.strip() for source in programs for line in source.decode().splitlines()}
+    texts += [line for line in lines if len(line) > 20 and line not in given]
+    shown = flat(" ".join(f"{p.prompt} {p.interface} {p.contract}" for p in spec.parts[:asked]))
+    return [flat(text)[:40] for text in texts if len(text) > 5 and flat(text)[:40] not in shown]
+
+
+def leaked(one: Assistant, question: Question, asked: int) -> list[str]:
+    """Return what was sent of what is to be kept back."""
+    sent = one.sent
+    return [text for text in kept_back(question, asked) if text in sent]
+
+
+def test_a_tool_says_what_its_command_says(
+    assistant: Assistant, real: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = {one.name: one for one in assistant.portal.call(assistant.client.list_tools).tools}
+    names = "list next show start grade run case hint solution discuss"
+    assert [*tools] == names.split()
+    assert "ends the drill" in str(tools["solution"].description)
+    hints = [tools["solution"].annotations, tools["hint"].annotations, tools["show"].annotations]
+    assert [one.destructive_hint for one in hints if one] == [True, False, False]
+    assert "ends a drill" in str(assistant.client.instructions)
+
+    assistant.data("start", question="four-averages")
+    monkeypatch.chdir("four-averages")
+    for tool, given, words in (
+        ("list", {"track": "training-loops"}, ["list", "--track", "training-loops"]),
+        ("next", {}, ["next"]),
+        ("show", {"question": "four-averages"}, ["show"]),
+    ):
+        told, ended = assistant.data(tool, **given), real(*words, "--json")
+        assert told.pop("at")
+        assert told == without_places(ended.data)
+        if tool == "list":
+            assert assistant.page(tool, **given) == real(*words).out
+
+
+def without_places(content: Any) -> Any:
+    """Return a document without what leads to the answers."""
+    if isinstance(content, dict):
+        kept = {k: v for k, v in content.items() if k not in {"bank", "digest"}}
+        return {key: without_places(value) for key, value in kept.items()}
+    return [*map(without_places, content)] if isinstance(content, list) else content
+
+
+def test_a_drill_from_its_start_to_a_review(
+    assistant: Assistant, real: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = bank.load([PARTS], "mean-and-spread")
+    file = Path(assistant.data("start", question="mean-and-spread")["submission"])
+    starter = assistant.data("grade")
+    assert [check["id"] for check in starter["checks"]] == ["mean"]
+    assert starter["checks"][0]["message"] == "m is wrong in 2 of 2 cases."
+    assert (starter["misconceptions"], starter["asked"], starter["tries"]) == ([], 0, 0)
+    assert leaked(assistant, question, 1) == []
+
+    file.write_text(MEAN.replace("/ x.size", ""))
+    wrong = assistant.call("grade")
+    assert "Idea: sums. It gives exactly your numbers" in said(wrong)
+    told = cast("dict[str, Any]", wrong.structured_content)
+    assert [idea["id"] for idea in told["misconceptions"]] == ["sums"]
+    assert told["checks"][0]["mismatch"]["case"] == "few"
+    assert [part["id"] for part in told["parts"]] == ["1"]
+
+    file.write_text(MEAN)
+    passed = assistant.data("grade")
+    assert (passed["verdict"], passed["asked"], passed["misconceptions"]) == ("pass", 2, [])
+    assert [check["id"] for check in passed["checks"]] == ["mean"]
+    for text in (assistant.page("show"), assistant.role("tutor")):
+        assert "One worker now sends nothing at all." in text
+        assert "how far the entries are" not in text
+    assert "last idea" not in assistant.page("next")
+    assert leaked(assistant, question, 2) == [question.ideas["sums"].feedback[:40]]
+    assert assistant.data("grade")["misconceptions"] == []  # nothing was edited for it
+    file.write_text(f"{MEAN}N = 1\n")
+    assert "divides-by-nothing" in assistant.page("grade")  # now it is asked
+
+    assert "hint 1 of 1 of part 2\n    What is 0 / 0?" in assistant.page("hint")
+    assistant.refused("solution", "is shown when all parts pass")
+    with pytest.raises(MCPError, match="not passed yet"):
+        assistant.role("reviewer")
+    file.write_text(RIGHT)
+    done = assistant.data("grade")
+    assert (done["verdict"], done["asked"]) == ("pass", 0)
+    assert done["follow_up"]
+    assert assistant.data("solution")["passed"]
+    assert RIGHT in assistant.role("reviewer")
+    monkeypatch.chdir("mean-and-spread")
+    attempts = real("history", "--json").data["attempts"]
+    assert [one["kind"] for one in attempts] == ["grade"] * 6
+    (row,) = assistant.data("list", track="basics")["questions"]
+    assert (row["id"], row["state"], row["tries"]) == ("mean-and-spread", "passed", 4)
+
+
+def test_nothing_that_is_asked_for_gets_around_the_rules(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    question = bank.load([PARTS], "mean-and-spread")
+    folder = Path(assistant.data("start", question="mean-and-spread")["folder"])
+    one = {"question": "mean-and-spread"}
+    for tool in ("show", "grade", "case", "next", "list"):
+        assistant.call(tool, **one, part=3, parts="3", all=True, all_=True, full=True,
+                       explain=True, interviewer=True, give_up=True, json=True)  # fmt: skip
+    assistant.refused("solution", "is shown when all parts pass", **one)
+    for name in ("empty", "spread", "../../reference"):
+        assistant.refused("case", "has no case", name=name, **one)
+
+    # A file that passes part 1, and is no try.
+    (folder / "other.py").write_text(MEAN)
+    review = assistant.data("grade", file="other.py", **one)
+    assert (review["verdict"], review["asked"], review["tries"]) == ("pass", 2, 0)
+    assert [check["id"] for check in review["checks"]] == ["mean"]
+    assert leaked(assistant, question, 2) == []
+    assert assistant.data("show", **one)["parts_in_all"] == 3
+    assert len(assistant.data("show", **one)["parts"]) == 1
+
+    secret = tmp_path / "secret.py"
+    secret.write_text("the key is plugh\n")
+    (folder / "link.py").symlink_to(secret)
+    (folder / "up").symlink_to(tmp_path)
+    outside = ["../../secret.py", str(secret), "link.py", "up/secret.py", "/etc/passwd",
+               "../mean-and-spread-2/x.py", "/", "up"]  # fmt: skip
+    for path in outside:
+        assistant.refused("grade", "expected a file in the folder of the drill", file=path, **one)
+    for path in ("~/x", "\0", "no-such.py", "."):
+        assert assistant.call("grade", file=path, **one).is_error
+    for path in ("../../etc/passwd", "/etc/passwd", str(secret), ".", "submission.py", "~", "\0",
+                 "mean-and-spread/", "no-such-id", "-h", "--all", "a/b/c", ""):  # fmt: skip
+        for tool in ("show", "start", "grade", "hint", "case", "solution"):
+            assert assistant.call(tool, question=path).is_error, (tool, path)
+        with pytest.raises(MCPError):
+            assistant.role("tutor", question=path)
+    for tool, given in (
+        ("hint", {"question": "x" * 5_000_000}), ("case", {"name": "gap", "seed": -1}),
+        ("case", {"seed": 10**30}), ("hint", {"question": {"a": 1}}), ("hint", {"question": [1]}),
+        ("start", {}), ("no_such_tool", {}), ("_grade", {}),
+    ):  # fmt: skip
+        result = assistant.call(tool, **given)
+        assert result.is_error
+        assert len(said(result)) < 1000
+    assert "plugh" not in assistant.sent
+    assert {path.name for path in tmp_path.iterdir()} <= {"home", "work", "sent", "secret.py"}
+    assert {path.name for path in Path.cwd().iterdir()} == {"mean-and-spread"}
+
+    hints = [assistant.data("hint", **one, number=n)["hints"] for n in (2, 1, 3)]
+    assert [[hint["number"] for hint in shown] for shown in hints] == [[1], [2], [1, 2]]
+    assert assistant.data("solution", **one, give_up=True)["passed"] is False
+    assert assistant.data("solution", **one)["solution"]
+
+
+def test_a_blind_interview_is_blind_for_an_assistant_too(
+    assistant: Assistant, real: Drill, home: Path
+) -> None:
+    assert real("interview", "mean-and-spread", "--blind").status == 0
+    seen = []
+    for text in (MEAN, RIGHT):
+        Path("mean-and-spread", "submission.py").write_text(text)
+        assistant.refused("grade", "submission.py is received. It loads.")
+        assistant.refused("case", "blind", name="few")
+        calls: list[tuple[str, dict[str, str]]] = [("show", {}), ("next", {}), ("solution", {})]
+        pages = [assistant.page(tool, **given) for tool, given in calls]
+        seen.append(" ".join(" ".join(pages).replace("2 tries", "1 try").split()))
+        question = Path("mean-and-spread", "QUESTION.md").read_text()
+        assert "One worker" not in question + seen[-1]
+    assert seen[0] == seen[1]
+
+
+def test_two_calls_at_once_are_answered_one_after_the_other(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRILL_BANK", str(PARTS))
+    with talking(home.parent / "sent") as assistant:
+        folder = Path(assistant.data("start", question="mean-and-spread")["folder"])
+        (folder / "submission.py").write_text(RIGHT)
+        calls = [
+            assistant.portal.start_task_soon(assistant.client.call_tool, "grade", {})
+            for _ in range(2)
+        ]
+        shown = [cast("dict[str, Any]", call.result().structured_content) for call in calls]
+        assert [one["verdict"] for one in shown] == ["pass"] * 2
+        assert sorted(one["tries"] for one in shown) == [0, 1]  # one version is one try
+        assert RIGHT in assistant.role("reviewer")
+
+
+def test_a_real_question_gives_nothing_away(home: Path) -> None:
+    question = bank.load([ROOT], "maxpool-routing")
+    with talking_here() as assistant:
+        for tool in ("show", "start", "grade", "case", "hint"):
+            assert leaked(assistant, question, 1) == []
+            assistant.data(tool, question=question.id)
+        hints = [flat(text)[:40] for text in question.spec.parts[0].hints]
+        assert [text in assistant.sent for text in hints] == [True, False, False]
+        Path(question.id, "submission.py").write_bytes(question.accepted["columns-and-argmax"])
+        assert assistant.data("grade", question=question.id)["asked"] == 2
+        for tool in ("show", "case"):
+            assistant.data(tool, question=question.id)
+        assert leaked(assistant, question, 2) == hints[:1]
+
+
+def test_what_else_is_asked_is_answered_before_ours_is_sent(home: Path) -> None:
+    question = bank.load([ROOT], "data-parallel-review")
+    ours = [flat(one.answer)[:40] for one in question.spec.parts[0].follow_ups]
+    with talking_here() as assistant:
+        file = Path(assistant.data("start", question=question.id)["submission"])
+        assistant.refused("discuss", "is not passed yet")
+        file.write_bytes(next(iter(question.accepted.values())))
+        assert assistant.data("grade")["verdict"] == "pass"
+        assert [one["answer"] for one in assistant.data("discuss")["follow_ups"]] == [None, None]
+        assert not any(text in assistant.sent for text in ours)
+        for answered in (1, 2):
+            one = assistant.data("discuss")["follow_ups"][0]
+            typed = "4" if one["kind"] == "choice" else "0 / 0, so add up sums and counts"
+            told = assistant.data("discuss", answer=typed)
+            if one["kind"] == "points":
+                assert told["verdict"] is None
+                assert len(told["points"]) == 2
+                told = assistant.data("discuss", answer=typed, ticked="1, 2")
+            assert (told["verdict"], flat(told["answer"])[:40] in ours) == ("pass", True)
+            assert sum(text in assistant.sent for text in ours) == answered
+        assert "1.1 right:" in assistant.page("discuss")
+
+
+def test_the_script_of_a_diagnosis_runs_out_of_its_budget(home: Path) -> None:
+    with talking_here() as assistant:
+        file = Path(assistant.data("start", question="every-knob")["submission"])
+        file.write_text("def run(seed):\n    return {'loss': [seed, 1.0]}\n")
+        told = assistant.call("run", seed=2)
+        assert told.structured_content["used"] == 1
+        assert "run 1 of" in said(told)
+        assistant.refused("run", "is not answered by experiments", question="maxpool-routing")
+
+
+def test_a_prediction_is_graded_when_the_person_agrees(home: Path) -> None:
+    with talking_here() as assistant:
+        file = Path(assistant.data("start", question="three-rows")["submission"])
+        file.write_text(file.read_text().replace("= ?", "= 1"))
+        assistant.refused("grade", "the first grade of a prediction is the one that counts")
+        file.with_name("other.txt").write_text(file.read_text())
+        other: dict[str, object] = {"file": "other.txt", "yes": True}
+        assistant.refused("grade", "expected your own first prediction", **other)
+        assert assistant.data("grade", yes=True)["verdict"] == "fail"
+
+
+def test_a_file_that_was_named_may_be_graded_wherever_it_is(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRILL_BANK", str(PARTS))
+    named, other = home.parent / "named.py", home.parent / "other.py"
+    for path in (named, other):
+        path.write_text("def mean(x):\n    raise ValueError('\\ud800 \\x1b[2J \\u202e')\n")
+    with talking(home.parent / "sent", "--file", str(named), "--dir", "..") as assistant:
+        assistant.refused("grade", "expected a file", question="mean-and-spread", file=str(other))
+        shown = assistant.call("grade", question="mean-and-spread", file=str(named))
+        assert said(shown).startswith("ERROR named.py   mean-and-spread, part 1 of 3")
+        assert not set("\x1b\u202e\ud800") & set(said(shown))
+        assert "\ud800" not in str(shown.structured_content)
+
+
+def test_where_nothing_can_be_recorded_the_next_part_stays_back_too(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRILL_BANK", str(PARTS))
+    home.write_text("not a folder")
+    with talking_here() as assistant:
+        started = assistant.data("start", question="mean-and-spread")
+        assert "is not saved" in " ".join(started["remarks"])
+        Path(started["submission"]).write_text(MEAN)
+        graded = assistant.call("grade")
+        told = cast("dict[str, Any]", graded.structured_content)
+        assert (told["verdict"], told["asked"], told["tries"]) == ("pass", 2, 0)
+        assert told["remarks"][0].startswith("drill: Your history cannot be written; this grade is")
+        assert told["remarks"][0] in said(graded)
+        assert leaked(assistant, bank.load([PARTS], "mean-and-spread"), 2) == []
+
+
+class Raw:
+    """A server to which lines are written as they are."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [*SERVER, *arguments],
+            env=dict(os.environ) | {"PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+        )
+        self.tell(1, "initialize", protocolVersion="2025-06-18", capabilities={},
+                  clientInfo={"name": "raw", "version": "0"})  # fmt: skip
+        assert self.heard()["result"]["serverInfo"]["name"] == "drill"
+        self.tell(None, "notifications/initialized")
+
+    def write(self, line: bytes) -> None:
+        """Write a line."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+
+    def tell(self, number: int | None, method: str, **params: Any) -> None:
+        """Send a request, or without a number a notification."""
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        self.write(json.dumps(message | ({} if number is None else {"id": number})).encode())
+
+    def call(self, number: int, tool: str, **given: Any) -> None:
+        """Ask for a tool, and to be told of its progress."""
+        about = {"progressToken": number}
+        self.tell(number, "tools/call", name=tool, arguments=given, _meta=about)
+
+    def heard(self) -> dict[str, Any]:
+        """Return the next message."""
+        assert self.process.stdout is not None
+        return cast("dict[str, Any]", json.loads(self.process.stdout.readline()))
+
+    def ended(self) -> tuple[int, str]:
+        """Return the status with which it ends, and what it said of that."""
+        _, said = self.process.communicate()
+        return self.process.returncode, said.decode()
+
+
+@pytest.fixture
+def endless(home: Path, real: Drill, monkeypatch: pytest.MonkeyPatch) -> Iterator[Raw]:
+    """Give a server that is grading what never ends."""
+    monkeypatch.setenv("DRILL_BANK", str(PARTS))
+    real("start", "mean-and-spread")
+    Path("mean-and-spread", "submission.py").write_text(ENDLESS)
+    server = Raw()
+    server.call(2, "grade")
+    while "grading" not in (message := server.heard()["params"])["message"]:
+        assert message["progressToken"] == 2
+    yield server
+    server.process.kill()
+    server.process.communicate()
+    assert all_end(home)
+
+
+def test_a_grade_that_is_cancelled_ends_and_the_next_call_is_answered(
+    endless: Raw, real: Drill
+) -> None:
+    endless.tell(None, "notifications/cancelled", requestId=2, reason="enough")
+    endless.write(b"{broken")
+    endless.write(b"\xff\xfe")
+    endless.write(b"[]")
+    endless.call(3, "next")
+    answer = endless.heard()
+    assert (answer["id"], answer["result"]["isError"]) == (3, False)
+    assert endless.ended() == (0, "")  # which closes its input
+    (attempt,) = real("history", "mean-and-spread", "--json").data["attempts"]
+    assert (attempt["verdict"], attempt["isolation"]) == (None, None)
+
+
+def test_a_request_with_half_a_character_is_answered_with_an_error(home: Path) -> None:
+    server = Raw()
+    half = r'{"jsonrpc": "2.0", "id": %s, "method": "tools/call", "params": {%s}}'
+    for number, params in enumerate(
+        (
+            r'"name": "next", "arguments": {"\ud800": 1}',
+            r'"name": "show", "arguments": {"question": "\udc00"}',
+            r'"name": "\ud800"',
+        )
+    ):
+        server.write((half % (number, params)).encode())
+        answer = server.heard()
+        assert (answer["id"], answer["error"]["code"]) == (number, -32700)
+        assert "expected a message in JSON and Unicode" in answer["error"]["message"]
+    for silent in (r'"\ud800"', "[1]"):  # which cannot be answered
+        server.write((half % (silent, r'"\ud800": 1')).encode())
+    server.write(b"[" * 100_000)
+    server.call(9, "next")
+    while "result" not in (answer := server.heard()):
+        assert answer["method"] == "notifications/progress"
+    assert (answer["id"], answer["result"]["isError"]) == (9, False)
+    assert server.ended() == (0, "")
+
+
+def test_the_server_ends_with_its_input_in_the_middle_of_a_grade(endless: Raw) -> None:
+    assert endless.ended() == (0, "")
+
+
+def test_nothing_goes_on_when_the_server_is_killed_in_the_middle_of_a_grade(endless: Raw) -> None:
+    endless.process.kill()
+    assert endless.process.wait() == -signal.SIGKILL
+
+
+def test_the_server_ends_on_ctrl_c_in_the_middle_of_a_grade(endless: Raw) -> None:
+    endless.process.send_signal(signal.SIGINT)
+    assert endless.process.wait() == 130
+    assert endless.ended() == (130, "interrupted\n")
+
+
+def test_the_server_ends_when_nobody_reads_what_it_says(home: Path) -> None:
+    server = Raw()
+    assert server.process.stdout is not None
+    server.process.stdout.close()
+    server.tell(2, "tools/list")
+    assert server.ended() == (141, "")
+
+
+def test_what_cannot_be_served_is_a_sentence(real: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+    real("mcp", "--dir", "no-such").refused("--dir: no-such: No such file or directory")
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", None)
+        real("mcp").refused("speaks on standard input and output, and one of them is closed")
+    monkeypatch.delitem(sys.modules, "grader.commands.mcp_server")
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+    real("mcp").refused("needs the package mcp, version 2 or later", "pip install 'drill-dl[mcp]'")
+
+
+def test_the_page_about_it_is_right(home: Path) -> None:
+    text = (ROOT / "docs" / "practice.md").read_text("utf-8").partition("(MCP)")[2]
+    ((command, words),) = (
+        (one["command"], one["args"])
+        for one in json.loads(text.split("```json")[1].split("```")[0])["mcpServers"].values()
+    )
+    assert (command, words) == ("drill", SERVER[-1:])
+    table = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    named = {name for cell in table for name in cell.replace("`", "").replace(",", "").split()}
+    with talking(home.parent / "sent") as assistant:
+        tools = assistant.portal.call(assistant.client.list_tools).tools
+        roles = assistant.portal.call(assistant.client.list_prompts).prompts
+    assert named == {tool.name for tool in tools}
+    assert all(f"- **{role.name}**" in text for role in roles)

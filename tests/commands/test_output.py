@@ -1,0 +1,271 @@
+"""How commands speak: on a terminal, in a pager, in a pipe; and nothing hostile acts on it."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import pty
+import re
+import select
+import struct
+import sys
+import termios
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.commands import output
+from grader.reports import text_layout
+from grader.reports.blocks import Paragraph
+from grader.sandbox.client import Isolation, WorkerClient
+from grader.sandbox.worker.walls.canary import ACTS
+from tests.commands.conftest import ROOT, Drill, Ended, Program, without_torch
+
+ALLOWED = {"\x1b[0m", "\x1b[1m", "\x1b[7m", "\x1b[31m", "\x1b[32m"}
+READ = 1 << 16
+
+
+def on_a_terminal(
+    program: Program, *words: str, typed: str = "", rows: int = 24, columns: int = 80, **more: str
+) -> tuple[int, str]:
+    """Run a command on a terminal of its own; return its status, and what was to be seen.
+
+    What is typed is typed when it asks whether it may go on.
+    """
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    kept = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+    running = program(
+        *words,
+        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+        env=kept | {"TERM": "xterm"} | more,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that ^C is a signal
+    )
+    os.close(theirs)
+    seen, sent = b"", ""
+    with suppress(OSError):  # the other end is closed
+        while True:
+            # A key that ends something is lost where it is typed just before somebody listens.
+            if not select.select([ours], [], [], 1.0)[0]:
+                os.write(ours, sent.encode() if sent in {"\x03", "\x04"} else b"")
+                continue
+            some = os.read(ours, READ)
+            if not some:
+                break
+            seen += some
+            if typed and b"[y/N]" in seen:
+                os.write(ours, typed.encode())
+                typed, sent = "", typed
+    os.close(ours)
+    return running.wait(), seen.decode().replace("\r\n", "\n")
+
+
+@pytest.fixture
+def screen(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+    """Call a command in this process as if all its streams were a terminal of 80 columns."""
+
+    def call(*words: str, **more: str) -> Ended:
+        with monkeypatch.context() as patch:
+            patch.setattr(output, "_is_terminal", lambda _: True)
+            for name, value in ({"TERM": "xterm", "PAGER": ""} | more).items():
+                patch.setenv(name, value)
+            return drill(*words)
+
+    return call
+
+
+def test_a_long_document_goes_through_the_pager_of_a_terminal_alone(
+    program: Program, screen: Callable[..., Ended]
+) -> None:
+    pager: dict[str, Any] = {"PAGER": "echo PAGED; cat"}
+    status, seen = on_a_terminal(program, "list", rows=5, **pager)
+    assert (status, seen.startswith("PAGED\n"), "double-trouble" in seen) == (0, True, True)
+    for words, rows in (
+        (("list",), 24),
+        (("--no-pager", "list"), 5),
+        (("list", "--plain"), 5),
+        (("list", "--json"), 5),
+        (("next",), 2),
+    ):
+        ended = screen(*words, LINES=str(rows), **pager)
+        assert (ended.status, "double-trouble" in ended.out) == (0, True), words  # not to a pager
+    piped = program("list", env=os.environ | pager | {"LINES": "5"})
+    assert "PAGED" not in piped.communicate()[0]
+
+
+@pytest.mark.parametrize(
+    ("pager", "shown"), [("true", False), ("/no/such/pager 2>/dev/null", True), ("", True)]
+)
+def test_a_pager_that_is_closed_or_missing_is_no_fault(
+    screen: Callable[..., Ended], pager: str, *, shown: bool
+) -> None:
+    ended = screen("list", LINES="5", PAGER=pager)
+    assert (ended.status, "double-trouble" in ended.out) == (0, shown)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list",),
+        ("next",),
+        ("start", "halve-well"),
+        ("show", "halve-well"),
+        ("solution", "double-trouble", "--give-up"),
+        ("hint", "double-trouble"),
+    ],
+)
+def test_styles_are_few_and_can_be_dropped(
+    screen: Callable[..., Ended], words: tuple[str, ...]
+) -> None:
+    found = set(re.findall(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", screen(*words).out))
+    assert found
+    assert found <= ALLOWED
+    for dropped in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"DRILL_PLAIN": "1"}):
+        assert "\x1b" not in screen(*words, **dropped).out, dropped
+    assert "\x1b" not in screen("--color", "never", *words).out
+
+
+def test_color_is_for_a_terminal_or_where_it_is_asked_for(drill: Drill, program: Program) -> None:
+    assert "\x1b[1mNext:\x1b[0m" in on_a_terminal(program, "list", PAGER="")[1]
+    assert "\x1b" not in drill("list").out
+    assert "\x1b[1mNext:\x1b[0m" in drill("list", "--color", "always").out
+    assert "\x1b" not in drill("list").out
+    drill("list", "--color=sometimes").refused(
+        "--color: expected auto, always or never, found sometimes"
+    )
+
+
+def test_a_prediction_is_graded_once_that_is_agreed_to_on_a_terminal(
+    program: Program, drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRILL_BANK", str(ROOT))
+    drill("start", "seven-windows")
+    Path("seven-windows/answers.txt").write_text(
+        "# fail\ngrad_x[1] = 2\ngrad_x[4] = 5\ngrad_x[6] = 0\n"
+    )
+    for typed, status in (("\n", 2), ("\x03", 130), ("\x04", 130), ("y\n", 1)):
+        assert drill("history", "--json").data["attempts"] == []
+        ended, seen = on_a_terminal(program, "grade", typed=typed)
+        assert "    grad_x[6] = 0\nOnly the first grade of a prediction counts." in seen
+        assert (ended, "FAIL" in seen) == (status, status == 1), seen
+
+
+@pytest.mark.parametrize("columns", ["20", "80", "120"])
+def test_no_page_is_wider_than_the_window_but_for_what_is_typed_or_copied(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setattr("grader.commands.context.find_spec", without_torch)
+    monkeypatch.setattr(WorkerClient, "isolation", Isolation(dict.fromkeys(ACTS, "refused"), ()))
+    name = "double-trouble"
+    commands = f"list,start {name},show {name},next,grade,history,hint,case,doctor --walls"
+    for words in commands.split(","):
+        for line in drill(*words.split()).out.splitlines():
+            copied = re.match(r"Next: |Read  |Edit  |Isolation |.*Next: ", line)
+            assert copied or len(line) <= max(60, int(columns)), (words, line)
+
+
+def test_every_command_speaks_json_in_one_document(drill: Drill) -> None:
+    name = "double-trouble"
+    for already in (False, True):
+        assert drill("start", name, "--json").data["already_started"] is already
+    for text, verdict, status in (("# fail", "fail", 1), ("# pass", "pass", 0)):
+        Path(name, "submission.py").write_text(text)
+        graded = drill("grade", "--seed", "7", "--json")
+        assert (graded.status, graded.err) == (status, "")
+        assert (graded.data["verdict"], graded.data["seed"]) == (verdict, 7)
+    commands = (
+        f"list,next,show {name},hint,case,solution,reset,history,history {name},"
+        "history restore 1,bank list"
+    )
+    for words in commands.split(","):
+        ended = drill(*words.split(), "--json")
+        assert (ended.status, ended.err, ended.data["format"]) == (0, "", 1), words
+
+
+def test_without_a_home_to_write_everything_goes_on(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("file").write_text("in the way")
+    monkeypatch.setenv("DRILL_HOME", str(Path("file/home").absolute()))
+    assert drill("start", "double-trouble").err.count("\n") == 1
+    graded = drill("grade")
+    assert (graded.status, "y differs in 1 case" in graded.out) == (1, True)
+    assert graded.err.startswith("drill: Your history cannot be written; this grade is not saved (")
+    assert graded.err.count("\n") == 1
+    for words in ("list", "next", "hint", "solution --give-up", "history", "reset"):
+        assert drill(*words.split()).status == 0, words
+
+
+HOSTILE = "\x1b[2J\x1b]0;name\x07 \u202e \x9b31m [bold]b[/bold] \r"
+SHOWN = "\\x1b[2J\\x1b]0;name\\x07 \\u202e \\x9b31m [bold]b[/bold] \\r"
+
+
+def seen(capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what was written since the last time."""
+    out, err = capsys.readouterr()
+    assert not set(out + err) & {"\x1b", "\x07", "\x9b", "\u202e", "\r"}
+    return out + err
+
+
+def test_nothing_that_is_said_acts_on_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    output.write(HOSTILE)
+    assert seen(capsys) == SHOWN + "\n"
+    output.write("one\n\ttwo")
+    assert seen(capsys) == "one\n\ttwo\n"
+    output.warn(HOSTILE, hint=HOSTILE)
+    output.write_lines(text_layout.format_columns(["title"], [[HOSTILE]]))
+    output.show_page([Paragraph(HOSTILE)])
+    output.write_next_steps(HOSTILE)
+    assert seen(capsys).count("\\x1b]0;name") == 5
+    output.write_json(title=HOSTILE)
+    assert "\\u001b[2J" in seen(capsys)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_command_in_a_complaint_is_never_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = _Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "40")
+    command = "Next: drill grade maxpool-routing --file 'a folder/submission.py'   drill list"
+    output.warn("a complaint that goes on for more than a line of sixty columns", command)
+    assert screen.getvalue().splitlines() == [
+        "drill: a complaint that goes on for more",
+        "    than a line of sixty columns",
+        "    Next: drill grade maxpool-routing --file 'a folder/submission.py'",
+        "          drill list",
+    ]
+
+
+def test_a_status_line_is_cut_and_erased_before_a_warning_and_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen = _Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("TERM", "xterm")
+    with output.show_status() as step:
+        step("grading, 2 of 9 checks, of which one is long")
+        output.warn("a note")
+        step("2 of 9", "FAIL  anna")
+    assert screen.getvalue().split(output.ERASE_LINE) == [
+        "", "grading, 2 of 9 checks, of wh", "drill: a note\n", "FAIL  anna\n2 of 9", "",
+    ]  # fmt: skip
+    before = screen.getvalue()
+    for term in ("dumb", ""):  # which cannot erase
+        monkeypatch.setenv("TERM", term)
+        with output.show_status() as step:
+            step("loading torch")
+    assert screen.getvalue() == before

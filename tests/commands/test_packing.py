@@ -1,0 +1,180 @@
+"""What is handed out: all that is asked, nothing of the solution, and examples that run."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from grader import bank, forms
+from grader.commands.context import Context
+from grader.commands.packing import EXAMPLES_FOLDER, write_pack
+from grader.explain.session import GradingSession
+from grader.grading.bank_programs import cases_and_draws
+from grader.model.errors import UsageError
+from grader.model.question import Question
+from grader.model.report import Verdict
+from grader.reports.case_script import module_name
+from tests.classroom.builders import NOW, ROOT
+
+SHORT = 12  # letters: a number that answers a follow-up may stand anywhere
+QUESTIONS = tuple(sorted(one.stem for one in (ROOT / "questions").glob("*.yaml")))
+
+
+def context(folder: Path) -> Context:
+    return Context(folder, folder / "data", lambda: NOW, bank=ROOT)
+
+
+@cache
+def question(name: str) -> Question:
+    return bank.load([ROOT], name)
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every question of the bank, with all parts."""
+    folder = tmp_path_factory.mktemp("packed")
+    write_pack(context(folder), QUESTIONS, Path("all"))
+    return folder / "all"
+
+
+def lines(source: bytes | str) -> set[str]:
+    """The lines of a text that say something of their own."""
+    text = source.decode("utf-8", "replace") if isinstance(source, bytes) else source
+    return {line.strip() for line in text.splitlines() if len(line.strip()) > 20}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_nothing_of_the_solution_is_in_it(packed: Path, name: str) -> None:
+    asked = question(name)
+    content = {one: one.read_bytes() for one in (packed / name).rglob("*") if one.is_file()}
+    assert {"README.md", forms.form_of(asked.spec).file} <= {one.name for one in content}
+    found = {line for text in content.values() for line in lines(text)}
+    everything = b"\n".join(content.values()).decode("utf-8", "replace")
+    given = set[str]().union(*map(lines, [asked.starter, asked.driver or b""]))
+    given |= set[str]().union(*map(lines, asked.companion_files.values()))
+    for part in asked.spec.parts:  # what is asked may show a line of every answer
+        given |= lines(part.prompt) | lines(part.interface) | lines("\n".join(part.contract))
+    ours = [asked.reference, asked.repair, *asked.accepted.values()]
+    ours += [source for sources in asked.variants.values() for source in sources]
+    for source in ours:
+        assert not (lines(source) - given) & found
+    for part in asked.spec.parts:
+        further = [said for one in part.follow_ups for said in (*one.choice, *one.points)]
+        for said in (*part.hints, *further, *(one.answer for one in part.follow_ups)):
+            assert len(said) < SHORT or said not in everything
+    for idea in asked.ideas.values():
+        assert " ".join(idea.feedback.split())[:60] not in " ".join(everything.split())
+    shown = {one.stem for one in content if one.parent.name == EXAMPLES_FOLDER}
+    scripts = [text for one, text in content.items() if one.suffix == ".py" and one.stem in shown]
+    first = {text.splitlines()[0].decode() for text in scripts}
+    known = {module_name(case): recipe.about for case, recipe in cases_and_draws(asked).items()}
+    told = {known[case] for case in shown & known.keys()}
+    for case, about in known.items():
+        if case not in shown and about not in told:
+            assert not any(line.endswith(f": {about}") for line in first)
+    assert not re.search(r"\bdrill (grade|run|hint|show|solution)\b", everything)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_examples_say_what_the_reference_gives(packed: Path, name: str, tmp_path: Path) -> None:
+    asked = question(name)
+    form = forms.form_of(asked.spec)
+    scripts = sorted((packed / name / EXAMPLES_FOLDER).glob("*.py"))
+    assert bool(scripts) is not (
+        form.is_text or form.runs_in_two_processes or asked.spec.form == "diagnose"
+    )
+    for script in [one for one in scripts if one.name != "driver.py"][:1]:
+        (tmp_path / EXAMPLES_FOLDER).mkdir()
+        for one in script.parent.iterdir():
+            (tmp_path / EXAMPLES_FOLDER / one.name).write_bytes(one.read_bytes())
+        for beside, text in {**asked.companion_files, form.file: asked.reference}.items():
+            (tmp_path / beside).write_bytes(text)
+        command = [sys.executable, str(tmp_path / EXAMPLES_FOLDER / script.name)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+        assert (done.returncode, done.stderr) == (0, "")
+        told = f"\n{done.stdout}".split("\nexpected ")  # neither numbers nor arrays stand twice
+        for before, after in itertools.pairwise(told):
+            result, value = after.split("\n", 1)
+            assert f"\n{result}\n{value}".rstrip() in before
+        assert len(told) > 1 or ", as expected:" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["maxpool-routing", "decode-on-paper", "gradient-check", "four-averages", "softmax-five-lines"],
+)
+def test_what_comes_back_is_graded(packed: Path, name: str) -> None:
+    asked = question(name)
+    file = forms.form_of(asked.spec).file
+    back = (packed / name / file).read_bytes()
+    assert back == asked.without_leading_blank_lines(asked.starter)
+    with GradingSession(asked) as session:
+        assert session.grade(back, seed=1, filename=file).verdict is not Verdict.PASS
+        is_text = forms.form_of(asked.spec).is_text
+        right = asked.reference
+        if is_text:
+            right = next(iter(asked.accepted.values()))
+        assert session.grade(right, seed=1, filename=file).verdict is Verdict.PASS
+
+
+def test_a_pack_has_the_parts_that_are_asked_and_is_the_same_every_time(tmp_path: Path) -> None:
+    here, name = context(tmp_path), "maxpool-routing"
+    for out in ("one.zip", "two.zip"):
+        made = write_pack(here, [name, name], Path(out), part=1)
+    assert made.questions == (name,)
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    write_pack(here, [name], Path("whole"))
+    with zipfile.ZipFile(tmp_path / "one.zip") as archive:
+        for one in set(made.files) - {f"{name}/README.md"}:  # which has all parts in the other
+            assert archive.read(one) == (tmp_path / "whole" / one).read_bytes()
+        assert tuple(archive.namelist()) == made.files
+        readme = archive.read(f"{name}/README.md").decode()
+    first, second, _ = question(name).spec.parts
+    assert " ".join(first.prompt.split())[:50] in " ".join(readme.split())
+    assert " ".join(second.prompt.split())[:50] not in " ".join(readme.split())
+    assert f"{name}/{EXAMPLES_FOLDER}/tied.py" not in made.files
+
+
+def test_what_cannot_be_packed_is_said_and_nothing_is_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = context(tmp_path)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    (tmp_path / "old.zip").write_text("mine")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link.zip").symlink_to(tmp_path / "nowhere.zip")
+    for out in ("full", "old.zip", "link.zip"):
+        with pytest.raises(UsageError, match="it is there already"):
+            write_pack(here, ["three-rows"], Path(out))
+    with pytest.raises(UsageError, match="three-rows has parts from 1 to 1, found 2"):
+        write_pack(here, ["three-rows"], Path("empty"), part=2)
+    with pytest.raises(UsageError, match="no question three-rws"):
+        write_pack(here, ["three-rows", "three-rws"], Path("empty"))
+    with pytest.raises(UsageError, match="expected one question of this id, found 2"):
+        write_pack(here, ["three-rows", "drill/three-rows"], Path("empty"))
+    assert not any((tmp_path / "empty").iterdir())
+
+    read = Path.iterdir
+
+    def closed(folder: Path) -> Iterator[Path]:
+        if folder.name == "empty":
+            raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return read(folder)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "iterdir", closed)
+        with pytest.raises(UsageError, match="it is there already"):
+            write_pack(here, ["three-rows"], Path("empty"))
+    write_pack(here, ["three-rows"], Path("empty"))
+    assert (tmp_path / "empty" / "three-rows" / "answers.txt").exists()
+    assert (tmp_path / "old.zip").read_text() == (tmp_path / "full/mine.txt").read_text() == "mine"

@@ -1,0 +1,204 @@
+"""`drill list` shows how far you are, `show` gives nothing away, `next` says what to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.commands import catalog
+from tests.bank.specs import edited, write_bank
+from tests.commands.conftest import ROOT, Drill, without_torch
+
+
+@pytest.fixture(autouse=True)
+def _torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.commands.context.find_spec", str)
+
+
+def states(drill: Drill) -> dict[str, tuple[str, int]]:
+    found = drill("list", "--json").data["questions"]
+    return {q["id"]: (q["state"], q["tries"]) for q in found}
+
+
+def test_the_state_of_each_question(drill: Drill, home: Path) -> None:
+    assert set(states(drill).values()) == {("new", 0)}
+    assert not home.exists()
+    drill("start", "double-trouble")
+    assert states(drill)["double-trouble"] == ("started", 0)
+    drill("grade")
+    assert states(drill)["double-trouble"] == ("started", 0)  # nothing was tried
+    for text in ("# fail", "", "# fail 2", "# fail 2"):
+        Path("double-trouble/submission.py").write_text(text)
+        drill("grade")
+    assert states(drill)["double-trouble"] == ("tried", 2)
+    assert "2 tries" in drill("list").out
+    Path("double-trouble/submission.py").write_text("# pass")
+    drill("grade")
+    assert states(drill)["double-trouble"] == ("passed", 3)
+    Path("double-trouble/submission.py").write_text("# fail 3")
+    drill("grade")
+    assert states(drill)["double-trouble"] == ("passed", 4)
+
+
+def test_one_track(drill: Drill) -> None:
+    found = drill("list", "--track", "tensors", "--json").data["questions"]
+    assert [q["id"] for q in found] == ["needs-torch"]
+    drill("list", "--track", "tensor").refused("did you mean 'tensors'?")
+    drill("list", "--role", "kernel").refused("did you mean 'kernels'?", "inference, research")
+
+
+@pytest.mark.parametrize("columns", [60, 71, 72, 80, 120])
+def test_the_table_fits_the_window(
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    long = edited("A scaled copy", "A title so long that it has to be cut " + "x" * 30)
+    write_bank(tmp_path / "bank", long, "online-softmax-attention-2")
+    real("bank", "add", str(tmp_path / "bank"))  # beside those of the program
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = real("list").out
+    assert max(map(len, out.splitlines())) <= columns
+    assert not any(line.endswith(" ") for line in out.splitlines())
+    for question in real("list", "--json").data["questions"]:
+        assert f"  {question['id']} " in out
+
+
+def test_show_gives_nothing_away(drill: Drill) -> None:
+    ended = drill("show", "double-trouble")
+    assert ended.status == 0
+    assert "A colleague doubles numbers" in ended.out
+    assert "drill start double-trouble" in ended.out
+    data = drill("show", "double-trouble", "--json").data
+    assert data["minutes"] == 25
+    assert "2 * x" not in str(data)
+    assert "Leave out" not in str(data)
+    assert not list(Path().iterdir())
+
+
+def suggested(drill: Drill) -> tuple[str, str]:
+    """Return the question to do next, and why."""
+    following = drill("next", "--json").data["next"]
+    return following["question"], following["reason"]
+
+
+NEW = "new, core, 25 min: the easiest come first"
+
+
+def test_what_was_begun_comes_before_what_is_new(drill: Drill) -> None:
+    new = f"double-trouble   {NEW}\nNext: drill start double-trouble\n"
+    assert drill("next").out == new
+    drill("start", "halve-well")
+    assert suggested(drill) == ("halve-well", "begun: no try at it yet")
+    Path("halve-well/submission.py").write_text("# fail\n")
+    drill("grade", "halve-well")
+    said = "halve-well   begun: 1 try\nNext: cd halve-well && drill grade\n"
+    assert drill("next").out == said
+    drill("solution", "halve-well", "--give-up")
+    assert suggested(drill) == ("double-trouble", NEW)
+    drill("start", "double-trouble")
+    assert suggested(drill) == ("double-trouble", "begun: no try at it yet")
+
+
+def test_what_cannot_be_graded_here_is_not_first(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.commands.context.find_spec", without_torch)
+    assert suggested(drill) == ("double-trouble", NEW)
+    for name in ("double-trouble", "halve-well"):
+        drill("solution", name, "--give-up")
+    why = "; it needs torch, which is not installed"
+    assert suggested(drill) == ("needs-torch", NEW + why)
+
+
+def test_what_asks_for_another_comes_after_it(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = catalog.list_questions
+
+    def asking(*args: Any, **more: Any) -> Any:
+        before = {
+            "double-trouble": ("halve-well", "nothing-of-this-bank"),
+            "needs-torch": ("double-trouble",),
+            "halve-well": ("needs-torch",) * circular,
+        }
+        return [
+            row._replace(header=replace(row.header, prerequisites=before[row.header.id]))
+            for row in listed(*args, **more)
+        ]
+
+    circular = True
+    monkeypatch.setattr(catalog, "list_questions", asking)
+    assert suggested(drill) == ("double-trouble", f"{NEW}; better after halve-well")
+    circular = False
+    for name in ("halve-well", "double-trouble", "needs-torch"):
+        assert suggested(drill) == (name, NEW)
+        drill("start", name)
+        Path(name, "submission.py").write_text("# pass\n")
+        drill("grade", name)
+
+
+def test_the_guide_is_markdown_in_a_pipe_and_a_page_at_a_terminal(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = drill("show", "double-trouble").out
+    markdown = drill("show", "double-trouble", "--interviewer").out
+    assert markdown.startswith("# ")
+    assert "\n\n## Part 1 of 1, 25 minutes, 100 points\n\nRead out: A colleague doubles" in markdown
+    assert "made by `drill start double-trouble`." in markdown
+    spoken = drill("--plain", "show", "double-trouble", "--interviewer").out
+    assert "#" not in spoken
+    assert "**" not in spoken
+    assert "Read out: A colleague doubles" in spoken
+    with monkeypatch.context() as patch:
+        patch.setattr("grader.commands.output._is_terminal", lambda _: True)
+        words = ("--no-pager", "--color", "never", "show", "double-trouble", "--interviewer")
+        page = drill(*words).out
+    assert page.startswith("double-trouble  ")
+    assert page.endswith("\nNext: drill solution double-trouble --give-up --full\n")
+    assert "Next:" not in markdown
+    assert max(map(len, page.splitlines())) <= 80
+    assert "**" not in page
+    assert not list(Path().iterdir())
+    assert before == drill("show", "double-trouble").out
+
+
+def test_the_guide_as_data_has_what_show_keeps_back(drill: Drill) -> None:
+    shown = drill("show", "double-trouble", "--json").data
+    data = drill("show", "double-trouble", "--interviewer", "--json").data
+    more = data.pop("interviewer")
+    assert data == shown
+    assert [len(part["hints"]) for part in more["parts"]] == [shown["hints"]]
+    assert all(one["answer"] and one["check"] for one in more["ideas"])
+    assert set(more) == {"parts", "ideas"}
+
+
+def test_a_guide_needs_torch_where_the_question_does(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.commands.context.find_spec", without_torch)
+    drill("show", "needs-torch", "--interviewer", "--all").refused("torch")
+
+
+def test_a_guide_of_programs_that_cannot_be_loaded_blames_the_bank(
+    real: Drill, tmp_path: Path
+) -> None:
+    bank = tmp_path / "broken"
+    write_bank(bank)  # of which the programs are empty
+    ended = real("--bank", str(bank), "show", "scaled-copy", "--interviewer", "--all")
+    assert (ended.status, ended.out) == (3, "")
+    assert "does not define" in ended.err
+
+
+def test_a_list_is_narrowed_by_a_text_and_by_a_form(real: Drill) -> None:
+    def ids(*words: str) -> list[str]:
+        found = real("--bank", str(ROOT), "list", *words, "--json").data["questions"]
+        return [one["id"] for one in found]
+
+    assert ids("roofline") == ["roofline-and-ledger"]
+    assert "rope" in ids("PORT of ro")
+    assert set(ids("--form", "predict")) == {"seven-windows", "three-rows", "four-averages"}
+    assert ids("windows", "--form", "estimate") == []
+    refused = real("--bank", str(ROOT), "list", "--form", "estimates")
+    refused.refused("there is no such form; did you mean 'estimate'?", "write-the-test")

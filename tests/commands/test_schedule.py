@@ -1,0 +1,185 @@
+"""When a question comes back: ratings from what was done, days from the ratings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta, timezone
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from grader.commands import schedule
+from grader.commands.context import Context
+from grader.commands.schedule import AGAIN, EASY, GOOD, HARD
+from grader.model.question import Header
+from grader.records.progress import QuestionProgress
+
+START = datetime(2026, 1, 2, 10, tzinfo=UTC)
+HEAD = Header("q", "A question", "track", "core", 20, Path("bank"), parts=2)
+
+
+@pytest.fixture
+def ctx(tmp_path: Path) -> Context:
+    return Context(None, tmp_path, lambda: START.isoformat())
+
+
+def moments(*minutes: float, start: datetime = START) -> list[str]:
+    return [(start + timedelta(minutes=at)).isoformat() for at in minutes]
+
+
+def ended(
+    days: float = 0.0, *, minutes: float = 10, misses: int = 0, hints: int = 0, done: bool = True
+) -> QuestionProgress:
+    """Return a sitting that was over so many days after the start, as it was then."""
+    at = moments(-minutes, 0, start=START + timedelta(days))
+    return QuestionProgress(
+        True,
+        tries=misses + 1,
+        highest_hint=hints,
+        hints_shown=hints,
+        failed_tries=misses,
+        passed_in_sitting=done,
+        is_finished=True,
+        moments=at,
+    )
+
+
+@pytest.mark.parametrize(
+    ("sitting", "rating"),
+    [
+        (ended(), EASY),
+        (ended(minutes=20), EASY),
+        (ended(minutes=21), GOOD),
+        (ended(minutes=30), GOOD),
+        (ended(misses=1), GOOD),
+        (ended(misses=2), GOOD),  # one for each part
+        (ended(misses=3), HARD),
+        (ended(hints=1), HARD),
+        (ended(minutes=31), HARD),
+        (ended(misses=9, hints=9), HARD),
+        (ended(misses=3, hints=1, minutes=31), AGAIN),
+        (ended(done=False), AGAIN),
+        (ended(minutes=-5), EASY),  # the clock went back
+        (ended(minutes=60 * 24), EASY),  # nobody was there: as long as planned
+    ],
+)
+def test_a_rating_follows_from_misses_hints_and_minutes(
+    sitting: QuestionProgress, rating: int
+) -> None:
+    assert schedule.rate_sitting(sitting, HEAD) == rating
+
+
+def test_the_numbers_are_those_of_fsrs() -> None:
+    from fsrs import Rating
+
+    assert [Rating.Again, Rating.Hard, Rating.Good, Rating.Easy] == [AGAIN, HARD, GOOD, EASY]
+
+
+@pytest.mark.parametrize(
+    ("at", "spent"),
+    [
+        ((), 0),
+        ((0,), 0),
+        ((0, 5, 7), 7),
+        ((0, 80), 80),
+        ((0, 81), 20),  # a pause
+        ((0, 5, 1445, 1450), 30),
+        ((0, -500, -490), 10),
+    ],
+)
+def test_a_pause_counts_as_the_planned_minutes(at: tuple[int, ...], spent: float) -> None:
+    assert schedule.minutes_spent(moments(*at), 20) == spent
+
+
+def wrong(days: float) -> str:
+    """Return the moment of a wrong answer to a follow-up."""
+    return (START + timedelta(days)).isoformat()
+
+
+def days(ctx: Context, *rated: QuestionProgress | str) -> int:
+    """Return how many days after the start a question comes back."""
+    found = schedule.due_date(ctx, HEAD, QuestionProgress(rated_moments=list(rated)))
+    assert found is not None
+    return (found - START.date()).days
+
+
+def test_the_better_it_went_the_later_a_question_comes_back(ctx: Context) -> None:
+    again, hard, good, easy = (
+        days(ctx, ended(done=False)), days(ctx, ended(hints=1)), days(ctx, ended(misses=1)),
+        days(ctx, ended()),
+    )  # fmt: skip
+    assert 1 == again <= hard < good < easy <= 31
+
+
+def test_each_pass_waits_longer_and_a_lapse_begins_with_days_again(ctx: Context) -> None:
+    rated: list[QuestionProgress | str] = []
+    at, waits = 0, []
+    for _ in range(4):
+        rated.append(ended(at, misses=1))
+        waits.append(days(ctx, *rated) - at)
+        at += waits[-1]
+    assert waits == sorted(set(waits))
+    assert waits[-1] > 31
+    assert days(ctx, *rated, ended(at, done=False)) - at < 8
+
+
+def test_half_a_year_is_the_longest(ctx: Context) -> None:
+    assert days(ctx, ended(), ended(400)) == 400 + schedule.MAX_INTERVAL_DAYS
+
+
+def test_a_wrong_answer_to_a_follow_up_brings_a_question_back_sooner(ctx: Context) -> None:
+    before = days(ctx, ended())
+    once = days(ctx, ended(), wrong(0))
+    assert 1 == days(ctx, ended(), wrong(0), wrong(0), wrong(0.1)) < once < before
+    assert days(ctx, ended(), wrong(before - 0.5)) == before  # and never later
+    assert days(ctx, ended(), wrong(before + 30)) == before
+    assert days(ctx, wrong(-1), ended()) == before  # nothing was scheduled yet
+    assert days(ctx, ended(), wrong(0), ended(once)) < days(ctx, ended(), ended(before))
+
+
+def test_a_clock_that_went_back_counts_from_the_last_sitting(ctx: Context) -> None:
+    assert -300 < days(ctx, ended(misses=1), ended(-300, misses=1)) < -200
+
+
+def test_the_day_is_that_of_the_persons_calendar(ctx: Context) -> None:
+    for hours, day in ((0, 0), (3, 1), (-23, -1)):
+        there = timezone(timedelta(hours=hours))
+        local = replace(ctx, to_local=partial(datetime.astimezone, tz=there))
+        assert days(local, ended(0.5, done=False)) == 1 + day  # over at 22:00 UTC
+        assert local.today == START.astimezone(there).date()
+
+
+def test_before_a_sitting_is_over_nothing_is_due(ctx: Context) -> None:
+    assert schedule.due_date(ctx, HEAD, QuestionProgress(started=True, tries=3)) is None
+    assert schedule.due_date(ctx, HEAD, QuestionProgress(rated_moments=[wrong(0)])) is None
+
+
+@pytest.mark.parametrize(
+    ("rated", "said"),
+    [
+        ([ended()], "passed today in 1 try, no hints"),
+        ([ended(-2, misses=2, hints=1)], "passed 2 days ago in 3 tries, 1 hint"),
+        ([ended(-1, done=False)], "predicted wrong 1 day ago"),
+        ([replace(ended(-1, done=False), given_up=True)], "given up 1 day ago"),
+        ([ended(-9), wrong(-3)], "a follow-up was answered wrong 3 days ago"),
+        ([ended(5)], "passed today in 1 try, no hints"),  # the clock went back
+    ],
+)
+def test_a_reason_says_what_happened_last(
+    ctx: Context, rated: list[QuestionProgress | str], said: str
+) -> None:
+    assert schedule.return_reason(ctx, QuestionProgress(rated_moments=rated)) == said
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        (date(2026, 1, 3), "Jan 3"),
+        (date(2025, 12, 30), "Dec 30"),
+        (date(2026, 7, 2), "Jul 2"),
+        (date(2099, 1, 3), "2099-01-03"),
+    ],
+)
+def test_a_day_is_said_as_people_do(when: date, said: str) -> None:
+    assert schedule.format_day(when, START.date()) == said

@@ -1,0 +1,255 @@
+"""What commands do can be done from a notebook: values in, values out, nothing printed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.commands import casing, catalog, drills, grading, history_rows
+from grader.commands.context import Context
+from grader.model.errors import UsageError
+from grader.records import events, progress
+from tests.bank.specs import write_bank
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+NAME = "scaled-copy"
+RIGHT = b"""\
+def scale(x, factor):
+    return x * factor, factor
+
+
+def scale_backward(grad_y, ctx):
+    return grad_y * ctx
+"""
+
+
+def bank_at(folder: Path) -> Path:
+    """Write a bank whose reference is `RIGHT` and whose starter returns nothing."""
+    write_bank(folder)
+    for name, source in (("starter", b"\n"), ("reference", RIGHT)):
+        (folder / "drills" / NAME / f"{name}.py").write_bytes(source)
+    return folder
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Path:
+    """Give a bank of one question."""
+    return bank_at(tmp_path / "bank")
+
+
+@pytest.fixture
+def warned() -> list[str]:
+    """Give what was warned of, and what was advised."""
+    return []
+
+
+@pytest.fixture
+def ctx(tmp_path: Path, bank: Path, warned: list[str]) -> Context:
+    """Give the surroundings of a person who uses that bank."""
+    work = tmp_path / "work"
+    work.mkdir()
+
+    def say(message: str, hint: str) -> None:
+        warned.append(f"{message} {hint}")
+
+    return Context(
+        work,
+        tmp_path / "home",
+        lambda: "2026-01-02T03:04:05+00:00",
+        bank,
+        who="ann",
+        show_warning=say,
+    )
+
+
+@pytest.fixture
+def file(ctx: Context) -> Path:
+    """Start the question; give the file to be edited, which is right."""
+    own = drills.start_drill(ctx, NAME)[1].workspace.submission
+    own.write_bytes(RIGHT)
+    return own
+
+
+def known(ctx: Context, bank: Path | None = None) -> progress.QuestionProgress:
+    """Return the progress with a bank's question."""
+    return progress.progress_of(
+        ctx.read(progress.progress_events, {}), NAME, bank or ctx.banks()[0]
+    )
+
+
+def test_every_record_says_who_when_which_question_and_which_program(
+    ctx: Context, bank: Path
+) -> None:
+    question, _ = drills.start_drill(ctx, NAME)
+    grading.grade_file(ctx)
+    drills.next_hint(ctx, None)
+    drills.show_solution(ctx, None, give_up=True)
+    drills.reset_drill(ctx, None)
+    query = "SELECT what, who, at, bank, digest, program FROM events ORDER BY id"
+    rows = ctx.store.read(lambda db: db.execute(query).fetchall(), empty=[])
+    assert " ".join(row[0] for row in rows) == "started begun graded hint solution reset"
+    same = ("ann", ctx.now(), str(bank), question.digest, "0.1.0")
+    assert {row[1:] for row in rows} == {same}
+
+
+def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(
+    ctx: Context, file: Path, tmp_path: Path
+) -> None:
+    student = tmp_path / "student.py"
+    student.write_bytes(RIGHT)
+    assert grading.grade_file(ctx, NAME, file=student).report.verdict == "pass"
+    with pytest.raises(UsageError, match="does not belong to a started drill"):
+        grading.grade_file(ctx, str(student))
+    beside = student.rename(file.with_name("student.py"))
+    assert grading.grade_file(ctx, str(beside)).report.verdict == "pass"
+    assert (known(ctx).state, known(ctx).tries) == ("started", 0)
+    with pytest.raises(UsageError, match="is shown when all parts pass"):
+        drills.show_solution(ctx, NAME)
+    assert grading.grade_file(ctx, file=file).tries == known(ctx).tries == 0
+    assert grading.grade_file(ctx).tries == 1
+    assert known(ctx).passed
+    kinds = [(row.attempt.kind, row.attempt.verdict) for row in history_rows.list_history(ctx)[0]]
+    assert kinds == [*3 * [("review", "pass")], ("grade", "pass")]
+
+
+def test_a_syntax_error_is_recorded_and_is_no_try(ctx: Context, file: Path) -> None:
+    file.write_bytes(RIGHT.replace(b"* ctx", b"+ ctx"))
+    assert grading.grade_file(ctx, seed=1).tries == 1
+    failing = casing.list_cases(ctx, NAME)[1]
+    assert any(one.failing for one in failing)
+    for wrong in (b"def scale(:\n", b"  x = 1\n y = 2\n"):
+        file.write_bytes(wrong)
+        ended = grading.grade_file(ctx, seed=2)
+        assert (ended.tries, ended.report.verdict) == (0, "error")
+    assert (known(ctx).tries, known(ctx).failed_tries) == (1, 1)
+    assert casing.list_cases(ctx, NAME)[1] == failing  # of the last try
+    rows = history_rows.list_history(ctx)[0]
+    assert [row.attempt.is_try for row in rows] == [True, False, False]
+    assert [row.failed for row in rows[1:]] == 2 * ["a syntax error"]
+    # This file is Python.
+    for tries, source in ((2, b"raise SyntaxError('mine')\n"), (3, RIGHT)):
+        file.write_bytes(source)
+        assert grading.grade_file(ctx).tries == known(ctx).tries == tries
+
+
+def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
+    ctx: Context, file: Path, tmp_path: Path, warned: list[str]
+) -> None:
+    inside = replace(ctx, folder=file.parent.rename(tmp_path / "moved"))
+    graded = grading.grade_file(inside)
+    assert (graded.report.verdict, graded.tries) == ("pass", 0)
+    assert known(ctx).state == "started"  # a pass that is not on record is none
+    (said,) = warned
+    assert said.endswith(f" drill start {NAME} --bank {ctx.bank} in it makes it count.")
+    without = replace(inside, bank=None)
+    with pytest.raises(UsageError, match="no question"):
+        grading.grade_file(without)  # the bank of a folder that is not on record is a mere claim
+    assert drills.start_drill(inside, NAME)[1].was_there
+    assert grading.grade_file(without).tries == 1
+    assert len(warned) == 1
+    assert len(ctx.starts) == 2
+
+
+def test_a_question_of_a_bank_is_not_shadowed_by_a_folder_of_that_name(
+    ctx: Context, file: Path
+) -> None:
+    shutil.copytree(file.parent, shadow := ctx.current_folder() / "bank" / NAME)
+    (shadow / ".drill").unlink()
+    assert grading.grade_file(ctx, f"bank/{NAME}").path == file
+    shutil.rmtree(file.parent)
+    with pytest.raises(UsageError, match="does not belong to a started drill"):
+        grading.grade_file(ctx, f"./bank/{NAME}")
+
+
+def test_a_folder_of_another_user_is_not_taken_for_ones_own(
+    ctx: Context, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = file.parent
+    below = theirs / "sub"
+    below.mkdir()
+    (theirs / "QUESTION.md").unlink()
+    other = replace(ctx, folder=below, data=tmp_path / "other")
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    assert drills.start_drill(other, NAME)[1].workspace.folder == below / NAME
+    with pytest.raises(UsageError, match="was not made by drill start; it is left as it is"):
+        drills.start_drill(other, NAME, parent=theirs.parent)
+    assert not (theirs / "QUESTION.md").exists()
+
+
+def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
+    ctx: Context, file: Path, tmp_path: Path
+) -> None:
+    file.write_bytes(b"# of the first bank\n")
+    grading.grade_file(ctx)
+    other = replace(ctx, bank=bank_at(tmp_path / "other"))
+    second = drills.start_drill(other, NAME, parent=tmp_path / "elsewhere")[1].workspace
+    second.submission.write_bytes(b"# of the other bank\n")
+    at_second = replace(ctx, folder=second.folder, bank=None)
+    assert history_rows.restore_version(at_second, 1)[1] == file
+    shutil.rmtree(file.parent)
+    with pytest.raises(UsageError, match="which has no known folder"):
+        history_rows.restore_version(at_second, 1)
+    assert second.submission.read_bytes() == b"# of the other bank\n"
+
+
+@pytest.mark.usefixtures("file")
+def test_what_was_done_belongs_to_a_bank_and_goes_with_it(
+    ctx: Context, bank: Path, tmp_path: Path
+) -> None:
+    other = replace(ctx, bank=bank_at(tmp_path / "other"))
+    assert [grading.grade_file(ctx).tries for _ in range(2)] == [1, 0]
+    assert [len(drills.next_hint(ctx, NAME).shown) for _ in range(2)] == [1, 1]
+    for person, state, tries in ((ctx, "passed", 1), (other, "new", 0)):
+        (row,) = catalog.list_questions(person)
+        assert (row.question_progress.state, row.question_progress.tries) == (state, tries)
+    assert not drills.next_hint(other, NAME).all
+    with pytest.raises(UsageError, match="is shown when all parts pass"):
+        drills.show_solution(other, NAME)
+    second = drills.start_drill(other, NAME, parent=tmp_path)[1].workspace
+    second.submission.write_bytes(b"# of the other bank\n")
+    assert grading.grade_file(replace(other, folder=second.folder)).tries == 1
+    # A copy begins anew; what was moved keeps what was done.
+    copy = Path(shutil.copytree(bank, tmp_path / "copy"))
+    assert known(ctx, copy).state == "new"
+    moved = bank.rename(tmp_path / "moved")
+    assert (known(ctx, moved).state, known(ctx, moved).tries, known(ctx, moved).highest_hint) == (
+        "passed", 1, 1,
+    )  # fmt: skip
+    assert drills.show_solution(replace(ctx, bank=moved), NAME).passed
+    venv = "lib/python3.{}/site-packages/grader/_bank"
+    assert progress.is_about_question(str(tmp_path / venv.format(11)), venv.format(12), NAME)
+
+
+def test_records_that_stay_locked_are_warned_of_once_and_hinder_nothing(
+    ctx: Context, file: Path, warned: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "BUSY_SECONDS", 0.01)
+    with closing(sqlite3.connect(ctx.store.path)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        graded = grading.grade_file(ctx, NAME, file=file)
+    assert (graded.report.verdict, graded.tries) == ("pass", 0)
+    (warning,) = warned
+    assert "database is locked" in warning
+
+
+def test_without_records_a_hint_can_be_asked_for_by_its_number(
+    ctx: Context, bank: Path, tmp_path: Path, warned: list[str]
+) -> None:
+    spec = bank / "questions" / f"{NAME}.yaml"
+    spec.write_text(spec.read_text().replace("hints: [", "hints: [One, Two, "))
+    (tmp_path / "file").touch()
+    ctx = replace(ctx, data=tmp_path / "file" / "home")
+    first = drills.next_hint(ctx, NAME)
+    assert (first.shown, first.left, first.counted) == (((1, "One"),), 2, False)
+    assert drills.next_hint(ctx, NAME, number=2).shown == ((2, "Two"),)
+    assert len(warned) == 1
+    with pytest.raises(UsageError, match="expected a number from 1 to 3, found 4"):
+        drills.next_hint(ctx, NAME, number=4)

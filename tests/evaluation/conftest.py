@@ -1,1 +1,0 @@
-from tests.kinds.conftest import deviations, workers  # noqa: F401 fixtures

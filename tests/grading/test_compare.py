@@ -1,0 +1,316 @@
+"""Results against the reference: what is said about each way to be wrong."""
+
+# ruff: noqa: E501 a sentence that is compared stands on one line
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.grading.compare import ResultMismatch, compare_result
+from grader.grading.tolerance_bands import ExpectedResult
+from grader.grading.values import describe_value, same_value
+from grader.sandbox.worker.wire import Opaque, Tensor
+
+EPS32 = 2.0**-23
+
+
+def expected(
+    native: Any, precise: Any = None, *moved: Any, dtype: str = "float64"
+) -> ExpectedResult:
+    known = native if precise is None else precise
+    return ExpectedResult(native, known, lambda: list(moved) or [known], dtype)
+
+
+def fault(observed: Any, native: Any, **more: Any) -> ResultMismatch:
+    with np.errstate(all="ignore"):  # as while grading
+        found = compare_result("y", observed, expected(native), **more)
+    assert found is not None
+    return found
+
+
+def right(observed: Any, native: Any, **more: Any) -> bool:
+    with np.errstate(all="ignore"):
+        return compare_result("y", observed, expected(native), **more) is None
+
+
+A = np.array([[1.0, -2.0], [0.0, 4.0]])
+
+
+@pytest.mark.parametrize(
+    ("observed", "sentence"),
+    [
+        (None, "y is None, expected a float64 array of shape (2, 2)"),
+        (3.0, "y is the number 3.000, expected a float64 array of shape (2, 2)"),
+        (True, "y is True, expected a float64 array of shape (2, 2)"),
+        ("text", "y is the text 'text', expected a float64 array of shape (2, 2)"),
+        ([[1.0, -2.0], [0.0, 4.0]], "y is a list of 2, expected a float64 array of shape (2, 2)"),
+        ({"y": A}, "y is a dict, expected a float64 array of shape (2, 2)"),
+        (Opaque("generator"), "y is a generator, expected a float64 array of shape (2, 2)"),
+        (Opaque("int of more than 300 digits"), "y is an int of more than 300 digits, expected a float64 array of shape (2, 2)"),
+        (Tensor(A, "float64"), "y is a float64 tensor of shape (2, 2), expected a float64 array of shape (2, 2)"),
+        (np.complex128(1j), "y is a complex128, expected a float64 array of shape (2, 2)"),
+        (A[0], "y has shape (2,), expected (2, 2)"),
+        (A.reshape(4, 1), "y has shape (4, 1), expected (2, 2)"),
+        (A.astype(np.float32), "y is float32, expected float64"),
+        (A.astype(np.int64), "y is int64, expected float64"),
+        (A > 0, "y is bool, expected float64"),
+        (np.where(A == 4, np.nan, A), "y holds NaN where 4.000 is expected"),
+        (np.where(A == 1, -np.inf, A), "y holds -inf where 1.000 is expected"),
+        (A * 0, "y differs in 3 of 4 entries"),
+        (A + (A == 0) * 1e-6, "y differs in 1 of 4 entries"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_an_array_is_said_in_words(observed: Any, sentence: str) -> None:
+    assert fault(observed, A).sentence == sentence
+
+
+def test_a_fault_points_at_the_worst_entry_and_counts_the_wrong_ones() -> None:
+    found = fault(A + np.array([[0.5, 0.0], [-3.0, 0.1]]), A)
+    assert (found.index, found.wrong, found.total) == ((1, 0), 3, 4)
+    assert (found.observed, found.expected, found.allowed) == ("-3.000", "0", "+-9.1e-13")
+    assert found.kind == "values"
+    assert found.arrays is not None
+    assert found.arrays[2].tolist() == [[True, False], [True, True]]
+
+
+def test_two_numbers_that_differ_late_are_shown_with_the_digits_that_differ() -> None:
+    found = fault(np.array([1.0, 2.00000001]), np.array([1.0, 2.0]))
+    assert (found.observed, found.expected) == ("2.00000001", "2.00000000")
+
+
+@pytest.mark.parametrize(
+    ("native", "observed", "ok"),
+    [
+        (np.array(2.0), np.array(2.0), True),
+        (np.array(2.0), np.float64(2.0), True),
+        (np.array(2.0), 2.0, False),
+        (np.array(2.0), np.array([2.0]), False),
+        (np.float64(2.0), 2.0, True),
+        (np.float64(2.0), np.float32(2.0), True),
+        (2.0, np.float64(2.0), True),
+        (2.0, 2, True),
+        (2.0, np.array(2), True),
+        (2.0, Tensor(np.array(2.0), "float64"), True),
+        (2.0, np.array([2.0]), False),
+        (2.0, True, False),
+        (2.0, "2.0", False),
+        (2.0, 2.0000001, False),
+        (2.0, 2 + 1e-11, True),
+        (2.0, float("nan"), False),
+        (2.0, float("inf"), False),
+        (float("inf"), float("inf"), True),
+        (float("-inf"), 1e308, False),
+        (float("nan"), float("nan"), True),
+        (float("nan"), 0.0, False),
+        (3, 3, True),
+        (3, 3.0, True),
+        (3, np.array(3), True),
+        (3, 3.0000001, False),
+        (3, True, False),
+        (3, float("nan"), False),
+        (3, 10**300, False),
+        (14_000_000_000, 1.4e10, True),
+        (2**53 + 1, 2**53, False),
+        (2**53 + 1, float(2**53), False),
+        (2**80, 2**80, True),
+        (2**80, 2**80 + 1, False),
+        (True, np.bool_(True), True),
+        (True, 1, False),
+        (np.bool_(False), False, True),
+        (None, None, True),
+        (None, 0, False),
+        ("same", "same", True),
+        ("same", "sane", False),
+    ],
+)
+def test_scalars(native: Any, observed: Any, ok: bool) -> None:
+    assert right(observed, native) is ok
+
+
+def test_wrong_scalars_read_well() -> None:
+    assert fault(0.25, 1 / 3).sentence == "y is 0.2500, expected 0.3333"
+    assert fault(7, 8).sentence == "y is 7, expected 8"
+    assert fault(7.5, 8).sentence == "y is 7.500, expected 8"
+    assert fault(14_000_000_001, 14_000_000_000).sentence == (
+        "y is 14,000,000,001, expected 14,000,000,000"
+    )
+    assert fault(float("nan"), 0.5).sentence == "y is NaN, expected 0.5000"
+    assert fault(None, 0.5).sentence == "y is None, expected the number 0.5000"
+    assert fault(1, True).sentence == "y is the number 1, expected True"
+    assert fault(np.array([2.0]), 2.0).sentence == (
+        "y is a float64 array of shape (1,), expected the number 2.000"
+    )
+
+
+def test_containers_are_compared_item_by_item_and_the_item_is_named() -> None:
+    want = {"loss": 0.5, "grads": [A, (A, 3)]}
+    assert right({"grads": (A.copy(), [A, 3]), "loss": 0.5}, want)
+    assert fault({"loss": 0.5, "grads": [A, (A, 4)]}, want).result == "y['grads'][1][1]"
+    assert fault({"loss": 0.5, "grads": [A, (A,)]}, want).sentence == (
+        "y['grads'][1] is a tuple of 1, expected a tuple of 2"
+    )
+    assert fault({"loss": 0.5}, want).sentence == (
+        "y is a dict with loss, expected a dict with loss, grads"
+    )
+    assert fault({}, want).sentence == "y is a dict with no keys, expected a dict with loss, grads"
+    assert fault([0.5, [A, (A, 3)]], want).sentence == (
+        "y is a list of 2, expected a dict with loss, grads"
+    )
+    many = {f"key-{i}": i for i in range(2000)}
+    assert len(fault(many, want).sentence) < 400
+
+
+def test_empty_arrays_agree_when_shape_and_dtype_do() -> None:
+    assert right(np.zeros((0, 3)), np.zeros((0, 3)))
+    assert not right(np.zeros((0, 3), np.float32), np.zeros((0, 3)))
+    assert not right(np.zeros((3, 0)), np.zeros((0, 3)))
+    assert right([], [])
+    assert right({}, {})
+
+
+def test_the_pattern_of_what_is_not_finite_must_be_the_same() -> None:
+    want = np.array([np.nan, np.inf, -np.inf, 1.0])
+    assert right(want.copy(), want)
+    for i in range(4):
+        other = want.copy()
+        other[i] = 7.0
+        assert not right(other, want), i
+    assert not right(-want, want)
+    everything = np.full(3, -np.inf)
+    assert right(everything.copy(), everything)
+    assert fault(np.full(3, -1e308), everything).sentence == (
+        "y holds -1.000e308 where -inf is expected"
+    )
+
+
+def test_exact_allows_nothing_and_minus_zero_is_zero() -> None:
+    want = np.array([1.0, 0.0, np.nan, -np.inf])
+    assert right(np.array([1.0, -0.0, np.nan, -np.inf]), want, exact=True)
+    assert not right(np.nextafter(want, 2), want, exact=True)
+    assert fault(np.array([1.5, 0.0, np.nan, -np.inf]), want, exact=True).allowed is None
+    assert not right(np.nextafter(0.5, 1), 0.5, exact=True)
+    assert right(0.5, 0.5, exact=True)
+
+
+def test_exact_zeros_are_wanted_where_the_reference_has_them_only() -> None:
+    want = np.array([1.0, 0.0])
+    almost = np.array([1.0 + 1e-12, 1e-300])
+    assert right(almost, want)
+    found = fault(almost, want, zeros=True)
+    assert (found.index, found.wrong) == ((1,), 1)
+    assert right(np.array([1.0 + 1e-12, -0.0]), want, zeros=True)
+    half = Tensor(np.array([1.0, 1e-30], np.float32), "bfloat16")
+    zero = Tensor(np.array([1.0, 0.0], np.float32), "bfloat16")
+    assert compare_result("y", half, expected(zero, want, dtype="bfloat16")) is None
+    assert compare_result("y", half, expected(zero, want, dtype="bfloat16"), zeros=True) is not None
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int64", "uint8"])
+def test_whole_numbers_must_be_equal(dtype: str) -> None:
+    want = np.array([0, 1, 1], dtype)
+    assert right(want.copy(), want)
+    assert fault((1 - want).astype(dtype), want).wrong == 3
+
+
+def test_complex_results_are_compared_in_both_parts() -> None:
+    want = np.array([1 + 2j, 3 - 1j])
+    assert right(want * (1 + 1e-14), want)
+    assert not right(want.conj(), want)
+    assert not right(want.real + 0j, want)
+    assert not right(want * np.nan, want)
+    assert not right(want.conj(), want, exact=True)
+
+
+@pytest.mark.parametrize("native", [np.complex128(1 + 2j), np.complex64(1 + 2j)])
+def test_a_complex_number_is_compared_in_both_parts(native: Any) -> None:
+    assert right(native, native)
+    assert right(np.asarray(native), native)
+    assert right(np.complex128(native) * (1 + 1e-14), native)
+    assert right(native, native, exact=True)
+    assert not right(native.conj(), native)
+    assert not right(native.real, native)
+    assert not right(native * np.nan, native)
+    assert right(1.0, native.real + 0 * native)
+    assert fault(native.conj(), native).sentence == "y differs in 1 of 2 entries"
+    assert fault("1+2j", native).sentence.endswith(f"expected a {native.dtype}")
+    assert not right(native, 1.0)
+
+
+def test_a_band_is_measured_only_when_it_is_needed() -> None:
+    def never() -> list[Any]:
+        raise AssertionError("the reference was run again for nothing")
+
+    assert compare_result("y", A.copy(), ExpectedResult(A, A, never)) is None
+    assert compare_result("y", A * (1 + 1e-12), ExpectedResult(A, A, never)) is None
+    assert compare_result("y", A[:1], ExpectedResult(A, A, never)) is not None
+    assert compare_result("y", A * np.nan, ExpectedResult(A, A, never)) is not None
+    assert compare_result("y", 0.5, ExpectedResult(0.5, 0.5, never)) is None
+
+
+def test_what_rounding_does_to_the_reference_widens_the_band() -> None:
+    want, moved = np.array([100.0, 1.0]), np.array([100.0, 1.0 + 1e-6])
+    sensitive = expected(want, want, want, moved)
+    assert compare_result("y", want + np.array([0, 1e-5]), sensitive) is None
+    assert compare_result("y", want + np.array([0, 2e-5]), sensitive) is not None
+    assert compare_result("y", want + np.array([0, 1e-5]), expected(want)) is not None
+    scalar = expected(1.0, 1.0, 1.0 + 1e-6)
+    assert compare_result("y", 1 + 1e-5, scalar) is None
+    assert compare_result("y", 1 + 2e-5, scalar) is not None
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (np.bool_(False), "False"),
+        (np.float32(0.5), "the number 0.5000"),
+        ("x" * 99, f"the text {'x' * 60!r}"),
+        ((), "a tuple of 0"),
+        (np.zeros(2, np.int32), "an int32 array of shape (2,)"),
+        (Tensor(np.zeros(2), "bfloat16"), "a bfloat16 tensor of shape (2,)"),
+        (Opaque("iterator"), "an iterator"),
+    ],
+)
+def test_values_in_words(value: Any, words: str) -> None:
+    assert describe_value(value) == words
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        (A, A * (1 + 1e-11), True),
+        (A, A * (1 + 1e-6), False),
+        (A, A.astype(np.float32), False),
+        (A.astype(np.float32), A.astype(np.float32) * np.float32(1 + 1e-6), True),
+        (A, A[0], False),
+        (A, A.tolist(), False),
+        (A, None, False),
+        (None, None, True),
+        (None, 0, False),
+        ("raised ValueError", "raised ValueError", True),
+        ("raised ValueError", "raised TypeError", False),
+        (Opaque("f"), Opaque("f"), True),
+        (Opaque("f"), Opaque("g"), False),
+        ([A, 1], (A, 1.0), True),
+        ([A], [A, A], False),
+        ({"a": 1}, {"a": 1.0}, True),
+        ({"a": 1}, {"b": 1}, False),
+        (1.0, 1.0 + 1e-12, True),
+        (1.0, np.array(1.0), True),
+        (2**70, 2**70, True),
+        (2**70, 2**70 + 1, False),
+        (float("nan"), float("nan"), True),
+        (np.array([np.inf, 1.0]), np.array([np.inf, 1.0]), True),
+        (np.array([np.inf, 1.0]), np.array([-np.inf, 1.0]), False),
+        (np.zeros((0, 2)), np.zeros((0, 2)), True),
+        (np.array([1j, 2j]), np.array([1j, 3j]), False),
+        (np.array([1j, 2j]), np.array([1j, 2j]), True),
+        (Tensor(A, "float64"), Tensor(A, "float64"), True),
+        (Tensor(A, "float64"), Tensor(A, "float32"), False),
+    ],
+)
+def test_whether_two_programs_say_the_same(a: Any, b: Any, same: bool) -> None:
+    assert same_value(a, b) is same
+    assert same_value(b, a) is same

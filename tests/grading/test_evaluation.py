@@ -1,0 +1,118 @@
+"""Many inputs of a run in one request, remembered; and what is asked for by itself instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.grading.evaluation import PREFETCH_SECONDS, Evaluation
+from grader.sandbox.messages import ProgramError
+from grader.sandbox.remote_program import RemoteProgram
+from tests.grading.kinds.grading import Desk
+from tests.grading.kinds.one_file import opened
+
+FORWARD = "def centre(x, w):\n    d = _centred(x)\n    {}\n    return w * d, (d, np.array(w))\n"
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    found: list[tuple[str, int]] = []
+    several, run = RemoteProgram.run_several, RemoteProgram.run
+
+    def watched(self: RemoteProgram, steps: Any, inputs: Any, *more: Any, **how: Any) -> Any:
+        found.append((self.name, len(inputs)))
+        return several(self, steps, inputs, *more, **how)
+
+    def once(self: RemoteProgram, *asked: Any) -> Any:
+        found.append((self.name, 1))
+        return run(self, *asked)
+
+    monkeypatch.setattr(RemoteProgram, "run_several", watched)
+    monkeypatch.setattr(RemoteProgram, "run", once)
+    return found
+
+
+def cases(evaluation: Evaluation) -> list[Any]:
+    return [evaluation.cases[name] for name in ("small", "rows", "float32")]
+
+
+def test_inputs_are_run_once_and_then_known(deviations: Desk, requests: list[Any]) -> None:
+    evaluation = deviations.evaluation()
+    some = cases(evaluation)
+    requests.clear()
+    evaluation.prefetch([evaluation.submission], "main", some)
+    evaluation.prefetch([evaluation.submission], "main", some)
+    found = [evaluation.submission_outcome("main", case) for case in some]
+    assert [one for one in requests if one[0] == "submission"] == [("submission", 3)]
+    assert all(one.values["y"].shape == one.values["grad_x"].shape for one in found)
+
+
+def test_what_one_input_raises_is_no_news_of_another(deviations: Desk) -> None:
+    evaluation = deviations.evaluation(FORWARD.format("1 / (len(x) - 1)"))
+    evaluation.prefetch([evaluation.submission], "main", cases(evaluation))
+    with pytest.raises(ProgramError, match="raised ZeroDivisionError"):
+        evaluation.submission_outcome("main", evaluation.cases["small"])
+    assert evaluation.submission_outcome("main", evaluation.cases["rows"]).values
+
+
+SIZES = """\
+    run: [y = f(x)]
+    cases: {a: {x: [1.0]}, b: {x: {normal: 3}}, c: {x: {normal: 9000}}}
+    checks: [{id: y, kind: outputs, of: y}]
+    """
+DOUBLE = "def f(x):\n    return 2 * x\n"
+
+
+@pytest.mark.parametrize("name", ["reference", "submission"])
+def test_all_small_cases_are_run_at_once(tmp_path: Path, requests: list[Any], name: str) -> None:
+    with opened(tmp_path, SIZES, DOUBLE) as session:
+        session.grade(DOUBLE.encode(), seed=1)
+    theirs = [count for asked, count in requests if asked == name]
+    assert theirs[:2] == [2, 1]  # what is large is asked for by itself
+
+
+@pytest.mark.parametrize(
+    ("end", "verdict", "said"),
+    [
+        ("import os; os._exit(3)", "error", "ended its process (exit status 3) before it answered"),
+        ("while True: pass", "limit", "did not finish within 1.5 seconds, stopped in `f`, line 5"),
+    ],
+)
+def test_what_ends_a_process_that_runs_many_is_found_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, verdict: str, said: str
+) -> None:
+    monkeypatch.setitem(PREFETCH_SECONDS, False, 0.1)
+    source = "print('loaded')\ndef f(x):\n    if x.size == 3:\n        print(1, flush=True)\n"
+    source += f"        {end}\n    return 2 * x\n"
+    with opened(tmp_path, SIZES, DOUBLE) as session:
+        report = session.grade(source.encode(), seed=1)
+    (check,) = report.checks
+    assert (report.verdict.value, check.failing, report.printed) == (verdict, ("b",), "loaded\n1\n")
+    assert check.message.startswith(f"your code {said}")
+
+
+SCALARS = """\
+    run: ["y = f(n, k)"]
+    cases:
+      drawn: {n: {integers: [], from: 3, to: 9, dtype: int64}, k: 2}
+      known: {n: 1000, k: 2}
+    checks: [{id: y, kind: outputs, of: y}]
+    """
+
+
+def test_an_example_of_written_numbers_is_shown_before_one_of_drawn_numbers(
+    tmp_path: Path,
+) -> None:
+    product = "def f(n, k):\n    return n * k\n"
+    with opened(tmp_path, SCALARS, product) as session:
+        wrong_everywhere = session.grade(b"def f(n, k):\n    return n + k\n", seed=1).checks[0]
+        wrong_if_drawn = b"def f(n, k):\n    return n * k - (n < 10)\n"
+        (drawn,) = session.grade(wrong_if_drawn, seed=1).checks
+    assert wrong_everywhere.failing == ("known", "drawn")
+    assert wrong_everywhere.case_line == "n 1000, k 2"
+    assert drawn.failing == ("drawn",)
+    n, k = drawn.case_line.split(", ")
+    assert 3 <= int(n.removeprefix("n ")) <= 9
+    assert k == "k 2"
