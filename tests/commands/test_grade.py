@@ -482,7 +482,7 @@ def test_the_first_prediction_counts(real: Drill, monkeypatch: pytest.MonkeyPatc
     status, page = graded("", "--yes")
     assert (status, "try 1" in page.splitlines()[0]) == (1, True)
     assert real(*here, "grade", "seven-windows", "--file", "wrong.txt").status == 1
-    assert "Idea: overwrite. It gives your numbers in the failing case." in page
+    assert "Idea: overwrite. It gives exactly your numbers in the failing case." in page
     assert "8.000" in page  # after a prediction what is right is shown
     assert page.endswith(f"\nNext: drill start maxpool-routing --bank {ROOT}\n")
     said = "seven-windows has no case to run as a script: your answers are text"
