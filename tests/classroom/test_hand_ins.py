@@ -143,7 +143,7 @@ def test_what_this_machine_cannot_read_is_nobodys_fault(
             raise PermissionError(13, "Permission denied")
         return lstat(path)
 
-    monkeypatch.setattr("grader.classroom.hand_ins.read_regular", failing)
+    monkeypatch.setattr("grader.classroom.hand_ins.read_regular_file", failing)
     monkeypatch.setattr(Path, "lstat", closed)
     with HandIns(tmp_path, ["mean"]) as submissions:
         assert [one.student for one, _ in submissions] == ["ann"]
@@ -516,7 +516,7 @@ def test_a_bug_of_the_readers_is_one_students_and_costs_no_points(
     def broken(*_: object) -> str:
         raise AssertionError("a bug")
 
-    monkeypatch.setattr("grader.classroom.hand_ins.code_of", buggy)
+    monkeypatch.setattr("grader.classroom.hand_ins.notebook_code", buggy)
     files: Files = {"ann/mean.py": "x", "bo/mean.ipynb": notebook("x"), "cy/mean.py": "y"}
     tree(tmp_path / "in", files)
     with HandIns(tmp_path / "in", ["mean"]) as handed:

@@ -70,18 +70,28 @@ PAPER_RIGHT = next(iter(question(PAPER).accepted.values()))
 HELD = f"{RIGHT}\n\n{text(question(POOL).variants['stride-is-kernel'][0])}"
 
 
-def before(name: str, idea: str) -> int:
-    """The points of the parts before the one whose check is about an idea."""
+def points_with(name: str, idea: str) -> int:
+    """Points of a program with an idea: all but those of the checks that it fails or that need one.
+
+    Which checks it fails is read from the committed proof of the question.
+    """
     asked = question(name)
+    proof = json.loads((ROOT / "questions" / f"{name}.proof.json").read_text())
+    lost = set(re.sub(r" \(.*?\)", "", proof["programs"][idea]).split(", "))
     part = asked.spec.part_of(asked.ideas[idea].killed_by[0])
-    return sum(one.points for one in asked.spec.parts[: part - 1])
+    checks = asked.spec.parts[part - 1].checks
+    for check in checks:
+        if lost & set(check.needs):
+            lost.add(check.id)
+    earlier_parts = sum(one.points for one in asked.spec.parts[: part - 1])
+    return earlier_parts + sum(check.points or 0 for check in checks if check.id not in lost)
 
 
 def ideas() -> Iterator[Hand]:
     """Every listed idea, the first program of each."""
     for idea, sources in question(POOL).variants.items():
         program = f"{RIGHT}\n\n{text(sources[0])}"
-        yield Hand(f"holds-{idea}", {f"{POOL}.py": program}, before(POOL, idea), WRONG, idea)
+        yield Hand(f"holds-{idea}", {f"{POOL}.py": program}, points_with(POOL, idea), WRONG, idea)
 
 
 def styles() -> Iterator[Hand]:
@@ -97,11 +107,11 @@ def styles() -> Iterator[Hand]:
         yield Hand(f"own-{path.stem}", {f"{POOL}.py": path.read_bytes()}, 100, PASS)
 
 
-STRANGERS = {  # by the part that what is wrong belongs to
-    "ceil_output_size": 0, "channels_share_a_plane": 0, "columns_in_padded_frame": 0,
-    "height_for_width": 0, "last_window_dropped": 0, "mean_over_windows": 0,
-    "column_major_ties": 50, "empty_batch_raises": 50, "finite_padding": 50,
-    "float64_returned": 50, "keeps_a_mask": 75, "index_tuples": 75,
+STRANGERS = {  # the checks before the one that each fails have points, and those beside it
+    "ceil_output_size": 0, "channels_share_a_plane": 0, "columns_in_padded_frame": 35,
+    "height_for_width": 0, "last_window_dropped": 0, "mean_over_windows": 20,
+    "column_major_ties": 68, "empty_batch_raises": 72, "finite_padding": 68,
+    "float64_returned": 69, "keeps_a_mask": 82, "index_tuples": 82,
 }  # fmt: skip
 
 
@@ -244,8 +254,8 @@ def unreadable() -> Iterator[Hand]:
     yield made("about", "98.3 kB", "~98 kB")
     yield made("comma", "98.3", "98,3")
     yield made("reckoned", "98.3 kB", "98304 B (2*48*8*128)")
-    yield made("twice", "kv_token", "kv_token = 3 kB\nkv_token", points=66)
-    yield made("deleted", "prefill_time = 431 ms", "", points=67)
+    yield made("twice", "kv_token", "kv_token = 3 kB\nkv_token", points=80)
+    yield made("deleted", "prefill_time = 431 ms", "", points=80)
 
 
 def strays() -> Iterator[Hand]:

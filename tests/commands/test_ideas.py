@@ -129,7 +129,7 @@ def test_what_cannot_be_loaded_is_taken_back(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("grader.commands.ideas.audited", stop)
+    monkeypatch.setattr("grader.commands.ideas.audit_questions", stop)
     with pytest.raises(KeyboardInterrupt):
         made(graded, here, "constanze", "half")
     assert files(here.current_folder()) == before

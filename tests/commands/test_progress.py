@@ -31,8 +31,8 @@ def test_the_page_counts_what_was_tried_and_names_ideas_of_parts_that_were_asked
     assert data["ideas"] == []
     assert data["days"] == {"2026-03-01": 1}
     assert sum(one["begun"] for one in data["tracks"]) == 1
-    for edit in ("N = 1\n", "N = 2\n"):
-        FILE.write_text(MEAN + edit)
+    for number in (1, 2):
+        FILE.write_text(MEAN.replace("x.size", f"x.size * {number} / {number}"))
         real("grade")
     data = real("progress", "--json").data
     held = {"name": "divides-by-nothing", "question": "mean-and-spread", "tries": 2}

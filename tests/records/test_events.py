@@ -294,7 +294,7 @@ import sys
 from pathlib import Path
 from dataclasses import replace
 from grader.records import events
-from grader.records.events import Event, Store, add
+from grader.records.events import Event, Store, append_event
 
 events.BUSY_SECONDS = 60  # on a busy machine others may hold it for longer than a person waits
 folder, name, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
@@ -302,9 +302,9 @@ store = Store(folder)
 for number in range(rounds):
     content = f"{name} {number} ".encode() * 2000
     event = Event("begun", "t", "ann", "0.1.0", name, "b", seed=number)
-    one = store.write(lambda db: events.begin(db, event, content))
+    one = store.write(lambda db: events.begin_attempt(db, event, content))
     print(one, flush=True)
-    store.write(lambda db: add(db, event._replace(what="graded", attempt=one, verdict="pass")))
+    store.write(lambda db: append_event(db, event._replace(what="graded", attempt=one, verdict="pass")))
 """
 
 

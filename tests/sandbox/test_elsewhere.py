@@ -89,8 +89,8 @@ def see_refused(message: str, *, forked: bool) -> None:
 
 
 FAILS = {  # what fails in which process, and whether the worker is forked
-    "worker": ("kernel.become = lambda *_: {}['this machine']", False),
-    "fork": ("kernel.become = lambda *_: {}['this machine']", True),
+    "worker": ("kernel.drop_privileges = lambda *_: {}['this machine']", False),
+    "fork": ("kernel.drop_privileges = lambda *_: {}['this machine']", True),
     "zygote": ("seccomp.prepare = lambda **_: {}['this machine']", True),
 }
 

@@ -22,7 +22,7 @@ FORGE = (
 def f(x): return x
 def forged(self, request): return {reply}
 serve = sys.modules["worker.serve"]
-serve.Server.answer = forged
+serve.RequestServer.answer = forged
 """
 )
 

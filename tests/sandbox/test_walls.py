@@ -298,7 +298,7 @@ WITHOUT = {
         "shared",
         "namespace",
     },
-    "kernel.limit": {"unbounded"},
+    "kernel.set_limits": {"unbounded"},
 }  # fmt: skip
 
 
@@ -319,7 +319,7 @@ def test_a_wall_left_out_is_found_out_by_trying(
     if os.getuid() == 0:  # another user's files are refused without Landlock too
         done |= {"read", "write", "create", "list", "kept"} & expected
     assert expected <= done, found.acts
-    assert found.level == (PROCESS if wall == "kernel.limit" else LIMITED)
+    assert found.level == (PROCESS if wall == "kernel.set_limits" else LIMITED)
 
 
 def _isolation() -> Isolation:
@@ -349,7 +349,7 @@ import json, sys
 sys.path.insert(0, {str(Path(canary.__file__).parents[3])!r})
 import importlib
 from sandbox.worker.walls import canary
-found = canary.report(judge={os.getpid()}, private={str(private)!r}, kept=[{str(private)!r}])
+found = canary.try_forbidden_acts(judge={os.getpid()}, private={str(private)!r}, kept=[{str(private)!r}])
 print(json.dumps(found))
 """
     run = subprocess.run(

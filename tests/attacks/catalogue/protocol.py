@@ -33,14 +33,14 @@ PADDED = (
     + """
 def padded(**more):
     wire = sys.modules["worker.wire"]
-    plain = wire.fields
+    plain = wire.message_fields
     def fields(message):
         found = plain(message)
         if type(message).__name__ == "Outcome":
             for name, value in more.items():
                 found[name] = {**found[name], **value} if name == "values" else value
         return found
-    wire.fields = fields
+    wire.message_fields = fields
 """
 )
 
