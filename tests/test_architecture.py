@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "grader"
 WORKER = PACKAGE / "sandbox" / "worker"
-SHARED = {"wire", "protocol", "walls", "control"}  # of both sides
+SHARED = {"wire", "protocol", "walls", "control", "limits"}  # of both sides
 FLOORS = {
     "model": 0, "cases": 1, "costs": 1, "sandbox": 2, "forms": 3, "grading": 4, "bank": 5,
     "explain": 6, "audit": 7, "records": 7, "reports": 7, "classroom": 8, "commands": 9,
@@ -162,6 +162,21 @@ def picks_kinds(path: Path, kinds: dict[str, str]) -> Iterator[str]:
             words = [part.value for part in node.elts if isinstance(part, ast.Constant)]
             if len(words) == len(node.elts) and set(words) <= kinds.keys():
                 yield ast.unparse(node)
+
+
+def constants(path: Path) -> Iterator[str]:
+    """The names that the top level of a file assigns."""
+    for node in tree(path).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in targets:
+            if target is not None:
+                yield from (part.id for part in ast.walk(target) if isinstance(part, ast.Name))
+
+
+def test_limits_are_defined_in_one_place() -> None:
+    limit = re.compile(r"_?MAX_(\w+_)?(BYTES|SECONDS)|\w*(CALL|CPU|GRADE|IDLE|START)_SECONDS")
+    places = {inside(p) for p in FILES if any(limit.fullmatch(name) for name in constants(p))}
+    assert places == {"model/limits.py", "sandbox/worker/limits.py"}
 
 
 def test_only_a_kind_knows_what_is_special_about_it() -> None:

@@ -42,6 +42,7 @@ from grader.grading.evaluation import BankProgramError, Evaluation, blame_bank
 from grader.grading.kinds import registry
 from grader.grading.values import Value
 from grader.model.audit import Counterexample, MutantFate, MutantTrial, MutationReport
+from grader.model.limits import MAX_REFERENCE_SECONDS, MIN_MUTANT_CALL_SECONDS, MUTANT_CALL_FACTOR
 from grader.model.mutants import Mutant, Reach, mutant_key
 from grader.model.number_format import format_count
 from grader.model.question import Question
@@ -52,17 +53,14 @@ from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.worker.protocol import MOVED_BOUND_RULE
 
-MIN_CALL_SECONDS = 1.0  # a call gets: what no reference takes, on a busy machine
 SEARCH_TIME_FACTOR = (
     8  # times as long for a call on further inputs: what takes longer is taken to hang
 )
-CALL_TIME_FACTOR = 30.0  # times the longest call of the reference
 MUTANT_NAME = "mutant"
 MIN_NUMBER_WITH_NEIGHBORS = (
     100  # a number from here on may be said as the one before or after it, or its root
 )
 SEARCH_SEEDS = range(7001, 7009)  # of further inputs: none that an audit uses
-MAX_REFERENCE_SECONDS = 0.1  # seconds of the reference beyond which an input is not worth it
 CURVE_TOLERANCE = 1e-4  # of its highest point, by which a curve may stray
 MAX_SEARCHED_ENTRIES = 20_000  # entries beyond which a right but slow program would seem to hang
 
@@ -201,7 +199,7 @@ class _Trying:
             mutant_key(s.scope, s.was, s.becomes): s.because
             for s in session.question.spec.survivors
         }
-        self.call_seconds = MIN_CALL_SECONDS
+        self.call_seconds = MIN_MUTANT_CALL_SECONDS
 
     def measure(self) -> None:
         """See that the reference passes, and how long its calls take.
@@ -218,7 +216,7 @@ class _Trying:
                     began = time.perf_counter()
                     evaluation.reference_outcome(check.run, case)
                     spent = time.perf_counter() - began  # next to nothing, the second time
-                    self.call_seconds = max(self.call_seconds, CALL_TIME_FACTOR * spent)
+                    self.call_seconds = max(self.call_seconds, MUTANT_CALL_FACTOR * spent)
             if (killer := self._killer(evaluation)[0]) is not None:
                 raise BankProgramError(f"the reference does not pass {killer}: audit it first")
 

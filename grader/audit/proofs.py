@@ -35,10 +35,10 @@ from grader.model.audit import (
     MutantTrial,
     MutationReport,
 )
+from grader.model.limits import MAX_PROOF_BYTES
 from grader.model.number_format import format_count
 from grader.model.question import Question
 
-MAX_PROOF_BYTES = 1 << 18  # of a proof: the longest known takes 10 KB
 ShortText = Annotated[str, Field(max_length=60)]
 RecordedCount = Annotated[int, Field(ge=0, le=1_000_000)]
 VERDICT_ROOMS = (

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.bank.bank_files import (
-    MAX_SOURCE,
     SPEC_SUFFIXES,
     BankFiles,
     read_regular_file,
     why_not_a_bank,
 )
 from grader.model.errors import BankError, UsageError, closest_word
+from grader.model.limits import MAX_HEAD_BYTES, MAX_SOURCE
 from grader.model.question import Header, Question
 
 
@@ -243,7 +243,7 @@ def _held(banks: Sequence[Path]) -> Iterator[tuple[str, BankFiles, str, str]]:
 
 def _header(question_id: str, files: BankFiles, spec: str, before: str = "") -> Header:
     """A spec's head; what is missing or unreadable is shown as such, never raised."""
-    from grader.bank.yaml_document import MAX_HEAD_BYTES, read_head  # YAML only when needed
+    from grader.bank.yaml_document import read_head  # YAML only when needed
 
     try:
         found = read_head(files.read_file(spec, MAX_HEAD_BYTES))

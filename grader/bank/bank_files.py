@@ -17,12 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from grader.model.errors import BankError, UsageError
+from grader.model.limits import MAX_ID_LENGTH, MAX_SOURCE, MAX_SPECS
 from grader.model.question import Question
 
 SPEC_SUFFIXES = (".yaml", ".yml")
-MAX_ID_LENGTH = 60  # of an id
-MAX_SPECS = 1000  # of a bank: every list reads the head of each
-MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30 KB
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 # What is not quite an id is a remark of the audit; a space, a line break or a letter that turns
 # the line around would break what is listed, and the folder that a start makes.

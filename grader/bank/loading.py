@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from grader import forms
 from grader.bank import consistency, idea_cells, yaml_document
-from grader.bank.bank_files import MAX_SOURCE, BankFiles
+from grader.bank.bank_files import BankFiles
 from grader.bank.drawn_numbers import DrawnNumbers
 from grader.bank.validation_errors import validation_errors
 from grader.bank.yaml_document import Document, DocumentPath, SpecError, format_key_path
@@ -28,6 +28,7 @@ from grader.cases import step_syntax
 from grader.cases.recipe import RESERVED, read_cases, run_inputs
 from grader.grading.kinds import registry
 from grader.model.errors import BankError, did_you_mean
+from grader.model.limits import MAX_SOURCE
 from grader.model.question import Question, Step, assignment_of
 from grader.model.spec import (
     AcceptedSolution,

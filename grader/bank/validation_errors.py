@@ -10,9 +10,10 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from grader.bank.yaml_document import MAX_PROBLEMS, DocumentPath, SpecError, shorten
+from grader.bank.yaml_document import DocumentPath, SpecError, shorten
 from grader.grading.kinds import registry
 from grader.model.errors import closest_word, did_you_mean
+from grader.model.limits import MAX_YAML_PROBLEMS
 from grader.model.spec import PART_KEYS, Spec
 
 _EXPECTED = {
@@ -52,7 +53,9 @@ def validation_errors(
     because they are misspelled.
     """
     found: dict[DocumentPath, list[ErrorDetails]] = {}
-    for detail in error.errors(include_url=False)[: 2 * MAX_PROBLEMS]:  # what follows squares them
+    for detail in error.errors(include_url=False)[
+        : 2 * MAX_YAML_PROBLEMS
+    ]:  # what follows squares them
         found.setdefault(_keys_of(detail, data), []).append(detail)
     # Where one branch of a union got further than another, the other has nothing to add.
     deepest = {

@@ -14,22 +14,21 @@ from typing import Any, NamedTuple
 import yaml
 from yaml.reader import Reader
 
-from grader.bank.bank_files import MAX_SOURCE
 from grader.model.errors import BankError
+from grader.model.limits import (
+    MAX_HEAD_EVENTS,
+    MAX_PARTS_EVENTS,
+    MAX_SOURCE,
+    MAX_YAML_DEPTH,
+    MAX_YAML_ENTRIES,
+    MAX_YAML_NODES,
+    MAX_YAML_PROBLEMS,
+    MAX_YAML_WORD,
+)
 
-MAX_NODES = 50_000
-MAX_DEPTH = 40
-MAX_ENTRIES = 200  # of a mapping, or a list that is none of numbers: checks, cases, steps
-MAX_WORD = 100  # letters of a key or a number; Python's own limits are further off
 MAX_SENTENCE = 600  # letters, before those that cannot be printed are spelled out
-MAX_PROBLEMS = 100  # that are listed of one file
 REQUIRED_HEAD = {"title", "track", "level", "minutes", "uses"}
 OPTIONAL_HEAD = {"prerequisites", "form", "roles"}  # which a spec may have, above the last of them
-MAX_HEAD_BYTES = 1 << 18  # bytes, in which every spec has them all
-MAX_HEAD_EVENTS = (
-    500  # of YAML, which stand for time as bytes do not; specs have all five within 20
-)
-MAX_PARTS_EVENTS = 5000  # the same up to the end of the parts, which have the minutes
 _LONGEST = 200  # letters of a value in a head
 _ENDLESS = "expected a question, found a file that repeats or nests itself without end"
 _KIND = "tag:yaml.org,2002:"
@@ -81,7 +80,7 @@ class Document:
 
     def to_bank_error(self, faults: Iterable[SpecError], whole: str = "the question") -> BankError:
         """The first of all faults of the file, in its order, each with its place."""
-        placed = [(self.nearest_path(at), text) for at, text in islice(faults, MAX_PROBLEMS)]
+        placed = [(self.nearest_path(at), text) for at, text in islice(faults, MAX_YAML_PROBLEMS)]
         placed.sort(key=lambda fault: self.positions[fault[0]].place)
         texts = (
             one_line(f"{self.path}:{self.place_text(at)}: {format_key_path(at) or whole}: {text}")
@@ -188,12 +187,12 @@ def yaml_events(text: str) -> Iterator[yaml.Event]:
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
+        if depth > MAX_YAML_DEPTH:
             raise UnreadableYaml(_ENDLESS, _place(event))
         count += isinstance(event, yaml.NodeEvent)
-        if count > MAX_NODES:  # composing takes ten times as long as counting
+        if count > MAX_YAML_NODES:  # composing takes ten times as long as counting
             raise UnreadableYaml(
-                f"expected at most {MAX_NODES:,} values, found more", _place(event)
+                f"expected at most {MAX_YAML_NODES:,} values, found more", _place(event)
             )
         yield event
 
@@ -273,7 +272,7 @@ def _value(
     key: yaml.Node | None = None,
 ) -> Any:  # noqa: ANN401 whatever YAML holds
     """The data of a node; its place, and those of all in it, go into `spots`."""
-    if len(spots) >= MAX_NODES or len(at) > MAX_DEPTH:
+    if len(spots) >= MAX_YAML_NODES or len(at) > MAX_YAML_DEPTH:
         raise UnreadableYaml(_ENDLESS, _place(node))
     style = getattr(node, "style", None) or ""
     style = style if style in "|>" else ""
@@ -298,8 +297,8 @@ def _mapping(
         wrong = ""
         if not isinstance(key_node, yaml.ScalarNode):
             wrong = "expected a word as a key, found a list or a mapping"
-        elif len(key) > MAX_WORD:
-            wrong = f"expected a key of at most {MAX_WORD} letters, found one of {len(key):,}"
+        elif len(key) > MAX_YAML_WORD:
+            wrong = f"expected a key of at most {MAX_YAML_WORD} letters, found one of {len(key):,}"
         elif key == "<<":
             wrong = "expected plain keys, found '<<'; in cases, use extends"
         elif key in data:
@@ -316,8 +315,8 @@ def _check(node: yaml.CollectionNode, counted: list[Any]) -> None:
     """Refuse a tag, and more entries than one may have: work grows with their product."""
     if node.tag not in {f"{_KIND}map", f"{_KIND}seq"}:
         raise _refused(node, f"the tag {node.tag}")
-    if len(counted) > MAX_ENTRIES:
-        found = f"expected at most {MAX_ENTRIES} entries, found {len(node.value):,}"
+    if len(counted) > MAX_YAML_ENTRIES:
+        found = f"expected at most {MAX_YAML_ENTRIES} entries, found {len(node.value):,}"
         raise UnreadableYaml(found, _place(node))
 
 
@@ -330,7 +329,7 @@ def _scalar(node: yaml.ScalarNode) -> str | bool | int | float | None:
         return None
     if kind == "bool" and plain in {"true", "false"}:
         return plain == "true"
-    if kind in {"int", "float"} and len(text) <= MAX_WORD:
+    if kind in {"int", "float"} and len(text) <= MAX_YAML_WORD:
         with suppress(ValueError):
             value = int(plain) if kind == "int" else float(re.sub(r"\.(inf|nan)", r"\1", plain))
             if not math.isinf(value) or "inf" in plain:
@@ -339,7 +338,9 @@ def _scalar(node: yaml.ScalarNode) -> str | bool | int | float | None:
 
 
 def _refused(node: yaml.Node, found: str) -> UnreadableYaml:
-    expected = f"text, a number that a float64 holds in {MAX_WORD} letters, true, false or null"
+    expected = (
+        f"text, a number that a float64 holds in {MAX_YAML_WORD} letters, true, false or null"
+    )
     return UnreadableYaml(f"expected {expected}, found {found}; put a text in quotes", _place(node))
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases.recipe import FLOATS, MAX_ENTRIES, CaseRecipe, Recipe, shape_source_chain
+from grader.cases.recipe import FLOATS, CaseRecipe, Recipe, shape_source_chain
+from grader.model.limits import MAX_CASE_ENTRIES
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ShapeOf = Callable[[str, Mapping[str, Any]], tuple[int, ...]]
@@ -50,8 +51,10 @@ def draw_inputs(
             known = drawn.get(recipe.like)
             shape = known.shape if isinstance(known, np.ndarray) else shape_of(recipe.like, drawn)
         entries += math.prod(shape or ())
-        if entries > MAX_ENTRIES:  # a result may be of any shape
-            raise DrawError(f"its inputs have more than {MAX_ENTRIES:,} entries, {name} included")
+        if entries > MAX_CASE_ENTRIES:  # a result may be of any shape
+            raise DrawError(
+                f"its inputs have more than {MAX_CASE_ENTRIES:,} entries, {name} included"
+            )
         drawn[name] = _array(recipe, case, shape, _rng(seed, case.name, name, draw_index))
     return {name: drawn[name] for name in case.inputs}
 

@@ -15,8 +15,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from grader.model.errors import did_you_mean
+from grader.model.limits import GRADE_SECONDS, MAX_CASE_ENTRIES, MAX_DRAWS
 from grader.model.question import Step
-from grader.model.spec import GRADE_SECONDS, Check, Limits
+from grader.model.spec import Check, Limits
 
 GENERATORS = {
     "array": "The values themselves, where modifiers are wanted.",
@@ -50,7 +51,6 @@ FLOATS = ("float32", "float64", "bfloat16")
 DTYPES = (*FLOATS, "int64", "int32", "int16", "uint8", "bool")
 
 MAX_DIMS = 8  # what the protocol carries
-MAX_ENTRIES = 4_000_000  # of a case's inputs together: 32 MB, sent to two processes
 
 suggest_word = functools.partial(
     did_you_mean, parts=False
@@ -191,8 +191,8 @@ def _shaped(recipe: Recipe, written: object) -> Recipe:
     wrong = ""
     if not all(type(size) is int and size >= 0 for size in sizes):
         wrong = f"a shape (a list of sizes) or 'like NAME', found {written!r}"
-    elif len(sizes) > MAX_DIMS or math.prod(sizes) > MAX_ENTRIES:
-        wrong = f"at most {MAX_DIMS} dimensions and {MAX_ENTRIES:,} entries, found {sizes}"
+    elif len(sizes) > MAX_DIMS or math.prod(sizes) > MAX_CASE_ENTRIES:
+        wrong = f"at most {MAX_DIMS} dimensions and {MAX_CASE_ENTRIES:,} entries, found {sizes}"
     elif not sizes and recipe.needs_axis:
         wrong = "at least one dimension, found []"
     if wrong:
@@ -224,7 +224,6 @@ RESERVED = {
     "draws": "How many draws there are of it, each a case of every check that has it; 1 if not "
     "given.",
 }
-MAX_DRAWS = 24  # of a case: each is one
 
 CaseError = tuple[tuple[str | int, ...], str]  # the keys that lead to it, and a sentence
 _NO_LIMITS = Limits()
@@ -314,8 +313,8 @@ def _case(name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[CaseEr
     # Where only a result says how many an input has, it has none here.
     last = (inputs.get([key, *shape_source_chain(key, inputs)][-1], Recipe(None)) for key in inputs)
     entries = sum(math.prod(one.shape) for one in last if one.shape is not None)
-    if entries > MAX_ENTRIES:
-        note(f"expected at most {MAX_ENTRIES:,} entries in all inputs, found {entries:,}")
+    if entries > MAX_CASE_ENTRIES:
+        note(f"expected at most {MAX_CASE_ENTRIES:,} entries in all inputs, found {entries:,}")
     limits = Limits()
     try:
         limits = Limits.model_validate(written.get("limits", {}))

@@ -29,6 +29,7 @@ from grader.bank import load
 from grader.explain.session import GradingSession
 from grader.model.classroom import AssignedQuestion, ProgramGrade, SubmittedProgram
 from grader.model.errors import DrillError, GraderError, UsageError, to_machine_error
+from grader.model.limits import MAX_GRADE_SECONDS
 from grader.model.question import Question
 from grader.model.report import Verdict
 from grader.model.version import __version__
@@ -37,7 +38,6 @@ from grader.sandbox.scratch_folder import ScratchFolder
 MAX_TRIES = 3  # of a grade that is the grader's fault, before it is left for another day
 JOBS_PER_PROCESS = 2  # jobs for each process: one that it works on, and the next
 LEVELS = ("process", "limited", "strong")
-MAX_GRADE_SECONDS = 900.0  # seconds for one grade: several times the longest deadline
 _LOOK = 5.0  # seconds after which a pool is looked at again: it may have grown
 _CONNECTING = 10.0  # seconds for a Dask scheduler to answer
 _MOST_AT_ONCE = 1000

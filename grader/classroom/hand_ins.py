@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import IO, NamedTuple
 
 from grader.bank.bank_files import read_regular_file
-from grader.classroom.notebook import MAX_BYTES, notebook_code
+from grader.classroom.notebook import notebook_code
 from grader.classroom.submission_layout import (
     ANY,
     ARCHIVE,
@@ -48,18 +48,19 @@ from grader.classroom.submission_layout import (
 )
 from grader.model.classroom import HandIn, SubmittedProgram
 from grader.model.errors import UsageError
+from grader.model.limits import (
+    MAX_ARCHIVE_DEPTH,
+    MAX_ARCHIVE_ENTRIES,
+    MAX_BYTES_BY_SUFFIX,
+    MAX_PATH_LENGTH,
+    MAX_STUDENT_FILES,
+    MAX_SUBMISSION_FILE_BYTES,
+)
 from grader.model.number_format import format_count, join_words
 from grader.model.question import Question
 from grader.reports.text_layout import escape_line
 from grader.sandbox import Closeable
 
-# Of other files: a notebook with the pictures that cells have shown, a zip file that is handed in
-# (and all that is unpacked of it), what Gradescope says with all that programs printed.
-MAX_BYTES_BY_SUFFIX = {".ipynb": 16_000_000, ARCHIVE: 64_000_000, ".yml": 64_000_000}
-MAX_FILES = 20  # that one student may hand in for one question
-MAX_ENTRIES = 20_000  # files in a zip file that is handed in, and in those in it
-DEEPEST_ARCHIVE = 3  # zip files in each other, from the one that was handed in
-MAX_PATH_LENGTH = 1000  # characters of a path
 MAX_LISTED_FILES = 5  # files that are named
 UNKNOWN_DEPTH = (
     MAX_PATH_LENGTH  # deeper than any path: the rank of a file that is known by what it defines
@@ -247,7 +248,7 @@ class HandIns(Closeable):
                 likely = [f for f in likely if f[1].is_unread or not f[1].fault] or likely
                 given: list[tuple[HandIn, SubmittedProgram]] = []
                 taken = set[str]()
-                for claim, file in likely[-MAX_FILES:]:
+                for claim, file in likely[-MAX_STUDENT_FILES:]:
                     folder = file.path.rpartition("/")[0]
                     modules = beside.get((claim.student, folder), {})
                     try:
@@ -407,18 +408,18 @@ class HandIns(Closeable):
         another; without one it is that of a whole class. UsageError where it is none, is damaged,
         or holds more than any honest one; OSError where this machine cannot read it.
         """
-        if depth > DEEPEST_ARCHIVE:
+        if depth > MAX_ARCHIVE_DEPTH:
             raise UsageError(
-                f"expected at most {DEEPEST_ARCHIVE} zip files in each other, found more"
+                f"expected at most {MAX_ARCHIVE_DEPTH} zip files in each other, found more"
             )
         if depth == 1:
             self._bytes_left = MAX_BYTES_BY_SUFFIX[ARCHIVE]
-            self._entries_left = MAX_ENTRIES
+            self._entries_left = MAX_ARCHIVE_ENTRIES
         if isinstance(archive, io.BytesIO):
             # Counted before zipfile makes an object of each; what the end record says may be a lie.
             self._entries_left -= archive.getvalue().count(_ENTRY)
             if self._entries_left < 0:
-                raise UsageError(f"its zip files hold more than {MAX_ENTRIES:,} files")
+                raise UsageError(f"its zip files hold more than {MAX_ARCHIVE_ENTRIES:,} files")
         found: list[FoundFile] = []
         with _explained(), zipfile.ZipFile(archive) as opened:
             for info in opened.infolist():
@@ -513,7 +514,7 @@ def _usable(file: FoundFile, mode: int) -> FoundFile:
 
 def _fits(path: str, size: int, how: str = "") -> None:
     """Refuse what is larger than any honest file of its kind."""
-    if size > (most := MAX_BYTES_BY_SUFFIX.get(file_suffix(path), MAX_BYTES)):
+    if size > (most := MAX_BYTES_BY_SUFFIX.get(file_suffix(path), MAX_SUBMISSION_FILE_BYTES)):
         kind = {ARCHIVE: "a zip file of ", ".ipynb": "a notebook of "}.get(file_suffix(path), "")
         raise UsageError(f"expected {kind}at most {most:,} bytes{how}, found more")
 
@@ -591,8 +592,9 @@ def _imported(
                 continue
             text = _as_utf8(_content(beside[module]))
             known[module] = text
-            if len(known) > MAX_FILES or sum(map(len, known.values())) > MAX_BYTES:
-                most = f"{MAX_FILES} files and {MAX_BYTES:,} bytes"
+            size = sum(map(len, known.values()))
+            if len(known) > MAX_STUDENT_FILES or size > MAX_SUBMISSION_FILE_BYTES:
+                most = f"{MAX_STUDENT_FILES} files and {MAX_SUBMISSION_FILE_BYTES:,} bytes"
                 raise UsageError(f"expected at most {most} that a program imports, found more")
             _imported(text, beside, known)
     return known
@@ -604,7 +606,8 @@ def _content(file: FoundFile) -> bytes:
         return file.bytes_at.content()
     assert file.bytes_at is not None
     content, found = read_regular_file(
-        file.bytes_at, MAX_BYTES_BY_SUFFIX.get(file_suffix(file.path), MAX_BYTES) + 1
+        file.bytes_at,
+        MAX_BYTES_BY_SUFFIX.get(file_suffix(file.path), MAX_SUBMISSION_FILE_BYTES) + 1,
     )
     if os.path.realpath(file.bytes_at) != str(file.bytes_at):
         raise UsageError("expected a file, found something else in its place")

@@ -9,10 +9,8 @@ import json
 import re
 
 from grader.model.errors import UsageError
+from grader.model.limits import MAX_NOTEBOOK_VALUES, MAX_SUBMISSION_FILE_BYTES
 from grader.sandbox.notebook_cells import comment_out_ipython, program_of_cells
-
-MAX_BYTES = 1_000_000  # of a program: a thousand times an honest one
-MAX_VALUES = 400_000  # lists and objects in a notebook
 
 # Magics of a whole cell whose rest is Python all the same.
 _RUNS = frozenset({"time", "timeit", "capture", "prun", "memit", "mprun", "python", "python3"})
@@ -24,8 +22,10 @@ def notebook_code(content: bytes, *, skip: bool = False) -> bytes:
     Lines of IPython's own become comments, so that the others keep their places.  With `skip`, a
     cell that raises is passed over.
     """
-    if content.count(b"[") + content.count(b"{") > MAX_VALUES:
-        raise UsageError(f"expected a notebook of at most {MAX_VALUES:,} values, found more")
+    if content.count(b"[") + content.count(b"{") > MAX_NOTEBOOK_VALUES:
+        raise UsageError(
+            f"expected a notebook of at most {MAX_NOTEBOOK_VALUES:,} values, found more"
+        )
     try:
         read = json.loads(content.decode("utf-8-sig"))
         version = read["nbformat"]
@@ -42,8 +42,10 @@ def notebook_code(content: bytes, *, skip: bool = False) -> bytes:
         raise UsageError("expected a notebook with code, found no cell of it")
     program = program_of_cells([_plain(cell) for cell in cells], skip=skip)
     found = program.encode("utf-8", "replace")
-    if len(found) > MAX_BYTES:
-        raise UsageError(f"expected at most {MAX_BYTES:,} bytes of code, found more")
+    if len(found) > MAX_SUBMISSION_FILE_BYTES:
+        raise UsageError(
+            f"expected at most {MAX_SUBMISSION_FILE_BYTES:,} bytes of code, found more"
+        )
     return found
 
 

@@ -18,10 +18,11 @@ from textwrap import indent
 from typing import NamedTuple
 
 from grader.bank import bank_names, banks_in_use, has_question
-from grader.bank.bank_files import MAX_ID_LENGTH, is_id, nearest_id
+from grader.bank.bank_files import is_id, nearest_id
 from grader.commands import files
 from grader.commands.context import Context
 from grader.model.errors import DrillError, UsageError
+from grader.model.limits import MAX_ID_LENGTH
 
 MAX_PARTS = 9
 _ELSEWHERE = "choose a folder that you can write, with --bank DIR"

@@ -25,9 +25,9 @@ from grader.commands.classes import ClassPlan, NothingHandedIn, grade_class, rea
 from grader.commands.context import Context, choose_seed
 from grader.commands.files import zip_files
 from grader.model.errors import DrillError, UsageError
+from grader.model.limits import AUTOGRADER_SECONDS
 from grader.model.version import __version__
 
-GRADE_TIMEOUT = 540  # Gradescope ends a grade after 10 minutes, with a zero
 STUDENT_ID = "handed-in"  # whose it is, the platform knows
 STOPPED_MESSAGE = "the grader was stopped before it was done, or could not be started"
 LOG_ADVICE = "the log of the autograder says more: too little memory or time, or setup.sh failed"
@@ -109,7 +109,7 @@ def build_autograder(
     }
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     names = {
-        "version": __version__, "seconds": GRADE_TIMEOUT, "called": shlex.quote(_CALLED),
+        "version": __version__, "seconds": AUTOGRADER_SECONDS, "called": shlex.quote(_CALLED),
         "lowest": _PYTHONS[-1], "pythons": " ".join(dict.fromkeys([here, *_PYTHONS])),
     }  # fmt: skip
     uses = sorted({name for question in questions for name in question.spec.uses})
@@ -152,7 +152,7 @@ def pinned_requirements(libraries: Sequence[str]) -> list[str]:
 # On the platform.
 
 
-def grade_submission(root: str, home: str, seconds: str = str(GRADE_TIMEOUT)) -> None:
+def grade_submission(root: str, home: str, seconds: str = str(AUTOGRADER_SECONDS)) -> None:
     """Grade what lies in `submission`, and write `results/results.json`, whatever happens.
 
     Both are in `root`, on Gradescope /autograder; the class.yaml and the bank in `home`.

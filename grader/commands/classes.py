@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError
 
 from grader import bank, forms
 from grader.bank import yaml_document
-from grader.bank.bank_files import MAX_SOURCE, question_files, read_regular_file, write_atomically
+from grader.bank.bank_files import question_files, read_regular_file, write_atomically
 from grader.bank.validation_errors import validation_errors as faults_of
 from grader.bank.yaml_document import Document, SpecError
 from grader.classroom.grading_jobs import (
@@ -43,6 +43,7 @@ from grader.commands.context import Context, available_cores, choose_seed, requi
 from grader.grading.session import MAX_SEED
 from grader.model.classroom import AssignedQuestion, ClassEntry, ClassSettings, LatePolicy
 from grader.model.errors import BankError, UsageError, did_you_mean
+from grader.model.limits import MAX_SOURCE
 from grader.model.number_format import format_count, join_words
 from grader.model.question import Question
 from grader.model.spec import StrictModel, yaml_key

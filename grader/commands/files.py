@@ -12,15 +12,15 @@ from pathlib import Path
 
 from grader.bank.bank_files import read_regular_file, write_atomically
 from grader.model.errors import UsageError
+from grader.model.limits import MAX_SUBMISSION_FILE_BYTES
 
 _ELSEWHERE = "choose a folder that you can write, with drill start ID --dir DIR"
-MAX_SUBMISSION_FILE = 1_000_000  # a thousand times an honest submission
 
 
 def read_submission(path: Path) -> bytes:
     """Return the bytes of a submission; whether they are a program is for the judge to say."""
     try:
-        content, found = read_regular_file(path, MAX_SUBMISSION_FILE + 1)
+        content, found = read_regular_file(path, MAX_SUBMISSION_FILE_BYTES + 1)
     except FileNotFoundError:
         where = "" if path.parent.is_dir() else f" (nor the folder {path.parent})"
         raise UsageError(f"{path}: there is no such file{where}") from None
@@ -32,10 +32,11 @@ def read_submission(path: Path) -> bytes:
             ) from None
         what = ", found" if fault.errno == errno.EINVAL else " to read:"
         raise UsageError(f"{path}: expected a file{what} {fault.strerror}") from fault
-    if len(content) > MAX_SUBMISSION_FILE:
+    if len(content) > MAX_SUBMISSION_FILE_BYTES:
         size = max(found.st_size, len(content))
         raise UsageError(
-            f"{path}: expected a submission of at most {MAX_SUBMISSION_FILE:,} bytes, found {size:,}"
+            f"{path}: expected a submission of at most {MAX_SUBMISSION_FILE_BYTES:,} bytes, "
+            f"found {size:,}"
         )
     return content
 

@@ -32,7 +32,6 @@ from grader.sandbox.messages import ProgramError
 from grader.sandbox.worker.wire import Tensor
 
 EXTRA_SEED = 7101  # of the draws: none that an audit uses
-EXTRA_CALL_SECONDS = 2.0  # of CPU time for the inputs of one request
 REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
 VARIATIONS_PER_CASE = 18  # of each case, as many of each kind
 MAX_EXTRA_ENTRIES = 3000  # entries beyond which an input takes too long to look at

@@ -19,11 +19,11 @@ from textwrap import wrap
 from typing import ClassVar
 
 from grader.model.errors import did_you_mean
+from grader.model.limits import MAX_ANSWER_BYTES
 from grader.model.number_format import join_words
 from grader.model.question import Question
 from grader.model.spec import Answer, KeyPath, Spec
 
-MAX_ANSWER_BYTES = 64 << 10
 MAX_MESSAGE_LENGTH = 240  # characters of what is said of a line
 MAX_LISTED_ERRORS = 6  # that are said of a file
 OPEN_VALUES = {"", "?"}  # values that stand for no answer yet

@@ -14,6 +14,7 @@ from grader.cases.recipe import CaseRecipe, cases_of_check, expand_draws, read_c
 from grader.grading.evaluation import BankProgramError, Evaluation, new_secret_draw
 from grader.grading.values import encode_input
 from grader.model.errors import did_you_mean
+from grader.model.limits import BANK_CPU_SECONDS, MAX_BANK_CPU_NANOSECONDS, MAX_BANK_MEMORY_BYTES
 from grader.model.question import Question
 from grader.model.report import ExceptionRecord
 from grader.model.spec import Check, Library
@@ -21,12 +22,8 @@ from grader.sandbox import Closeable, Deadline
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.messages import Inputs, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
-from grader.sandbox.spawn import BANK_CPU_SECONDS, WorkerPool
+from grader.sandbox.spawn import WorkerPool
 
-MAX_CPU_NANOSECONDS = (
-    BANK_CPU_SECONDS * 10**9 // 2
-)  # nanoseconds of CPU time: far from the worker's limit
-MAX_MEMORY_BYTES = {False: 256 << 20, True: 1 << 30}  # bytes that it may hold, by torch
 MAX_REMEMBERED_SEEDS = 4  # of which is remembered what the bank's programs compute
 ACCEPTED_PREFIX = "accepted/"
 _MODULE = re.compile(r"No module named '(\w+)")
@@ -248,7 +245,7 @@ def _use(name: str) -> str:
 def _is_old(worker: WorkerClient) -> bool:
     """Whether a worker is nearer to its limits than a grade should find it."""
     held, spent = worker.occupied_bytes() or 0, worker.cpu_nanoseconds() or 0
-    return held > MAX_MEMORY_BYTES[worker.torch] or spent > MAX_CPU_NANOSECONDS
+    return held > MAX_BANK_MEMORY_BYTES[worker.torch] or spent > MAX_BANK_CPU_NANOSECONDS
 
 
 # -- what went wrong in a program of the bank, for its author: the message, the file, the line ---

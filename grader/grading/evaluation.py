@@ -29,9 +29,10 @@ from grader.cases.recipe import (
     steps_producing,
 )
 from grader.grading.values import NATIVE, NUDGES, encode_input, to_array
+from grader.model.limits import CALL_SECONDS, PREFETCH_SECONDS
 from grader.model.question import Question, Step
 from grader.model.spec import Check
-from grader.sandbox.client import CALL_SECONDS, CallTimeout, RequestLimits, WorkerError
+from grader.sandbox.client import CallTimeout, RequestLimits, WorkerError
 from grader.sandbox.messages import EncodedInput, Inputs, Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 
@@ -44,9 +45,6 @@ MAX_BATCHED_ENTRIES = (
 )
 MAX_BATCH_INPUTS = 32  # inputs of one request
 MAX_BATCH_RUNS = 64  # runs of several programs in one request
-# CPU time that a request for much of a submission may take, without and with torch, whose first
-# calls take longer; what then has to be found out alone is asked once more.
-PREFETCH_SECONDS = {False: 1.0, True: 2.0}
 FIRST_SECRET = 2  # draws below are the same for everybody who has the seed
 
 

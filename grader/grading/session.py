@@ -39,9 +39,9 @@ from grader.grading.submission import (
     submission_program,
     with_answer_lines,
 )
+from grader.model.limits import GRADE_SECONDS, MAX_REPORTED_OUTPUT
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report, Verdict
-from grader.model.spec import GRADE_SECONDS
 from grader.model.version import __version__
 from grader.sandbox import Closeable, Deadline, OutOfTime
 from grader.sandbox.client import WorkerClient
@@ -52,7 +52,6 @@ from grader.sandbox.spawn import WorkerPool
 MAX_SEED = 2**63 - 1  # what is recorded of a grade has it as a whole number of 64 bits
 RERUN_SECONDS = 1.0  # seconds for running the reference a second time, in the first grade
 MOST_COMPARED = 1 << 16  # bytes of a submission whose code is compared with what it was
-MAX_REPORTED_OUTPUT = 4000  # characters of the submission's printing that go into a report
 
 
 class JudgingSession(Closeable):

@@ -19,11 +19,11 @@ from grader.forms.base import (
 from grader.grading.case_by_case import CaseFinding, process_end_finding
 from grader.grading.values import Value
 from grader.model.errors import closest_word
+from grader.model.limits import CPU_SECONDS, MAX_SUBMISSION_BYTES
 from grader.model.number_format import join_words
 from grader.model.question import Question
 from grader.model.report import UNREADABLE_TYPE, ExceptionRecord, Frame, Report, Verdict
 from grader.sandbox.client import RequestLimits, WorkerClient, WorkerError
-from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.messages import ProgramError, to_exception_record, without_added_text
 from grader.sandbox.notebook_cells import (
     comment_out_ipython,
@@ -34,7 +34,6 @@ from grader.sandbox.notebook_cells import (
 from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.worker.protocol import Loaded
 
-MAX_SUBMISSION_BYTES = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
 LOG_SEED = 0  # of the run that the log of a question is of
 EXPERIMENT_LIMIT_SOURCE = "experiments of the question"
 _LONGEST = 200  # characters of an exception's text in a note

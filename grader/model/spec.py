@@ -14,10 +14,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from grader.model.limits import GRADE_SECONDS
 from grader.model.number_format import short
 from grader.model.question import MAX_SETS, Step
 
-GRADE_SECONDS = 120  # by the clock, for a whole grade and its explanation
 MAX_PARTS = 9
 Level = Literal["warm-up", "core", "senior"]
 Library = Literal["numpy", "torch"]

@@ -22,6 +22,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.model.errors import GraderError
+from grader.model.limits import (
+    CALL_SECONDS,
+    CPU_SECONDS,
+    EXIT_GRACE_SECONDS,
+    IDLE_SECONDS,
+    LOCATION_SECONDS,
+    MAX_KEPT_BEGINNING_BYTES,
+    MAX_KEPT_OUTPUT_BYTES,
+    MAX_LOCATION_BYTES,
+    MAX_MEMORY_BYTES,
+    MAX_OUTPUT_BYTES,
+    MAX_WRITTEN_BYTES,
+    START_SECONDS,
+    UNSURE_IDLE_SECONDS,
+)
 from grader.sandbox import (
     Closeable,
     Deadline,
@@ -33,20 +48,11 @@ from grader.sandbox import (
 )
 from grader.sandbox.scratch_folder import ScratchFolder
 from grader.sandbox.worker import control, wire
+from grader.sandbox.worker.limits import MAX_META_BYTES
 from grader.sandbox.worker.walls.canary import ACTS, DONE
 
-CALL_SECONDS = 5.0
-MAX_KEPT_OUTPUT = 64 << 10  # bytes of output kept for the reader
-MAX_KEPT_BEGINNING = 16 << 10  # and of its beginning
-MAX_OUTPUT = 16 << 20  # bytes of output after which the worker is stopped
-MAX_WRITTEN = 64 << 20  # bytes written in all, output included: whatever became of the files
 WATCH_SECONDS = 0.05  # how often a worker is watched
-# That a process may let go by while it neither runs nor waits for a core; where it is not known how
-# long it waits for one, others use the machine too.
-IDLE_SECONDS, MAX_IDLE_SECONDS = 5.0, 25.0
 STRONG, LIMITED, PROCESS = "strong", "limited", "process"
-_GRACE = 2.0  # seconds from the end of a channel to that of its process
-_PATIENCE, _MOST_SAID = 1.0, 1 << 20  # seconds and bytes until it has said where its program is
 
 
 class WorkerError(Exception):
@@ -95,7 +101,7 @@ class RequestLimits:
         if self.wall is not None or spent is None:
             return ""
         idle = elapsed - spent - (queued or 0.0)
-        allowed = MAX_IDLE_SECONDS if queued is None else IDLE_SECONDS
+        allowed = UNSURE_IDLE_SECONDS if queued is None else IDLE_SECONDS
         return f"was idle for more than {allowed:.3g} seconds" if idle > allowed else ""
 
 
@@ -180,7 +186,7 @@ class _Reply:
             magic, self.meta, payload = wire.HEADER.unpack(self.data)
             if magic != wire.MAGIC:
                 raise ProtocolViolation("broke the protocol: not a reply")
-            if self.meta > wire.MAX_META or payload > self.allowed:
+            if self.meta > MAX_META_BYTES or payload > self.allowed:
                 size = f"{self.meta + payload:,} bytes, {self.allowed:,} allowed"
                 raise ProtocolViolation(f"returned far too much data ({size})")
             self.data, self.got = bytearray(self.meta + payload), 0
@@ -225,7 +231,7 @@ class WorkerClient(Closeable):
         self,
         *,
         torch: bool,
-        cpu_seconds: int = config.CPU_SECONDS,
+        cpu_seconds: int = CPU_SECONDS,
         zygote: spawn.Zygote | None = None,
     ) -> None:
         """Start the process, or have a zygote fork it; the judge goes on meanwhile."""
@@ -303,9 +309,7 @@ class WorkerClient(Closeable):
         """What the process was refused before it ran anything; GraderError if it did not start."""
         if self._isolation is None:
             try:
-                reply = self._ask(
-                    {"op": "walls"}, RequestLimits(), 0, spawn.START_SECONDS[self.torch]
-                )
+                reply = self._ask({"op": "walls"}, RequestLimits(), 0, START_SECONDS[self.torch])
             except WorkerError as failure:  # nothing foreign has run in it: this is our own fault
                 raise GraderError(
                     f"the process that runs programs did not start: {self._last_words(failure)}",
@@ -481,11 +485,15 @@ class WorkerClient(Closeable):
 
     def _ask_for_current_line(self) -> str:
         """Where its program is, to be added to a sentence: signaled, it has its frames printed."""
-        said, end = b"", time.monotonic() + _PATIENCE
+        said, end = b"", time.monotonic() + LOCATION_SECONDS
         with contextlib.suppress(OSError):  # it has ended
             if self.program_file is not None:
                 os.kill(self.pid, signal.SIGUSR1)
-            while self.program_file is not None and not self.stopped_at and len(said) < _MOST_SAID:
+            while (
+                self.program_file is not None
+                and not self.stopped_at
+                and len(said) < MAX_LOCATION_BYTES
+            ):
                 left = end - time.monotonic()  # once it has begun, the rest comes at once
                 spawn.wait_until_readable(
                     self._output, min(left, 0.1) if b"Stack (" in said else left
@@ -528,9 +536,9 @@ class WorkerClient(Closeable):
         if self._isolation is None:
             return  # it has run nothing yet, and may not have an id
         written = process_usage.written_bytes(self.pid)
-        if written is not None and written - self._written_before > MAX_WRITTEN:
-            raise LimitExceeded(f"wrote more than {MAX_WRITTEN >> 20} MB to files")
-        held, allowed = process_usage.resident_bytes(self.pid), config.MEMORY[self.torch]
+        if written is not None and written - self._written_before > MAX_WRITTEN_BYTES:
+            raise LimitExceeded(f"wrote more than {MAX_WRITTEN_BYTES >> 20} MB to files")
+        held, allowed = process_usage.resident_bytes(self.pid), MAX_MEMORY_BYTES[self.torch]
         if held is not None and held > allowed:
             raise LimitExceeded(f"took more than {allowed >> 20:,} MB of memory")
 
@@ -539,17 +547,17 @@ class WorkerClient(Closeable):
         with contextlib.suppress(BlockingIOError):
             while piece := os.read(self._output, 1 << 16):
                 self.output_bytes += len(piece)
-                self.printed = (self.printed + piece)[-MAX_KEPT_OUTPUT:]
-                self.first_printed += piece[: MAX_KEPT_BEGINNING - len(self.first_printed)]
-                if self.output_bytes > MAX_OUTPUT:
-                    raise LimitExceeded(f"printed more than {MAX_OUTPUT >> 20} MB")
+                self.printed = (self.printed + piece)[-MAX_KEPT_OUTPUT_BYTES:]
+                self.first_printed += piece[: MAX_KEPT_BEGINNING_BYTES - len(self.first_printed)]
+                if self.output_bytes > MAX_OUTPUT_BYTES:
+                    raise LimitExceeded(f"printed more than {MAX_OUTPUT_BYTES >> 20} MB")
             return False
         return True
 
     def _death(self) -> WorkerError:
         with contextlib.suppress(WorkerError):
             self._drain()
-        self.process.end(_GRACE)
+        self.process.end(EXIT_GRACE_SECONDS)
         if not self.process.ended:
             return WorkerDied("lost its process before it answered")
         status = self.process.status

@@ -15,6 +15,7 @@ import sysconfig
 from pathlib import Path
 
 from grader.model.errors import UsageError
+from grader.model.limits import MAX_MEMORY_BYTES, SPARE_THREADS
 from grader.sandbox.scratch_folder import ScratchFolder
 from grader.sandbox.worker.control import FOLDERS, PACKAGES, USER, SharedConfig, WorkerConfig
 from grader.sandbox.worker.walls import kernel
@@ -22,10 +23,6 @@ from grader.sandbox.worker.walls.landlock import LIST_FOLDER, READ, USE_DEVICE, 
 
 WORKER = Path(__file__).parent / "worker"
 BOOT = WORKER / "boot.py"
-# Bytes of a worker without and with torch; one with numpy takes 0.14 GB by itself.
-MEMORY = {False: 1 << 30, True: 8 << 30}
-CPU_SECONDS = 120  # of a worker for one submission
-SPARE_THREADS = 64  # beyond those that run already
 # Nothing here says how much memory other processes have: through that two submissions could talk.
 _SYSTEM = (
     "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom", "/dev/random",
@@ -54,7 +51,7 @@ def shared_config(*, torch: bool, compiler: bool = False) -> SharedConfig:
     return SharedConfig(
         torch=torch,
         site=sites,
-        memory=0 if cards else MEMORY[torch],  # CUDA reserves far more than it uses
+        memory=0 if cards else MAX_MEMORY_BYTES[torch],  # CUDA reserves far more than it uses
         judge=os.getpid(),
         grants=landlock_grants(torch=torch, devices=(*_DEVICES, *cards))
         if sys.platform == "linux"

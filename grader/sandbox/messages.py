@@ -12,10 +12,12 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from grader.model.limits import MAX_KEPT_NAME_LENGTH
 from grader.model.question import Argument, Step
 from grader.model.report import ExceptionRecord, Frame
 from grader.sandbox.client import ProtocolViolation
 from grader.sandbox.worker import protocol
+from grader.sandbox.worker.limits import MAX_COURSE_POINTS, MAX_KEPT_NAMES, MAX_PRODUCTS
 from grader.sandbox.worker.protocol import Loaded, Measured, Outcome
 from grader.sandbox.worker.wire import EncodedValue
 
@@ -25,7 +27,6 @@ M = TypeVar("M")
 Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `protocol.Input`
 Steps = Sequence[Step]
 
-MAX_KEPT_NAME_LENGTH = 400  # characters of what is said about one thing that is kept
 _ADDED = {  # to the text of an exception where a wall was met: what a submission may not do
     "PermissionError": ". A submission runs walled off: it may not start programs or processes, "
     "use the network, or touch files outside its scratch folder",
@@ -159,13 +160,13 @@ def unrequested_field(said: object, want: Collection[str], most_pairs: int = 0) 
                         return pairs
             case Measured():
                 names = (*one.kept, *(what for what, _ in one.details))
-                if len(one.kept) > protocol.MAX_KEPT or any(
+                if len(one.kept) > MAX_KEPT_NAMES or any(
                     len(n) > MAX_KEPT_NAME_LENGTH for n in names
                 ):
                     return "kept"
-                if len(one.products) > protocol.MAX_PRODUCTS:
+                if len(one.products) > MAX_PRODUCTS:
                     return "products"
-                if len(one.course) > protocol.MAX_POINTS:
+                if len(one.course) > MAX_COURSE_POINTS:
                     return "course"
             case protocol.Gradients():
                 values = one.gradients

@@ -11,12 +11,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from grader.model.limits import (
+    CALL_SECONDS,
+    MAX_TESTED_CALLS,
+    MAX_TESTED_REPLY_BYTES,
+    MEASURE_SECONDS,
+    MIN_CALL_SECONDS,
+    REPLY_SIZE_FACTOR,
+    SLOWEST_CALL_FACTOR,
+    SPARE_REPLY_BYTES,
+)
 from grader.model.mutants import Mutant, normalize_source
 from grader.model.number_format import format_count
 from grader.model.question import Step, Support
 from grader.sandbox import OutOfTime, notebook_cells
 from grader.sandbox.client import (
-    CALL_SECONDS,
     CallTimeout,
     LimitExceeded,
     ProtocolViolation,
@@ -44,14 +53,6 @@ from grader.sandbox.worker.wire import Array, WireError, message_fields, without
 NameSequence = Sequence[str]
 Q = TypeVar("Q")
 R = TypeVar("R")
-
-# A call of a submission is ended sooner where those of the reference take little: after the least
-# seconds, or so many times what the slowest of them took.  Of right ones in plain loops the slowest
-# took 0.5.
-MIN_CALL_SECONDS, MAX_TIMES_SLOWEST_CALL = 1.5, 250
-SPARE_REPLY_BYTES = 1 << 20  # bytes that a reply may hold beyond a multiple of what was sent
-MAX_TESTED_CALLS = 10_000  # of one run of a test; the driver says what more than a few hundred cost
-MAX_REPLY_BYTES = 8 << 20  # bytes that a call of what it tests may give
 
 
 @dataclass(slots=True)
@@ -158,7 +159,9 @@ class RemoteProgram:
         request = protocol.Several(programs, encode_steps(own), sent, asked)
         count = len(inputs) * len(programs)
         # Each may be as large as if it were alone.
-        room = (count - 1) * SPARE_REPLY_BYTES // 8 + len(also) * sum(map(array_bytes, inputs))
+        room = (count - 1) * SPARE_REPLY_BYTES // REPLY_SIZE_FACTOR + len(also) * sum(
+            map(array_bytes, inputs)
+        )
         found = self._ask(request, protocol.Answers, own, inputs, room=room, seconds=seconds)
         if not 0 < len(found.runs) <= count:
             raise ProtocolViolation("broke the protocol: not a reply to several (runs)")
@@ -232,7 +235,9 @@ class RemoteProgram:
         """Differentiate a result numerically; see `worker.measure.differences.gradients`."""
         about = {"want": tuple(wrt), "of": of, "cotangent": cotangent, "kinks": kinks}
         request = self._about(protocol.Differentiate, steps, inputs, **about)
-        return self._ask(request, protocol.Gradients, steps, [inputs], seconds=60).gradients
+        return self._ask(
+            request, protocol.Gradients, steps, [inputs], seconds=MEASURE_SECONDS
+        ).gradients
 
     def measure(
         self,
@@ -247,7 +252,7 @@ class RemoteProgram:
         steps = [step for step in steps if step.owner != "judge"]
         about = {"quantity": quantity, "of": of, "without": tuple(without)}
         request = self._about(protocol.Measure, steps, inputs, **about)
-        found = self._ask(request, Measured, steps, [inputs], seconds=60)
+        found = self._ask(request, Measured, steps, [inputs], seconds=MEASURE_SECONDS)
         if type(found.value) is not (str if quantity == "graph" else int):
             raise ProtocolViolation("broke the protocol: not a reply to measure (value)")
         return found
@@ -263,7 +268,9 @@ class RemoteProgram:
         """
         plain = _bytes(normalize_source(self.sources[0] if source is None else source))
         request = protocol.Mutants(plain, np.array(sorted(numbers), np.float64))
-        found = self._ask(request, protocol.DerivedMutants, seconds=60, room=SPARE_REPLY_BYTES)
+        found = self._ask(
+            request, protocol.DerivedMutants, seconds=MEASURE_SECONDS, room=SPARE_REPLY_BYTES
+        )
         return tuple(Mutant(*one) for one in json.loads(found.mutants.tobytes()))
 
     def _about(self, kind: Callable[..., Q], steps: Steps, inputs: Inputs, **about: Any) -> Q:  # noqa: ANN401 further fields of the request
@@ -286,7 +293,8 @@ class RemoteProgram:
         reply = self.worker.ask(
             {"op": operation, **message_fields(request)},
             self._limits(seconds),
-            reply_bytes=SPARE_REPLY_BYTES + 8 * (room + sum(map(array_bytes, inputs))),
+            reply_bytes=SPARE_REPLY_BYTES
+            + REPLY_SIZE_FACTOR * (room + sum(map(array_bytes, inputs))),
         )
         with self.worker.count_as_waiting():
             found = parse_reply(kind, reply, operation, steps)
@@ -306,7 +314,7 @@ class RemoteProgram:
         if self.limits is not None:
             return self.limits.scaled_for(usual)
         if seconds is None and self.slowest_call is not None:
-            usual = min(usual, max(MIN_CALL_SECONDS, MAX_TIMES_SLOWEST_CALL * self.slowest_call()))
+            usual = min(usual, max(MIN_CALL_SECONDS, SLOWEST_CALL_FACTOR * self.slowest_call()))
         return RequestLimits(usual)
 
 
@@ -348,12 +356,12 @@ class TesterProgram(RemoteProgram):
             keeper.name, encode_steps(tuple(steps)), sent, tuple(want), apart=True
         )
         found = keeper.worker.ask(
-            {"op": "run", **message_fields(request)}, reply_bytes=MAX_REPLY_BYTES
+            {"op": "run", **message_fields(request)}, reply_bytes=MAX_TESTED_REPLY_BYTES
         )
         while "said" in found:
             try:
                 said = self._tested(parse_message(PeerMessage, found["said"], "run"), keeper.worker)
-                found = keeper.worker.ask({"said": said}, reply_bytes=MAX_REPLY_BYTES)
+                found = keeper.worker.ask({"said": said}, reply_bytes=MAX_TESTED_REPLY_BYTES)
             except BaseException as error:
                 self._unwind(keeper.worker)
                 if isinstance(error, ProgramError):
@@ -389,7 +397,7 @@ class TesterProgram(RemoteProgram):
                 if said.about != "call":
                     raise ProtocolViolation("broke the protocol: not a call of what it tests")
                 try:
-                    found = keeper.ask({"said": said}, reply_bytes=MAX_REPLY_BYTES)
+                    found = keeper.ask({"said": said}, reply_bytes=MAX_TESTED_REPLY_BYTES)
                 except WorkerError as failure:
                     why = f"calls what it tests with arguments on which that {failure}"
                     raise LimitExceeded(why) from None
@@ -400,7 +408,9 @@ class TesterProgram(RemoteProgram):
     def _unwind(self, keeper: WorkerClient) -> None:
         """End the run of a driver whose call of the submission failed."""
         with contextlib.suppress(WorkerError, OutOfTime):
-            if "said" not in keeper.ask({"said": PeerMessage("over")}, reply_bytes=MAX_REPLY_BYTES):
+            if "said" not in keeper.ask(
+                {"said": PeerMessage("over")}, reply_bytes=MAX_TESTED_REPLY_BYTES
+            ):
                 return
         _end(keeper)
 

@@ -14,12 +14,11 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from grader.model.limits import MAX_SCRATCH_BYTES, MAX_SCRATCH_FILES
 from grader.sandbox.worker.walls import kernel
 
 _PREFIX = "drill-worker-"
 _STALE_SECONDS = 60.0  # a folder younger than this may not be locked yet
-MAX_BYTES = 64 << 20  # of all files of a worker
-MAX_FILES = 1000
 # User ids that no system hands out: above all ranges of people, services and containers in use.
 # Two workers draw the same of them once in 270 million times.
 _FIRST_USER, _NOBODY = 7 << 28, 65534
@@ -64,10 +63,10 @@ class ScratchFolder:
         faults: list[OSError] = []
         for count, taken in enumerate(file_sizes(self.folder, faults.append), start=1):
             size += taken
-            if count > MAX_FILES:
-                return f"made more than {MAX_FILES:,} files"
-            if size > MAX_BYTES:
-                return f"wrote more than {MAX_BYTES >> 20} MB to files"
+            if count > MAX_SCRATCH_FILES:
+                return f"made more than {MAX_SCRATCH_FILES:,} files"
+            if size > MAX_SCRATCH_BYTES:
+                return f"wrote more than {MAX_SCRATCH_BYTES >> 20} MB to files"
         for fault in faults:  # what cannot be listed cannot be counted; else gone in the meantime
             if not isinstance(fault, FileNotFoundError):
                 return f"made a folder that cannot be listed ({fault.strerror})"

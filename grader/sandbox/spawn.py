@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader import sandbox
 from grader.model.errors import GraderError
+from grader.model.limits import BANK_CPU_SECONDS, CPU_SECONDS, END_SECONDS, START_SECONDS
 from grader.sandbox import Closeable, config, scratch_folder
 from grader.sandbox.scratch_folder import ScratchFolder
 from grader.sandbox.worker import control
@@ -34,11 +35,6 @@ from grader.sandbox.worker.walls import kernel
 if TYPE_CHECKING:
     from grader.sandbox.client import WorkerClient
 
-# Before a process answers for the first time, without and with torch; importing numpy takes a tenth
-# of a second, from a cold disk far more.
-START_SECONDS = {False: 30.0, True: 120.0}
-BANK_CPU_SECONDS = 3600  # of a worker that runs programs of the bank for as long as a session lasts
-_END_SECONDS = 5.0
 _clear_stale = functools.cache(scratch_folder.clear_stale)
 
 
@@ -129,7 +125,7 @@ class ChildProcess:
             request = {"op": "end", "pid": self._known(0), "grace": grace}
             self.ended, self.status = True, -signal.SIGKILL  # unless its starter knows better
             number = self._starter.ask(request)
-            status, by_itself = self._starter.answer(number, grace + _END_SECONDS)
+            status, by_itself = self._starter.answer(number, grace + END_SECONDS)
             self.status = status if by_itself else None
 
 
@@ -166,10 +162,10 @@ def start_supervisor(
         starter.close()
         with contextlib.suppress(AttributeError, OSError):  # Popen.wait looks every 50 ms
             ended = os.pidfd_open(process.pid)
-            wait_until_readable(ended, _END_SECONDS)
+            wait_until_readable(ended, END_SECONDS)
             os.close(ended)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_END_SECONDS)
+            process.wait(END_SECONDS)
         process.kill()
         process.wait()
 
@@ -251,11 +247,11 @@ class WorkerPool(Closeable):
                 stack.enter_context(self._zygote)
             self._early = {
                 seconds: stack.enter_context(self._start(seconds))
-                for seconds in (config.CPU_SECONDS, BANK_CPU_SECONDS)
+                for seconds in (CPU_SECONDS, BANK_CPU_SECONDS)
             }
             self._stack = stack.pop_all()
 
-    def take_worker(self, cpu_seconds: int = config.CPU_SECONDS) -> WorkerClient:
+    def take_worker(self, cpu_seconds: int = CPU_SECONDS) -> WorkerClient:
         """A worker in which nothing has run, for a submission or with `BANK_CPU_SECONDS`."""
         early = self._early.pop(cpu_seconds, None)
         return self._start(cpu_seconds) if early is None else early

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from grader import bank
+from grader.model.limits import CPU_SECONDS
 from grader.model.question import Question
 from grader.model.report import Verdict
-from grader.sandbox.config import CPU_SECONDS
 from tests.asking import with_checks
 
 MINI = Path(__file__).parents[1] / "banks" / "mini"

@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from grader.explain.session import GradingSession
+from grader.model.limits import CPU_SECONDS
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox.client import WorkerClient
-from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.spawn import WorkerPool, Zygote
 
 Graded = Callable[..., tuple[Report, str]]

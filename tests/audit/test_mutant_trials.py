@@ -212,7 +212,7 @@ def test_a_mutant_that_hangs_is_killed_and_the_others_go_on(
 ) -> None:
     only("n -= 1", HOLE)
     monkeypatch.setattr(
-        mutant_trials, "MIN_CALL_SECONDS", 0.4
+        mutant_trials, "MIN_MUTANT_CALL_SECONDS", 0.4
     )  # a call of the others takes a thousandth
     loop = "    n = 0\n    while n < 3:\n        n += 1\n    return np"
     report = try_mutants(

@@ -15,7 +15,6 @@ from grader.audit import proofs
 from grader.audit.audit import AuditPlan, audit_question
 from grader.audit.mutant_trials import try_mutants
 from grader.audit.proofs import (
-    MAX_PROOF_BYTES,
     Proof,
     ProofState,
     make_proof,
@@ -23,6 +22,7 @@ from grader.audit.proofs import (
     proof_status,
 )
 from grader.model.audit import AuditRow, MatrixCell
+from grader.model.limits import MAX_PROOF_BYTES
 from grader.model.question import Question
 from tests.audit import audits
 

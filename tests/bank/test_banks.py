@@ -28,6 +28,7 @@ from grader.bank import (
     yaml_document,
 )
 from grader.model.errors import BankError, UsageError
+from grader.model.limits import MAX_HEAD_EVENTS, MAX_PARTS_EVENTS, MAX_SOURCE
 from tests.bank.specs import SPEC, edited, one_file, write_bank
 
 TWICE = "expected one file for the id scaled-copy, found scaled-copy.yaml too"
@@ -142,7 +143,7 @@ def test_a_line_of_the_list_that_cannot_be_looked_at_hides_no_other(
 
 
 def test_a_list_of_banks_that_is_a_pipe_or_cut_is_no_list(home: Path) -> None:
-    path = listed(home, "#" * bank_files.MAX_SOURCE)
+    path = listed(home, "#" * MAX_SOURCE)
     with pytest.raises(OSError, match="more than 1,048,576 bytes"):
         room.config_lines()
     path.unlink()
@@ -304,7 +305,7 @@ def test_no_question_that_comes_along_is_read_behind_its_head(
         behind = spec[: spec.index(f"\n{top[last + 1]}:") + 1].count("\n")
         assert seen[-1].start_mark is not None
         assert seen[-1].start_mark.line <= behind
-        most = yaml_document.MAX_PARTS_EVENTS if head.parts > 1 else yaml_document.MAX_HEAD_EVENTS
+        most = MAX_PARTS_EVENTS if head.parts > 1 else MAX_HEAD_EVENTS
         assert len(seen) <= most // 5
 
 

@@ -9,6 +9,7 @@ import yaml
 
 from grader.bank import yaml_document
 from grader.model.errors import BankError
+from grader.model.limits import MAX_YAML_NODES, MAX_YAML_PROBLEMS
 
 
 def read(text: str | bytes) -> yaml_document.Document:
@@ -44,10 +45,7 @@ def test_faults_stand_in_the_order_of_the_file_each_once_and_in_one_line() -> No
     assert second.startswith("q.yaml:1:12: a.b[1]: x\\nx\\nx")
     assert second.isprintable()
     assert len(second) < 1000
-    assert (
-        len(doc.to_bank_error(((), str(n)) for n in range(10**9)).problems)
-        == yaml_document.MAX_PROBLEMS
-    )
+    assert len(doc.to_bank_error(((), str(n)) for n in range(10**9)).problems) == MAX_YAML_PROBLEMS
 
 
 @pytest.mark.parametrize(
@@ -143,7 +141,7 @@ def test_values_are_counted_before_a_tree_is_made_of_them(
 ) -> None:
     composed: list[object] = []
     monkeypatch.setattr(yaml, "compose", lambda *given, **_: composed.append(given))
-    text = f"t: &t 1\nx: [{f'{value} , ' * yaml_document.MAX_NODES}]"
+    text = f"t: &t 1\nx: [{f'{value} , ' * MAX_YAML_NODES}]"
     assert "expected at most 50,000 values, found more" in fault(text).message
     assert not composed
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grader.cases.draw import Array, DrawError, draw_inputs, round_to_dtype
-from grader.cases.recipe import MAX_ENTRIES, CaseRecipe, read_cases
+from grader.cases.recipe import CaseRecipe, read_cases
+from grader.model.limits import MAX_CASE_ENTRIES
 
 
 def no_result(name: str, drawn: Mapping[str, Any]) -> tuple[int, ...]:
@@ -160,7 +161,7 @@ def test_like_a_result_waits_for_every_other_input() -> None:
 
 
 def test_a_case_has_no_more_entries_than_its_inputs_may_have_together() -> None:
-    half = {"distinct": [MAX_ENTRIES // 2]}
+    half = {"distinct": [MAX_CASE_ENTRIES // 2]}
     several = {"x": half, "y": {"ones": "like x"}, "z": {"zeros": "like y"}}
     _, faults = read_cases({"c": {"x": half, "y": {"ones": "like x"}}, "d": several})
     found = "expected at most 4,000,000 entries in all inputs, found 6,000,000"
@@ -177,7 +178,7 @@ def test_a_case_has_no_more_entries_than_its_inputs_may_have_together() -> None:
 )
 def test_what_cannot_be_drawn_is_the_banks_fault(inputs: dict[str, Any], said: str) -> None:
     with pytest.raises(DrawError, match=said):
-        draw_inputs(case(**inputs), 0, lambda _, __: (MAX_ENTRIES, MAX_ENTRIES))
+        draw_inputs(case(**inputs), 0, lambda _, __: (MAX_CASE_ENTRIES, MAX_CASE_ENTRIES))
 
 
 BITS = hnp.arrays(np.uint32, 8, elements=st.integers(0, 2**32 - 1))

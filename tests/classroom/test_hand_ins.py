@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from grader.bank.bank_files import read_regular_file
 from grader.classroom import hand_ins
 from grader.classroom.hand_ins import HandIns
-from grader.classroom.notebook import MAX_BYTES
 from grader.classroom.results import ClassResults, grade_key
 from grader.classroom.submission_layout import LAYOUTS, to_student_id
 from grader.model.classroom import SubmittedProgram
 from grader.model.errors import UsageError
+from grader.model.limits import MAX_ARCHIVE_ENTRIES, MAX_BYTES_BY_SUFFIX, MAX_SUBMISSION_FILE_BYTES
 from tests.classroom.builders import (
     MEAN,
     TERMS,
@@ -172,9 +172,9 @@ def test_a_disk_that_fails_under_a_zip_file_is_nobodys_fault(
 
 
 def test_a_program_has_a_size(tmp_path: Path) -> None:
-    large = b"#" * (MAX_BYTES + 1)
+    large = b"#" * (MAX_SUBMISSION_FILE_BYTES + 1)
     tree(tmp_path, {"ann.py": large, "bo.py": large[1:], "cem.zip": zipped({"mean.py": large})})
-    said = f"expected at most {MAX_BYTES:,} bytes, found more"
+    said = f"expected at most {MAX_SUBMISSION_FILE_BYTES:,} bytes, found more"
     assert faults(tmp_path) == {
         "ann.py": said,
         "bo.py": "",
@@ -285,7 +285,7 @@ def test_a_backslash_in_a_name_is_no_folder_in_a_class(tmp_path: Path, layout: s
 
 
 def test_bombs_do_not_go_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(hand_ins.MAX_BYTES_BY_SUFFIX, ".zip", 200_000)
+    monkeypatch.setitem(MAX_BYTES_BY_SUFFIX, ".zip", 200_000)
     zeros = bytes(900_000)
     large = zipped({"mean.py": "x", "noise": os.urandom(300_000)})
     nested = zipped({"mean.py": "x"})
@@ -314,16 +314,16 @@ def test_many_zip_files_of_one_student_take_no_disk(
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     monkeypatch.setattr(tempfile, "tempdir", None)
     (tmp_path / "tmp").mkdir()
-    bomb = packed(*((info(f"{n}.py"), b"#" * MAX_BYTES) for n in range(4)))
+    bomb = packed(*((info(f"{n}.py"), b"#" * MAX_SUBMISSION_FILE_BYTES) for n in range(4)))
     bombs: Files = {f"eve/{n}.zip": bomb for n in range(4)}
     tree(tmp_path / "in", {"ann/mean.zip": zipped({"mean.py": "x = 1"}), **bombs})
     with HandIns(tmp_path / "in", ["mean"]) as submissions:
         size = os.fstat(submissions._temporary.fileno()).st_size
-        assert size < MAX_BYTES
+        assert size < MAX_SUBMISSION_FILE_BYTES
         assert [*(tmp_path / "tmp").iterdir()] == []  # nothing has a name that a kill could leave
         handed = {one.path: program.main for one, program in submissions}
     assert handed["ann/mean.zip/mean.py"] == b"x = 1"
-    assert handed["eve/0.zip/0.py"] == b"#" * MAX_BYTES
+    assert handed["eve/0.zip/0.py"] == b"#" * MAX_SUBMISSION_FILE_BYTES
 
 
 def test_nothing_is_written_outside_and_nothing_is_left(
@@ -340,7 +340,7 @@ def test_nothing_is_written_outside_and_nothing_is_left(
 
 def test_a_zip_file_of_countless_files_is_refused(tmp_path: Path) -> None:
     entry = packed((info("a"), b""))
-    many = entry * (hand_ins.MAX_ENTRIES + 1)
+    many = entry * (MAX_ARCHIVE_ENTRIES + 1)
     tree(tmp_path, {"ann.zip": many})
     assert faults(tmp_path) == {"ann.zip": "its zip files hold more than 20,000 files"}
 
@@ -348,7 +348,7 @@ def test_a_zip_file_of_countless_files_is_refused(tmp_path: Path) -> None:
 def test_zip_files_in_each_other_share_what_they_may_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hand_ins, "MAX_ENTRIES", 12)
+    monkeypatch.setattr(hand_ins, "MAX_ARCHIVE_ENTRIES", 12)
     four = zipped({f"{number}.py": "" for number in range(4)})
     tree(tmp_path, {"ann.zip": zipped({"a.zip": four, "b.zip": four, "c.zip": four})})
     assert walked(tmp_path) == {"ann.zip/c.zip": "its zip files hold more than 12 files"} | {

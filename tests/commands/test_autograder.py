@@ -18,6 +18,7 @@ from grader import bank
 from grader.commands import autograder
 from grader.commands.context import Context
 from grader.model.errors import UsageError
+from grader.model.limits import AUTOGRADER_SECONDS
 from grader.sandbox.client import Isolation, WorkerClient
 from tests.classroom.builders import BANK, NOW, PROGRAMS, REFERENCE
 from tests.classroom.test_export import assert_gradescope
@@ -106,7 +107,7 @@ def test_whatever_happens_there_is_a_result(root: Path, damage: str, said: str) 
     assert test["name"] == "NOT GRADED"
     assert said in test["output"]
     assert "To the instructor: " in test["output"]
-    assert autograder.GRADE_TIMEOUT < 600  # when Gradescope ends it, with a zero
+    assert AUTOGRADER_SECONDS < 600  # when Gradescope ends it, with a zero
 
 
 def test_nothing_handed_in_earns_nothing_without_a_grade(root: Path) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from grader.grading.evaluation import PREFETCH_SECONDS, Evaluation
+from grader.grading.evaluation import Evaluation
+from grader.model.limits import PREFETCH_SECONDS
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 from tests.grading.kinds.grading import Desk

@@ -8,7 +8,7 @@ import pytest
 
 from grader.explain.session import grade
 from grader.grading.check_order import overall_verdict
-from grader.grading.session import MAX_REPORTED_OUTPUT
+from grader.model.limits import MAX_REPORTED_OUTPUT
 from grader.model.report import CheckResult, Verdict
 from tests.asking import asked, settled
 from tests.pages import page_of

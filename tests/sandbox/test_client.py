@@ -27,7 +27,7 @@ from grader.sandbox.client import (
     crash_location,
 )
 from grader.sandbox.remote_program import RemoteProgram
-from grader.sandbox.worker import wire
+from grader.sandbox.worker import limits, wire
 from tests.harness import Lend
 from tests.sandbox.running import Connected, X, steps
 
@@ -107,7 +107,7 @@ def test_a_header_that_lies_costs_no_memory(meta: int, payload: int, body: bytes
     finally:
         tracemalloc.stop()
     assert isinstance(got, WorkerError)
-    assert peak < 2 * wire.MAX_META
+    assert peak < 2 * limits.MAX_META_BYTES
 
 
 @pytest.mark.parametrize("early", [b"x", WELL, b"\0" * 100_000], ids=["one", "reply", "many"])

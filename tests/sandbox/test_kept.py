@@ -15,8 +15,9 @@ import pytest
 
 from grader.sandbox.messages import Inputs, unrequested_field
 from grader.sandbox.remote_program import RemoteProgram
+from grader.sandbox.worker.limits import MAX_KEPT_NAMES
 from grader.sandbox.worker.measure.kept_memory import reachable_bytes
-from grader.sandbox.worker.protocol import MAX_KEPT, Measured
+from grader.sandbox.worker.protocol import Measured
 from tests.harness import Lend
 from tests.sandbox.running import given, load, started, steps
 
@@ -118,14 +119,14 @@ def test_infinite_and_nan_entries_are_compared_too(program: RemoteProgram) -> No
 
 def test_names_are_few_and_the_largest_come_first(program: RemoteProgram) -> None:
     found = kept(program, "many")
-    assert len(found) == MAX_KEPT
+    assert len(found) == MAX_KEPT_NAMES
     assert kept(load(program.worker, SMALL_FIRST, "sizes"), "") == ("x (copy)", "other (1 float64)")
 
 
 SMALL_FIRST = "import numpy as np\ndef f(x, how): return x * 2, [np.ones(1), x.copy()]"
 
 
-@pytest.mark.parametrize("names", [("x",) * (MAX_KEPT + 1), ("x" * 1000,)])
+@pytest.mark.parametrize("names", [("x",) * (MAX_KEPT_NAMES + 1), ("x" * 1000,)])
 def test_more_or_longer_names_than_there_can_be_are_no_reply(names: tuple[str, ...]) -> None:
     assert unrequested_field(Measured(0, kept=names), ()) == "kept"
     assert unrequested_field(Measured(0, course=(1,) * 61), ()) == "course"

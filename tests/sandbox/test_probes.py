@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox import client, config, process_usage
+from grader.model.limits import MAX_MEMORY_BYTES
+from grader.sandbox import client, process_usage
 from grader.sandbox.client import LimitExceeded, WorkerClient
 from grader.sandbox.scratch_folder import file_sizes, remove
 from tests.sandbox.running import load, run, started
@@ -59,6 +60,6 @@ def test_the_watch_without_proc_starts_no_programs(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(subprocess, "Popen", refuse)
         assert run(program).values["y"] == 1
         monkeypatch.setattr(client, "WATCH_SECONDS", 0.0)
-        monkeypatch.setitem(config.MEMORY, False, 1 << 20)
+        monkeypatch.setitem(MAX_MEMORY_BYTES, False, 1 << 20)
         with pytest.raises(LimitExceeded, match="took more than 1 MB of memory"):
             run(program)

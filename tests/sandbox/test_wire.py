@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.sandbox.worker import wire
+from grader.sandbox.worker import limits, wire
 from grader.sandbox.worker.wire import Opaque, Tensor, WireError
 from tests.sandbox.running import frame, sent
 
@@ -143,7 +143,7 @@ def test_what_is_too_much_is_refused_by_the_sender(value: object) -> None:
 
 
 def test_a_long_text_is_cut_and_a_broken_one_is_repaired() -> None:
-    assert len(str(sent("x" * 100_000))) == wire.MAX_TEXT
+    assert len(str(sent("x" * 100_000))) == limits.MAX_TEXT_BYTES
     assert sent("\ud800") == "\\ud800"
     assert sent({"\udfff": 1}) == {"\\udfff": 1}
 
@@ -184,7 +184,7 @@ def _lies() -> Iterator[tuple[str, bytes]]:
     yield "UTF-16", '"text"'.encode("utf-16")
     yield "nothing", b""
     yield "no JSON", b"\xff"
-    yield "an integer of many digits", b"9" * (wire.MAX_DIGITS + 2)
+    yield "an integer of many digits", b"9" * (limits.MAX_INTEGER_DIGITS + 2)
     yield "an integer of a million digits", b"-" + b"9" * 1_000_000
     yield "lists in lists", b"[" * 1_000_000
     yield "lists in lists that end", b"[" * 500_000 + b"]" * 500_000
@@ -204,7 +204,7 @@ def test_a_frame_that_lies_is_refused_before_any_memory_is_taken(meta: bytes) ->
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 40 * wire.MAX_META
+    assert peak < 40 * limits.MAX_META_BYTES
 
 
 JSON = st.recursive(

@@ -7,6 +7,7 @@ from typing import Any
 
 from grader.cases import recipe
 from grader.grading.kinds.registry import KINDS, spec_model
+from grader.model.limits import MAX_DRAWS
 from grader.model.spec import PART_KEYS, Check
 
 Schema = dict[str, Any]
@@ -26,7 +27,7 @@ _TYPES: dict[str, Schema] = {
     "layout": {"enum": list(recipe.LAYOUTS)},
     "frozen": {"type": "array", "items": {"type": "string"}},
     "limits": {"$ref": "#/$defs/Limits"},
-    "draws": {"type": "integer", "minimum": 1, "maximum": recipe.MAX_DRAWS},
+    "draws": {"type": "integer", "minimum": 1, "maximum": MAX_DRAWS},
 }
 _MODIFIERS: dict[str, Schema] = {
     "dtype": {"enum": list(recipe.DTYPES)},

@@ -18,12 +18,11 @@ from weakref import ref
 import numpy as np
 
 from . import values
+from .limits import MAX_CALL_BYTES, MAX_SHARED_RESULTS
 from .protocol import PassedValue, PeerMessage
 from .steps import LoadedModule, StepFailed, StepFault, exception_text
 from .wire import DTYPES, Array, Opaque, type_name
 
-MAX_BYTES = 1 << 20  # of arrays in one call
-MAX_KEPT = 64  # results in whose memory a later one may be
 Exchange = Callable[[PeerMessage], PeerMessage]  # say something, and wait for the answer
 
 # numpy imports `random` when it is first used: here, in the zygote, once for all workers.
@@ -50,8 +49,8 @@ def pack_arguments(
     every = [("", value) for value in args] + [(str(k), value) for k, value in kwargs.items()]
     packed = tuple(_packed(value, functions)._replace(keyword=keyword) for keyword, value in every)
     size = sum(part.nbytes for one in packed for part in _arrays(one.value))
-    if size > MAX_BYTES:
-        raise ValueError(f"expected at most {MAX_BYTES:,} bytes of arrays, found {size:,}")
+    if size > MAX_CALL_BYTES:
+        raise ValueError(f"expected at most {MAX_CALL_BYTES:,} bytes of arrays, found {size:,}")
     return packed
 
 
@@ -215,7 +214,7 @@ class RemoteSubmission:
         if key not in self._kept:
             self._numbers += 1
             self._kept[key] = self._numbers, result
-            if len(self._kept) > MAX_KEPT:
+            if len(self._kept) > MAX_SHARED_RESULTS:
                 self._kept.pop(next(iter(self._kept)))
         return self._kept[key][0]
 

@@ -19,10 +19,6 @@ from typing import Annotated, Any, NamedTuple
 
 from .wire import Array
 
-MAX_KEPT = 32  # names of what is kept in one reply: the largest things come first
-MAX_PRODUCTS = 256  # different products in one reply
-MAX_POINTS = 60  # of a course of bytes
-
 
 class _Bounded:
     """Has pydantic, where there is one, refuse integers that no count can be."""

@@ -21,6 +21,7 @@ import numpy as np
 
 from . import compiler, control, peer_calls, protocol, wire
 from . import steps as stepping
+from .limits import MAX_SEVERAL_SECONDS
 from .measure import differences, kept_memory
 from .steps import LoadedModule, StepFault, describe_exception
 
@@ -48,7 +49,6 @@ ON_PROGRAMS: Mapping[type[NamedTuple], Callable[[LoadedModule, Any], NamedTuple]
         }
     )
 )
-MAX_SEVERAL_SECONDS = 0.5  # of CPU time for several runs in one request
 
 
 class RequestServer:

@@ -21,13 +21,11 @@ from types import MappingProxyType
 from typing import Any
 
 from . import layouts, missing_modules, protocol, values
+from .limits import MAX_FRAMES, MAX_MESSAGE
 from .protocol import Outcome, Outcomes, Run, WireArgument, WireException, WireInputs, WireStep
 from .wire import Array, type_name, without_tensors
 
 Namespace = dict[str, Any]
-
-MAX_FRAMES = 6
-MAX_MESSAGE = 2000
 
 
 class StepFault(Exception):

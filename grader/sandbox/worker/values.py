@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from .limits import MAX_VALUE_DEPTH
 from .wire import Array, Opaque, Tensor, type_name
 
-MAX_DEPTH = 12
 MAX_ARGUMENTS = 8  # of a call, that are described
 
 
@@ -39,7 +39,7 @@ def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
         return _tensor(value)
     if value is None or type(value) in {bool, int, float, str} or isinstance(value, np.generic):
         return value
-    if depth < MAX_DEPTH:
+    if depth < MAX_VALUE_DEPTH:
         if isinstance(value, (list, tuple)):
             items = [snapshot(v, depth + 1) for v in value]
             return items if isinstance(value, list) else tuple(items)
@@ -125,7 +125,7 @@ def mutable_parts(value: object, depth: int = 0) -> Iterator[Any]:
     """Every mutable thing in a result: its arrays and tensors, and its lists and dicts."""
     if isinstance(value, np.ndarray) or is_tensor(value):
         yield value
-    elif depth < MAX_DEPTH and isinstance(value, (list, tuple, dict)):
+    elif depth < MAX_VALUE_DEPTH and isinstance(value, (list, tuple, dict)):
         if not isinstance(value, tuple):
             yield value
         for item in value.values() if isinstance(value, dict) else value:

@@ -19,17 +19,21 @@ from typing import Any
 
 import numpy as np
 
+from .limits import (
+    MAX_DIMS,
+    MAX_FRAME_DEPTH,
+    MAX_FRAME_ITEMS,
+    MAX_INTEGER_BITS,
+    MAX_INTEGER_DIGITS,
+    MAX_META_BYTES,
+    MAX_TEXT_BYTES,
+)
+
 MAGIC = b"drl1"
 HEADER = struct.Struct("<4sIQ")
-MAX_META = 1 << 20  # bytes of structure in one frame; decoded it takes at most 40 times that
-MAX_DEPTH = 18
-MAX_ITEMS = 20_000  # values in one frame
 MAX_JOINED_PAYLOAD = (
     1 << 18
 )  # bytes of payload up to which one copy is cheaper than many system calls
-MAX_DIMS = 8
-MAX_TEXT = 1 << 16  # bytes of one text
-MAX_BITS, MAX_DIGITS = 1010, 305  # of one integer: every one of them is also a finite float
 
 DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -79,10 +83,10 @@ class EncodedValue:
 
     def _tree(self, value: object, depth: int) -> object:
         self.count += 1
-        if depth > MAX_DEPTH:
-            raise WireError(f"nested deeper than {MAX_DEPTH}")
-        if self.count > MAX_ITEMS:
-            raise WireError(f"more than {MAX_ITEMS:,} values")
+        if depth > MAX_FRAME_DEPTH:
+            raise WireError(f"nested deeper than {MAX_FRAME_DEPTH}")
+        if self.count > MAX_FRAME_ITEMS:
+            raise WireError(f"more than {MAX_FRAME_ITEMS:,} values")
         match value:
             case None | bool():
                 return value
@@ -91,7 +95,7 @@ class EncodedValue:
             case str():
                 return _text(value)
             case int():
-                fits = value.bit_length() <= MAX_BITS
+                fits = value.bit_length() <= MAX_INTEGER_BITS
                 return value if fits else _special("opaque", "int of more than 300 digits")
             case float():
                 return value
@@ -141,9 +145,9 @@ def _special(word: str, *about: object) -> dict[str, object]:
 
 
 def _text(text: str) -> str:
-    if text.isascii() and len(text) <= MAX_TEXT:
+    if text.isascii() and len(text) <= MAX_TEXT_BYTES:
         return text
-    return text.encode("utf-8", "backslashreplace")[:MAX_TEXT].decode("utf-8", "ignore")
+    return text.encode("utf-8", "backslashreplace")[:MAX_TEXT_BYTES].decode("utf-8", "ignore")
 
 
 def bfloat16_bits(values: Array) -> Array:
@@ -167,8 +171,8 @@ def encode(value: object) -> list[bytes | memoryview]:
     """
     encoded = EncodedValue(value)
     meta, payload = _json(encoded.tree).encode(), encoded.payload
-    if len(meta) > MAX_META:
-        raise WireError(f"{len(meta):,} bytes of structure, at most {MAX_META:,} allowed")
+    if len(meta) > MAX_META_BYTES:
+        raise WireError(f"{len(meta):,} bytes of structure, at most {MAX_META_BYTES:,} allowed")
     size = sum(a.nbytes for a in payload)
     contents: list[bytes | memoryview] = [
         a.reshape(-1).view(np.uint8).data for a in payload if a.nbytes
@@ -188,7 +192,7 @@ def type_name(value: object) -> str:
 
 
 def _integer(digits: str) -> int:
-    if len(digits) > MAX_DIGITS + 1:  # and a sign
+    if len(digits) > MAX_INTEGER_DIGITS + 1:  # and a sign
         raise WireError("an integer too long")
     return int(digits)
 
@@ -234,7 +238,7 @@ class _FrameReader:
 
     def value(self, found: object, depth: int) -> object:
         self.items += 1
-        if depth > MAX_DEPTH or self.items > MAX_ITEMS:
+        if depth > MAX_FRAME_DEPTH or self.items > MAX_FRAME_ITEMS:
             raise WireError("nested too deep, or too many values")
         if isinstance(found, str):
             return _checked(found)

@@ -136,8 +136,8 @@ for name in ("wire", "values", "steps", "serve"):
         if hasattr(module, which):
             setattr(module, which, lambda *a, **k: True)
 sys.modules["worker.wire"].decode = None
-sys.modules["worker.wire"].MAX_META = 1 << 40
-sys.modules["worker.wire"].MAX_ITEMS = 1 << 40
+sys.modules["worker.wire"].MAX_META_BYTES = 1 << 40
+sys.modules["worker.wire"].MAX_FRAME_ITEMS = 1 << 40
 def centre(x, w):
     return ["x" * 60_000] * 100, None
 """,

@@ -21,7 +21,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from .. import steps as stepping
-from ..protocol import MAX_POINTS, MAX_PRODUCTS, MatmulCount, Measure, Measured, WireStep
+from ..limits import MAX_COURSE_POINTS, MAX_PRODUCTS
+from ..protocol import MatmulCount, Measure, Measured, WireStep
 from ..steps import LoadedModule, Namespace, StepFault
 from ..wire import type_name
 from . import kept_memory as keeping
@@ -298,11 +299,11 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
             self.events.append((entry[2], -entry[1]))
 
     def memory_course(self) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
-        """The largest of what is alive at the peak, and the bytes alive at `MAX_POINTS` times."""
+        """The largest of what is alive at the peak, and the bytes alive at `MAX_COURSE_POINTS` times."""
         totals, held = [*accumulate(size for _, size in self.events)], Counter[str]()
         for words, size in self.events[: totals.index(self.peak) + 1] if totals else ():
             held[words] += size
-        each = -(-len(totals) // MAX_POINTS) or 1
+        each = -(-len(totals) // MAX_COURSE_POINTS) or 1
         highest = (max(totals[at : at + each]) for at in range(0, len(totals), each))
         return tuple((+held).most_common(8)), tuple(highest)
 

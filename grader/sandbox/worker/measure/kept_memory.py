@@ -27,7 +27,8 @@ import numpy as np
 
 from .. import steps as stepping
 from .. import values
-from ..protocol import MAX_KEPT, Measure, Measured
+from ..limits import MAX_KEPT_NAMES
+from ..protocol import Measure, Measured
 from ..steps import LoadedModule
 from ..wire import Array, Tensor
 
@@ -257,7 +258,7 @@ def describe_kept(kept: Iterable[object], run: Mapping[str, object]) -> tuple[st
         of = id(_base(one)) if isinstance(one, np.ndarray) else one.untyped_storage()._cdata
         apart.setdefault(of, one)
     plain: dict[str, NamedArray] = {}
-    return tuple(_name(one, known, plain) for one in list(apart.values())[:MAX_KEPT])
+    return tuple(_name(one, known, plain) for one in list(apart.values())[:MAX_KEPT_NAMES])
 
 
 def _bare(value: KeptArray) -> KeptArray | None:

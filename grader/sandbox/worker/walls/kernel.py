@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from ..limits import MAX_FILE_BYTES, MAX_OPEN_FILES
+
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
@@ -30,9 +32,6 @@ _AMBIENT_CLEAR_ALL = 4
 READ_SEARCH = 1 << 2  # CAP_DAC_READ_SEARCH, <linux/capability.h>
 _CAPABILITIES = 64
 _VERSION = struct.pack("<Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
-
-MAX_FILE = 16 << 20  # bytes of one file
-MAX_OPEN = 64  # files at once
 
 
 def call(function: str, *arguments: object) -> int:
@@ -73,8 +72,8 @@ def set_limits(*, memory: int, cpu_seconds: int, threads: int) -> None:
         # Not 0, at which Linux still hands a crash to a program that keeps cores: core(5), "piping"
         "CORE": (1, 1),
         "CPU": (cpu_seconds, cpu_seconds + 1),
-        "FSIZE": (MAX_FILE, MAX_FILE),
-        "NOFILE": (MAX_OPEN, MAX_OPEN),
+        "FSIZE": (MAX_FILE_BYTES, MAX_FILE_BYTES),
+        "NOFILE": (MAX_OPEN_FILES, MAX_OPEN_FILES),
         "MEMLOCK": (0, 0),
         "SIGPENDING": (256, 256),  # timers take from what the user's processes share
         "MSGQUEUE": (0, 0),
