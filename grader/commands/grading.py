@@ -23,7 +23,7 @@ from grader.records.progress import NO_TRY_MARK, UNCHANGED_MARK, QuestionProgres
 
 if TYPE_CHECKING:
     from grader.model.report import Report
-    from grader.sandbox.spawn import WorkerPool
+    from grader.sandbox.worker_pool import WorkerPool
 
 
 class GradeResult(NamedTuple):
@@ -92,7 +92,7 @@ def grade_file(
         started: list[WorkerPool] = []
 
         def prepare(where: Path, question_id: str) -> None:
-            from grader.sandbox.spawn import WorkerPool
+            from grader.sandbox.worker_pool import WorkerPool
 
             try:
                 head = bank.header([where], question_id)

@@ -11,7 +11,7 @@ from grader.grading.evaluation import Evaluation
 from grader.grading.session import JudgingSession
 from grader.model.question import Question
 from grader.model.report import Report
-from grader.sandbox.spawn import WorkerPool
+from grader.sandbox.worker_pool import WorkerPool
 
 
 class GradingSession(JudgingSession):

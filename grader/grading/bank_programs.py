@@ -22,7 +22,7 @@ from grader.sandbox import Closeable, Deadline
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.messages import Inputs, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
-from grader.sandbox.spawn import WorkerPool
+from grader.sandbox.worker_pool import WorkerPool
 
 MAX_REMEMBERED_SEEDS = 4  # of which is remembered what the bank's programs compute
 ACCEPTED_PREFIX = "accepted/"

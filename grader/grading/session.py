@@ -47,7 +47,7 @@ from grader.sandbox import Closeable, Deadline, OutOfTime
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.notebook_cells import cell_starts, with_cell_numbers
 from grader.sandbox.remote_program import RemoteProgram, TesterProgram
-from grader.sandbox.spawn import WorkerPool
+from grader.sandbox.worker_pool import WorkerPool
 
 MAX_SEED = 2**63 - 1  # what is recorded of a grade has it as a whole number of 64 bits
 RERUN_SECONDS = 1.0  # seconds for running the reference a second time, in the first grade

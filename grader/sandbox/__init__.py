@@ -1,6 +1,6 @@
-"""Worker processes: how the judge starts them, asks them and ends them.
+"""Worker processes: how the judge starts them, sends them requests and ends them.
 
-Here is what costs nothing to import.
+This file holds only what costs nothing to import.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Self
 
-# Whether this process is a program of our own, such as the command line, whose first lines say so.
-# The first worker that it starts then closes its memory to others of its user; a notebook must not
-# find itself changed, and no level of isolation rests on it.
+# True in a program of our own, such as the command line, whose first lines set it.  The first
+# worker that it starts then closes the program's memory to other processes of its user.  A notebook
+# must not be changed like that, and no level of isolation depends on it.
 own_process = False
 
 
@@ -21,7 +21,7 @@ class Closeable(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what is held; a second call does nothing."""
+        """Release all resources; a second call does nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -31,11 +31,11 @@ class Closeable(ABC):
 
 
 class OutOfTime(Exception):
-    """The deadline of a grade has passed, whichever worker was at work then."""
+    """The deadline of a grade has passed; no worker is to blame."""
 
 
 class Deadline:
-    """Seconds of wall clock from now on; a worker that has one is never waited for beyond it."""
+    """A number of seconds by the clock, after which a worker with this deadline is not awaited."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.seconds = seconds
@@ -43,10 +43,10 @@ class Deadline:
         self._end = clock() + seconds
 
     def postpone(self, seconds: float) -> None:
-        """Move it by the seconds that something else took."""
+        """Move the end by some seconds, which other work took."""
         self._end += seconds
 
     def check(self) -> None:
-        """Raise OutOfTime once the seconds are over."""
+        """Raise OutOfTime if the end has passed."""
         if self.clock() >= self._end:
             raise OutOfTime

@@ -1,8 +1,8 @@
-"""What a worker is configured with, on this machine: limits, and the files that it may read.
+"""The configuration of workers on this machine: their limits, and the files that they may read.
 
-Those are Python's own library, the system's shared libraries, numpy, in a torch question torch with
-what it imports, and the worker's own folder.  Not: other packages, the bank, this program,
-anybody's home.
+A worker may read Python's standard library, the system's shared libraries, numpy, the worker's own
+folder, and in a torch question torch with its dependencies.  It may not read other packages, the
+bank, this program or home folders.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from grader.sandbox.worker.walls.landlock import LIST_FOLDER, READ, USE_DEVICE, 
 
 WORKER = Path(__file__).parent / "worker"
 BOOT = WORKER / "boot.py"
-# Nothing here says how much memory other processes have: through that two submissions could talk.
-_SYSTEM = (
+# No file here shows the memory of other processes: two submissions could communicate through it.
+_SYSTEM_FILES = (
     "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom", "/dev/random",
     "/proc/cpuinfo", "/sys/devices/system/cpu",  # the C library and torch count processors
-    "/proc/sys/vm/overcommit_memory",  # a setting, by which the C library gives memory back
-    "/usr/local/nvidia/lib64",  # CUDA's driver in a container of Kubernetes
-    # Of /proc/self not all: its `net` shows every connection of the machine.
+    "/proc/sys/vm/overcommit_memory",  # decides how the C library frees memory
+    "/usr/local/nvidia/lib64",  # CUDA's driver in a Kubernetes container
+    # Not all of /proc/self: its `net` shows every connection of the machine.
     *(f"/proc/self/{name}" for name in ("maps", "status", "stat", "statm", "limits")),
 )  # fmt: skip
-_LISTED = ("/proc/self/task", "/proc/self/fd")
+_LISTED_FOLDERS = ("/proc/self/task", "/proc/self/fd")
 _DEVICES = ("/dev/null", "/dev/zero")
-# The driver names the threads that it starts, through files, and asks for the machine's memory.
-_CUDA = (
+# CUDA's driver names its threads through files, and reads the memory of the machine.
+_CUDA_FILES = (
     "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/proc/driver/nvidia",
     "/proc/self/task", "/proc/meminfo", "/proc/stat", "/sys/devices/system/node",
 )  # fmt: skip
@@ -43,82 +43,94 @@ _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 
 
 def shared_config(*, torch: bool, compiler: bool = False) -> SharedConfig:
-    """What holds for every worker that a zygote forks, or for one that starts afresh."""
-    cards = cuda_device_files() if torch else ()
-    sites = site_folders()
-    # Another package is out of sight; of torch a worker of numpy tries whether it is.
-    torch_files = [str(Path(p, "torch", "__init__.py")) for p in sites]
+    """Return the configuration of all workers that a zygote forks, or of one that starts afresh."""
+    cuda_files = cuda_device_files() if torch else ()
+    grants: tuple[Grant, ...] = ()
+    if sys.platform == "linux":
+        grants = landlock_grants(torch=torch, devices=(*_DEVICES, *cuda_files))
+    forbidden_files = [__file__, "/etc/passwd"]
+    if not torch:  # torch stands for all packages except numpy
+        forbidden_files += [str(Path(site, "torch", "__init__.py")) for site in site_folders()]
     return SharedConfig(
         torch=torch,
-        site=sites,
-        memory=0 if cards else MAX_MEMORY_BYTES[torch],  # CUDA reserves far more than it uses
+        site=site_folders(),
+        memory=0 if cuda_files else MAX_MEMORY_BYTES[torch],  # CUDA reserves more than it uses
         judge=os.getpid(),
-        grants=landlock_grants(torch=torch, devices=(*_DEVICES, *cards))
-        if sys.platform == "linux"
-        else (),
-        devices=bool(cards),
+        grants=grants,
+        devices=bool(cuda_files),
         readable=_needed_files(),
-        kept=[__file__, "/etc/passwd", *([] if torch else torch_files)],
+        kept=forbidden_files,
         compiler=compiler,
     )
 
 
 def worker_config(scratch: ScratchFolder, cpu_seconds: int) -> WorkerConfig:
-    """What holds for one worker; its scratch folder becomes its own."""
-    stays = "" if sys.platform != "linux" or os.getuid() else _why_root_stays(scratch.root)
-    user = None if stays else scratch.chown_to_worker_user()
+    """Return the configuration of one worker, and give it its scratch folder."""
+    why_root_stays = ""
+    if sys.platform == "linux" and os.getuid() == 0:
+        why_root_stays = _why_root_stays(scratch.root)
+    user = None if why_root_stays else scratch.chown_to_worker_user()
+    threads = SPARE_THREADS
+    if user is None:  # then the kernel counts threads of the judge's user as well
+        threads += _running_threads()
     return WorkerConfig(
         cpu_seconds=cpu_seconds,
         user=user,
-        stays=stays,
-        threads=SPARE_THREADS + (0 if user is not None else _threads_here()),
+        stays=why_root_stays,
+        threads=threads,
         scratch=scratch.folder,
         private=scratch.lock_file,
     )
 
 
 def _why_root_stays(temporary: Path) -> str:
-    """Return why root's workers stay root; '' if another user can do a worker's job.
+    """Return why root's workers stay root; '' if they can take another user.
 
-    A worker reads Python's files and writes in the temporary folder.
+    Another user must be able to read Python's files and to write in the temporary folder.
     """
     if kernel.capabilities("CapEff") & kernel.READ_SEARCH:
-        return ""  # a worker keeps it if it has to
-    hidden = next(filter(None, map(_closed, (*_needed_files(), str(temporary)))), None)
-    if hidden is None:
-        return ""
-    return (
-        f"other users cannot read {hidden}, and this root lacks CAP_DAC_READ_SEARCH, so that "
-        "workers stay root"
-    )
+        return ""  # a worker keeps this capability if it needs it
+    for path in (*_needed_files(), str(temporary)):
+        unreadable = _unreadable_part(path)
+        if unreadable is not None:
+            return (
+                f"other users cannot read {unreadable}, and this root lacks "
+                "CAP_DAC_READ_SEARCH, so that workers stay root"
+            )
+    return ""
 
 
-def _closed(path: str) -> Path | None:
-    """Return the first part of a path that other users cannot enter or read, if there is one."""
-    for whole in dict.fromkeys((Path(path), Path(path).resolve())):
-        for part in (*reversed(whole.parents), whole):
-            needed = stat.S_IXOTH if part.is_dir() else stat.S_IROTH
-            if not part.stat().st_mode & needed:
+def _unreadable_part(path: str) -> Path | None:
+    """Return the first part of a path that other users cannot enter or read; None if they can."""
+    for variant in dict.fromkeys((Path(path), Path(path).resolve())):
+        for part in (*reversed(variant.parents), variant):
+            permission = stat.S_IXOTH if part.is_dir() else stat.S_IROTH
+            if not part.stat().st_mode & permission:
                 return part
     return None
 
 
 @functools.cache
 def _needed_files() -> tuple[str, ...]:
-    """Files without which a worker cannot run."""
-    packages = (Path(site, name) for site in site_folders() for name in ("numpy", "torch"))
-    libraries = (str(package / "__init__.py") for package in packages)
-    return (os.__file__, str(WORKER / "serve.py"), *filter(os.path.isfile, libraries))
+    """Return files without which a worker cannot run."""
+    files = [os.__file__, str(WORKER / "serve.py")]
+    for site in site_folders():
+        for package in ("numpy", "torch"):
+            file = Path(site, package, "__init__.py")
+            if file.is_file():
+                files.append(str(file))
+    return tuple(files)
 
 
 def worker_environment(folder: str) -> dict[str, str]:
-    """A closed environment: nothing of the judge's, one thread per library.
+    """Return the environment variables of a worker: none of the judge's, one thread per library.
 
-    C's heap would take 64 MB of addresses for each of a program's own threads, and use none of it;
-    with many threads that alone would reach the limit.  What a thread keeps ready of small pieces
-    counts as handed out; without it, `measure.kept` need not trace what a program has freed.
+    Without MALLOC_ARENA_MAX the C library would reserve 64 MB of addresses for each thread of a
+    program and use none of it; many threads would reach the limit by that alone.  Without
+    `tcache_count` it would count small freed pieces as allocated, and `measure.kept_memory` would
+    have to trace them.
     """
-    threads = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
+    libraries = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
     return {
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",
@@ -127,71 +139,84 @@ def worker_environment(folder: str) -> dict[str, str]:
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         **dict.fromkeys(FOLDERS, folder),
         **dict.fromkeys(USER, "drill"),
-        **{f"{name}_NUM_THREADS": "1" for name in threads},
+        **{f"{library}_NUM_THREADS": "1" for library in libraries},
     }
 
 
-def _threads_here() -> int:
-    """Threads on this machine: at least those of this user, among which the kernel counts."""
+def _running_threads() -> int:
+    """Return the number of threads on this machine, an upper bound for those of this user."""
     try:
-        return int(Path("/proc/loadavg").read_text(encoding="ascii").split()[3].split("/")[1])
+        running_and_all = Path("/proc/loadavg").read_text(encoding="ascii").split()[3]
+        return int(running_and_all.split("/")[1])
     except (OSError, ValueError, IndexError):
         return 4096
 
 
 @functools.cache
 def landlock_grants(*, torch: bool, devices: tuple[str, ...] = _DEVICES) -> tuple[Grant, ...]:
-    """Rights and paths for `landlock`, without the scratch folder."""
+    """Return rights and paths for `landlock`, except for the scratch folder."""
     sites = site_folders()
     packages = [str(Path(site, name)) for site in sites for name in PACKAGES[torch]]
+    readable = dict.fromkeys([str(WORKER), *_SYSTEM_FILES, *packages, *_library_paths()])
+    listed = (*sites, *_LISTED_FOLDERS)  # the import system looks for modules in the sites
     return (
-        *((READ, path) for path in dict.fromkeys([str(WORKER), *_SYSTEM, *packages, *_python()])),
-        *(
-            (LIST_FOLDER, path) for path in (*sites, *_LISTED)
-        ),  # the import system looks modules up there
+        *((READ, path) for path in readable),
+        *((LIST_FOLDER, path) for path in listed),
         *((USE_DEVICE, path) for path in devices),
     )
 
 
 @functools.cache
 def site_folders() -> tuple[str, ...]:
-    """Folders from which a worker imports numpy and torch: those of the running interpreter."""
+    """Return the folders from which a worker imports numpy and torch: those of this interpreter."""
     names = dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib")))
-    found = [name for name in names if Path(name).is_dir()]
-    # A development install or `python -m venv --system-site-packages` may keep numpy elsewhere.
-    extra = [p for p in sys.path if p.endswith("-packages") and p not in found and Path(p).is_dir()]
-    return (*found, *extra)
+    folders = [name for name in names if Path(name).is_dir()]
+    # A development install or `python -m venv --system-site-packages` may have numpy elsewhere.
+    for path in sys.path:
+        if path.endswith("-packages") and path not in folders and Path(path).is_dir():
+            folders.append(path)
+    return tuple(folders)
 
 
-def _python() -> list[str]:
-    """Python's library and those of the system, without the packages that lie among them."""
-    own = Path(os.__file__).parent.resolve()
-    roots = [*map(Path, _LIBRARIES)]
-    # Debian keeps libraries in a folder named for the machine, which spares the rest.
+def _library_paths() -> list[str]:
+    """Return the paths of Python's library and of the system's, without folders of packages."""
+    standard_library = Path(os.__file__).parent.resolve()
+    paths = [path for path in standard_library.iterdir() if not path.name.endswith("-packages")]
+    for folder in {folder.resolve() for folder in _library_folders() if folder.is_dir()}:
+        content = list(folder.iterdir())
+        others = [path for path in content if not path.name.startswith("python")]
+        if others == content:
+            paths.append(folder)  # the fewer paths, the sooner a worker starts
+        else:
+            paths += others
+    return [str(path) for path in paths]
+
+
+def _library_folders() -> list[Path]:
+    """Return folders that may contain shared libraries."""
+    folders = [Path(name) for name in _LIBRARIES]
+    # Debian has a subfolder for each kind of machine; only this one's is needed.
     triplet = getattr(sys.implementation, "_multiarch", "")
-    if triplet and (narrow := [root / triplet for root in roots if (root / triplet).is_dir()]):
-        roots = [*narrow, Path("/lib64"), Path("/usr/lib64")]
-    if (base := Path(sys.base_prefix)) not in {Path("/usr"), Path("/")}:
-        roots += [base / "lib", base / "lib64"]
-    found = [path for path in own.iterdir() if not path.name.endswith("-packages")]
-    for root in {root.resolve() for root in roots if root.is_dir()}:
-        inside = list(root.iterdir())
-        others = [path for path in inside if not path.name.startswith("python")]
-        found += [root] if others == inside else others  # the fewer, the sooner a worker starts
-    return [str(path) for path in found]
+    own_folders = [folder / triplet for folder in folders if (folder / triplet).is_dir()]
+    if triplet and own_folders:
+        folders = [*own_folders, Path("/lib64"), Path("/usr/lib64")]
+    base = Path(sys.base_prefix)
+    if base not in {Path("/usr"), Path("/")}:
+        folders += [base / "lib", base / "lib64"]
+    return folders
 
 
 _device = "auto"
 
 
 def choose_device(device: str) -> None:
-    """Choose where what is asked of a GPU is measured, before a worker starts.
+    """Choose whether checks that need a GPU are measured, before a worker starts.
 
     Args:
-        device: `auto`, where there is one; `cpu`, nowhere; `cuda`, where there has to be one.
+        device: `auto`: if there is a GPU; `cpu`: no; `cuda`: yes, and there must be a GPU.
 
     Raises:
-        UsageError: it is none of these, or there is no device.
+        UsageError: `device` is another text, or there is no GPU.
     """
     if device not in {"auto", "cpu", "cuda"}:
         raise UsageError(f"--device: expected auto, cpu or cuda, found {device}")
@@ -205,11 +230,11 @@ def choose_device(device: str) -> None:
 
 
 def cuda_device_files() -> tuple[str, ...]:
-    """Return the files of CUDA's devices; none if torch may not use one."""
-    return () if _device == "cpu" else _cuda_files()
+    """Return the files of CUDA's devices; empty if there are none or torch may not use them."""
+    return () if _device == "cpu" else _existing_cuda_files()
 
 
 @functools.cache
-def _cuda_files() -> tuple[str, ...]:
-    cards = [str(p) for p in Path("/dev").glob("nvidia[0-9]*")]
-    return (*_CUDA, *cards) if cards else ()
+def _existing_cuda_files() -> tuple[str, ...]:
+    cards = [str(path) for path in Path("/dev").glob("nvidia[0-9]*")]
+    return (*_CUDA_FILES, *cards) if cards else ()

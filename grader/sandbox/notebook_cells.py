@@ -1,7 +1,7 @@
-"""The cells of a notebook in the text of its program, and lines that only IPython understands.
+"""The program of a notebook: its cells as one text, without lines that only IPython understands.
 
-The text begins with one of two head lines, and a line with its number stands above each cell.
-Workers run such a text cell by cell; messages name the cell and the line in it.
+The text begins with one of two mark lines, and each cell follows a line with its number.  Workers
+run the text cell by cell; messages name the cell and the line in the cell.
 """
 
 from __future__ import annotations
@@ -18,36 +18,47 @@ _FIRST_LINES = re.compile(rb"^# ---- cell \d+ ----$", re.MULTILINE)
 
 
 def program_of_cells(cells: Sequence[str], *, skip: bool) -> str:
-    """Return the program of some cells of code."""
-    marked = [f"# ---- cell {number} ----\n{cell}\n" for number, cell in enumerate(cells, 1)]
-    return "\n".join([SKIPPING_MARK if skip else STOPPING_MARK, *marked])
+    """Return the program of some cells of code.
+
+    With `skip`, a cell that raises does not keep the next ones from running.
+    """
+    texts = [SKIPPING_MARK if skip else STOPPING_MARK]
+    for number, cell in enumerate(cells, start=1):
+        texts.append(f"# ---- cell {number} ----\n{cell}\n")
+    return "\n".join(texts)
 
 
 def is_skipping(program: bytes) -> bool:
-    """Return True if cells of a notebook's program that raise are passed over."""
+    """Return True if the program is a notebook's, and cells that raise are skipped."""
     return program.startswith(f"{SKIPPING_MARK}\n".encode())
 
 
 def cell_starts(program: bytes) -> tuple[int, ...]:
-    """Return the number of the line above each cell; nothing if the program is no notebook's."""
+    """Return the number of the line above each cell; empty if the program is not a notebook's."""
     if not program.startswith((f"{STOPPING_MARK}\n".encode(), f"{SKIPPING_MARK}\n".encode())):
         return ()
-    return tuple(program.count(b"\n", 0, m.start()) + 1 for m in _FIRST_LINES.finditer(program))
+    marks = _FIRST_LINES.finditer(program)
+    return tuple(program.count(b"\n", 0, mark.start()) + 1 for mark in marks)
 
 
 def cell_and_line(program: bytes, line: int) -> tuple[int, int]:
-    """Return the cell in which a line of a program is, and its number there; else 0 and itself."""
-    above = [first for first in cell_starts(program) if first <= line]
-    return (len(above), line - above[-1]) if above else (0, line)
+    """Return the number of the cell that contains a line, and the number of the line in the cell.
+
+    If no cell contains the line: 0, and the number of the line in the program.
+    """
+    starts = [start for start in cell_starts(program) if start <= line]
+    if not starts:
+        return 0, line
+    return len(starts), line - starts[-1]
 
 
 def line_in_words(program: bytes, line: int) -> str:
-    """Return the words for a line: `line 7`, or `cell 5, line 7`."""
-    cell, own = cell_and_line(program, line)
-    return f"cell {cell}, line {own}" if cell else f"line {own}"
+    """Return the name of a line: `line 7`, or `cell 5, line 7`."""
+    cell, line_in_cell = cell_and_line(program, line)
+    return f"cell {cell}, line {line_in_cell}" if cell else f"line {line_in_cell}"
 
 
-# %magic, !command, ?help, help? and x = %magic; `% x` goes on with an expression.
+# %magic, !command, ?help, help? and x = %magic.  A line `% x` continues an expression.
 _IPYTHON = re.compile(
     r"^([ \t]*)((?:%{1,2}[A-Za-z]|!|\?|[A-Za-z_][\w.]*\?{1,2}$"
     r"|[\w.,\[\] ]+=\s*(?:%[A-Za-z]|!(?!=))).*(?:(?<=\\)\n.*)*)$",
@@ -56,25 +67,27 @@ _IPYTHON = re.compile(
 
 
 def comment_out_ipython(text: str) -> str:
-    """Return a text with IPython's own lines as comments; a block does not become empty."""
-    return _IPYTHON.sub(_commented, text)
+    """Return a text whose lines for IPython are comments; no block becomes empty."""
+    return _IPYTHON.sub(_to_comment, text)
 
 
-def _commented(found: re.Match[str]) -> str:
-    before = found.string[: found.start()]
-    if before.count('"""') % 2 or before.count("'''") % 2:  # it is a line of a text
-        return found[0]
-    indent, line = found[1], found[2].replace("\n", "\n# ")
-    return f"{indent}pass  # {line}" if indent else f"# {line}"
+def _to_comment(match: re.Match[str]) -> str:
+    before = match.string[: match.start()]
+    is_in_string = before.count('"""') % 2 or before.count("'''") % 2
+    if is_in_string:
+        return match[0]
+    indent = match[1]
+    comment = "# " + match[2].replace("\n", "\n# ")
+    return f"{indent}pass  {comment}" if indent else comment
 
 
 def with_cell_numbers(raised: ExceptionRecord, program: bytes) -> ExceptionRecord:
-    """Return an exception whose frames name the cell and the line in it."""
+    """Return an exception whose frames name the cell and the line in the cell."""
 
-    def placed(frame: Frame) -> Frame:
+    def with_cell(frame: Frame) -> Frame:
         if frame.cell:
             return frame
         cell, line = cell_and_line(program, frame.line)
         return replace(frame, cell=cell, line=line)
 
-    return replace(raised, frames=tuple(map(placed, raised.frames)))
+    return replace(raised, frames=tuple(map(with_cell, raised.frames)))

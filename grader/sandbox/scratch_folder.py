@@ -1,4 +1,4 @@
-"""The one folder in which a worker may write, and next to it a file that it must not touch."""
+"""The only folder in which a worker may write, and next to it a file that it must not touch."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from grader.sandbox.worker.walls import kernel
 
 _PREFIX = "drill-worker-"
 _STALE_SECONDS = 60.0  # a folder younger than this may not be locked yet
-# User ids that no system hands out: above all ranges of people, services and containers in use.
-# Two workers draw the same of them once in 270 million times.
-_FIRST_USER, _NOBODY = 7 << 28, 65534
-_KILL = 1 << 5  # CAP_KILL, to end another user's process; <linux/capability.h>
+# Workers of root get a user id from here on: above all ranges for people, services and containers.
+# Two workers draw the same id once in 270 million times.
+_FIRST_USER = 7 << 28
+_NOBODY = 65534
+_CAP_KILL = 1 << 5  # to end another user's process; <linux/capability.h>
 
 
 class ScratchFolder:
-    """A temporary folder of the judge's that holds a worker's folder.
+    """A temporary folder of the judge that contains the worker's folder.
 
-    The judge keeps a lock in it, so that a later one can see what nobody uses any more.
+    The judge holds a lock in it.  A later judge removes folders whose lock is free.
     """
 
     def __init__(self) -> None:
@@ -36,69 +37,75 @@ class ScratchFolder:
         self.folder = str(self.root / "scratch")
         self.lock_file = str(self.root / "lock")
         self._lock = os.open(self.lock_file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        with contextlib.suppress(OSError):  # not every file system has locks
+        with contextlib.suppress(OSError):  # some file systems have no locks
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        self.root.chmod(0o711)  # a worker with a user of its own goes through, and sees nothing
+        self.root.chmod(0o711)  # a worker with another user passes through but cannot list it
         Path(self.folder).mkdir(mode=0o700)
 
     def chown_to_worker_user(self) -> int | None:
-        """Give the worker's folder to a user of its own; None where the judge is not root."""
+        """Give the worker's folder to another user; None if the judge cannot do that.
+
+        Only root can.
+        """
         if sys.platform != "linux" or os.getuid() != 0:
             return None
-        if not kernel.capabilities("CapEff") & _KILL:  # what it cannot end would outlive it
+        if not kernel.capabilities("CapEff") & _CAP_KILL:  # the judge could not end the worker
             return None
         user = _FIRST_USER + (int.from_bytes(os.urandom(4), "little") >> 4)
         for owner in (user, _NOBODY):
-            with contextlib.suppress(OSError):  # a container knows fewer ids
+            with contextlib.suppress(OSError):  # a container has fewer ids
                 os.chown(self.folder, owner, owner)
                 if os.access(self.folder, os.R_OK | os.W_OK | os.X_OK, effective_ids=True):
                     return owner
-                os.chown(self.folder, 0, 0)  # a root without its powers could not look after it
+                os.chown(self.folder, 0, 0)  # a root without capabilities could not read it
                 return None
         return None
 
     def exceeded_limit(self) -> str | None:
-        """What is too much about the worker's folder; None while it is within its limits."""
+        """Return how the worker's folder exceeds its limits; None if it does not."""
         size = 0
-        faults: list[OSError] = []
-        for count, taken in enumerate(file_sizes(self.folder, faults.append), start=1):
-            size += taken
+        errors: list[OSError] = []
+        for count, file_size in enumerate(file_sizes(self.folder, errors.append), start=1):
+            size += file_size
             if count > MAX_SCRATCH_FILES:
                 return f"made more than {MAX_SCRATCH_FILES:,} files"
             if size > MAX_SCRATCH_BYTES:
                 return f"wrote more than {MAX_SCRATCH_BYTES >> 20} MB to files"
-        for fault in faults:  # what cannot be listed cannot be counted; else gone in the meantime
-            if not isinstance(fault, FileNotFoundError):
-                return f"made a folder that cannot be listed ({fault.strerror})"
+        for error in errors:
+            if not isinstance(error, FileNotFoundError):  # that one was deleted in the meantime
+                return f"made a folder that cannot be listed ({error.strerror})"
         return None
 
     def remove(self) -> None:
-        """Remove it with all that a program left there; a second call does nothing."""
+        """Remove the folder with everything in it; a second call does nothing."""
         if self._lock >= 0:
             remove(self.root)
             os.close(self._lock)
             self._lock = -1
 
 
-def file_sizes(folder: str, fault: Callable[[OSError], object]) -> Iterator[int]:
-    """Bytes on the disk of whatever is in a folder; faults of looking are passed on."""
-    waiting = [folder]  # not os.walk, which before Python 3.12 calls itself for every level
-    while waiting:
+def file_sizes(folder: str, on_error: Callable[[OSError], object]) -> Iterator[int]:
+    """Yield the bytes on the disk of each file and folder inside a folder.
+
+    `on_error` is called for each folder that cannot be listed.
+    """
+    pending = [folder]  # os.walk is recursive before Python 3.12
+    while pending:
         try:
-            with os.scandir(waiting.pop()) as entries:
+            with os.scandir(pending.pop()) as entries:
                 for entry in entries:
-                    with contextlib.suppress(FileNotFoundError):  # gone in the meantime
+                    with contextlib.suppress(FileNotFoundError):  # deleted in the meantime
                         if entry.is_dir(follow_symlinks=False):
-                            waiting.append(entry.path)
+                            pending.append(entry.path)
                         yield entry.stat(follow_symlinks=False).st_blocks * 512
         except OSError as error:
-            fault(error)
+            on_error(error)
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder, also one too deep for recursion or without permissions.
+    """Remove a folder, even one that is too deep for recursion or has no permissions.
 
-    Nothing is followed out of it, and no process may be writing in it.
+    Links out of it are not followed.  No process may be writing in it.
     """
     with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
@@ -108,17 +115,17 @@ def remove(folder: Path) -> None:
 
 
 def clear_stale() -> None:
-    """Remove what judges left that were killed."""
+    """Remove the folders of judges that were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):  # it is in use, or of another program
-            about = folder.lstat()
-            old = time.time() - about.st_mtime > _STALE_SECONDS
-            if not old or not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid():
+        with contextlib.suppress(OSError):  # it is in use, or belongs to another program
+            status = folder.lstat()
+            is_old = time.time() - status.st_mtime > _STALE_SECONDS
+            if not is_old or not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
                 continue
             try:
                 lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-            except FileNotFoundError:  # its judge was killed right after it made it, or of others
-                folder.rmdir()
+            except FileNotFoundError:
+                folder.rmdir()  # empty if its judge was killed before it made the lock
                 continue
             with os.fdopen(lock):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,12 +1,12 @@
-"""Where a worker's process comes from: a supervisor starts it afresh, or a zygote forks it.
+"""Start worker processes: a supervisor starts them afresh, or a zygote forks them.
 
-The supervisor is a process of ours between the judge and all others: it ends them when the judge is
-gone, however that went, and kills what they leave behind.  The judge itself may be anybody's
-process, with children and threads of its own, and is left as it was.
+The supervisor is a process of ours between the judge and all others.  It ends the others if the
+judge ends for any reason, and kills the processes that they leave behind.  The judge may be any
+process, with its own children and threads, and is not changed.
 
-A zygote imports numpy or torch once; a fork of it is a worker a few milliseconds later, with walls
-of its own.  It is used on Linux; elsewhere forking a process that has loaded such libraries is not
-safe, and every worker starts afresh.
+A zygote imports numpy or torch once.  A fork of it is a worker after a few milliseconds, and has
+its own walls.  Zygotes are used only on Linux: elsewhere it is not safe to fork a process that has
+loaded such libraries, and every worker starts afresh.
 """
 
 from __future__ import annotations
@@ -22,18 +22,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grader import sandbox
 from grader.model.errors import GraderError
-from grader.model.limits import BANK_CPU_SECONDS, CPU_SECONDS, END_SECONDS, START_SECONDS
+from grader.model.limits import END_SECONDS, START_SECONDS
 from grader.sandbox import Closeable, config, scratch_folder
 from grader.sandbox.scratch_folder import ScratchFolder
 from grader.sandbox.worker import control
 from grader.sandbox.worker.walls import kernel
-
-if TYPE_CHECKING:
-    from grader.sandbox.client import WorkerClient
 
 _clear_stale = functools.cache(scratch_folder.clear_stale)
 
@@ -44,29 +41,30 @@ class ProcessStarter:
     def __init__(
         self, connection: socket.socket, seconds: float, last_words: Callable[[], str]
     ) -> None:
-        self.seconds = seconds  # that may pass before the first answer
+        self.seconds = seconds  # limit until the first answer
         self._connection = connection
-        self._last_words = last_words  # what is known of the process once it has ended
+        self._last_words = last_words  # returns why the process has ended
         self._lock = threading.RLock()
         self._owner = os.getpid()
-        self._asked = self._answered = 0  # they are answered in the order in which they are asked
+        self._asked = 0  # requests sent; they are answered in the same order
+        self._answered = 0
         self._answers: dict[int, Any] = {}
 
     def ask(self, request: dict[str, Any], *descriptors: int) -> int:
         """Send a request and return its number."""
         forbid_use_after_fork(self._owner)
         with self._lock:
-            with contextlib.suppress(OSError):  # who waits for the answer learns of it
+            with contextlib.suppress(OSError):  # `answer` will raise
                 control.send(self._connection, request, descriptors)
             self._asked += 1
             return self._asked
 
     def answer(self, number: int, seconds: float) -> Any:  # noqa: ANN401 see `worker.roles`
-        """The answer to a request.
+        """Return the answer to a request.
 
         Raises:
-            ChildProcessError: there will be none.
-            TimeoutError: there is none yet.
+            ChildProcessError: there will be no answer.
+            TimeoutError: there is no answer yet.
         """
         deadline = time.monotonic() + seconds
         with self._lock:
@@ -83,7 +81,7 @@ class ProcessStarter:
             return self._answers.pop(number)
 
     def close(self) -> None:
-        """Hang up, also for forks of this process that hold the connection too."""
+        """Close the connection, also for forks of this process that have it open."""
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
         with self._lock:
@@ -91,21 +89,21 @@ class ProcessStarter:
 
 
 class ChildProcess:
-    """A process that another one of ours has started."""
+    """A process that a supervisor or a zygote starts."""
 
     def __init__(self, starter: ProcessStarter, role: str, channel: int, output: int) -> None:
         self._starter = starter
         self._number = starter.ask({"op": "start", "role": role}, channel, output)
         self._pid: int | None = None
         self.ended = False
-        self.status: int | None = None  # of one that ended by itself; negative for a signal
+        self.status: int | None = None  # if it ended by itself; negative for a signal
 
     @property
     def pid(self) -> int:
-        """Its id, once it has been started; see `ProcessStarter.answer` for what is raised."""
-        return self._known(self._starter.seconds)
+        """Process id, once it has started; raises what `ProcessStarter.answer` raises."""
+        return self._wait_for_pid(self._starter.seconds)
 
-    def _known(self, seconds: float) -> int:
+    def _wait_for_pid(self, seconds: float) -> int:
         if self._pid is None:
             answer = self._starter.answer(self._number, seconds)
             if not isinstance(answer, int):
@@ -114,19 +112,20 @@ class ChildProcess:
         return self._pid
 
     def end(self, grace: float = 0.0) -> None:
-        """End it with its group and what it left behind, and wait until it is gone.
+        """End the process with its group and all that it left behind, and wait until it is gone.
 
-        It may end by itself for some seconds of grace.  One that was not started yet finds its
-        channel closed, and ends before it has run anything; one whose starter is gone went along.
+        It may end by itself within `grace` seconds.  A process that has not started yet finds its
+        channel closed and ends before it runs anything.  If its starter has ended, so has it.
         """
+        if self.ended:
+            return
         with contextlib.suppress(ChildProcessError, TimeoutError):
-            if self.ended:
-                return
-            request = {"op": "end", "pid": self._known(0), "grace": grace}
-            self.ended, self.status = True, -signal.SIGKILL  # unless its starter knows better
+            request = {"op": "end", "pid": self._wait_for_pid(0), "grace": grace}
+            self.ended = True
+            self.status = -signal.SIGKILL  # unless the starter answers
             number = self._starter.ask(request)
-            status, by_itself = self._starter.answer(number, grace + END_SECONDS)
-            self.status = status if by_itself else None
+            status, ended_by_itself = self._starter.answer(number, grace + END_SECONDS)
+            self.status = status if ended_by_itself else None
 
 
 def start_supervisor(
@@ -137,7 +136,11 @@ def start_supervisor(
 ) -> ProcessStarter:
     """Start a process that starts others, and ends them all when it or the judge ends.
 
-    It is ended by the stack, takes the folder for its home, and writes what it says to the log.
+    Args:
+        stack: Ends the process.
+        folder: The home folder of the process.
+        log: A descriptor for all that the process prints.
+        last_words: Returns why the process has ended.
     """
     _clear_stale()
     if sandbox.own_process and sys.platform == "linux":
@@ -157,25 +160,25 @@ def start_supervisor(
             cwd="/",
             start_new_session=True,
         )
-
-    def end() -> None:
-        starter.close()
-        with contextlib.suppress(AttributeError, OSError):  # Popen.wait looks every 50 ms
-            ended = os.pidfd_open(process.pid)
-            wait_until_readable(ended, END_SECONDS)
-            os.close(ended)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(END_SECONDS)
-        process.kill()
-        process.wait()
-
-    stack.callback(end)
+    stack.callback(_end_supervisor, starter, process)
     return starter
 
 
+def _end_supervisor(starter: ProcessStarter, process: subprocess.Popen[bytes]) -> None:
+    starter.close()
+    with contextlib.suppress(AttributeError, OSError):  # Popen.wait looks only every 50 ms
+        descriptor = os.pidfd_open(process.pid)
+        wait_until_readable(descriptor, END_SECONDS)
+        os.close(descriptor)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(END_SECONDS)
+    process.kill()
+    process.wait()
+
+
 def wait_until_readable(descriptor: int, seconds: float) -> bool:
-    """Wait until there is something to read, or the other side is gone."""
-    poll = select.poll()  # because select knows no descriptor beyond 1023
+    """Wait until there is something to read or the other side has closed; False on timeout."""
+    poll = select.poll()  # select accepts no descriptor above 1023
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(1000 * max(0.0, seconds)))
 
@@ -187,7 +190,7 @@ class Zygote(Closeable):
         self._owner = os.getpid()
         self._scratch = ScratchFolder()
         self._log = self._scratch.root / "log"
-        self.has_compiler = False  # of torch
+        self.has_compiler = False  # True if it has imported torch's compiler
         near, far = socket.socketpair()
         self.starter = ProcessStarter(near, START_SECONDS[torch], self._last_words)
         with contextlib.ExitStack() as stack:
@@ -197,18 +200,18 @@ class Zygote(Closeable):
                 folder = self._scratch.folder
                 starter = start_supervisor(stack, folder, log.fileno(), self._last_words)
                 self.process = ChildProcess(starter, "zygote", far.fileno(), log.fileno())
-            with contextlib.suppress(OSError):  # who waits for its first answer learns of it
-                # The first is enough to begin importing.
+            with contextlib.suppress(OSError):  # the wait for its first answer will raise
+                # With the first message it can start importing.
                 control.send(near, {"torch": torch, "site": config.site_folders()})
                 control.send(near, config.shared_config(torch=torch)._asdict())
             self._stack = stack.pop_all()
 
     def import_compiler(self) -> None:
-        """Have it import torch's compiler, if it has not done so: later forks have it then."""
+        """Have the zygote import torch's compiler for later forks, unless it already has."""
         if self.has_compiler:
             return
         self.has_compiler = True
-        with contextlib.suppress(ChildProcessError, TimeoutError):  # who waits for a fork learns it
+        with contextlib.suppress(ChildProcessError, TimeoutError):  # the next fork will raise
             number = self.starter.ask({"op": "import compiler"})
             self.starter.answer(number, START_SECONDS[True])
 
@@ -218,58 +221,21 @@ class Zygote(Closeable):
         return "the process that starts workers has ended"
 
     def close(self) -> None:
-        """End it and every worker that it still has; a fork of the judge leaves it alone."""
+        """End the zygote and all of its workers; does nothing in a fork of the judge."""
         if os.getpid() == self._owner:
             self._stack.close()
 
 
 def zygote_if_safe(*, torch: bool) -> Zygote | None:
-    """A zygote, where a process that has imported such libraries may be forked: on Linux.
+    """Return a zygote on Linux, where a process with such libraries may be forked, else None.
 
-    Importing torch leaves a CUDA device alone, so that forks may use it; docs/performance.md.
+    Importing torch does not touch a CUDA device, so forks may use it; see docs/performance.md.
     """
     return Zygote(torch=torch) if sys.platform == "linux" else None
 
 
-class WorkerPool(Closeable):
-    """Gives a session its workers, which belong to those who asked for them.
-
-    They share nothing but the memory of before they were forked, in which there is nothing but
-    libraries.
-    """
-
-    def __init__(self, *, torch: bool) -> None:
-        """Start one worker for a submission, and one for the reference: they import meanwhile."""
-        self.torch = torch
-        with contextlib.ExitStack() as stack:
-            self._zygote = zygote_if_safe(torch=torch)
-            if self._zygote is not None:
-                stack.enter_context(self._zygote)
-            self._early = {
-                seconds: stack.enter_context(self._start(seconds))
-                for seconds in (CPU_SECONDS, BANK_CPU_SECONDS)
-            }
-            self._stack = stack.pop_all()
-
-    def take_worker(self, cpu_seconds: int = CPU_SECONDS) -> WorkerClient:
-        """A worker in which nothing has run, for a submission or with `BANK_CPU_SECONDS`."""
-        early = self._early.pop(cpu_seconds, None)
-        return self._start(cpu_seconds) if early is None else early
-
-    def _start(self, cpu_seconds: int) -> WorkerClient:
-        from grader.sandbox.client import WorkerClient  # imports numpy while the zygote does
-
-        return WorkerClient(torch=self.torch, cpu_seconds=cpu_seconds, zygote=self._zygote)
-
-    def close(self) -> None:
-        """End the zygote with all that it has forked, and the first two workers."""
-        if self._zygote is not None:
-            self._zygote.close()  # first: it ends all of its workers at once
-        self._stack.close()
-
-
 def forbid_use_after_fork(owner: int) -> None:
-    """Refuse to use in a fork what belongs to its parent."""
+    """Raise GraderError if this process is a fork of the owner of a worker."""
     if os.getpid() != owner:
         raise GraderError(
             "workers belong to the process that started them, and this is a fork of it",

@@ -10,7 +10,8 @@ from grader.model.limits import CPU_SECONDS
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox.client import WorkerClient
-from grader.sandbox.spawn import WorkerPool, Zygote
+from grader.sandbox.spawn import Zygote
+from grader.sandbox.worker_pool import WorkerPool
 
 Graded = Callable[..., tuple[Report, str]]
 

@@ -25,7 +25,7 @@ from grader.commands import options
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report, Verdict
 from grader.records import events
-from grader.sandbox import spawn
+from grader.sandbox import worker_pool
 
 BANK = Path(__file__).parents[1] / "banks" / "small"
 STARTER = b"def double(x):\n    return x + x + 1\n"
@@ -89,7 +89,7 @@ def put_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any]]]:
     """Give each function to replace: its module, its name, and what stands in for it."""
     yield grader.bank, "builtin", lambda: BANK
     yield grader.explain.session, "grade", grade
-    yield spawn, "WorkerPool", lambda **_: nullcontext()
+    yield worker_pool, "WorkerPool", lambda **_: nullcontext()
 
 
 def put_sessions_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any]]]:

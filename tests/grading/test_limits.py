@@ -9,7 +9,7 @@ import pytest
 from grader.model.report import Verdict
 from grader.sandbox.client import RequestLimits
 from grader.sandbox.remote_program import RemoteProgram
-from grader.sandbox.spawn import WorkerPool
+from grader.sandbox.worker_pool import WorkerPool
 from tests.grading.kinds.one_file import graded, of, opened
 
 pytestmark = pytest.mark.usefixtures("one_zygote")

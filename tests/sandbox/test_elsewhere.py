@@ -31,9 +31,9 @@ def cards(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
     found: list[Path] = []
     monkeypatch.setattr(config, "_device", "auto")
     monkeypatch.setattr(Path, "glob", lambda _, __: found)
-    config._cuda_files.cache_clear()
+    config._existing_cuda_files.cache_clear()
     yield found
-    config._cuda_files.cache_clear()
+    config._existing_cuda_files.cache_clear()
 
 
 def test_a_card_is_used_where_there_is_one(cards: list[Path]) -> None:
@@ -42,7 +42,7 @@ def test_a_card_is_used_where_there_is_one(cards: list[Path]) -> None:
     with pytest.raises(UsageError, match="expected auto, cpu or cuda, found gpu"):
         config.choose_device("gpu")
     cards.append(Path("/dev/nvidia0"))
-    config._cuda_files.cache_clear()
+    config._existing_cuda_files.cache_clear()
     config.choose_device("cuda")
     assert "/dev/nvidia0" in config.cuda_device_files()
 

@@ -26,7 +26,7 @@ def test_psutil_says_of_a_waiting_worker_what_proc_says(monkeypatch: pytest.Monk
         pid = worker.pid
         resident, written = process_usage.resident_bytes(pid), process_usage.written_bytes(pid)
         exact = process_usage.cpu_nanoseconds(pid)
-        monkeypatch.setattr(process_usage, "PROC", False)
+        monkeypatch.setattr(process_usage, "HAS_PROC", False)
         assert process_usage.resident_bytes(pid) == resident
         assert process_usage.written_bytes(pid) == written
         spent = process_usage.cpu_nanoseconds(pid)
@@ -35,7 +35,7 @@ def test_psutil_says_of_a_waiting_worker_what_proc_says(monkeypatch: pytest.Monk
         assert abs(spent - exact) <= 2 * TICK  # user's and system's, each cut off
 
 
-@pytest.mark.skipif(not process_usage.PROC, reason="nothing is known of files without /proc")
+@pytest.mark.skipif(not process_usage.HAS_PROC, reason="nothing is known of files without /proc")
 def test_files_are_counted_however_deep_they_lie(tmp_path: Path) -> None:
     deepest, depth = tmp_path, 990  # of 1,000 calls that Python allows by default
     for _ in range(depth):
@@ -50,7 +50,7 @@ def test_files_are_counted_however_deep_they_lie(tmp_path: Path) -> None:
 
 
 def test_the_watch_without_proc_starts_no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_usage, "PROC", False)
+    monkeypatch.setattr(process_usage, "HAS_PROC", False)
     with WorkerClient(torch=False) as worker:
         program = load(worker, "def f(x): return 1")
 

@@ -1,8 +1,8 @@
-"""Messages between the judge and the processes that start workers: JSON, a length before each.
+"""Messages between the judge and the processes that start workers: a length, then JSON.
 
-They carry descriptors too.  Nothing foreign ever speaks here: a worker reads one message, its
-configuration, before it has walls, and speaks the protocol of `wire` from then on.  The judge
-fills it in (`sandbox/config.py`), and the worker obeys; as a message it may be of any size.
+Descriptors may come with a message.  No submission ever writes here: a worker reads one message,
+its configuration, before it has walls, and uses the protocol of `wire` after that.  The judge
+writes the configuration (`sandbox/config.py`) and the worker obeys it, so its size has no limit.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 _LENGTH = struct.Struct("<I")
-_MOST_DESCRIPTORS = 2
-# What numpy and torch 2 import, at once or when needed, and the libraries of its CUDA builds.
+_MAX_DESCRIPTORS = 2  # in one message
+# Packages that numpy and torch 2 import, at once or later, and libraries of torch's CUDA builds.
 PACKAGES = {
     False: ("numpy", "numpy.libs"),
     True: (
@@ -26,9 +26,8 @@ PACKAGES = {
     ),
 }  # fmt: skip
 
-
-# What names a folder to write to, or asks for one; without the last two, libraries would ask the
-# system who they run as, and a worker's user is in no table of users.
+# Environment variables that name a folder to write in, and the name of the user.  Without the
+# latter, libraries would ask the system, and a worker's user is in no table of users.
 FOLDERS = (
     "HOME", "TMPDIR", "XDG_CACHE_HOME", "TORCH_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR",
 )  # fmt: skip
@@ -36,24 +35,27 @@ USER = ("USER", "LOGNAME")
 
 
 def send(connection: socket.socket, message: object, descriptors: Sequence[int] = ()) -> None:
-    """Send a message, with descriptors that the other side gets copies of; raises OSError."""
+    """Send a message, and copies of some descriptors with it; raises OSError."""
     body = json.dumps(message).encode()
     frame = _LENGTH.pack(len(body)) + body
-    sent = socket.send_fds(connection, [frame], list(descriptors)) if descriptors else 0
+    sent = 0
+    if descriptors:
+        sent = socket.send_fds(connection, [frame], list(descriptors))
     connection.sendall(frame[sent:])
 
 
 def receive(connection: socket.socket) -> tuple[Any, list[int]]:
-    """The next message with its descriptors; None where the other side has hung up.
+    """Return the next message and its descriptors; the message is None if the sender hung up.
 
-    No more than one message is read, so that whatever follows is left to others.
+    Nothing beyond the message is read: the bytes that follow are for another reader.
     """
     try:
         # Descriptors come with the first bytes of a message.
-        head, descriptors, _, _ = socket.recv_fds(connection, _LENGTH.size, _MOST_DESCRIPTORS)
+        head, descriptors, _, _ = socket.recv_fds(connection, _LENGTH.size, _MAX_DESCRIPTORS)
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
-        head += receive_exactly(connection, _LENGTH.size - len(head)) if head else b""
+        if head:
+            head += receive_exactly(connection, _LENGTH.size - len(head))
         if len(head) < _LENGTH.size:
             return None, descriptors
         body = receive_exactly(connection, _LENGTH.unpack(head)[0])
@@ -63,39 +65,40 @@ def receive(connection: socket.socket) -> tuple[Any, list[int]]:
 
 
 def receive_exactly(connection: socket.socket, size: int) -> bytearray:
-    """The next bytes, that many; raises ConnectionError where the other side has hung up."""
+    """Return the next `size` bytes; raises ConnectionError if the sender hangs up before."""
     data = bytearray(size)
-    view, got = memoryview(data), 0
-    while got < size:
-        count = connection.recv_into(view[got:])
+    view = memoryview(data)
+    received = 0
+    while received < size:
+        count = connection.recv_into(view[received:])
         if not count:
             raise ConnectionResetError("hung up within a message")
-        got += count
+        received += count
     return data
 
 
 class SharedConfig(NamedTuple):
-    """What holds for every worker that a zygote forks."""
+    """Configuration of all workers that a zygote forks."""
 
-    torch: bool  # whether programs may use it
+    torch: bool  # True if programs may use torch
     site: Sequence[str]  # folders from which libraries are imported
-    memory: int  # bytes of address space; 0 for no such limit
-    judge: int  # the judge's process id, to try whether it can be harmed
-    grants: Sequence[tuple[int, str]]  # files that may be read, for `landlock`
-    devices: bool  # whether there are devices, of CUDA, that it must talk to
-    readable: Sequence[str]  # files without which it cannot run
-    # Files that it must not be able to read, torch's in a numpy question among them; the first
+    memory: int  # limit on bytes of address space; 0 for no limit
+    judge: int  # process id of the judge, to try whether a worker can harm it
+    grants: Sequence[tuple[int, str]]  # files that a worker may read, for `landlock`
+    devices: bool  # True if a worker uses CUDA devices
+    readable: Sequence[str]  # files that a worker needs
+    # Files that a worker must not be able to read, in a numpy question torch's as well.  The first
     # one exists.
     kept: Sequence[str]
-    compiler: bool = False  # whether a worker that starts afresh imports torch's compiler
+    compiler: bool = False  # True if a worker that starts afresh imports torch's compiler
 
 
 class WorkerConfig(NamedTuple):
-    """What holds for one worker."""
+    """Configuration of one worker."""
 
     cpu_seconds: int
-    user: int | None  # the id that it takes; None to stay who it is
-    stays: str  # why it stays who it is, if it should take an id
-    threads: int  # of all processes of its user
-    scratch: str  # the folder in which it may write
-    private: str  # a file of the judge's that it must not touch
+    user: int | None  # user id that the worker takes; None to keep the judge's
+    stays: str  # why it keeps the judge's user id although it should take another one
+    threads: int  # limit on threads of all processes of its user
+    scratch: str  # folder in which the worker may write
+    private: str  # file of the judge that the worker must not touch

@@ -1,0 +1,48 @@
+"""The workers of one grading session."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from grader.model.limits import BANK_CPU_SECONDS, CPU_SECONDS
+from grader.sandbox import Closeable, spawn
+
+if TYPE_CHECKING:
+    from grader.sandbox.client import WorkerClient
+
+
+class WorkerPool(Closeable):
+    """Gives a session its workers; whoever takes a worker ends it.
+
+    Workers share only the memory from before they were forked, which contains only libraries.
+    """
+
+    def __init__(self, *, torch: bool) -> None:
+        """Start a worker for a submission and one for the reference, which import libraries."""
+        self.torch = torch
+        with contextlib.ExitStack() as stack:
+            self._zygote = spawn.zygote_if_safe(torch=torch)
+            if self._zygote is not None:
+                stack.enter_context(self._zygote)
+            self._early = {
+                seconds: stack.enter_context(self._start(seconds))
+                for seconds in (CPU_SECONDS, BANK_CPU_SECONDS)
+            }
+            self._stack = stack.pop_all()
+
+    def take_worker(self, cpu_seconds: int = CPU_SECONDS) -> WorkerClient:
+        """Return a worker that has run nothing: for a submission, or with `BANK_CPU_SECONDS`."""
+        worker = self._early.pop(cpu_seconds, None)
+        return self._start(cpu_seconds) if worker is None else worker
+
+    def _start(self, cpu_seconds: int) -> WorkerClient:
+        from grader.sandbox.client import WorkerClient  # imports numpy while the zygote does
+
+        return WorkerClient(torch=self.torch, cpu_seconds=cpu_seconds, zygote=self._zygote)
+
+    def close(self) -> None:
+        """End the zygote with all workers forked from it, and the first two workers."""
+        if self._zygote is not None:
+            self._zygote.close()  # first: it ends all of its workers at once
+        self._stack.close()
