@@ -1,7 +1,7 @@
-"""Messages at the judge's side: what is sent, each thing encoded once, and what replies mean.
+"""Messages on the judge's side: encoding requests once, and checking replies.
 
-They are those of `worker.protocol`.  A submission may have written a reply: whatever is not the
-message that was asked for is `ProtocolViolation`.
+The messages are those of `worker.protocol`.  A submission may have written a reply, so anything
+that is not the expected message is a `ProtocolViolation`.
 """
 
 from __future__ import annotations
@@ -17,194 +17,253 @@ from grader.model.question import Argument, Step
 from grader.model.report import ExceptionRecord, Frame
 from grader.sandbox.client import ProtocolViolation
 from grader.sandbox.worker import protocol
-from grader.sandbox.worker.limits import MAX_COURSE_POINTS, MAX_KEPT_NAMES, MAX_PRODUCTS
+from grader.sandbox.worker.limits import (
+    MAX_COURSE_POINTS,
+    MAX_KEPT_NAMES,
+    MAX_MESSAGE,
+    MAX_PRODUCTS,
+)
 from grader.sandbox.worker.protocol import Loaded, Measured, Outcome
 from grader.sandbox.worker.wire import EncodedValue
 
 __all__ = ["Loaded", "Measured", "Outcome"]
 
 M = TypeVar("M")
-Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `protocol.Input`
+Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `protocol.WireInput`
 Steps = Sequence[Step]
 
-_ADDED = {  # to the text of an exception where a wall was met: what a submission may not do
+# Characters that are kept of a reply's texts.  Longer ones come only from a broken worker.
+_TYPE_NAME_LENGTH = 200
+_PLACE_LENGTH = 400
+_WORKER_ERROR_LENGTH = 300
+_FIELD_PATH_LENGTH = 80
+
+# Added to the text of an exception that a wall may have caused.
+_ADDED_TEXTS = {
     "PermissionError": ". A submission runs walled off: it may not start programs or processes, "
     "use the network, or touch files outside its scratch folder",
     "FileNotFoundError": ". A submission is given an empty folder to work in, and no files of "
     "yours",
 }
-_STEPS_DEPTH, _INPUT_DEPTH = 1, 3  # where they lie in a request, at most
+# Depth at which they are in a request, at most.
+_STEPS_DEPTH = 1
+_INPUT_DEPTH = 3
 
 
-# -- what is sent -----------------------------------------------------------------------------
+# -- requests ---------------------------------------------------------------------------------
 
 
 class EncodedInput(dict[str, Any]):
-    """The fields of an input, encoded once however often it is sent; they must not change."""
+    """The fields of an input, which are encoded once; they must not change."""
 
     @cached_property
     def wire_value(self) -> EncodedValue:
-        """What is sent."""
+        """The encoded input."""
         return EncodedValue(protocol.WireInput(**self), _INPUT_DEPTH)
 
 
-def encode_inputs(inputs: Inputs) -> Any:  # noqa: ANN401 `protocol.Inputs`, some of them encoded
-    """What is sent for inputs; an encoded one stands for itself until it is on the wire."""
-    return {n: getattr(s, "sent", None) or protocol.WireInput(**s) for n, s in inputs.items()}
+def encode_inputs(inputs: Inputs) -> Any:  # noqa: ANN401 `protocol.WireInputs`, or encoded values
+    """Return inputs for a request."""
+    return {
+        name: fields.wire_value
+        if isinstance(fields, EncodedInput)
+        else protocol.WireInput(**fields)
+        for name, fields in inputs.items()
+    }
 
 
 def array_bytes(inputs: Inputs) -> int:
-    """Bytes of the arrays among inputs."""
-    values = [spec["value"] for spec in inputs.values()]
-    return sum(int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values)
+    """Return the bytes of all arrays in the inputs."""
+    total = 0
+    for fields in inputs.values():
+        value = fields["value"]
+        array = getattr(value, "values", value)
+        total += int(getattr(array, "nbytes", 0))
+    return total
 
 
 def to_wire_steps(steps: Steps) -> protocol.WireSteps:
-    """The steps of a question as a worker takes them."""
+    """Return the steps of a question as the protocol has them."""
     return tuple(
         protocol.WireStep(
-            s.targets, s.unpack, s.owner, s.function, tuple(map(_argument, s.arguments))
+            targets=step.targets,
+            unpack=step.unpack,
+            owner=step.owner,
+            function=step.function,
+            arguments=tuple(map(_to_wire_argument, step.arguments)),
         )
-        for s in steps
+        for step in steps
     )
 
 
-def _argument(a: Argument) -> protocol.WireArgument:
-    items = None if a.items is None else tuple(map(_argument, a.items))
-    return protocol.WireArgument(a.name, a.literal, a.keyword, items)
+def _to_wire_argument(argument: Argument) -> protocol.WireArgument:
+    items = None
+    if argument.items is not None:
+        items = tuple(map(_to_wire_argument, argument.items))
+    return protocol.WireArgument(argument.name, argument.literal, argument.keyword, items)
 
 
 @lru_cache(maxsize=256)
 def encode_steps(steps: tuple[Step, ...]) -> protocol.WireSteps:
-    """What is sent for steps, encoded once however often they are."""
+    """Return steps for a request, encoded once."""
     return cast(protocol.WireSteps, EncodedValue(to_wire_steps(steps), _STEPS_DEPTH))
 
 
-# -- what comes back --------------------------------------------------------------------------
+# -- replies ----------------------------------------------------------------------------------
 
 
 class ProgramError(Exception):
-    """The program raised, or returned what a step cannot use."""
+    """The program raised, or returned a value that a step cannot use."""
 
     def __init__(
         self,
         message: str,  # a sentence
         raised: ExceptionRecord | None = None,  # with the program's own frames
         step: Step | None = None,
-        where: str = "",  # FILE:LINE: SOURCE in it, the driver or a module beside it
-        after: str = "",  # the name that the driver took last from the program
-        given: str = "",  # arguments of the program's first call, in words
+        where: str = "",  # FILE:LINE: SOURCE in the program, the driver or a module next to it
+        after: str = "",  # last name that the driver read from the program
+        given: str = "",  # description of the arguments of the program's first call
     ) -> None:
         super().__init__(message)
-        self.message, self.raised, self.step, self.where = message, raised, step, where
-        self.after, self.given = after, given
+        self.message = message
+        self.raised = raised
+        self.step = step
+        self.where = where
+        self.after = after
+        self.given = given
 
     @property
     def is_from_support_code(self) -> bool:
-        """Whether none of the program's own code was at work: a driver was, or a helper."""
+        """True if a driver or a helper raised, and none of the program's own code was running."""
         return bool(self.where) and (self.raised is None or not self.raised.frames)
 
     @property
     def is_out_of_memory(self) -> bool:
-        """Whether the memory limit was what stopped it."""
+        """True if the memory limit stopped the program."""
         return self.raised is not None and self.raised.type == "MemoryError"
 
 
-_STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
-
-
 @cache
-def _reader(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 a message
-    return TypeAdapter(kind, config=_STRICT)
+def _message_reader(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 a message
+    return TypeAdapter(kind, config=ConfigDict(strict=True, arbitrary_types_allowed=True))
 
 
 def parse_message(kind: type[M], data: object, operation: str) -> M:
-    """The message of a class that plain data holds; raises Garbled where it does not hold it."""
+    """Return plain data as a message of a class; raises ProtocolViolation if it is not one."""
     try:
-        found: M = _reader(cast(Any, kind)).validate_python(data)
+        message: M = _message_reader(cast(Any, kind)).validate_python(data)
     except ValidationError as error:
-        where = ".".join(map(str, error.errors(include_input=False)[0]["loc"]))[:80]
+        location = error.errors(include_input=False)[0]["loc"]
+        field = ".".join(map(str, location))[:_FIELD_PATH_LENGTH]
         raise ProtocolViolation(
-            f"broke the protocol: not a reply to {operation} ({where})"
+            f"broke the protocol: not a reply to {operation} ({field})"
         ) from None
-    return found
+    return message
 
 
 def parse_reply(kind: type[M], reply: Mapping[str, object], operation: str, steps: Steps) -> M:
-    """The message of a class that a reply to an operation on steps holds.
+    """Return the message of a class in a reply to an operation on steps.
 
     Raises:
-        Garbled: it does not hold it.
-        ProgramError: it says how the program failed.
+        ProtocolViolation: the reply does not contain the message.
+        ProgramError: the reply says that the program failed.
     """
     if reply["ok"] is not True:
-        raise exception_of_fault(
-            parse_message(protocol.WorkerFault, reply.get("fault"), operation), steps
-        )
+        fault = parse_message(protocol.WorkerFault, reply.get("fault"), operation)
+        raise exception_of_fault(fault, steps)
     return parse_message(kind, reply.get("reply"), operation)
 
 
-def unrequested_field(said: object, want: Collection[str], most_pairs: int = 0) -> str:
-    """The field in which an answer holds more than was asked for; '' where none does.
+def unrequested_field(reply: object, want: Collection[str], max_pairs: int = 0) -> str:
+    """Return a field of a reply with more than was requested; '' if there is none.
 
-    `most_pairs` of a result or step and an input can be changed, stale or shared.
+    At most `max_pairs` pairs of a result or step and an input can be changed, stale or shared.
     """
-    runs = said.runs if isinstance(said, (protocol.Outcomes, protocol.Answers)) else (said,)
-    for one in runs:
+    runs: Sequence[object] = (reply,)
+    if isinstance(reply, (protocol.Outcomes, protocol.Answers)):
+        runs = reply.runs
+    for run in runs:
         values: Mapping[str, object] = {}
-        match one:
+        field = ""
+        match run:
             case Outcome():
-                values = one.values
-                for pairs in ("changed", "stale", "shared"):
-                    if len(getattr(one, pairs)) > most_pairs:
-                        return pairs
+                values = run.values
+                field = _overlong_field_of_outcome(run, max_pairs)
             case Measured():
-                names = (*one.kept, *(what for what, _ in one.details))
-                if len(one.kept) > MAX_KEPT_NAMES or any(
-                    len(n) > MAX_KEPT_NAME_LENGTH for n in names
-                ):
-                    return "kept"
-                if len(one.products) > MAX_PRODUCTS:
-                    return "products"
-                if len(one.course) > MAX_COURSE_POINTS:
-                    return "course"
+                field = _overlong_field_of_measured(run)
             case protocol.Gradients():
-                values = one.gradients
+                values = run.gradients
+        if field:
+            return field
         if not values.keys() <= set(want):
             return "values"
     return ""
 
 
-def exception_of_fault(said: protocol.WorkerFault, steps: Steps) -> Exception:
-    """The exception that a fault stands for."""
-    index = said.step
-    step = steps[index] if index is not None and 0 <= index < len(steps) else None
-    if said.fault:
-        return ProgramError(said.fault[:2000], step=step)
-    if said.raised is None:
-        *_, last = said.broken.strip().splitlines() or [""]  # above it, the traceback of our own
-        return ProtocolViolation(f"broke the process it runs in: {last[:300]}")
-    raised = said.raised
-    record = to_exception_record(raised)
-    where, after, given = (
-        " ".join(text.split())[:400] for text in (raised.where, raised.after, raised.given)
+def _overlong_field_of_outcome(outcome: Outcome, max_pairs: int) -> str:
+    for field in ("changed", "stale", "shared"):
+        if len(getattr(outcome, field)) > max_pairs:
+            return field
+    return ""
+
+
+def _overlong_field_of_measured(measured: Measured) -> str:
+    names = [*measured.kept, *(name for name, _ in measured.details)]
+    if len(measured.kept) > MAX_KEPT_NAMES:
+        return "kept"
+    if any(len(name) > MAX_KEPT_NAME_LENGTH for name in names):
+        return "kept"
+    if len(measured.products) > MAX_PRODUCTS:
+        return "products"
+    if len(measured.course) > MAX_COURSE_POINTS:
+        return "course"
+    return ""
+
+
+def exception_of_fault(fault: protocol.WorkerFault, steps: Steps) -> Exception:
+    """Return the exception for a fault."""
+    step = None
+    if fault.step is not None and 0 <= fault.step < len(steps):
+        step = steps[fault.step]
+    if fault.fault:
+        return ProgramError(fault.fault[:MAX_MESSAGE], step=step)
+    if fault.raised is None:
+        # The lines above the last one are a traceback of the worker itself.
+        *_, last_line = fault.broken.strip().splitlines() or [""]
+        return ProtocolViolation(
+            f"broke the process it runs in: {last_line[:_WORKER_ERROR_LENGTH]}"
+        )
+    record = to_exception_record(fault.raised)
+    return ProgramError(
+        f"raised {record.type}",
+        raised=record,
+        step=step,
+        where=_one_line(fault.raised.where),
+        after=_one_line(fault.raised.after),
+        given=_one_line(fault.raised.given),
     )
-    return ProgramError(f"raised {record.type}", record, step, where, after, given)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:_PLACE_LENGTH]
 
 
 def to_exception_record(raised: protocol.WireException) -> ExceptionRecord:
-    """The exception of a report that a worker's stands for."""
+    """Return a worker's exception as a report has it."""
+    message = raised.message[:MAX_MESSAGE]
+    if raised.message:
+        message += _ADDED_TEXTS.get(raised.type, "")
     return ExceptionRecord(
-        # numpy has a MemoryError of its own: what was met matters, not whose class it is
-        type="MemoryError" if raised.memory else raised.type[:200],
-        message=raised.message[:2000] + _ADDED.get(raised.type, "") * bool(raised.message),
+        # numpy has its own MemoryError: only the limit matters, not the class.
+        type="MemoryError" if raised.memory else raised.type[:_TYPE_NAME_LENGTH],
+        message=message,
         frames=tuple(Frame(*frame) for frame in raised.frames),
         column=raised.column,
     )
 
 
 def without_added_text(text: str) -> str:
-    """An exception's text as the program gave it, without what was added here."""
-    for added in _ADDED.values():
+    """Return an exception's text as the program raised it, without the text added here."""
+    for added in _ADDED_TEXTS.values():
         text = text.removesuffix(added)
     return text

@@ -1,13 +1,14 @@
-"""What the judge asks of a worker, and what the worker answers: every message, written once.
+"""The messages between the judge and a worker.
 
-A request is `{"op": NAME, ...}` with the fields of the class of that name, in lower case.  An
-answer is `{"ok": true, "reply": {...}}` with those of the class that the request names, or
-`{"ok": false, "fault": {...}}` with those of a `Fault`.  While the test of somebody is at work,
-`{"ok": true, "said": {...}}` comes with those of a `Said`, and `{"said": {...}}` goes back.
+A request is `{"op": NAME, ...}` with the fields of the class of that name, in lower case.  A reply
+is `{"ok": true, "reply": {...}}` with the fields of the class that the docstring of the request
+names, or `{"ok": false, "fault": {...}}` with those of `WorkerFault`.  While a test written by a
+candidate runs, `{"ok": true, "said": {...}}` with a `PeerMessage` may come first, and
+`{"said": {...}}` is the answer to it.
 
-Both sides import this.  The worker takes requests as they are (`build`), because the judge wrote
-them; the judge reads nothing but what pydantic finds to be of these types (`sandbox/messages.py`).
-Messages are named tuples: no other class takes less time to make.
+Both sides import this file.  The worker builds requests without checking them (`build_message`),
+because the judge wrote them.  The judge reads only what pydantic accepts as one of these types
+(`sandbox/messages.py`).  Messages are named tuples, because no other class is built faster.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .wire import Array
 
 
 class _Bounded:
-    """Has pydantic, where there is one, refuse integers that no count can be."""
+    """Makes pydantic refuse integers that no count can be; a worker has no pydantic."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:  # noqa: ANN401 pydantic's
         return {**handler(source), "ge": -(1 << 63), "lt": 1 << 63}
@@ -32,31 +33,31 @@ NameTuple = tuple[str, ...]
 
 
 class WireArgument(NamedTuple):
-    """An argument of a step: a name to look up, a literal, or a list of these."""
+    """An argument of a step: a name to look up, a literal, or a list of arguments."""
 
     name: str | None
     literal: Any = None
     keyword: str | None = None
-    items: tuple[WireArgument, ...] | None = None  # of a list
+    items: tuple[WireArgument, ...] | None = None  # if it is a list
 
 
 class WireStep(NamedTuple):
     """One assignment of a call."""
 
     targets: NameTuple
-    unpack: bool  # whether the result is a tuple to be spread over the targets
-    owner: str  # submission, driver, judge, or torch, which differentiates
+    unpack: bool  # True if each target gets one entry of the result
+    owner: str  # submission, driver, judge, or torch, which computes gradients
     function: str
     arguments: tuple[WireArgument, ...]
 
 
 class WireInput(NamedTuple):
-    """A value, and for arrays how it lies in memory."""
+    """A value, and for an array its layout in memory."""
 
     value: Any
     layout: str = "contiguous"  # see `layouts`
-    tensor: bool = False  # whether an array becomes a tensor
-    grad: bool = False  # which then requires a gradient
+    tensor: bool = False  # True if the array becomes a tensor
+    grad: bool = False  # True if the tensor requires a gradient
 
 
 WireSteps = tuple[WireStep, ...]
@@ -67,56 +68,56 @@ WireInputs = dict[str, WireInput]
 
 
 class Walls(NamedTuple):
-    """What was refused to this process when it tried: `IsolationReport`."""
+    """Report which acts were refused when this process tried them: `IsolationReport`."""
 
 
 class File(NamedTuple):
-    """A name and the bytes that go by it."""
+    """A file's name and content."""
 
     name: str
     content: Array
 
 
 class Load(NamedTuple):
-    """Execute a program and say which of the wanted functions it lacks: `Loaded`."""
+    """Execute a program and report which of the functions are missing: `Loaded`."""
 
     program: str
-    sources: tuple[Array, ...]  # of bytes
+    sources: tuple[Array, ...]  # each an array of bytes
     driver: Array | None
     filename: str
     functions: NameTuple
     driver_file: str = "driver.py"
-    driven: NameTuple = ()  # functions that the driver is to define
-    modules: tuple[File, ...] = ()  # that the program may import, by these names
-    cells: tuple[BoundedInt, ...] = ()  # of a notebook: the number of the line above each cell
-    skip: bool = False  # whether the next cell runs after one that raises
-    keep: bool = False  # whether the program counts as far as it ran; `Loaded.stopped` says why
-    stand_ins: bool = False  # whether what it imports may be missing
-    before: Array | None = None  # a text of bytes, to compare its code with that of the program
-    code: NameTuple = ()  # what that code defines, see `syntax`
+    driven: NameTuple = ()  # functions that the driver should define
+    modules: tuple[File, ...] = ()  # files that the program may import under these names
+    cells: tuple[BoundedInt, ...] = ()  # number of the line above each cell of a notebook
+    skip: bool = False  # True if the next cells run after one that raises
+    keep: bool = False  # True if a program that raises is kept as far as it ran
+    stand_ins: bool = False  # True if stand-ins replace missing modules
+    before: Array | None = None  # bytes of an earlier text; is its code the same?
+    code: NameTuple = ()  # names that the earlier text defines, see `syntax`
 
 
 class Run(NamedTuple):
-    """Run steps on sets of inputs in lockstep, and look at inputs and results: `Outcomes`."""
+    """Run steps on sets of inputs in lockstep, and compare their memory: `Outcomes`."""
 
     program: str
     steps: WireSteps
     inputs: tuple[WireInputs, ...]
     want: NameTuple = ()  # results to send
-    apart: bool = False  # whether only the driver runs here, and the program somewhere else
+    apart: bool = False  # True if only the driver runs here, and the program elsewhere
 
 
 class Several(NamedTuple):
     """Run steps on sets of inputs one after another: `Answers`."""
 
-    programs: NameTuple  # all of which run them; where that takes long, the last runs are left out
+    programs: NameTuple  # all of them run the steps; if that takes long, the last runs are missing
     steps: WireSteps
     inputs: tuple[WireInputs, ...]
     want: NameTuple = ()
 
 
 class Timed(NamedTuple):
-    """Run steps on inputs, look at nothing else, and tell the CPU time: `Outcome`."""
+    """Run steps on inputs and measure only the CPU time: `Outcome`."""
 
     program: str
     steps: WireSteps
@@ -125,71 +126,68 @@ class Timed(NamedTuple):
 
 
 class Differentiate(NamedTuple):
-    """Numerical gradients of a result, see `measure.differences`: `Gradients`."""
+    """Compute numerical gradients of a result, see `measure.differences`: `Gradients`."""
 
     program: str
     steps: WireSteps
     inputs: WireInputs
     want: NameTuple  # inputs
-    of: str
+    of: str  # result
     cotangent: Array | None = None
-    kinks: bool = False  # whether the function is smooth in pieces only
+    kinks: bool = False  # True if the function has kinks
 
 
 class Measure(NamedTuple):
-    """A quantity of a run, see `measure.autograd` and `measure.kept`: `Measured`."""
+    """Measure a quantity of a run, see `measure.autograd`, `measure.kept_memory`: `Measured`."""
 
     program: str
     steps: WireSteps
     inputs: WireInputs
     quantity: str
     of: str = ""
-    without: NameTuple = ()  # inputs that are not counted
+    without: NameTuple = ()  # inputs to leave out
 
 
-MOVED_BOUND_RULE = (
-    "another bound"  # the rule of a mutant that moves a number that something is compared with
-)
+# Rule of a mutant that changes a number in a comparison.
+MOVED_BOUND_RULE = "another bound"
 
 
 class Mutants(NamedTuple):
-    """Derive small changes of a source, see `mutate.mutants`: `DerivedMutants`; nothing is executed."""
+    """Derive small changes of a source without running it, see `mutants`: `DerivedMutants`."""
 
     source: Array  # of bytes
-    numbers: Array  # where there are any: only bounds that are one of them are moved
+    numbers: Array  # if not empty, bounds are moved only if they are one of these numbers
 
 
 class PassedValue(NamedTuple):
-    """A value on its way from one program to another; see `calls`."""
+    """An argument or result that goes from one program to another; see `peer_calls`."""
 
     value: Any = None
-    keyword: str = ""  # by which it is passed
-    function: BoundedInt = -1  # the number of a function, in place of a value
-    wide: str = ""  # of an array whose bytes are the value: its dtype, and its shape
+    keyword: str = ""  # if it is passed by keyword
+    function: BoundedInt = -1  # number of a function, instead of a value
+    wide: str = ""  # dtype of an array whose bytes are the value
     shape: tuple[BoundedInt, ...] = ()
     readonly: bool = False
-    generator: bool = False  # whether the value is the state of one
+    generator: bool = False  # True if the value is the state of a random generator
 
 
 class PeerMessage(NamedTuple):
-    """What one program has another one do, or what came of it, while a request goes on.
+    """A call from one program to another, or its result, within a request.
 
-    - `ask` for a call of the submission's function `name`: `gives`, or `over` where it failed;
-    - `call` for one of the function with that `number` among its arguments: `gives`.
+    - `ask`: call the submission's function `name`; the answer is `gives`, or `over` if it failed.
+    - `call`: call the function `number` among its arguments; the answer is `gives`.
     """
 
     about: str
     name: str = ""
-    number: BoundedInt = -1  # of a result: the same one for all in the same memory
+    number: BoundedInt = -1  # of a function; or of a result, equal for results in the same memory
     given: tuple[PassedValue, ...] = ()  # arguments, or the result
-    changed: tuple[
-        tuple[BoundedInt, PassedValue], ...
-    ] = ()  # arrays that the call changed, by index
-    raised: tuple[str, str] | None = None  # the name of a class of Python's own, and the text
+    changed: tuple[tuple[BoundedInt, PassedValue], ...] = ()  # changed arrays with their index
+    raised: tuple[str, str] | None = None  # name of a built-in class, and the text
 
 
 class Call(NamedTuple):
-    """Call a function of a program that is a test, see `calls`: `Said`."""
+    """Call a function of a program that is a test, see `peer_calls`: `PeerMessage`."""
 
     program: str
     said: PeerMessage
@@ -199,81 +197,80 @@ class Call(NamedTuple):
 
 
 class IsolationReport(NamedTuple):
-    """By act what became of it (see `walls.canary`), and why walls are missing."""
+    """Result of each act (see `walls.canary`), and why walls are missing."""
 
     acts: dict[str, str]
-    missing: NameTuple
+    missing: NameTuple  # sentences
 
 
 class WireException(NamedTuple):
-    """An exception, with the frames that belong to the program."""
+    """An exception with the frames of the program."""
 
     type: str
     message: str
     frames: tuple[tuple[BoundedInt, str, str], ...]  # line, function, text
     column: BoundedInt | None = None  # of a syntax error
-    memory: bool = False  # whether the memory limit was met
-    where: str = ""  # FILE:LINE: TEXT in a driver or a module beside it, where it was raised there
-    after: str = ""  # the name that a driver took last from the program
-    given: str = ""  # arguments of the program's first call, in words
+    memory: bool = False  # True if the memory limit was reached
+    where: str = ""  # FILE:LINE: TEXT, if a driver or a module next to it raised
+    after: str = ""  # last name that a driver read from the program
+    given: str = ""  # description of the arguments of the program's first call
 
 
 class WorkerFault(NamedTuple):
-    """Why there is no reply: one of the three, and the step at which it happened."""
+    """Why there is no reply: `fault`, `raised` or `broken`, and the step that failed."""
 
     step: BoundedInt | None = None
-    fault: str = ""  # the result cannot be used, in a sentence
+    fault: str = ""  # sentence that says why a result cannot be used
     raised: WireException | None = None
-    broken: str = ""  # a traceback of the worker's own
+    broken: str = ""  # traceback of the worker itself
 
 
 class Loaded(NamedTuple):
-    """What a file defines of what it should."""
+    """Names that a program does and does not define."""
 
     missing: NameTuple
-    uncallable: tuple[tuple[str, str], ...]  # name and type
+    uncallable: tuple[tuple[str, str], ...]  # names that are no functions, with their type
     defined: NameTuple
-    stubs: NameTuple = ()  # functions without a body: `pass`, `...`, or NotImplementedError alone
+    stubs: NameTuple = ()  # functions with only `pass`, `...` or NotImplementedError
     undriven: NameTuple = ()  # missing in the driver
-    driver: NameTuple = ()  # what it defines
-    stopped: tuple[
-        WireException, ...
-    ] = ()  # exceptions at top level after which it counts all the same
-    same: bool = False  # whether its code is that of the text before
+    driver: NameTuple = ()  # defined by the driver
+    stopped: tuple[WireException, ...] = ()  # exceptions despite which the program is kept
+    same: bool = False  # True if its code equals that of `Load.before`
 
 
 class Outcome(NamedTuple):
-    """What one run computed, and what it did to its inputs and earlier results."""
+    """Results of one run, and how it changed its inputs and earlier results."""
 
     values: dict[str, Any]
     changed: tuple[tuple[BoundedInt, str], ...] = ()  # (step, input) that the step changed
     stale: tuple[tuple[str, BoundedInt], ...] = ()  # (result, step) that a later step changed
     shared: tuple[tuple[str, str], ...] = ()  # (result, input) in the same memory
-    spent: BoundedInt = 0  # CPU nanoseconds of a timed run, as the worker says
+    spent: BoundedInt = 0  # CPU nanoseconds of a timed run, measured by the worker
 
 
 class Outcomes(NamedTuple):
-    """What runs in lockstep computed, and results that they share in memory."""
+    """Results of runs in lockstep."""
 
     runs: tuple[Outcome, ...]
-    common: NameTuple
+    common: NameTuple  # results that share memory between runs
 
 
 class Answers(NamedTuple):
-    """What each of several runs computed, or why it did not; program by program."""
+    """Results or faults of several runs, program by program."""
 
     runs: tuple[Outcome | WorkerFault, ...]
-    longest: BoundedInt = 0  # CPU nanoseconds of one of them
+    longest: BoundedInt = 0  # CPU nanoseconds of the longest run
 
 
 class Gradients(NamedTuple):
-    """By input, its numerical gradient and the estimated absolute error of each element."""
+    """Numerical gradients."""
 
-    gradients: dict[str, dict[str, Array]]  # by input `value` and `error`
+    # By input: `value`, and `error`, the estimated absolute error of each element.
+    gradients: dict[str, dict[str, Array]]
 
 
 class MatmulCount(NamedTuple):
-    """Equal products of matrices."""
+    """Matrix products of the same shape."""
 
     batch: BoundedInt
     rows: BoundedInt
@@ -283,48 +280,48 @@ class MatmulCount(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """One measured quantity and what it consists of."""
+    """A measured quantity and its parts."""
 
     value: BoundedInt | str  # a text is the origin of a graph
     details: tuple[tuple[str, BoundedInt], ...] = ()
     elements: BoundedInt = 0
-    kept: NameTuple = ()  # what is saved or alive, by name: see `measure.kept`
-    course: tuple[BoundedInt, ...] = ()  # of a peak: the bytes alive from the beginning to the end
-    products: tuple[
-        MatmulCount, ...
-    ] = ()  # of which FLOPs were counted; none where it is not known
+    kept: NameTuple = ()  # names of tensors that are saved or alive: see `measure.kept_memory`
+    course: tuple[BoundedInt, ...] = ()  # bytes alive over time, for a peak
+    products: tuple[MatmulCount, ...] = ()  # products whose FLOPs were counted; may be unknown
 
 
 class DerivedMutants(NamedTuple):
     """The mutants of a source."""
 
-    mutants: Array  # the bytes of JSON: a list of their fields, a list each
+    mutants: Array  # bytes of JSON: a list with the fields of each mutant, as a list
 
 
 # -- in the worker ----------------------------------------------------------------------------
 
 
 @functools.cache
-def _parts(kind: Any) -> tuple[Any, Any]:  # noqa: ANN401 any type
-    """What a type is made of: a message, `tuple`, `dict` or another, and of what."""
-    if typing.get_origin(kind) is types.UnionType:  # of None and one other
-        kind = next(one for one in typing.get_args(kind) if one is not types.NoneType)
+def _type_parts(kind: Any) -> tuple[Any, Any]:  # noqa: ANN401 any type
+    """Return the class of a type (a message, `tuple`, `dict` or another), and its inner types."""
+    if typing.get_origin(kind) is types.UnionType:  # of None and one other type
+        (kind,) = (part for part in typing.get_args(kind) if part is not types.NoneType)
     if hasattr(kind, "_fields"):
         return kind, typing.get_type_hints(kind)
     return typing.get_origin(kind) or kind, typing.get_args(kind)
 
 
 def build_message(kind: Any, data: Any) -> Any:  # noqa: ANN401 a message of that class
-    """The message of a class that holds plain data, which is taken to fit."""
+    """Return plain data as a message of a class; the data must fit."""
     if data is None:
         return None
-    origin, inside = _parts(kind)
+    origin, inner = _type_parts(kind)
     if hasattr(origin, "_fields"):
-        return origin(**{name: build_message(inside[name], value) for name, value in data.items()})
-    if origin is tuple and inside[-1] is Ellipsis:
-        return tuple([build_message(inside[0], value) for value in data])
+        fields = {name: build_message(inner[name], value) for name, value in data.items()}
+        return origin(**fields)
+    if origin is tuple and inner[-1] is Ellipsis:
+        return tuple([build_message(inner[0], item) for item in data])
     if origin is tuple:
-        return tuple([build_message(one, value) for one, value in zip(inside, data, strict=True)])
+        items = zip(inner, data, strict=True)
+        return tuple([build_message(item_kind, item) for item_kind, item in items])
     if origin is dict:
-        return {name: build_message(inside[1], value) for name, value in data.items()}
+        return {name: build_message(inner[1], value) for name, value in data.items()}
     return data

@@ -1,12 +1,12 @@
-"""The protocol: plain data in a fixed frame, which can be read without running anything.
+"""The wire format: plain data in a fixed frame.
 
-Reading a reply can neither run code nor take much more memory than was allowed.
+Reading a frame cannot run code, and takes little more memory than its limits allow.
 
 A frame is a 16-byte header (magic, bytes of structure, bytes of payload), the structure, and the
-payload.  The structure is JSON, in which an object with the empty key alone stands for what JSON
-has no word for: `{"": ["array", "float64", [2, 3]]}`, say.  Array contents lie in the payload in
-the order in which the structure names them.  There is no pickle, no npy header, and no class
-lookup.  Both sides use this file; the judge trusts none of what it decodes.
+payload.  The structure is JSON.  An object whose only key is empty stands for a value that JSON
+does not have, such as `{"": ["array", "float64", [2, 3]]}`.  The contents of arrays are in the
+payload, in the order of the structure.  There is no pickle, no npy header, and no class lookup.
+Both sides use this file; the judge trusts nothing that it decodes.
 """
 
 from __future__ import annotations
@@ -31,9 +31,8 @@ from .limits import (
 
 MAGIC = b"drl1"
 HEADER = struct.Struct("<4sIQ")
-MAX_JOINED_PAYLOAD = (
-    1 << 18
-)  # bytes of payload up to which one copy is cheaper than many system calls
+# Bytes of payload up to which copying them into one piece is faster than several system calls.
+MAX_JOINED_PAYLOAD = 1 << 18
 
 DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -44,20 +43,20 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class WireError(Exception):
-    """The bytes are not a frame of this protocol, or ask for more than is allowed."""
+    """The bytes are not a frame of this protocol, or exceed a limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensor:
-    """A torch tensor as data.  bfloat16 is widened exactly to float32; `dtype` says what it was."""
+    """A torch tensor as data."""
 
-    values: Array
-    dtype: str
+    values: Array  # of bfloat16: float32, which holds it exactly
+    dtype: str  # of the tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """Something that is not plain data: only the name of its type leaves the worker."""
+    """A value that is not plain data: only the name of its type leaves the worker."""
 
     type: str
 
@@ -74,10 +73,10 @@ def without_tensors(value: Any) -> Any:  # noqa: ANN401 any snapshot
 
 
 class EncodedValue:
-    """A value as JSON has it, which can be part of any number of frames."""
+    """A value in the form of the structure, which can be part of several frames."""
 
     def __init__(self, value: object, depth: int = 0) -> None:
-        self.count = 0
+        self.count = 0  # values in the tree
         self.payload: list[Array] = []
         self.tree = self._tree(value, depth)
 
@@ -90,13 +89,14 @@ class EncodedValue:
         match value:
             case None | bool():
                 return value
-            case np.generic():  # before the classes of Python's that some of them derive from
+            case np.generic():  # before Python's classes, from which some of them derive
                 return self._array("scalar", value.dtype.name, np.asarray(value))
             case str():
                 return _text(value)
             case int():
-                fits = value.bit_length() <= MAX_INTEGER_BITS
-                return value if fits else _special("opaque", "int of more than 300 digits")
+                if value.bit_length() > MAX_INTEGER_BITS:
+                    return _special("opaque", "int of more than 300 digits")
+                return value
             case float():
                 return value
             case EncodedValue():
@@ -110,7 +110,9 @@ class EncodedValue:
             case tuple():
                 return _special("tuple", [self._tree(item, depth + 1) for item in value])
             case dict():
-                items = [(_text(str(k)), self._tree(v, depth + 1)) for k, v in value.items()]
+                items = [
+                    (_text(str(key)), self._tree(item, depth + 1)) for key, item in value.items()
+                ]
                 return _special("dict", items) if "" in value else dict(items)
             case np.ndarray():
                 return self._array("array", value.dtype.name, value)
@@ -122,8 +124,8 @@ class EncodedValue:
 
     def _array(self, word: str, dtype: str, array: Array) -> object:
         if dtype not in DTYPES:
-            of = f"numpy.ndarray of {dtype}" if word == "array" else f"numpy.{dtype}"
-            return _special("opaque", of)
+            name = f"numpy.ndarray of {dtype}" if word == "array" else f"numpy.{dtype}"
+            return _special("opaque", name)
         if array.ndim > MAX_DIMS:
             raise WireError(f"an array of {array.ndim} dimensions, at most {MAX_DIMS} allowed")
         if dtype == "bfloat16" and array.dtype != np.uint16:
@@ -134,14 +136,17 @@ class EncodedValue:
 
 
 def message_fields(message: Any) -> dict[str, object]:  # noqa: ANN401 a named tuple
-    """The fields of a message by name, but not those that are as they are by default."""
-    usual = message._field_defaults
-    named = zip(message._fields, message, strict=True)
-    return {name: value for name, value in named if value is not usual.get(name, usual)}
+    """Return the fields of a message by name, without those that have their default value."""
+    fields = {}
+    defaults = message._field_defaults
+    for name, value in zip(message._fields, message, strict=True):
+        if name not in defaults or value is not defaults[name]:
+            fields[name] = value
+    return fields
 
 
-def _special(word: str, *about: object) -> dict[str, object]:
-    return {"": (word, *about)}
+def _special(word: str, *details: object) -> dict[str, object]:
+    return {"": (word, *details)}
 
 
 def _text(text: str) -> str:
@@ -151,12 +156,12 @@ def _text(text: str) -> str:
 
 
 def bfloat16_bits(values: Array) -> Array:
-    """The upper halves of float32 values that are exactly representable in bfloat16."""
+    """Return the bit patterns of float32 values that bfloat16 represents exactly."""
     return (np.ascontiguousarray(values, np.float32).view(np.uint32) >> 16).astype(np.uint16)
 
 
 def widen_bfloat16(bits: Array) -> Array:
-    """The float32 values of bfloat16 bit patterns."""
+    """Return the float32 values of bfloat16 bit patterns."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
@@ -164,25 +169,25 @@ _json = json.JSONEncoder(check_circular=False, ensure_ascii=False, separators=("
 
 
 def encode(value: object) -> list[bytes | memoryview]:
-    """Return the pieces of one frame, to be sent in order.
+    """Return the pieces of one frame, which are sent in order.
 
     Raises:
-        WireError: the value is too much for one.
+        WireError: the value is too large for a frame.
     """
     encoded = EncodedValue(value)
-    meta, payload = _json(encoded.tree).encode(), encoded.payload
+    meta = _json(encoded.tree).encode()
     if len(meta) > MAX_META_BYTES:
         raise WireError(f"{len(meta):,} bytes of structure, at most {MAX_META_BYTES:,} allowed")
-    size = sum(a.nbytes for a in payload)
-    contents: list[bytes | memoryview] = [
-        a.reshape(-1).view(np.uint8).data for a in payload if a.nbytes
-    ]
-    contents[:0] = [HEADER.pack(MAGIC, len(meta), size), meta]
-    return contents if size > MAX_JOINED_PAYLOAD else [b"".join(contents)]
+    size = sum(array.nbytes for array in encoded.payload)
+    pieces: list[bytes | memoryview] = [HEADER.pack(MAGIC, len(meta), size), meta]
+    for array in encoded.payload:
+        if array.nbytes:
+            pieces.append(array.reshape(-1).view(np.uint8).data)
+    return pieces if size > MAX_JOINED_PAYLOAD else [b"".join(pieces)]
 
 
 def type_name(value: object) -> str:
-    """The name of a value's type as a person would say it: `generator`, `torch.Tensor`."""
+    """Return the readable name of a value's type: `generator`, `torch.Tensor`."""
     kind = type(value)
     try:
         module, name = str(kind.__module__), str(kind.__qualname__)
@@ -204,7 +209,7 @@ def decode(meta: bytes, payload: memoryview) -> object:
     """Read one frame's value.
 
     Raises:
-        WireError: whatever is wrong with the bytes; nothing else is raised for any input.
+        WireError: the bytes are wrong in any way; no input raises anything else.
     """
     try:
         parsed = _parse(meta.decode())
@@ -217,8 +222,8 @@ def decode(meta: bytes, payload: memoryview) -> object:
     return value
 
 
-def _checked(text: object) -> str:
-    """A text that can be printed and written: JSON can spell halves of characters."""
+def _printable(text: object) -> str:
+    """Return a text that can be encoded; JSON can contain halves of characters, which cannot."""
     if not isinstance(text, str):
         raise WireError("a key that is no text")
     if not text.isascii():
@@ -230,34 +235,35 @@ def _checked(text: object) -> str:
 
 
 class _FrameReader:
-    """Takes parsed JSON, which may be anything, for a value."""
+    """Builds a value from parsed JSON, which may be anything."""
 
     def __init__(self, payload: memoryview) -> None:
         self.payload = payload
-        self.taken = self.items = 0
+        self.taken = 0  # bytes of the payload that arrays have used
+        self.items = 0
 
-    def value(self, found: object, depth: int) -> object:
+    def value(self, parsed: object, depth: int) -> object:
         self.items += 1
         if depth > MAX_FRAME_DEPTH or self.items > MAX_FRAME_ITEMS:
             raise WireError("nested too deep, or too many values")
-        if isinstance(found, str):
-            return _checked(found)
-        if isinstance(found, list):
-            return [self.value(item, depth + 1) for item in found]
-        if isinstance(found, dict):
-            if "" in found:
-                return self.special(found, depth)
-            return {_checked(key): self.value(item, depth + 1) for key, item in found.items()}
-        return found
+        if isinstance(parsed, str):
+            return _printable(parsed)
+        if isinstance(parsed, list):
+            return [self.value(item, depth + 1) for item in parsed]
+        if isinstance(parsed, dict):
+            if "" in parsed:
+                return self.special(parsed, depth)
+            return {_printable(key): self.value(item, depth + 1) for key, item in parsed.items()}
+        return parsed
 
-    def special(self, found: dict[str, object], depth: int) -> object:
-        match found[""] if len(found) == 1 else None:
+    def special(self, parsed: dict[str, object], depth: int) -> object:
+        match parsed[""] if len(parsed) == 1 else None:
             case ["opaque", str(name)]:
-                return Opaque(_checked(name))
+                return Opaque(_printable(name))
             case ["tuple", list(items)]:
                 return tuple([self.value(item, depth + 1) for item in items])
-            case ["dict", list(items)] if all(type(i) is list and len(i) == 2 for i in items):
-                return {_checked(key): self.value(item, depth + 1) for key, item in items}
+            case ["dict", list(pairs)] if all(type(p) is list and len(p) == 2 for p in pairs):
+                return {_printable(key): self.value(item, depth + 1) for key, item in pairs}
             case ["array" | "scalar" | "tensor" as word, str(dtype), list(shape)]:
                 array = self.array(dtype, shape)
                 if word == "tensor":
@@ -266,17 +272,16 @@ class _FrameReader:
         raise WireError("an unknown special value")
 
     def array(self, dtype: str, shape: list[object]) -> Array:
-        # An empty array may still claim absurd dimensions, which numpy refuses with an error of
-        # its own.
-        sizes = [n for n in shape if type(n) is int and 0 <= n <= 1 << 48]
+        # An empty array may have absurd dimensions, for which numpy raises a ValueError below.
+        sizes = [size for size in shape if type(size) is int and 0 <= size <= 1 << 48]
         if dtype not in DTYPES or len(shape) > MAX_DIMS or len(sizes) < len(shape):
             raise WireError(f"an array of {len(shape)} dimensions that cannot be")
         kind = np.dtype("uint16" if dtype == "bfloat16" else dtype)
-        size = math.prod(sizes) * kind.itemsize
-        if self.taken + size > len(self.payload):
+        nbytes = math.prod(sizes) * kind.itemsize
+        if self.taken + nbytes > len(self.payload):
             raise WireError("an array larger than the frame")
-        piece = self.payload[self.taken : self.taken + size]
-        self.taken += size
+        piece = self.payload[self.taken : self.taken + nbytes]
+        self.taken += nbytes
         try:
             array = np.frombuffer(piece, kind).reshape(sizes).copy()
         except ValueError as error:
