@@ -1,4 +1,4 @@
-"""A program as checks see it: functions to call, and plain data for results."""
+"""A program as checks use it: its functions run in a worker, and results are plain data."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ R = TypeVar("R")
 
 @dataclass(slots=True)
 class RemoteProgram:
-    """Source texts executed in a worker under a name of their own."""
+    """Sources that are executed in a worker under a name."""
 
     worker: WorkerClient
     name: str
@@ -65,41 +65,43 @@ class RemoteProgram:
     support: Support = field(default_factory=Support)
     filename: str = "submission.py"
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
-    limits: RequestLimits | None = None  # of what it is asked until this is changed
-    slowest_call: Callable[[], float] | None = None  # CPU seconds that a call of the reference took
-    untrusted: bool = False  # whether it may say where in its file it was when its time was over
-    keeps_partial_load: bool = False  # grade what was defined before the file raised
-    is_asked_alone: bool = False  # whether it has to be asked for one thing at a time
-    # Gives the reference, which carries out the steps of judge; by default the own worker does.
+    limits: RequestLimits | None = None  # of all requests until it is changed
+    slowest_call: Callable[[], float] | None = None  # returns CPU seconds of the reference's
+    untrusted: bool = False  # True for a submission: its current line is shown on a timeout
+    keeps_partial_load: bool = False  # True to grade the definitions before an exception
+    is_asked_alone: bool = False  # True if requests for several runs are not allowed
+    # Returns the reference, which carries out steps of the judge; None: this worker does.
     judge_program: Callable[[], RemoteProgram] | None = None
-    before: bytes = b""  # a text whose code it may still have
-    code: NameSequence = ()  # what that code defines
-    load_request: protocol.Load | None = None  # as it was loaded
+    before: bytes = b""  # an earlier text; is the code still the same?
+    code: NameSequence = ()  # names that the earlier text defines
+    load_request: protocol.Load | None = None  # once it was loaded
     loaded: Loaded | None = field(default=None, init=False)
 
     def load(self, functions: NameSequence, driven: NameSequence = ()) -> Loaded:
-        """Execute the sources and see which of the wanted functions they and the driver define.
+        """Execute the sources, and report which functions they and the driver define.
 
-        As everything that is asked, it raises ProgramError, here for a syntax error too, or
-        WorkerError, where the process did not survive it.
+        This and all other requests raise ProgramError, here for a syntax error too, or
+        WorkerError if the process did not survive.
         """
         if self.untrusted:
             self.worker.program_file = self.filename, self.sources[-1]
         support = self.support
         request = protocol.Load(
             self.name,
-            sources=tuple(_bytes(s) for s in self.sources),
-            driver=None if support.driver is None else _bytes(support.driver),
+            sources=tuple(_to_array(source) for source in self.sources),
+            driver=None if support.driver is None else _to_array(support.driver),
             filename=self.filename,
             functions=tuple(functions),
             driver_file=support.driver_file,
             driven=tuple(driven),
-            modules=tuple(protocol.File(n, _bytes(c)) for n, c in support.modules.items()),
+            modules=tuple(
+                protocol.File(name, _to_array(content)) for name, content in support.modules.items()
+            ),
             cells=notebook_cells.cell_starts(self.sources[-1]),
             skip=notebook_cells.is_skipping(self.sources[-1]),
             keep=self.keeps_partial_load,
             stand_ins=self.untrusted,
-            before=_bytes(self.before) if self.before else None,
+            before=_to_array(self.before) if self.before else None,
             code=tuple(self.code),
         )
         self.load_request = request
@@ -107,14 +109,14 @@ class RemoteProgram:
         return self.loaded
 
     def reload_in_new_process(self) -> None:
-        """Load it in a new process, in place of the one that it has ended."""
+        """Load the program in a new process, after it has ended its process."""
         self.worker.restart()
         try:
             self._ask(self.load_request, Loaded)
         except ProgramError:
-            _end(self.worker, WorkerDied("can be loaded once only"))
+            _end_worker(self.worker, WorkerDied("can be loaded once only"))
         except WorkerError:
-            pass  # said by all that it is asked from now on
+            pass  # all later requests raise it again
 
     def run(self, steps: Steps, inputs: Inputs, want: NameSequence) -> Outcome:
         """Run the steps and return the wanted results."""
@@ -123,20 +125,21 @@ class RemoteProgram:
     def interleave(
         self, steps: Steps, inputs: Sequence[Inputs], want: NameSequence
     ) -> protocol.Outcomes:
-        """Run the steps on several inputs in lockstep."""
-        own, judged, asked = self.split_steps(steps, want)
-        sent = tuple(map(encode_inputs, inputs))
-        request = protocol.Run(self.name, encode_steps(own), sent, asked)
-        found = self._ask(request, protocol.Outcomes, own, inputs)
-        if len(found.runs) != len(inputs):
-            raise ProtocolViolation("broke the protocol: not a reply to run (runs)")
-        if not judged:
-            return found
-        runs = (
-            self.run_judge_steps(judged, i, o, want)
-            for i, o in zip(inputs, found.runs, strict=True)
+        """Run the steps on several sets of inputs in lockstep."""
+        own_steps, judge_steps, needed = self.split_steps(steps, want)
+        request = protocol.Run(
+            self.name, encode_steps(own_steps), tuple(map(encode_inputs, inputs)), needed
         )
-        return found._replace(runs=tuple(runs))
+        outcomes = self._ask(request, protocol.Outcomes, own_steps, inputs)
+        if len(outcomes.runs) != len(inputs):
+            raise ProtocolViolation("broke the protocol: not a reply to run (runs)")
+        if not judge_steps:
+            return outcomes
+        runs = tuple(
+            self.run_judge_steps(judge_steps, run_inputs, outcome, want)
+            for run_inputs, outcome in zip(inputs, outcomes.runs, strict=True)
+        )
+        return outcomes._replace(runs=runs)
 
     def run_several(
         self,
@@ -149,76 +152,93 @@ class RemoteProgram:
     ) -> list[Outcome | ProgramError]:
         """Run the steps on one set of inputs after another, in one request.
 
-        Programs of the same worker may run them `also`, one after another; where that takes long,
-        the last answers are missing.  The seconds of CPU time, or those that one call may take,
-        are for all of them together.
+        Args:
+            steps: The steps.
+            inputs: A set of inputs for each run.
+            want: Results to return.
+            also: Programs in the same worker that run the steps as well, one after another.
+            seconds: Limit of CPU time for all runs together; None for the limit of one call.
+
+        Returns:
+            The outcomes, program by program.  If the runs take long, the last ones are missing.
         """
-        own, judged, asked = self.split_steps(steps, want)
-        programs = (self.name, *(program.name for program in also))
-        sent = tuple(map(encode_inputs, inputs))
-        request = protocol.Several(programs, encode_steps(own), sent, asked)
-        count = len(inputs) * len(programs)
-        # Each may be as large as if it were alone.
-        room = (count - 1) * SPARE_REPLY_BYTES // REPLY_SIZE_FACTOR + len(also) * sum(
-            map(array_bytes, inputs)
+        own_steps, judge_steps, needed = self.split_steps(steps, want)
+        names = (self.name, *(program.name for program in also))
+        request = protocol.Several(
+            names, encode_steps(own_steps), tuple(map(encode_inputs, inputs)), needed
         )
-        found = self._ask(request, protocol.Answers, own, inputs, room=room, seconds=seconds)
-        if not 0 < len(found.runs) <= count:
+        max_runs = len(inputs) * len(names)
+        # The reply to each run may be as large as if it were the only one.
+        room = (max_runs - 1) * SPARE_REPLY_BYTES // REPLY_SIZE_FACTOR
+        room += len(also) * sum(map(array_bytes, inputs))
+        reply = self._ask(request, protocol.Answers, own_steps, inputs, room=room, seconds=seconds)
+        if not 0 < len(reply.runs) <= max_runs:
             raise ProtocolViolation("broke the protocol: not a reply to several (runs)")
-        answers: list[Outcome | ProgramError] = []
-        for given, one in zip(itertools.cycle(inputs), found.runs, strict=False):
-            answer_ = exception_of_fault(one, own) if isinstance(one, protocol.WorkerFault) else one
-            if not isinstance(answer_, (Outcome, ProgramError)):
-                raise answer_
-            if judged and isinstance(answer_, Outcome):
+        outcomes: list[Outcome | ProgramError] = []
+        for run_inputs, run in zip(itertools.cycle(inputs), reply.runs, strict=False):
+            if isinstance(run, protocol.WorkerFault):
+                error = exception_of_fault(run, own_steps)
+                if not isinstance(error, ProgramError):
+                    raise error
+                outcomes.append(error)
+                continue
+            if judge_steps:
                 try:
-                    answer_ = self.run_judge_steps(judged, given, answer_, want)
+                    run = self.run_judge_steps(judge_steps, run_inputs, run, want)
                 except ProgramError as error:
-                    answer_ = error
-            answers.append(answer_)
-        return answers
+                    outcomes.append(error)
+                    continue
+            outcomes.append(run)
+        return outcomes
 
     def split_steps(
         self, steps: Steps, want: NameSequence
     ) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[str, ...]]:
-        """Split steps: its own, those for another process to judge, and results to ask it for.
+        """Split steps into those for this worker and those for the judge's program.
 
-        The last are results that are wanted, and those that the judge reads.
+        Also returns the results to request from this worker: those that are wanted and those that
+        the judge's steps read.
         """
-        judged = tuple(s for s in steps if s.owner == "judge" and self.judge_program is not None)
-        if not judged:
+        if self.judge_program is None:
             return tuple(steps), (), tuple(want)
-        own = tuple(step for step in steps if step.owner != "judge")
-        made = {name for step in own for name in step.targets}
-        read_ = (name for step in judged for name in step.names_read)
-        return own, judged, tuple(n for n in dict.fromkeys([*want, *read_]) if n in made)
+        judge_steps = tuple(step for step in steps if step.owner == "judge")
+        if not judge_steps:
+            return tuple(steps), (), tuple(want)
+        own_steps = tuple(step for step in steps if step.owner != "judge")
+        own_results = {name for step in own_steps for name in step.targets}
+        names_read = [name for step in judge_steps for name in step.names_read]
+        needed = [name for name in dict.fromkeys([*want, *names_read]) if name in own_results]
+        return own_steps, judge_steps, tuple(needed)
 
     def run_judge_steps(
         self, steps: Sequence[Step], inputs: Inputs, outcome: Outcome, want: NameSequence
     ) -> Outcome:
-        """Carry out steps on plain results, where the program cannot reach them.
+        """Carry out steps on plain results, in a process that the program cannot reach.
 
         Raises:
-            ProgramError: the results are not what the steps can read.
-            Overran: the process that carries them out did not survive the results.
+            ProgramError: The steps cannot read the results.
+            LimitExceeded: The process that carries out the steps did not survive the results.
         """
-        names = {name for step in steps for name in step.names_read}
-        made = {name: {"value": without_tensors(value)} for name, value in outcome.values.items()}
-        given = {name: value for name, value in {**inputs, **made}.items() if name in names}
+        names_read = {name for step in steps for name in step.names_read}
+        results = {
+            name: {"value": without_tensors(value)} for name, value in outcome.values.items()
+        }
+        available = {**inputs, **results}
+        step_inputs = {name: available[name] for name in available if name in names_read}
         targets = {name for step in steps for name in step.targets}
         assert self.judge_program is not None
         try:
-            found = self.judge_program().run(
-                steps, given, [name for name in want if name in targets]
+            judged = self.judge_program().run(
+                steps, step_inputs, [name for name in want if name in targets]
             )
         except WorkerError as failure:
             raise LimitExceeded(f"returned results on which the driver {failure}") from None
-        values = {**outcome.values, **found.values}
+        values = {**outcome.values, **judged.values}
         return outcome._replace(values={name: values[name] for name in want})
 
     def run_timed(self, steps: Steps, inputs: Inputs, want: NameSequence) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
-        request = self._about(protocol.Timed, steps, inputs, want=tuple(want))
+        request = self._request(protocol.Timed, steps, inputs, want=tuple(want))
         outcome = self._ask(request, Outcome, steps, [inputs])
         return outcome, round(1e9 * self.worker.last_cpu_seconds) or outcome.spent
 
@@ -232,12 +252,18 @@ class RemoteProgram:
         cotangent: Array | None,
         kinks: bool,
     ) -> Mapping[str, Mapping[str, Array]]:
-        """Differentiate a result numerically; see `worker.measure.differences.gradients`."""
-        about = {"want": tuple(wrt), "of": of, "cotangent": cotangent, "kinks": kinks}
-        request = self._about(protocol.Differentiate, steps, inputs, **about)
-        return self._ask(
-            request, protocol.Gradients, steps, [inputs], seconds=MEASURE_SECONDS
-        ).gradients
+        """Differentiate a result numerically; see `worker.measure.differences`."""
+        request = self._request(
+            protocol.Differentiate,
+            steps,
+            inputs,
+            want=tuple(wrt),
+            of=of,
+            cotangent=cotangent,
+            kinks=kinks,
+        )
+        reply = self._ask(request, protocol.Gradients, steps, [inputs], seconds=MEASURE_SECONDS)
+        return reply.gradients
 
     def measure(
         self,
@@ -248,35 +274,40 @@ class RemoteProgram:
         without: NameSequence = (),
         of: str = "",
     ) -> Measured:
-        """Measure an autograd graph, see `worker.measure.autograd`, or memory, see `kept` there."""
+        """Measure an autograd graph or memory; see `worker.measure`."""
         steps = [step for step in steps if step.owner != "judge"]
-        about = {"quantity": quantity, "of": of, "without": tuple(without)}
-        request = self._about(protocol.Measure, steps, inputs, **about)
-        found = self._ask(request, Measured, steps, [inputs], seconds=MEASURE_SECONDS)
-        if type(found.value) is not (str if quantity == "graph" else int):
+        request = self._request(
+            protocol.Measure, steps, inputs, quantity=quantity, of=of, without=tuple(without)
+        )
+        measured = self._ask(request, Measured, steps, [inputs], seconds=MEASURE_SECONDS)
+        if type(measured.value) is not (str if quantity == "graph" else int):
             raise ProtocolViolation("broke the protocol: not a reply to measure (value)")
-        return found
+        return measured
 
     def derive_mutants(
         self, source: bytes | None = None, numbers: Collection[float] = ()
     ) -> tuple[Mutant, ...]:
-        """Small changes of a text, derived in its worker; see `worker.mutate`.
+        """Return small changes of a source, derived in the worker; see `worker.mutants`.
 
         Args:
-            source: the text; the program's if not given.
-            numbers: where there are any, only bounds that are one of them are moved.
+            source: The source; by default the program's.
+            numbers: If not empty, bounds are moved only if they are one of these numbers.
         """
-        plain = _bytes(normalize_source(self.sources[0] if source is None else source))
-        request = protocol.Mutants(plain, np.array(sorted(numbers), np.float64))
-        found = self._ask(
+        plain = normalize_source(self.sources[0] if source is None else source)
+        request = protocol.Mutants(_to_array(plain), np.array(sorted(numbers), np.float64))
+        reply = self._ask(
             request, protocol.DerivedMutants, seconds=MEASURE_SECONDS, room=SPARE_REPLY_BYTES
         )
-        return tuple(Mutant(*one) for one in json.loads(found.mutants.tobytes()))
+        return tuple(Mutant(*fields) for fields in json.loads(reply.mutants.tobytes()))
 
-    def _about(self, kind: Callable[..., Q], steps: Steps, inputs: Inputs, **about: Any) -> Q:  # noqa: ANN401 further fields of the request
-        """A request to have steps carried out on one set of inputs."""
-        sent = {"steps": encode_steps(tuple(steps)), "inputs": encode_inputs(inputs)}
-        return kind(program=self.name, **sent, **about)
+    def _request(self, kind: Callable[..., Q], steps: Steps, inputs: Inputs, **fields: Any) -> Q:  # noqa: ANN401 further fields of the request
+        """Return a request about steps on one set of inputs."""
+        return kind(
+            program=self.name,
+            steps=encode_steps(tuple(steps)),
+            inputs=encode_inputs(inputs),
+            **fields,
+        )
 
     def _ask(
         self,
@@ -288,48 +319,61 @@ class RemoteProgram:
         seconds: float | None = None,
         room: int = 0,
     ) -> R:
-        """The reply to a request about steps on inputs, which may be 8 times as large."""
+        """Send a request about steps on inputs and return the reply.
+
+        `seconds` is None for a call.  The reply may be as large as a multiple of the inputs and
+        `room` bytes.
+        """
         operation = type(request).__name__.lower()
         reply = self.worker.ask(
             {"op": operation, **message_fields(request)},
-            self._limits(seconds),
+            self._request_limits(seconds),
             reply_bytes=SPARE_REPLY_BYTES
             + REPLY_SIZE_FACTOR * (room + sum(map(array_bytes, inputs))),
         )
         with self.worker.count_as_waiting():
-            found = parse_reply(kind, reply, operation, steps)
-            made = sum(len(step.targets) for step in steps) + 1
-            pairs = made * (max(map(len, inputs), default=0) + 1)
-            if wrong := unrequested_field(found, getattr(request, "want", ()), pairs):
-                raise ProtocolViolation(f"broke the protocol: not a reply to {operation} ({wrong})")
-            if seconds is None and self.limits is None:  # else it was more than a call
-                took = self.worker.last_cpu_seconds
-                if isinstance(found, protocol.Answers):
-                    took = found.longest / 1e9
-                self.worker.slowest_cpu_seconds = max(self.worker.slowest_cpu_seconds, took)
-            return found
+            message = parse_reply(kind, reply, operation, steps)
+            results = sum(len(step.targets) for step in steps)
+            max_pairs = (results + 1) * (max(map(len, inputs), default=0) + 1)
+            field_name = unrequested_field(message, getattr(request, "want", ()), max_pairs)
+            if field_name:
+                raise ProtocolViolation(
+                    f"broke the protocol: not a reply to {operation} ({field_name})"
+                )
+            if seconds is None and self.limits is None:
+                self._note_call_time(message)
+            return message
 
-    def _limits(self, seconds: float | None = None) -> RequestLimits:
+    def _note_call_time(self, message: object) -> None:
+        spent = self.worker.last_cpu_seconds
+        if isinstance(message, protocol.Answers):
+            spent = message.longest / 1e9
+        self.worker.slowest_cpu_seconds = max(self.worker.slowest_cpu_seconds, spent)
+
+    def _request_limits(self, seconds: float | None = None) -> RequestLimits:
+        """Return the limits of a request; `seconds` is None for a call."""
         usual = self.call_seconds if seconds is None else seconds
         if self.limits is not None:
             return self.limits.scaled_for(usual)
         if seconds is None and self.slowest_call is not None:
-            usual = min(usual, max(MIN_CALL_SECONDS, SLOWEST_CALL_FACTOR * self.slowest_call()))
+            by_reference = SLOWEST_CALL_FACTOR * self.slowest_call()
+            usual = min(usual, max(MIN_CALL_SECONDS, by_reference))
         return RequestLimits(usual)
 
 
 @dataclass(slots=True, kw_only=True)
 class TesterProgram(RemoteProgram):
-    """A submission that is a test: it runs in one process, and what it tests in another.
+    """A submission that is a test: it runs in one process, and the code that it tests in another.
 
-    The driver makes what is tested, in the worker of the reference, and calls the submission; the
-    submission is handed functions that call back.  The judge hands on what each says to the other.
-    Nothing of what is tested is ever in the submission's process, and what a call was given is
-    counted where no submission can reach.
+    The driver creates the tested code in the reference's worker and calls the submission.  The
+    submission gets functions that call back.  The judge passes the messages between the two.  The
+    submission's process never contains the tested code, and calls are counted where no submission
+    can change the count.
     """
 
     reference_program: Callable[[], RemoteProgram]  # the reference, loaded, with its driver
-    # What came of each run so far: asked again, a test could know which one it is.
+    # Outcome of each run: a test that ran twice could tell which run it is in.  The inputs are kept
+    # because the key contains their ids.
     known_outcomes: dict[object, tuple[Inputs, Outcome | ProgramError]] = field(
         default_factory=dict
     )
@@ -337,90 +381,104 @@ class TesterProgram(RemoteProgram):
     is_asked_alone: bool = True
 
     def run(self, steps: Steps, inputs: Inputs, want: NameSequence) -> Outcome:
-        """Have the driver run the steps and call the submission, once on the same inputs."""
+        """Have the driver run the steps and call the submission, once for the same inputs."""
         key = (*steps, *(id(inputs[name]) for name in sorted(inputs)))
         if key not in self.known_outcomes:
-            every = [name for step in steps for name in step.targets]
+            all_results = [name for step in steps for name in step.targets]
             try:
-                self.known_outcomes[key] = inputs, self._run(steps, inputs, every)
+                self.known_outcomes[key] = inputs, self._run(steps, inputs, all_results)
             except ProgramError as error:
                 self.known_outcomes[key] = inputs, error
-        found = self.known_outcomes[key][1]
-        if isinstance(found, ProgramError):
-            raise found
-        return Outcome({name: found.values[name] for name in want})
+        _, outcome = self.known_outcomes[key]
+        if isinstance(outcome, ProgramError):
+            raise outcome
+        return Outcome({name: outcome.values[name] for name in want})
 
     def _run(self, steps: Steps, inputs: Inputs, want: NameSequence) -> Outcome:
-        keeper, sent = self.reference_program(), (encode_inputs(inputs),)
+        reference = self.reference_program()
         request = protocol.Run(
-            keeper.name, encode_steps(tuple(steps)), sent, tuple(want), apart=True
+            reference.name,
+            encode_steps(tuple(steps)),
+            (encode_inputs(inputs),),
+            tuple(want),
+            apart=True,
         )
-        found = keeper.worker.ask(
+        reply = reference.worker.ask(
             {"op": "run", **message_fields(request)}, reply_bytes=MAX_TESTED_REPLY_BYTES
         )
-        while "said" in found:
+        while "said" in reply:
             try:
-                said = self._tested(parse_message(PeerMessage, found["said"], "run"), keeper.worker)
-                found = keeper.worker.ask({"said": said}, reply_bytes=MAX_TESTED_REPLY_BYTES)
+                call = parse_message(PeerMessage, reply["said"], "run")
+                result = self._call_submission(call, reference.worker)
+                reply = reference.worker.ask({"said": result}, reply_bytes=MAX_TESTED_REPLY_BYTES)
             except BaseException as error:
-                self._unwind(keeper.worker)
+                self._end_run(reference.worker)
                 if isinstance(error, ProgramError):
                     raise
                 if isinstance(error, WireError):
                     error = ProtocolViolation(
                         f"broke the protocol: not what a test may say ({error})"
                     )
-                _end(self.worker, error)
+                _end_worker(self.worker, error)
                 raise error from None
-        return parse_reply(protocol.Outcomes, found, "run", steps).runs[0]
+        return parse_reply(protocol.Outcomes, reply, "run", steps).runs[0]
 
-    def _tested(self, asked: PeerMessage, keeper: WorkerClient) -> PeerMessage:
-        """Have the submission called; what it returns."""
-        request = {"op": "call", **message_fields(protocol.Call(self.name, asked))}
-        limits: RequestLimits | None = self._limits()
+    def _call_submission(self, call: PeerMessage, reference: WorkerClient) -> PeerMessage:
+        """Have the submission called, and return its result."""
+        message = {"op": "call", **message_fields(protocol.Call(self.name, call))}
+        limits: RequestLimits | None = self._request_limits()
         for calls in range(MAX_TESTED_CALLS):
             try:
-                reply = self.worker.ask(request, limits, reply_bytes=2 * SPARE_REPLY_BYTES)
+                reply = self.worker.ask(message, limits, reply_bytes=2 * SPARE_REPLY_BYTES)
             except CallTimeout as failure:
-                if not calls:
+                if calls == 0:
                     raise
-                text = f"called what it tests {format_count(calls, 'time')} and {failure}"
-                self.worker.failure = CallTimeout(text)
+                count = format_count(calls, "time")
+                self.worker.failure = CallTimeout(f"called what it tests {count} and {failure}")
                 raise self.worker.failure from None
-            with self.worker.count_as_waiting():  # for the submission, whoever is asked meanwhile
+            with self.worker.count_as_waiting():  # the reference works for the submission
                 if "said" not in reply:
-                    said = parse_reply(PeerMessage, reply, "call", ())
-                    if said.about != "gives" or len(said.given) != 1:
-                        raise ProtocolViolation("broke the protocol: not a reply to call (given)")
-                    return PeerMessage("gives", given=(PassedValue(said.given[0].value),))
-                said = parse_message(PeerMessage, reply["said"], "call")
-                if said.about != "call":
-                    raise ProtocolViolation("broke the protocol: not a call of what it tests")
-                try:
-                    found = keeper.ask({"said": said}, reply_bytes=MAX_TESTED_REPLY_BYTES)
-                except WorkerError as failure:
-                    why = f"calls what it tests with arguments on which that {failure}"
-                    raise LimitExceeded(why) from None
-                request = {"said": parse_message(PeerMessage, found.get("said"), "call")}
+                    return _result_of_test(parse_reply(PeerMessage, reply, "call", ()))
+                result = _call_tested_code(reply, reference)
+                message = {"said": result}
                 limits = None
         raise LimitExceeded(f"called what it tests more than {MAX_TESTED_CALLS:,} times")
 
-    def _unwind(self, keeper: WorkerClient) -> None:
+    def _end_run(self, reference: WorkerClient) -> None:
         """End the run of a driver whose call of the submission failed."""
         with contextlib.suppress(WorkerError, OutOfTime):
-            if "said" not in keeper.ask(
-                {"said": PeerMessage("over")}, reply_bytes=MAX_TESTED_REPLY_BYTES
-            ):
+            reply = reference.ask({"said": PeerMessage("over")}, reply_bytes=MAX_TESTED_REPLY_BYTES)
+            if "said" not in reply:
                 return
-        _end(keeper)
+        _end_worker(reference)
 
 
-def _end(worker: WorkerClient, why: BaseException | None = None) -> None:
-    """End a worker that is left in a call."""
-    left = why if isinstance(why, WorkerError) else WorkerDied("was left in a call")
-    worker.failure = worker.failure or left
+def _result_of_test(message: PeerMessage) -> PeerMessage:
+    """Return the result of a submission for the driver, without anything else."""
+    if message.about != "gives" or len(message.given) != 1:
+        raise ProtocolViolation("broke the protocol: not a reply to call (given)")
+    return PeerMessage("gives", given=(PassedValue(message.given[0].value),))
+
+
+def _call_tested_code(reply: Mapping[str, Any], reference: WorkerClient) -> PeerMessage:
+    """Pass on a submission's call of the code that it tests, and return the result."""
+    call = parse_message(PeerMessage, reply["said"], "call")
+    if call.about != "call":
+        raise ProtocolViolation("broke the protocol: not a call of what it tests")
+    try:
+        answer = reference.ask({"said": call}, reply_bytes=MAX_TESTED_REPLY_BYTES)
+    except WorkerError as failure:
+        reason = f"calls what it tests with arguments on which that {failure}"
+        raise LimitExceeded(reason) from None
+    return parse_message(PeerMessage, answer.get("said"), "call")
+
+
+def _end_worker(worker: WorkerClient, reason: BaseException | None = None) -> None:
+    """End a worker that did not return from a call."""
+    failure = reason if isinstance(reason, WorkerError) else WorkerDied("was left in a call")
+    worker.failure = worker.failure or failure
     worker.close()
 
 
-def _bytes(source: bytes) -> Array:
+def _to_array(source: bytes) -> Array:
     return np.frombuffer(source, np.uint8)

@@ -123,5 +123,5 @@ def test_a_program_that_waits_is_ended_by_the_clock(
 def test_a_call_ends_sooner_where_the_reference_is_quick(slowest: float, seconds: float) -> None:
     with WorkerPool(torch=False) as workers, workers.take_worker() as worker:
         program = RemoteProgram(worker, "submission", [], slowest_call=lambda: slowest)
-        assert program._limits() == RequestLimits(seconds)
-        assert program._limits(60) == RequestLimits(60)  # what repeats a call
+        assert program._request_limits() == RequestLimits(seconds)
+        assert program._request_limits(60) == RequestLimits(60)  # what repeats a call
